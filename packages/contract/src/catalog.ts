@@ -1,0 +1,89 @@
+import * as z from "zod";
+import { NAME_PATTERN, NAME_RULE } from "./name.ts";
+
+export const Name = z.string().regex(NAME_PATTERN, `must be a name: ${NAME_RULE}`);
+
+/** What registration reads of a task without running it (EXE-61). */
+export const TaskRecord = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+});
+export type TaskRecord = z.infer<typeof TaskRecord>;
+
+/** What registration reads of a workflow. Grows with the options that later take effect. */
+export const ExtractedWorkflow = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  /** Tasks reachable from the body, in source order. */
+  tasks: z.array(TaskRecord),
+  timeout_seconds: z.number().nullable(),
+  metadata: z.record(z.string(), z.json()),
+});
+export type ExtractedWorkflow = z.infer<typeof ExtractedWorkflow>;
+
+/** One version of a workflow in the catalog (EXE-68). */
+export const WorkflowRecord = ExtractedWorkflow.extend({
+  /** From 1, dense per workflow, never reused. */
+  version: z.int().positive(),
+  /** SHA-256 of the bundle and of what was extracted: equal content is the same version. */
+  content_hash: z.string(),
+  /** SHA-256 of the entry file. */
+  source_hash: z.string(),
+  created_at: z.string(),
+  created_by: z.string().nullable(),
+});
+export type WorkflowRecord = z.infer<typeof WorkflowRecord>;
+
+export const SourceFile = z.object({ path: z.string().min(1), source: z.string() });
+export type SourceFile = z.infer<typeof SourceFile>;
+
+/** `POST /workflows`: the files with the bundle the CLI made, or one self-contained source (EXE-59). */
+export const Registration = z.union([
+  z.strictObject({
+    entry: z.string().min(1),
+    files: z.array(SourceFile).min(1),
+    bundle: z.string().min(1),
+  }),
+  z.strictObject({ source: z.string() }),
+]);
+export type Registration = z.infer<typeof Registration>;
+
+/** One reason why a file is refused, or a warning: always with its place in the source (EXE-64). */
+export const SourceIssue = z.object({
+  /** Qualified name of the workflow it concerns, when it concerns one. */
+  workflow: z.string().nullable(),
+  /** The place in the record, such as `workflows[0].options.retry`. */
+  path: z.string(),
+  rule: z.enum([
+    "syntax_error",
+    "no_workflow",
+    "not_exported",
+    "missing_name",
+    "duplicate_workflow",
+    "duplicate_task",
+    "not_static",
+    "unknown_option",
+    "invalid_option",
+    "unresolved_import",
+    "dynamic_call",
+    "schema_not_extracted",
+    "nondeterministic_call",
+  ]),
+  message: z.string(),
+  file: z.string(),
+  line: z.int().positive(),
+  /** From 1. */
+  column: z.int().positive(),
+  /** Source text of the expression, at most 200 characters. */
+  expression: z.string(),
+});
+export type SourceIssue = z.infer<typeof SourceIssue>;
+
+export const Registered = z.object({
+  items: z.array(WorkflowRecord.extend({ created: z.boolean() })),
+  warnings: z.array(SourceIssue),
+});
+export type Registered = z.infer<typeof Registered>;
+
+export const Namespace = z.object({ namespace: z.string(), workflow_count: z.int() });

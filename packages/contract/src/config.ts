@@ -1,0 +1,194 @@
+import * as z from "zod";
+import { nearest } from "./name.ts";
+import { Labels, Runner } from "./worker.ts";
+
+const seconds = (initial: number, min = 0) => z.number().min(min).default(initial);
+const count = (initial: number, min = 0) => z.int().min(min).default(initial);
+
+/**
+ * Every configuration key that takes effect, with its default (EXE-97, workers section 16). Units
+ * are seconds unless the name says otherwise. `docs/configuration.md` is printed from here.
+ */
+export const Config = z.strictObject({
+  home: z.string().min(1).default(".engine").describe("Folder of the engine's own files."),
+  database_url: z
+    .string()
+    .optional()
+    .describe("`sqlite:<path>`; by default `sqlite:<home>/engine.db`."),
+  server_url: z.url().default("http://127.0.0.1:8000").describe("Where clients find the server."),
+  log_level: z
+    .enum(["trace", "debug", "info", "warn", "error", "silent"])
+    .default("info")
+    .describe("Least severe log line that is printed."),
+  server: z
+    .strictObject({
+      host: z.string().default("127.0.0.1").describe("Address the server listens on."),
+      port: z.int().min(0).max(65535).default(8000).describe("0 = any free port, printed."),
+    })
+    .prefault({}),
+  store: z
+    .strictObject({
+      synchronous: z
+        .enum(["full", "normal"])
+        .default("full")
+        .describe(
+          "SQLite: `full` survives power loss; `normal` is faster and may lose the last commits on power loss, never on a crash.",
+        ),
+    })
+    .prefault({}),
+  executions: z
+    .strictObject({
+      sync_timeout: seconds(300).describe("Longest wait of a sync call; 0 = none."),
+      sibling_grace: seconds(2).describe("Time that siblings of a failed branch get to settle."),
+      max_events: count(100_000, 100).describe("Log length at which an execution fails."),
+      max_value_bytes: count(16_777_216, 1024).describe("Largest single value."),
+    })
+    .prefault({}),
+  workers: z
+    .strictObject({
+      slots: count(64).describe("Executions at a time per worker; 0 = unlimited."),
+      runners: z.array(Runner).min(1).default(["thread"]).describe("Ways to run user code."),
+      default_runner: Runner.default("thread"),
+      threads: count(0).describe("Runner threads; 0 = min(4, cores)."),
+      labels: Labels.default({}).describe("What this worker can do."),
+      heartbeat_interval: seconds(10, 1).describe("Between two heartbeats."),
+      disconnect_grace: seconds(1).describe(
+        "After a stream closed, before its executions move on.",
+      ),
+      silence_timeout: seconds(30, 2).describe("Without any request, before a worker is lost."),
+      drain_timeout: seconds(60).describe("For running work when a worker stops."),
+      checkpoint_lanes: count(2, 1).describe("Checkpoint requests in flight at a time."),
+      module_cache_size: count(64, 1).describe("Bundles kept loaded."),
+    })
+    .prefault({}),
+  dispatch: z
+    .strictObject({
+      batch_size: count(64, 1).describe("Claims in one transaction."),
+      safety_interval: seconds(15, 1).describe("Between two looks for work that a wake-up missed."),
+    })
+    .prefault({}),
+});
+export type Config = z.infer<typeof Config>;
+
+type Tree = { [key: string]: unknown };
+
+export interface ConfigSources {
+  /** The `[engine]` table of `engine.toml`. */
+  readonly file?: unknown;
+  /** Environment: `ENGINE_HOME`, `ENGINE_SERVER__PORT`; tables and lists as JSON. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Command-line flags, already in the shape of {@link Config}. */
+  readonly flags?: unknown;
+}
+
+export interface ConfigProblem {
+  /** As a user would write it: `engine.server.port` or `ENGINE_SERVER__PORT`. */
+  readonly key: string;
+  readonly message: string;
+}
+
+/** The configuration, or everything that is wrong with it. Later sources win: file, env, flags. */
+export function resolveConfig(
+  sources: ConfigSources,
+): { config: Config; problems?: undefined } | { config?: undefined; problems: ConfigProblem[] } {
+  const merged: Tree = {};
+  const names = new Map<string, string>();
+  merge(merged, sources.file);
+  for (const [name, text] of Object.entries(sources.env ?? {})) {
+    const path = envPath(name);
+    if (!path || text === undefined) continue;
+    names.set(path.join("."), name);
+    merge(
+      merged,
+      path.reduceRight<unknown>((value, key) => ({ [key]: value }), envValue(path, text)),
+    );
+  }
+  merge(merged, sources.flags);
+
+  const result = Config.safeParse(merged);
+  if (result.success) return { config: result.data };
+  return { problems: result.error.issues.flatMap((issue) => problemsOf(issue, names)) };
+}
+
+function problemsOf(issue: z.core.$ZodIssue, names: Map<string, string>): ConfigProblem[] {
+  const path = issue.path.map(String);
+  if (issue.code !== "unrecognized_keys") {
+    const key = names.get(path.join(".")) ?? ["engine", ...path].join(".");
+    return [{ key, message: issue.message }];
+  }
+  return issue.keys.map((key) => {
+    const known = Object.keys(shapeAt(path) ?? {});
+    const near = nearest(key, known);
+    return {
+      key: names.get([...path, key].join(".")) ?? ["engine", ...path, key].join("."),
+      message: `unknown key${near ? `, did you mean "${near}"?` : `; known: ${known.join(", ")}`}`,
+    };
+  });
+}
+
+/** The schema of the table or key at a path. */
+function schemaAt(path: readonly string[]): z.ZodType | undefined {
+  let schema: z.ZodType | undefined = Config;
+  for (const key of path) schema = fieldsOf(schema)?.[key];
+  return schema;
+}
+
+function shapeAt(path: readonly string[]): Record<string, z.ZodType> | undefined {
+  return fieldsOf(schemaAt(path));
+}
+
+function fieldsOf(schema: z.ZodType | undefined): Record<string, z.ZodType> | undefined {
+  let inner: unknown = schema;
+  while (inner && typeof inner === "object" && "unwrap" in inner) {
+    inner = (inner as { unwrap(): unknown }).unwrap();
+  }
+  return inner && typeof inner === "object" && "shape" in inner
+    ? (inner.shape as Record<string, z.ZodType>)
+    : undefined;
+}
+
+/** Variables the engine reads that are not configuration keys. */
+const OTHER_VARIABLES = new Set(["ENGINE_CONFIG", "ENGINE_AUTH_TOKEN", "ENGINE_CA_FILE"]);
+
+function envPath(name: string): string[] | undefined {
+  if (!name.startsWith("ENGINE_") || OTHER_VARIABLES.has(name)) return undefined;
+  const path = name.slice("ENGINE_".length).toLowerCase().split("__");
+  // Variables of other tools and later parts may share the prefix: only known tables are ours.
+  return path.length > 1 ? (shapeAt(path.slice(0, 1)) ? path : undefined) : known(path);
+}
+
+function known(path: string[]): string[] | undefined {
+  return schemaAt(path) ? path : undefined;
+}
+
+/** Text stays text where the key wants text; everything else is read as JSON if it is JSON. */
+function envValue(path: readonly string[], text: string): unknown {
+  if (schemaAt(path)?.safeParse(text).success) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function merge(into: Tree, from: unknown): void {
+  if (!isTree(from)) return;
+  for (const [key, value] of Object.entries(from)) {
+    if (value === undefined) continue;
+    const current = into[key];
+    if (isTree(value)) {
+      const next: Tree = isTree(current) ? current : {};
+      merge(next, value);
+      into[key] = next;
+    } else into[key] = value;
+  }
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Where the data lives when `database_url` is not set. */
+export function databaseUrl(config: Config): string {
+  return config.database_url ?? `sqlite:${config.home}/engine.db`;
+}

@@ -1,0 +1,168 @@
+import * as z from "zod";
+
+interface ErrorRow {
+  /** The HTTP status this code travels under; null for codes that are only thrown in process. */
+  readonly status: number | null;
+  /** One sentence for `docs/errors.md`: when it happens and what to do. */
+  readonly meaning: string;
+}
+
+/** Every failure an engine process can answer with. `docs/errors.md` is printed from this table. */
+export const ERRORS = {
+  bad_request: {
+    status: 400,
+    meaning: "The request cannot be read: broken JSON, an unknown mode, a header that is not text.",
+  },
+  permission_denied: {
+    status: 403,
+    meaning: "The caller lacks a permission; `details.missing_permissions` lists it.",
+  },
+  not_found: {
+    status: 404,
+    meaning:
+      "Nothing by that name or id; `details.resource` says which kind of thing was looked for.",
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: "The path exists, the method does not; the `Allow` header lists those that do.",
+  },
+  conflict: { status: 409, meaning: "The request contradicts the current state." },
+  execution_finished: {
+    status: 409,
+    meaning: "The execution has ended (`details.state`) and can no longer be changed.",
+  },
+  not_paused: {
+    status: 409,
+    meaning: "No open pause matches; `details.state` is the execution's state. Read its `waiting`.",
+  },
+  ambiguous_pause: {
+    status: 409,
+    meaning: "Several pauses are open and none was named; pass `pause`, see `details.pauses`.",
+  },
+  local_execution: {
+    status: 409,
+    meaning: "The execution belongs to a local run; continue it in the process that runs it.",
+  },
+  workflow_cancelled: { status: 409, meaning: "The execution was cancelled." },
+  stale_claim: {
+    status: 409,
+    meaning: "The worker no longer owns this execution; it drops its copy and does not retry.",
+  },
+  seq_conflict: {
+    status: 409,
+    meaning: "The log has grown; `details.events` holds what the sender did not know of.",
+  },
+  seq_gap: { status: 409, meaning: "The log ends before `base_seq`; `details.head` is its end." },
+  session_unknown: { status: 409, meaning: "No such worker session: the worker registers again." },
+  session_superseded: {
+    status: 409,
+    meaning: "Another process took over this worker's name; this one stops.",
+  },
+  incompatible_worker: {
+    status: 409,
+    meaning: "The worker speaks a protocol this server does not; see `details.supported`.",
+  },
+  labels_immutable: { status: 409, meaning: "Labels of a session cannot change; restart it." },
+  payload_too_large: { status: 413, meaning: "The body exceeds `details.limit_bytes`." },
+  uri_too_long: { status: 414, meaning: "The path is longer than 2 KiB." },
+  unsupported_media_type: { status: 415, meaning: "Send `Content-Type: application/json`." },
+  invalid_input: {
+    status: 422,
+    meaning: "A field is missing or wrong; `details.issues` names each by path, with the rule.",
+  },
+  reserved_label: { status: 422, meaning: "Label keys beginning `engine.` belong to the engine." },
+  internal: {
+    status: 500,
+    meaning: "A defect of the engine; the server's log has it under `details.request_id`.",
+  },
+  workflow_failed: { status: 500, meaning: "The workflow failed; `error` tells how." },
+  unavailable: { status: 503, meaning: "The server or its database is away; try again." },
+  invalid_definition: {
+    status: null,
+    meaning: "An option of `workflow()` or `task()` is unknown, of the wrong type or out of range.",
+  },
+  no_execution: {
+    status: null,
+    meaning: "A task was called outside a workflow; call it from one, or call `task.fn` directly.",
+  },
+  no_local_host: {
+    status: null,
+    meaning: '`workflow.run` needs `import "@engine/local"` once in the program.',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The body of every error answer (NET-7). */
+export const ErrorBody = z.object({
+  error: z.object({
+    code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
+export type ErrorBody = z.infer<typeof ErrorBody>;
+
+/** One wrong field of a request: `path` as a reader would write it, such as `query.limit`. */
+export const InputIssue = z.object({ path: z.string(), message: z.string() });
+export type InputIssue = z.infer<typeof InputIssue>;
+
+const brand = Symbol.for("engine.error");
+
+/**
+ * An expected failure at a boundary. The server throws it, the wire carries it as {@link ErrorBody},
+ * the client throws it again. `instanceof` also holds between two copies of this package.
+ */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  static from({ error }: ErrorBody): EngineError {
+    return new EngineError(error.code, error.message, error.details && { details: error.details });
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && brand in value;
+  }
+
+  /** 500 for a code that should never have reached the wire. */
+  get status(): number {
+    return ERRORS[this.code].status ?? 500;
+  }
+
+  toBody(): ErrorBody {
+    const { code, message, details } = this;
+    return { error: { code, message, ...(details && { details: { ...details } }) } };
+  }
+}
+
+/** The 404 of every lookup: names the kind of thing and the thing. */
+export function notFound(resource: string, name: string): EngineError {
+  return new EngineError("not_found", `no ${resource} ${name}`, { details: { resource } });
+}
+
+/** Says why a value does not fit a schema, as `details.issues` of an `invalid_input` error. */
+export function invalidInput(error: z.ZodError, prefix?: string): EngineError {
+  const issues = error.issues.map((issue) => ({
+    path: [...(prefix ? [prefix] : []), ...issue.path.map(String)].join("."),
+    message: issue.message,
+  }));
+  const [first] = issues;
+  const at = first?.path ? `${first.path}: ` : "";
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  return new EngineError("invalid_input", `${at}${first?.message ?? "invalid"}${more}`, {
+    details: { issues },
+  });
+}

@@ -1,0 +1,154 @@
+// The contract's public surface, by subject. Adding a line makes something public.
+
+// Catalog
+export {
+  ExtractedWorkflow,
+  Name,
+  Namespace,
+  Registered,
+  Registration,
+  SourceFile,
+  SourceIssue,
+  TaskRecord,
+  WorkflowRecord,
+} from "./catalog.ts";
+// Configuration
+export {
+  Config,
+  type ConfigProblem,
+  type ConfigSources,
+  databaseUrl,
+  resolveConfig,
+} from "./config.ts";
+export { type Duration, parseDuration } from "./duration.ts";
+// Errors and failures
+export {
+  EngineError,
+  ERRORS,
+  ErrorBody,
+  type ErrorCode,
+  InputIssue,
+  invalidInput,
+  notFound,
+} from "./errors.ts";
+// Executions and their log
+export {
+  CallKind,
+  ClaimReason,
+  EVENT_TYPES,
+  Event,
+  type EventType,
+  isOutcome,
+  NewEvent,
+  RecordedEvent,
+  Trigger,
+} from "./event.ts";
+export {
+  BasicExecution,
+  ExecutionError,
+  ExecutionRecord,
+  ExecutionSummary,
+  executionError,
+  InspectedExecution,
+  isTerminal,
+  OpenPause,
+  STATES,
+  State,
+  type TerminalState,
+  Wait,
+} from "./execution.ts";
+export {
+  type ExecutionPatch,
+  type ExecutionRow,
+  isQueued,
+  type OpenWait,
+} from "./execution-row.ts";
+export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
+export {
+  type Claimant,
+  claimReason,
+  createdExecution,
+  decideClaim,
+  handOver,
+  type NewExecution,
+  takeOver,
+} from "./lifecycle-rules.ts";
+// The wire
+export { listOf, paging, QueryFlag } from "./list.ts";
+export {
+  type Append,
+  type CheckpointSender,
+  type CheckpointVerdict,
+  decideCheckpoint,
+  decideResume,
+  patchOf,
+  type Resume,
+  stale,
+  unowned,
+} from "./log-rules.ts";
+// Names, time, values
+export {
+  BUILT_IN_CALLS,
+  type BuiltInCall,
+  DEFAULT_NAMESPACE,
+  isBuiltInCall,
+  isName,
+  NAME_PATTERN,
+  NAME_RULE,
+  nearest,
+} from "./name.ts";
+export { type Permission, permissionText } from "./permission.ts";
+export { PROGRESS_QUEUE_LIMIT, PROGRESS_VALUE_BYTES, TaskProgress } from "./progress.ts";
+export {
+  type Answer,
+  type Input,
+  isRaw,
+  type Output,
+  type Parsed,
+  type RawAnswer,
+  type Route,
+} from "./route.ts";
+export { RunMode } from "./routes/executions.ts";
+export { routes } from "./routes.ts";
+export { type SseFrame, sseComment, sseText } from "./sse.ts";
+export { formatEventTime, formatInstant, parseEventTime, parseInstant } from "./time.ts";
+export { handOverState, nextState, stateAfter } from "./transition.ts";
+export {
+  decode,
+  type Encoded,
+  encode,
+  type Json,
+  type Stored,
+  store,
+  toPlain,
+  UnencodableValue,
+} from "./value.ts";
+// Workers and progress
+export {
+  Assignment,
+  Checkpoint,
+  CheckpointAccepted,
+  CheckpointAnswer,
+  CheckpointItem,
+  Connect,
+  EventPage,
+  ExecutionLimits,
+  Heartbeat,
+  HeartbeatAnswer,
+  Holding,
+  ItemRefused,
+  Labels,
+  ProgressAccepted,
+  ProgressBatch,
+  ProgressItem,
+  ReleaseAnswer,
+  ReleaseItem,
+  ReleaseReason,
+  Runner,
+  SESSION_HEADER,
+  WORKER_PROTOCOL,
+  WorkerFrame,
+  WorkerRegistered,
+  WorkerRegistration,
+} from "./worker.ts";
+export type { SessionRef, WorkerConnection, WorkerProtocol } from "./worker-protocol.ts";

@@ -1,0 +1,19 @@
+import * as z from "zod";
+
+/** The shape of every list answer (NET-7). `total` counts all matches, not only this page. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() });
+}
+
+/** `limit` and `offset` of a list's query. */
+export function paging(max: number, initial: number) {
+  return {
+    limit: z.coerce.number().int().min(1).max(max).default(initial),
+    offset: z.coerce.number().int().min(0).default(0),
+  };
+}
+
+/** `true` or `false` as query text. */
+export const QueryFlag = z
+  .enum(["true", "false"], "must be true or false")
+  .transform((text) => text === "true");

@@ -1,0 +1,84 @@
+import type * as z from "zod";
+import type { Permission } from "./permission.ts";
+
+/** An answer that is not JSON: a media type, or null for no body. */
+export interface RawAnswer {
+  readonly raw: string | null;
+  readonly meaning: string;
+}
+
+/** One HTTP operation, described once: the server binds it, the client calls it, the docs print it. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Path parameters are written `{name}`. */
+  readonly path: string;
+  /** One sentence for the docs. */
+  readonly summary: string;
+  readonly permission: Permission;
+  /** What it does, not its verb, decides what counts as a write (AUTH-7). */
+  readonly effect: "read" | "write";
+  readonly query?: z.ZodObject;
+  readonly headers?: z.ZodObject;
+  /** Absent: a body is refused. Any JSON, or a schema of named fields. */
+  readonly body?: z.ZodType;
+  /** Largest body in bytes; 1 MiB when absent (NET-1). */
+  readonly bodyLimit?: number;
+  /**
+   * Every status that carries a result rather than an error, with its body. An answer whose status
+   * is listed and whose body fits is a result; any other non-2xx is an `ErrorBody`.
+   */
+  readonly answers: Readonly<Record<number, z.ZodType | RawAnswer>>;
+  /** The names of SSE frames, when the route can answer with a stream. */
+  readonly frames?: readonly string[];
+}
+
+export function isRaw(answer: z.ZodType | RawAnswer): answer is RawAnswer {
+  return "raw" in answer;
+}
+
+/** What a caller passes to a route. */
+export type Input<R extends Route> = Params<R["path"]> &
+  Part<R, "query", "input"> &
+  Part<R, "headers", "input"> &
+  Part<R, "body", "input">;
+
+/** What a handler receives: the same object, parsed. */
+export type Parsed<R extends Route> = Params<R["path"]> &
+  Part<R, "query", "output"> &
+  Part<R, "headers", "output"> &
+  Part<R, "body", "output">;
+
+type BodyOf<A> = A extends z.ZodType ? z.output<A> : A extends { raw: null } ? undefined : string;
+
+/** Every listed answer as `{ status, body }`. */
+export type Answer<R extends Route> = {
+  [S in keyof R["answers"] & number]: {
+    readonly status: S;
+    readonly body: BodyOf<R["answers"][S]>;
+  };
+}[keyof R["answers"] & number];
+
+type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never;
+
+/** What the client gives back: the body where there is one answer, else the status beside it. */
+export type Output<R extends Route> =
+  IsUnion<keyof R["answers"] & number> extends true ? Answer<R> : Answer<R>["body"];
+
+type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Names<Rest>
+  : never;
+type Params<Path extends string> = [Names<Path>] extends [never]
+  ? unknown
+  : { params: Record<Names<Path>, string> };
+
+type Part<
+  R extends Route,
+  Key extends "query" | "headers" | "body",
+  Side extends "input" | "output",
+> = R extends { [K in Key]: infer S extends z.ZodType }
+  ? Side extends "output"
+    ? { [K in Key]: z.output<S> }
+    : Key extends "body"
+      ? { body: z.input<S> }
+      : { [K in Key]?: z.input<S> }
+  : unknown;

@@ -1,0 +1,17 @@
+import type { Route } from "./route.ts";
+import { catalogRoutes } from "./routes/catalog.ts";
+import { basicRoutes, executionRoutes } from "./routes/executions.ts";
+import { systemRoutes } from "./routes/system.ts";
+import { workerRoutes } from "./routes/workers.ts";
+
+/**
+ * The wire, as data. The server binds this table, the client is derived from it, and the docs, the
+ * OpenAPI document and the permission test are printed from it. `basic` comes last: fixed paths win.
+ */
+export const routes = {
+  system: systemRoutes,
+  catalog: catalogRoutes,
+  executions: executionRoutes,
+  workers: workerRoutes,
+  basic: basicRoutes,
+} as const satisfies Record<string, Record<string, Route>>;

@@ -1,0 +1,78 @@
+import * as z from "zod";
+import {
+  Name,
+  Namespace,
+  Registered,
+  Registration,
+  SourceFile,
+  WorkflowRecord,
+} from "../catalog.ts";
+import { listOf, paging, QueryFlag } from "../list.ts";
+import { grant, scoped } from "../permission.ts";
+import type { Route } from "../route.ts";
+
+const read = grant("workflow:{ns}:{wf}:read");
+const WithSource = WorkflowRecord.extend({ files: z.array(SourceFile).optional() });
+
+export const catalogRoutes = {
+  register: {
+    method: "POST",
+    path: "/workflows",
+    summary: "Registers the workflows of one file; equal content creates nothing.",
+    permission: grant("workflow:{ns}:*:register"),
+    effect: "write",
+    query: z.strictObject({ dry_run: QueryFlag.optional() }),
+    body: Registration,
+    bodyLimit: 8 * 1024 * 1024,
+    answers: { 200: Registered, 201: Registered },
+  },
+  list: {
+    method: "GET",
+    path: "/workflows",
+    summary: "Lists the latest version of each workflow.",
+    permission: scoped("workflow:{ns}:{wf}:read"),
+    effect: "read",
+    query: z.strictObject({
+      namespace: Name.optional(),
+      name: z.string().optional(),
+      ...paging(1000, 200),
+    }),
+    answers: { 200: listOf(WorkflowRecord) },
+  },
+  namespaces: {
+    method: "GET",
+    path: "/namespaces",
+    summary: "Lists namespaces that hold a workflow.",
+    permission: scoped("workflow:{ns}:{wf}:read"),
+    effect: "read",
+    query: z.strictObject(paging(1000, 200)),
+    answers: { 200: listOf(Namespace) },
+  },
+  get: {
+    method: "GET",
+    path: "/workflows/{ns}/{wf}",
+    summary: "Reads the latest version of a workflow.",
+    permission: read,
+    effect: "read",
+    query: z.strictObject({ source: QueryFlag.optional() }),
+    answers: { 200: WithSource },
+  },
+  versions: {
+    method: "GET",
+    path: "/workflows/{ns}/{wf}/versions",
+    summary: "Lists the versions of a workflow, newest first.",
+    permission: read,
+    effect: "read",
+    query: z.strictObject(paging(1000, 200)),
+    answers: { 200: listOf(WorkflowRecord) },
+  },
+  version: {
+    method: "GET",
+    path: "/workflows/{ns}/{wf}/versions/{version}",
+    summary: "Reads one version of a workflow.",
+    permission: read,
+    effect: "read",
+    query: z.strictObject({ source: QueryFlag.optional() }),
+    answers: { 200: WithSource },
+  },
+} as const satisfies Record<string, Route>;

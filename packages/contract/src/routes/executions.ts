@@ -1,0 +1,214 @@
+import * as z from "zod";
+import { Name } from "../catalog.ts";
+import { RecordedEvent } from "../event.ts";
+import {
+  BasicExecution,
+  ExecutionRecord,
+  ExecutionSummary,
+  InspectedExecution,
+  State,
+} from "../execution.ts";
+import { listOf, paging, QueryFlag } from "../list.ts";
+import { DEFAULT_NAMESPACE } from "../name.ts";
+import { all, any, grant, run, scoped } from "../permission.ts";
+import type { Route } from "../route.ts";
+
+const RUN_BODY_LIMIT = 16 * 1024 * 1024;
+
+/** How a run or resume is answered: wait for the end, return at once, or stream (EXE-81). */
+export const RunMode = z.enum(["sync", "async", "stream"]);
+export type RunMode = z.infer<typeof RunMode>;
+
+const Waiting = {
+  detailed: QueryFlag.optional(),
+  /** Seconds a sync call waits before it answers 202. */
+  timeout: z.coerce.number().positive().optional(),
+};
+const Version = z.coerce.number().int().positive().optional();
+const RunQuery = z.strictObject({
+  ...Waiting,
+  version: Version,
+  name: z.string().trim().min(1).max(200).optional(),
+});
+const ResumeQuery = z.strictObject({ ...Waiting, pause: z.string().optional() });
+const BasicQuery = {
+  inspect: QueryFlag.optional(),
+  namespace: Name.default(DEFAULT_NAMESPACE),
+  timeout: Waiting.timeout,
+};
+
+const runAnswers = {
+  200: ExecutionRecord,
+  202: ExecutionRecord,
+  409: ExecutionRecord,
+  500: ExecutionRecord,
+} as const;
+const Basic = z.union([InspectedExecution, BasicExecution]);
+const basicAnswers = { 200: Basic, 202: Basic, 409: Basic, 500: Basic } as const;
+
+/** SSE frames of a run: one per state, progress in between (EXE-91, EXE-92). */
+const runFrames = ["{workflow}.execution.{state}", "task.progress", "error"] as const;
+
+const states = z.preprocess(
+  (value) => (value === undefined ? undefined : [value].flat().map((s) => String(s).toUpperCase())),
+  z.array(State).optional(),
+);
+const ExecutionFilter = {
+  state: states,
+  version: Version,
+  name: z.string().optional(),
+  order: z.enum(["created_desc", "created_asc"]).default("created_desc"),
+  ...paging(200, 50),
+};
+const EventPageQuery = {
+  after: z.coerce.number().int().min(0).optional(),
+  before: z.coerce.number().int().min(1).optional(),
+};
+
+const read = any(
+  grant("workflow:{ns}:{wf}:read"),
+  // Whoever started it may follow it without the grant.
+  grant("workflow:{ns}:{wf}:run"),
+);
+const readExecution = all(grant("execution:*:read"), grant("workflow:{ns}:{wf}:read"));
+const listExecutions = all(grant("execution:*:read"), scoped("workflow:{ns}:{wf}:read"));
+
+export const executionRoutes = {
+  run: {
+    method: "POST",
+    path: "/workflows/{ns}/{wf}/run/{mode}",
+    summary: "Starts a workflow; the body is its input.",
+    permission: run("{ns}/{wf}"),
+    effect: "write",
+    query: RunQuery,
+    body: z.json(),
+    bodyLimit: RUN_BODY_LIMIT,
+    answers: runAnswers,
+    frames: runFrames,
+  },
+  runDefault: {
+    method: "POST",
+    path: "/workflows/{wf}/run/{mode}",
+    summary: "Starts a workflow of namespace `default`.",
+    permission: run("default/{wf}"),
+    effect: "write",
+    query: RunQuery,
+    body: z.json(),
+    bodyLimit: RUN_BODY_LIMIT,
+    answers: runAnswers,
+    frames: runFrames,
+  },
+  resume: {
+    method: "POST",
+    path: "/workflows/{ns}/{wf}/resume/{id}",
+    summary: "Answers an open pause and waits; the body is the resume input.",
+    permission: run("{ns}/{wf}"),
+    effect: "write",
+    query: ResumeQuery,
+    body: z.json(),
+    bodyLimit: RUN_BODY_LIMIT,
+    answers: runAnswers,
+  },
+  resumeMode: {
+    method: "POST",
+    path: "/workflows/{ns}/{wf}/resume/{id}/{mode}",
+    summary: "Answers an open pause in the given mode.",
+    permission: run("{ns}/{wf}"),
+    effect: "write",
+    query: ResumeQuery,
+    body: z.json(),
+    bodyLimit: RUN_BODY_LIMIT,
+    answers: runAnswers,
+    frames: runFrames,
+  },
+  status: {
+    method: "GET",
+    path: "/workflows/{ns}/{wf}/status/{id}",
+    summary: "Reads one execution of a workflow.",
+    permission: read,
+    effect: "read",
+    query: z.strictObject({ detailed: QueryFlag.optional() }),
+    answers: { 200: ExecutionRecord },
+  },
+  listOfWorkflow: {
+    method: "GET",
+    path: "/workflows/{ns}/{wf}/executions",
+    summary: "Lists executions of a workflow, newest first.",
+    permission: listExecutions,
+    effect: "read",
+    query: z.strictObject(ExecutionFilter),
+    answers: { 200: listOf(ExecutionSummary) },
+  },
+  list: {
+    method: "GET",
+    path: "/executions",
+    summary: "Lists executions, newest first.",
+    permission: listExecutions,
+    effect: "read",
+    query: z.strictObject({
+      namespace: Name.optional(),
+      workflow: Name.optional(),
+      ...ExecutionFilter,
+    }),
+    answers: { 200: listOf(ExecutionSummary) },
+  },
+  get: {
+    method: "GET",
+    path: "/executions/{id}",
+    summary: "Reads one execution; `detailed=true` adds its log, or the page of it asked for.",
+    permission: readExecution,
+    effect: "read",
+    query: z.strictObject({
+      detailed: QueryFlag.optional(),
+      ...EventPageQuery,
+      limit: z.coerce.number().int().min(1).max(5000).optional(),
+    }),
+    answers: { 200: ExecutionRecord },
+  },
+  events: {
+    method: "GET",
+    path: "/executions/{id}/events",
+    summary: "Reads the log of an execution, oldest first; `after` continues a page.",
+    permission: readExecution,
+    effect: "read",
+    query: z.strictObject({
+      after: EventPageQuery.after,
+      limit: z.coerce.number().int().min(1).max(5000).default(500),
+    }),
+    answers: { 200: listOf(RecordedEvent) },
+  },
+} as const satisfies Record<string, Route>;
+
+/** The basic API (EXE-89). Fixed routes win over these. */
+export const basicRoutes = {
+  run: {
+    method: "POST",
+    path: "/{workflow_name}",
+    summary: "Runs a workflow and waits; `inspect=true` adds all detail.",
+    permission: run("{namespace}/{workflow_name}"),
+    effect: "write",
+    query: z.strictObject({ ...BasicQuery, version: Version }),
+    body: z.json(),
+    bodyLimit: RUN_BODY_LIMIT,
+    answers: basicAnswers,
+  },
+  resume: {
+    method: "POST",
+    path: "/{workflow_name}/{execution_id}",
+    summary: "Resumes a paused execution and waits.",
+    permission: run("{namespace}/{workflow_name}"),
+    effect: "write",
+    query: z.strictObject({ ...BasicQuery, pause: z.string().optional() }),
+    body: z.json(),
+    bodyLimit: RUN_BODY_LIMIT,
+    answers: basicAnswers,
+  },
+  inspect: {
+    method: "GET",
+    path: "/inspect/{execution_id}",
+    summary: "Reads an execution with its whole log.",
+    permission: readExecution,
+    effect: "read",
+    answers: { 200: InspectedExecution },
+  },
+} as const satisfies Record<string, Route>;

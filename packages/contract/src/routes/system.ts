@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { identity, open } from "../permission.ts";
+import type { Route } from "../route.ts";
+
+const Health = z.object({
+  status: z.enum(["healthy", "unhealthy"]),
+  database: z.string(),
+  version: z.string(),
+});
+const Ready = z.object({ status: z.enum(["ready", "not_ready"]) });
+
+export const systemRoutes = {
+  health: {
+    method: "GET",
+    path: "/health",
+    summary: "Says whether the server and its database answer.",
+    permission: open,
+    effect: "read",
+    answers: { 200: Health, 503: Health },
+  },
+  ready: {
+    method: "GET",
+    path: "/ready",
+    summary: "Says whether the server takes work; 503 while it starts or stops.",
+    permission: open,
+    effect: "read",
+    answers: { 200: Ready, 503: Ready },
+  },
+  openapi: {
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This interface as an OpenAPI 3.1 document.",
+    permission: identity,
+    effect: "read",
+    answers: { 200: z.record(z.string(), z.json()) },
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,238 @@
+/**
+ * The value codec. Values of the log are JSON; what JSON lacks (Date, bigint, Map, Set, bytes,
+ * undefined, URL, Error, NaN, ±Infinity, -0) is kept by wrapping the whole value as
+ * `{"$rich": <flattened by devalue>}`. A value that is JSON already is stored as it is, which is
+ * the usual case and costs one walk and one `JSON.stringify`.
+ *
+ * Whoever produced a value goes on with {@link Stored.value}, the decoded copy, never with the
+ * original: so a first run sees exactly what a replay will see (EXE-47, I9).
+ */
+import { stringify, unflatten } from "devalue";
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A value in its stored form; {@link decode} gives the value back. */
+export type Encoded = Json;
+
+export interface Stored {
+  /** The stored form as JSON text. */
+  readonly text: string;
+  /** The decoded stored form: a copy that shares nothing with the original. */
+  readonly value: unknown;
+}
+
+const MAX_DEPTH = 100;
+const RICH = "$rich";
+
+/** Thrown by {@link store}; `path` is the place inside the value, such as `output.items[3].client`. */
+export class UnencodableValue extends Error {
+  override readonly name = "UnencodableValue";
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`${path} cannot be stored: ${reason}`);
+    this.path = path;
+  }
+}
+
+interface Walk {
+  rich: boolean;
+  readonly ancestors: object[];
+}
+
+/**
+ * Encodes a value for the log.
+ *
+ * @param root What the value is, for the path of an error: `input`, `output`.
+ * @throws UnencodableValue for functions, symbols, promises, class instances without `toJSON`,
+ *   cycles and nesting over 100 levels.
+ */
+export function store(value: unknown, root: string): Stored {
+  if (value === undefined) return { text: UNDEFINED_TEXT, value };
+  const walk: Walk = { rich: false, ancestors: [] };
+  const copy = copyOf(value, () => root, walk);
+  if (!walk.rich && !isWrapped(copy)) return { text: JSON.stringify(copy), value: copy };
+  const text = `{"${RICH}":${stringify(copy, REDUCERS)}}`;
+  return { text, value: decode(JSON.parse(text)) };
+}
+
+/** The stored form as data. Prefer {@link store} where the text or the copy is needed too. */
+export function encode(value: unknown, root: string): Encoded {
+  return JSON.parse(store(value, root).text);
+}
+
+/** The value of a stored form. Its objects may be shared with `encoded`; decode once per reader. */
+export function decode(encoded: Encoded): unknown {
+  if (!isWrapped(encoded)) return encoded;
+  return unflatten(encoded[RICH] as number | unknown[], REVIVERS);
+}
+
+const REDUCERS = {
+  Error: (value: unknown) =>
+    value instanceof Error && [value.name, value.message, "cause" in value ? [value.cause] : []],
+};
+const REVIVERS = {
+  Error: ([name, message, cause]: [string, string, unknown[]]) => {
+    const error = new Error(message, cause.length ? { cause: cause[0] } : undefined);
+    // The place where a value is decoded says nothing about where the error came from.
+    Object.defineProperty(error, "stack", { value: `${name}: ${message}`, configurable: true });
+    if (name !== "Error") Object.defineProperty(error, "name", { value: name, configurable: true });
+    return error;
+  },
+};
+const UNDEFINED_TEXT = `{"${RICH}":${stringify(undefined)}}`;
+
+function isWrapped(value: unknown): value is { [RICH]: Json } {
+  if (typeof value !== "object" || value === null || !(RICH in value)) return false;
+  return Object.keys(value).length === 1;
+}
+
+type Path = () => string;
+
+function copyOf(value: unknown, path: Path, walk: Walk): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value) || Object.is(value, -0)) walk.rich = true;
+      return value;
+    case "undefined":
+    case "bigint":
+      walk.rich = true;
+      return value;
+    case "object":
+      return value === null ? null : copyOfObject(value, path, walk);
+    default:
+      throw new UnencodableValue(path(), `a ${typeof value} has no stored form`);
+  }
+}
+
+function copyOfObject(value: object, path: Path, walk: Walk): unknown {
+  if (walk.ancestors.includes(value)) {
+    throw new UnencodableValue(path(), "it contains itself");
+  }
+  if (walk.ancestors.length >= MAX_DEPTH) {
+    throw new UnencodableValue(path(), `it is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  walk.ancestors.push(value);
+  const copy = copyOfKind(value, path, walk);
+  walk.ancestors.pop();
+  return copy;
+}
+
+function copyOfKind(value: object, path: Path, walk: Walk): unknown {
+  if (Array.isArray(value)) {
+    return Array.from(value, (item, i) => copyOf(item, () => `${path()}[${i}]`, walk));
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if ((prototype === Object.prototype || prototype === null) && !hasToJson(value)) {
+    return copyOfRecord(value as Record<string, unknown>, path, walk);
+  }
+  const rich = copyOfRich(value, path, walk);
+  if (rich !== undefined) {
+    walk.rich = true;
+    return rich;
+  }
+  if (hasToJson(value)) return copyOf(value.toJSON(""), path, walk);
+  throw new UnencodableValue(path(), `${describe(value, prototype)} has no stored form`);
+}
+
+function copyOfRecord(value: Record<string, unknown>, path: Path, walk: Walk): unknown {
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const item = copyOf(value[key], () => `${path()}${accessor(key)}`, walk);
+    if (key !== "__proto__") copy[key] = item;
+    else throw new UnencodableValue(path(), 'a key named "__proto__" cannot be kept');
+  }
+  return copy;
+}
+
+/** Kinds that JSON lacks and the codec keeps; undefined for any other object. */
+function copyOfRich(value: object, path: Path, walk: Walk): unknown {
+  // biome-ignore lint/style/noRestrictedGlobals: recognises a Date it was given
+  if (value instanceof Date) return value;
+  if (value instanceof URL) return value;
+  // A Buffer is a Uint8Array with a toJSON of its own; it comes back as plain bytes.
+  if (value instanceof Uint8Array) return Uint8Array.from(value);
+  if (value instanceof Map) {
+    return new Map(
+      Array.from(value, ([key, item], i) => [
+        copyOf(key, () => `${path()}.keys()[${i}]`, walk),
+        copyOf(item, () => `${path()}.get(${String(key)})`, walk),
+      ]),
+    );
+  }
+  if (value instanceof Set) {
+    return new Set(Array.from(value, (item, i) => copyOf(item, () => `${path()}[${i}]`, walk)));
+  }
+  if (value instanceof Error) return copyOfError(value, path, walk);
+  return undefined;
+}
+
+function copyOfError(error: Error, path: Path, walk: Walk): Error {
+  const copy = new Error(error.message);
+  Object.defineProperty(copy, "name", { value: error.name });
+  if ("cause" in error) {
+    Object.defineProperty(copy, "cause", {
+      value: copyOf(error.cause, () => `${path()}.cause`, walk),
+    });
+  }
+  return copy;
+}
+
+function hasToJson(value: object): value is { toJSON(key: string): unknown } {
+  return "toJSON" in value && typeof value.toJSON === "function";
+}
+
+function describe(value: object, prototype: { constructor?: { name?: string } } | null): string {
+  if (typeof (value as { then?: unknown }).then === "function") return "a promise (await it first)";
+  return `an instance of ${prototype?.constructor?.name || "a class"}`;
+}
+
+function accessor(key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+/** A stored value as plain JSON for HTTP (EXE-48): tags become text, lists and null. */
+export function toPlain(encoded: Encoded): Json {
+  return isWrapped(encoded) ? plain(decode(encoded)) : encoded;
+}
+
+function plain(value: unknown): Json {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "number") return Number.isFinite(value) ? value + 0 : null;
+  if (typeof value !== "object") return value as Json;
+  if (Array.isArray(value)) return value.map(plain);
+  // biome-ignore lint/style/noRestrictedGlobals: recognises a Date it was given
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof URL) return value.href;
+  if (value instanceof Uint8Array) return base64(value);
+  if (value instanceof Set) return Array.from(value, plain);
+  if (value instanceof Error) return { type: value.name, message: value.message };
+  if (value instanceof Map) {
+    const pairs = Array.from(value, ([key, item]) => [key, item] as const);
+    return pairs.every(([key]) => typeof key === "string")
+      ? record(pairs as (readonly [string, unknown])[])
+      : pairs.map(([key, item]) => [plain(key), plain(item)]);
+  }
+  return record(Object.entries(value).filter(([, item]) => item !== undefined));
+}
+
+function record(pairs: readonly (readonly [string, unknown])[]): Json {
+  return Object.fromEntries(pairs.map(([key, item]) => [key, plain(item)]));
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const [a = 0, b, c] = bytes.subarray(i, i + 3);
+    text += ALPHABET.charAt(a >> 2) + ALPHABET.charAt(((a & 3) << 4) | ((b ?? 0) >> 4));
+    text += b === undefined ? "=" : ALPHABET.charAt(((b & 15) << 2) | ((c ?? 0) >> 6));
+    text += c === undefined ? "=" : ALPHABET.charAt(c & 63);
+  }
+  return text;
+}

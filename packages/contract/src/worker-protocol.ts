@@ -1,0 +1,64 @@
+import type { Event } from "./event.ts";
+import type {
+  CheckpointAnswer,
+  CheckpointItem,
+  Heartbeat,
+  HeartbeatAnswer,
+  Holding,
+  ProgressAccepted,
+  ProgressBatch,
+  ReleaseAnswer,
+  ReleaseItem,
+  WorkerFrame,
+  WorkerRegistered,
+  WorkerRegistration,
+} from "./worker.ts";
+
+/** Who calls: the worker's name and the session secret that registration answered. */
+export interface SessionRef {
+  readonly worker: string;
+  readonly session: string;
+}
+
+/** The open stream of a session. */
+export interface WorkerConnection {
+  /** Ends the stream from the worker's side; the session goes on. */
+  close(): void;
+  /** Settles when the stream has ended, whoever ended it. Never rejects. */
+  readonly closed: Promise<void>;
+}
+
+/**
+ * Everything a worker asks of a server. The server implements it; HTTP routes carry it to remote
+ * workers, and a worker in the server's own process calls it as it is. Every method rejects with
+ * EngineError; network trouble rejects with anything else and may be retried.
+ */
+export interface WorkerProtocol {
+  register(registration: WorkerRegistration): Promise<WorkerRegistered>;
+  /**
+   * Opens the stream. Frames arrive one at a time and in order, `welcome` first; a second connect
+   * of a session ends the first.
+   */
+  connect(
+    ref: SessionRef,
+    running: readonly Holding[],
+    onFrame: (frame: WorkerFrame) => void,
+  ): Promise<WorkerConnection>;
+  heartbeat(ref: SessionRef, heartbeat: Heartbeat): Promise<HeartbeatAnswer>;
+  /** Answers in the order of the items, after the commit that holds them (CKP-4, CKP-5). */
+  checkpoints(
+    ref: SessionRef,
+    items: readonly CheckpointItem[],
+  ): Promise<readonly CheckpointAnswer[]>;
+  release(ref: SessionRef, items: readonly ReleaseItem[]): Promise<readonly ReleaseAnswer[]>;
+  progress(ref: SessionRef, execution_id: string, batch: ProgressBatch): Promise<ProgressAccepted>;
+  /** The bundle with this hash, if one of the session's executions runs it. */
+  module(ref: SessionRef, hash: string): Promise<string>;
+  /** A page of the log of an execution the session owns, oldest first, at most 1,000 events. */
+  events(
+    ref: SessionRef,
+    execution_id: string,
+    page: { generation: number; after: number; limit: number },
+  ): Promise<{ events: readonly Event[]; head: number }>;
+  disconnect(ref: SessionRef): Promise<void>;
+}

@@ -1,0 +1,232 @@
+import * as z from "zod";
+import { Name } from "./catalog.ts";
+import { ErrorBody } from "./errors.ts";
+import { ClaimReason, Event, NewEvent } from "./event.ts";
+import { State, Wait } from "./execution.ts";
+import { Failure } from "./failure.ts";
+
+/** The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). */
+export const WORKER_PROTOCOL = 1;
+
+/** Header that names the session on every worker route but `register` (WRK-3). */
+export const SESSION_HEADER = "x-engine-worker-session";
+
+export const Labels = z
+  .record(
+    z
+      .string()
+      .max(128)
+      .regex(/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/, "must be a label key"),
+    z
+      .string()
+      .min(1)
+      .max(256)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
+      .regex(/^[^\u0000-\u001f\u007f]*$/, "must not contain control characters"),
+  )
+  .refine((labels) => Object.keys(labels).length <= 64, "at most 64 labels");
+export type Labels = z.infer<typeof Labels>;
+
+export const Runner = z.enum(["thread", "process", "inline"]);
+export type Runner = z.infer<typeof Runner>;
+
+/** `POST /workers/register`: one process life under a name (WRK-1, WRK-2). */
+export const WorkerRegistration = z.strictObject({
+  name: Name.refine((name) => name !== "local" && name !== "join-tokens", "is a reserved name"),
+  /** UUIDv7 made at process start; the same one again continues the session. */
+  instance_id: z.uuid(),
+  protocol: z.int(),
+  engine_version: z.string(),
+  host: z.string(),
+  pid: z.int(),
+  runtime: z.object({ os: z.string(), arch: z.string(), node: z.string() }),
+  labels: Labels.default({}),
+  /** Executions at a time; 0 = unlimited. */
+  slots: z.int().nonnegative().default(64),
+  runners: z.array(Runner).min(1).default(["thread"]),
+  default_runner: Runner.default("thread"),
+});
+export type WorkerRegistration = z.infer<typeof WorkerRegistration>;
+
+/** The server's limits a worker applies in place of its own configuration. */
+export const ExecutionLimits = z.object({
+  /** Seconds siblings of a failed branch, and calls a body left open, get to settle. */
+  sibling_grace: z.number(),
+  max_events: z.int(),
+  max_value_bytes: z.int(),
+});
+export type ExecutionLimits = z.infer<typeof ExecutionLimits>;
+
+export const WorkerRegistered = z.object({
+  worker: z.object({ name: z.string(), labels: Labels, slots: z.int() }),
+  /** A secret: the server keeps only its hash. */
+  session: z.string(),
+  heartbeat_seconds: z.number(),
+  executions: ExecutionLimits,
+});
+export type WorkerRegistered = z.infer<typeof WorkerRegistered>;
+
+/** An execution a worker holds: how far it knows the log, under which generation. */
+export const Holding = z.object({
+  execution_id: z.string(),
+  generation: z.int().positive(),
+  seq: z.int().nonnegative(),
+});
+export type Holding = z.infer<typeof Holding>;
+
+export const Connect = z.strictObject({ running: z.array(Holding) });
+
+export const Assignment = z.object({
+  execution_id: z.string(),
+  generation: z.int().positive(),
+  reason: ClaimReason,
+  namespace: z.string(),
+  workflow: z.string(),
+  version: z.int().positive(),
+  name: z.string().nullable(),
+  created_at: z.string(),
+  module: z.object({ hash: z.string(), bytes: z.int() }),
+  input: z.json(),
+  /** `seq` of the newest event. */
+  head: z.int(),
+  /** The end of the log, at most 256 KiB; what lies before `after` is read by pages. */
+  history: z.object({ after: z.int(), events: z.array(Event) }),
+  /** Whether anybody watches progress. */
+  listen: z.boolean(),
+});
+export type Assignment = z.infer<typeof Assignment>;
+
+/** What a server sends down a worker's stream (WRK-7): the SSE event's name and its data. */
+export const WorkerFrame = z.discriminatedUnion("event", [
+  z.object({
+    event: z.literal("welcome"),
+    data: z.object({
+      server_time: z.string(),
+      keep: z.array(z.object({ execution_id: z.string(), generation: z.int() })),
+      drop: z.array(
+        z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
+      ),
+    }),
+  }),
+  z.object({ event: z.literal("assign"), data: Assignment }),
+  z.object({
+    event: z.literal("events"),
+    data: z.object({
+      execution_id: z.string(),
+      generation: z.int(),
+      /** `seq` before the first of `events`. */
+      base_seq: z.int(),
+      events: z.array(Event),
+    }),
+  }),
+  z.object({
+    event: z.literal("revoke"),
+    data: z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
+  }),
+  z.object({
+    event: z.literal("listen"),
+    data: z.object({ execution_id: z.string(), on: z.boolean() }),
+  }),
+  z.object({
+    event: z.literal("superseded"),
+    data: z.object({ host: z.string(), pid: z.int() }),
+  }),
+  z.object({
+    event: z.literal("control"),
+    data: z.object({ command: z.enum(["reconnect"]) }),
+  }),
+  z.object({ event: z.literal("ping"), data: z.object({}) }),
+]);
+export type WorkerFrame = z.infer<typeof WorkerFrame>;
+
+export const Heartbeat = z.strictObject({ running: z.array(Holding), slots_free: z.int() });
+export type Heartbeat = z.infer<typeof Heartbeat>;
+
+export const HeartbeatAnswer = z.object({
+  server_time: z.string(),
+  /** Entries that are not this session's any more: stop them, send nothing for them. */
+  drop: z.array(z.object({ execution_id: z.string(), generation: z.int() })),
+});
+export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
+
+/**
+ * A delta of one execution's log (CKP-1): the i-th event becomes `base_seq + i`. `state` is the one
+ * after the last event. RUNNING with `waiting` parks it.
+ */
+export const Checkpoint = z.strictObject({
+  generation: z.int().positive(),
+  base_seq: z.int().nonnegative(),
+  state: State,
+  events: z.array(NewEvent),
+  waiting: z.array(Wait).optional(),
+});
+export type Checkpoint = z.infer<typeof Checkpoint>;
+
+export const CheckpointItem = Checkpoint.extend({ execution_id: z.string() });
+export type CheckpointItem = z.infer<typeof CheckpointItem>;
+
+/** What the log holds now: the stored state, never an echo (CKP-4). */
+export const CheckpointAccepted = z.object({
+  execution_id: z.string(),
+  seq: z.int(),
+  state: State,
+  generation: z.int(),
+});
+export type CheckpointAccepted = z.infer<typeof CheckpointAccepted>;
+
+export const ItemRefused = z.object({
+  execution_id: z.string(),
+  error: ErrorBody.shape.error,
+});
+export type ItemRefused = z.infer<typeof ItemRefused>;
+
+export const CheckpointAnswer = z.union([CheckpointAccepted, ItemRefused]);
+export type CheckpointAnswer = z.infer<typeof CheckpointAnswer>;
+
+/** Why a worker gives an execution back. `load_failed` ends it FAILED (LIV-6). */
+export const ReleaseReason = z.enum([
+  "draining",
+  "superseded",
+  "overloaded",
+  "neighbour",
+  "runner_lost",
+  "stuck",
+  "load_failed",
+]);
+export type ReleaseReason = z.infer<typeof ReleaseReason>;
+
+export const ReleaseItem = z.strictObject({
+  execution_id: z.string(),
+  generation: z.int().positive(),
+  reason: ReleaseReason,
+  /** With `load_failed`: why the module or the definition does not load. */
+  error: Failure.optional(),
+});
+export type ReleaseItem = z.infer<typeof ReleaseItem>;
+
+export const ReleaseAnswer = z.union([
+  z.object({ execution_id: z.string(), ok: z.literal(true) }),
+  ItemRefused,
+]);
+export type ReleaseAnswer = z.infer<typeof ReleaseAnswer>;
+
+/** One value of `progress()`: live only, never part of the log (PRG-6). */
+export const ProgressItem = z.strictObject({
+  source_id: z.string(),
+  name: z.string(),
+  value: z.json(),
+  time: z.string(),
+});
+export type ProgressItem = z.infer<typeof ProgressItem>;
+
+export const ProgressBatch = z.strictObject({
+  generation: z.int().positive(),
+  items: z.array(ProgressItem).max(100),
+});
+export type ProgressBatch = z.infer<typeof ProgressBatch>;
+
+export const ProgressAccepted = z.object({ accepted: z.int(), listening: z.boolean() });
+export type ProgressAccepted = z.infer<typeof ProgressAccepted>;
+
+export const EventPage = z.object({ events: z.array(Event), head: z.int() });
+export type EventPage = z.infer<typeof EventPage>;

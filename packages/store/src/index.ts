@@ -1,0 +1,17 @@
+export type {
+  Change,
+  Changed,
+  Decide,
+  ExecutionFilter,
+  LoggedEvent,
+  LogPage,
+  NewSession,
+  NewVersions,
+  OpenedSession,
+  Page,
+  QueuedExecution,
+  SessionRow,
+  Store,
+  StoredVersion,
+  WorkflowFilter,
+} from "./store.ts";

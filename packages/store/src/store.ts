@@ -1,0 +1,192 @@
+import type {
+  Claimant,
+  Event,
+  ExecutionPatch,
+  ExecutionRow,
+  ExtractedWorkflow,
+  NewEvent,
+  NewExecution,
+  SourceFile,
+  State,
+  WorkflowRecord,
+} from "@engine/contract";
+
+/** What a decision wants written: events at the end of the log, columns of the row. */
+export interface Change {
+  readonly events: readonly NewEvent[];
+  readonly patch: ExecutionPatch;
+}
+
+/**
+ * Looks at an execution inside the transaction and says what to write; undefined writes nothing.
+ * Must be pure and quick: it may run again when a commit is retried. Throwing an EngineError
+ * refuses this one change and leaves the others of the same commit alone.
+ *
+ * @param recorded The log above `options.above`, empty unless that was given.
+ */
+export type Decide = (row: ExecutionRow, recorded: readonly Event[]) => Change | undefined;
+
+/** What is durable now. */
+export interface Changed {
+  /** The row after the change. */
+  readonly row: ExecutionRow;
+  /** The events that were written, numbered. Empty when the decision wrote nothing. */
+  readonly events: readonly Event[];
+  /** The store's clock at the commit, milliseconds since 1970. */
+  readonly recorded_at: number;
+}
+
+export interface LoggedEvent {
+  readonly event: Event;
+  readonly recorded_at: number;
+}
+
+/** A page of a log. `after` reads upwards from it, `before` the newest below it (EXE-86). */
+export interface LogPage {
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface ExecutionFilter {
+  readonly namespace?: string | undefined;
+  readonly workflow?: string | undefined;
+  readonly states?: readonly State[] | undefined;
+  readonly version?: number | undefined;
+  /** Beginning of the operator's label, any case. */
+  readonly label?: string | undefined;
+  readonly order: "created_desc" | "created_asc";
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A page of something, with the number of all matches. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+}
+
+/** An execution that waits for a worker: what the dispatcher's queue keeps in memory. */
+export interface QueuedExecution {
+  readonly execution_id: string;
+  readonly priority: number;
+  readonly queued_at: number;
+  readonly last_worker: string | null;
+}
+
+export interface NewVersions {
+  readonly workflows: readonly { extracted: ExtractedWorkflow; content_hash: string }[];
+  readonly module: { readonly hash: string; readonly bundle: string };
+  readonly files: readonly SourceFile[];
+  readonly source_hash: string;
+  readonly created_by: string | null;
+}
+
+export interface StoredVersion {
+  readonly record: WorkflowRecord;
+  readonly module_hash: string;
+}
+
+export interface WorkflowFilter {
+  readonly namespace?: string | undefined;
+  /** Beginning of the name. */
+  readonly name?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface NewSession {
+  readonly session_id: string;
+  /** SHA-256 of the session secret; the store never sees the secret. */
+  readonly token_hash: string;
+  readonly worker: string;
+  readonly instance_id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly slots: number;
+  readonly runners: readonly string[];
+  readonly default_runner: string;
+}
+
+export interface SessionRow extends NewSession {
+  readonly created_at: number;
+  readonly last_seen_at: number;
+  readonly ended_at: number | null;
+  readonly end_reason: "superseded" | "lost" | "disconnected" | null;
+}
+
+export interface OpenedSession {
+  readonly session: SessionRow;
+  /** The name registered for the first time. */
+  readonly is_new_worker: boolean;
+  /** The same process registered again: its session goes on under the new secret. */
+  readonly continued: boolean;
+  /** The session of another process that this one ended (WRK-4). */
+  readonly superseded: SessionRow | undefined;
+}
+
+/**
+ * Every durable fact. Writes are committed in groups: a promise settles after the commit that holds
+ * its change, so acknowledging it is safe. Reads see every settled write. One conformance suite
+ * holds every implementation to this interface.
+ */
+export interface Store {
+  readonly kind: "sqlite" | "postgres";
+
+  /** Writes WORKFLOW_CREATED and, with a claimant, WORKFLOW_CLAIMED in the same commit. */
+  createExecution(fresh: NewExecution, claimant?: Claimant): Promise<Changed>;
+  /** Rejects `not_found` when there is no such execution, or with what `decide` threw. */
+  changeExecution(
+    execution_id: string,
+    decide: Decide,
+    options?: { readonly above?: number },
+  ): Promise<Changed>;
+  findExecution(execution_id: string): Promise<ExecutionRow | undefined>;
+  /** Rows come without `input` and `output` (both null): lists must not load large values. */
+  listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>>;
+  readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]>;
+  /** Executions `isQueued` holds for, in dispatch order: priority descending, queue time, id. */
+  listQueued(limit: number): Promise<readonly QueuedExecution[]>;
+  /** Ids of what a session owns, with their generation. */
+  listOwned(
+    session_id: string,
+  ): Promise<readonly { execution_id: string; generation: number; state: State; head: number }[]>;
+
+  /** One transaction; content equal to the latest version makes none (EXE-67). */
+  registerVersions(
+    versions: NewVersions,
+  ): Promise<readonly (WorkflowRecord & { created: boolean })[]>;
+  /** The latest version, or the one asked for. */
+  findVersion(
+    namespace: string,
+    name: string,
+    version?: number,
+  ): Promise<StoredVersion | undefined>;
+  listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>>;
+  listVersions(
+    namespace: string,
+    name: string,
+    page: { limit: number; offset: number },
+  ): Promise<Page<WorkflowRecord>>;
+  listNamespaces(page: {
+    limit: number;
+    offset: number;
+  }): Promise<Page<{ namespace: string; workflow_count: number }>>;
+  readFiles(namespace: string, name: string, version: number): Promise<readonly SourceFile[]>;
+  readModule(hash: string): Promise<string | undefined>;
+
+  openSession(session: NewSession): Promise<OpenedSession>;
+  /** The live session with this secret's hash; an ended one too, so that the caller can say why. */
+  findSession(worker: string, token_hash: string): Promise<SessionRow | undefined>;
+  listLiveSessions(): Promise<readonly SessionRow[]>;
+  endSession(session_id: string, reason: "lost" | "disconnected"): Promise<void>;
+  /** Notes that sessions were heard of, all in one statement. */
+  touchSessions(session_ids: readonly string[], at: number): Promise<void>;
+
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
+  /** Statements sent since opening; the idle test counts them. */
+  statementCount(): number;
+  close(): Promise<void>;
+}

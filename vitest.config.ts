@@ -1,0 +1,20 @@
+import { defineConfig } from "vitest/config";
+
+// Workspace packages are tested from their sources, without a build.
+const ssr = { resolve: { conditions: ["@engine/source", "module", "node", "import", "default"] } };
+
+export default defineConfig({
+  test: {
+    projects: [
+      { ssr, test: { name: "unit", include: ["packages/*/src/**/*.test.ts", "scripts/src/**/*.test.ts"] } },
+      {
+        ssr,
+        test: { name: "e2e", include: ["e2e/src/**/*.test.ts"], testTimeout: 120_000, fileParallelism: false },
+      },
+      {
+        ssr,
+        test: { name: "examples", include: ["examples/src/**/*.test.ts"], testTimeout: 120_000 },
+      },
+    ],
+  },
+});
