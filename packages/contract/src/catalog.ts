@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { AnyJson } from "./any-json.ts";
 import { NAME_PATTERN, NAME_RULE } from "./name.ts";
 
 export const Name = z.string().regex(NAME_PATTERN, `must be a name: ${NAME_RULE}`);
@@ -18,7 +19,7 @@ export const ExtractedWorkflow = z.object({
   /** Tasks reachable from the body, in source order. */
   tasks: z.array(TaskRecord),
   timeout_seconds: z.number().nullable(),
-  metadata: z.record(z.string(), z.json()),
+  metadata: z.record(z.string(), AnyJson),
 });
 export type ExtractedWorkflow = z.infer<typeof ExtractedWorkflow>;
 

@@ -91,6 +91,9 @@ export interface ConfigProblem {
 export function resolveConfig(
   sources: ConfigSources,
 ): { config: Config; problems?: undefined } | { config?: undefined; problems: ConfigProblem[] } {
+  if (sources.file !== undefined && !isTree(sources.file)) {
+    return { problems: [{ key: "engine", message: "expected a table" }] };
+  }
   const merged: Tree = {};
   const names = new Map<string, string>();
   merge(merged, sources.file);

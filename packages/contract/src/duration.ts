@@ -10,5 +10,6 @@ export function parseDuration(value: unknown): number | undefined {
   if (typeof value !== "string") return undefined;
   const [, amount, unit] = TEXT.exec(value) ?? [];
   if (amount === undefined) return undefined;
-  return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  const ms = Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  return Number.isFinite(ms) ? ms : undefined;
 }

@@ -71,6 +71,7 @@ export const ERRORS = {
     meaning: "A field is missing or wrong; `details.issues` names each by path, with the rule.",
   },
   reserved_label: { status: 422, meaning: "Label keys beginning `engine.` belong to the engine." },
+  headers_too_large: { status: 431, meaning: "The request headers exceed 16 KiB." },
   internal: {
     status: 500,
     meaning: "A defect of the engine; the server's log has it under `details.request_id`.",
@@ -102,10 +103,6 @@ export const ErrorBody = z.object({
   }),
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;
-
-/** One wrong field of a request: `path` as a reader would write it, such as `query.limit`. */
-export const InputIssue = z.object({ path: z.string(), message: z.string() });
-export type InputIssue = z.infer<typeof InputIssue>;
 
 const brand = Symbol.for("engine.error");
 
@@ -151,18 +148,4 @@ export class EngineError extends Error {
 /** The 404 of every lookup: names the kind of thing and the thing. */
 export function notFound(resource: string, name: string): EngineError {
   return new EngineError("not_found", `no ${resource} ${name}`, { details: { resource } });
-}
-
-/** Says why a value does not fit a schema, as `details.issues` of an `invalid_input` error. */
-export function invalidInput(error: z.ZodError, prefix?: string): EngineError {
-  const issues = error.issues.map((issue) => ({
-    path: [...(prefix ? [prefix] : []), ...issue.path.map(String)].join("."),
-    message: issue.message,
-  }));
-  const [first] = issues;
-  const at = first?.path ? `${first.path}: ` : "";
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
-  return new EngineError("invalid_input", `${at}${first?.message ?? "invalid"}${more}`, {
-    details: { issues },
-  });
 }

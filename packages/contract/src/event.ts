@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { AnyJson } from "./any-json.ts";
 import { BUILT_IN_CALLS } from "./name.ts";
 
 /** Event types of the execution itself (EXE-23); `source_id` is the execution's id. */
@@ -53,10 +54,10 @@ export const NewEvent = z.object({
   /** Workflow or task name. */
   name: z.string(),
   kind: CallKind,
-  value: z.json(),
+  value: AnyJson,
   /** UTC, `YYYY-MM-DD HH:MM:SS.mmm`; never before that of the previous event. */
   time: z.string(),
-  meta: z.record(z.string(), z.json()).nullable(),
+  meta: z.record(z.string(), AnyJson).nullable(),
 });
 export type NewEvent = z.infer<typeof NewEvent>;
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { AnyJson } from "./any-json.ts";
 import { RecordedEvent } from "./event.ts";
 import type { Failure } from "./failure.ts";
 
@@ -28,7 +29,7 @@ export const Wait = z.object({
   kind: z.enum(["pause", "approval", "sleep", "retry", "child", "signal"]),
   task_call_id: z.string(),
   name: z.string(),
-  output: z.json().optional(),
+  output: AnyJson.optional(),
   until: z.string().optional(),
   execution_id: z.string().optional(),
 });
@@ -38,7 +39,7 @@ export type Wait = z.infer<typeof Wait>;
 export const ExecutionError = z.object({
   code: z.enum(["workflow_failed", "workflow_cancelled"]),
   message: z.string(),
-  details: z.record(z.string(), z.json()).nullable(),
+  details: z.record(z.string(), AnyJson).nullable(),
 });
 export type ExecutionError = z.infer<typeof ExecutionError>;
 
@@ -46,7 +47,7 @@ export type ExecutionError = z.infer<typeof ExecutionError>;
 export const OpenPause = z.object({
   name: z.string(),
   kind: z.enum(["input", "approval"]),
-  value: z.json(),
+  value: AnyJson,
   task_call_id: z.string(),
   paused_at: z.string(),
 });
@@ -82,8 +83,8 @@ export type ExecutionSummary = z.infer<typeof ExecutionSummary>;
 
 /** What reads of an execution answer. Values are plain JSON; `output` is null until COMPLETED. */
 export const ExecutionRecord = ExecutionSummary.extend({
-  input: z.json(),
-  output: z.json(),
+  input: AnyJson,
+  output: AnyJson,
   /** With `detailed=true`. */
   events: z.array(RecordedEvent).optional(),
 });
@@ -94,8 +95,8 @@ export const BasicExecution = z.object({
   execution_id: z.string(),
   /** The workflow's name. */
   name: z.string(),
-  input: z.json(),
-  output: z.json(),
+  input: AnyJson,
+  output: AnyJson,
 });
 export type BasicExecution = z.infer<typeof BasicExecution>;
 

@@ -27,8 +27,6 @@ export {
   ERRORS,
   ErrorBody,
   type ErrorCode,
-  InputIssue,
-  invalidInput,
   notFound,
 } from "./errors.ts";
 // Executions and their log
@@ -64,6 +62,7 @@ export {
   type OpenWait,
 } from "./execution-row.ts";
 export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
+export { InputIssue, invalidInput } from "./invalid-input.ts";
 export {
   type Claimant,
   claimReason,
@@ -97,6 +96,16 @@ export {
   NAME_RULE,
   nearest,
 } from "./name.ts";
+export { openApiDocument } from "./openapi.ts";
+export {
+  checkTaskCopyOptions,
+  checkTaskOptions,
+  checkWorkflowOptions,
+  isStaticOption,
+  OPAQUE,
+  type OptionIssue,
+  type OptionOwner,
+} from "./options.ts";
 export { type Permission, permissionText } from "./permission.ts";
 export { PROGRESS_QUEUE_LIMIT, PROGRESS_VALUE_BYTES, TaskProgress } from "./progress.ts";
 export {
@@ -113,6 +122,7 @@ export { routes } from "./routes.ts";
 export { type SseFrame, sseComment, sseText } from "./sse.ts";
 export { formatEventTime, formatInstant, parseEventTime, parseInstant } from "./time.ts";
 export { handOverState, nextState, stateAfter } from "./transition.ts";
+export { uuidV7 } from "./uuid-v7.ts";
 export {
   decode,
   type Encoded,

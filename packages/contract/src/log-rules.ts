@@ -48,6 +48,7 @@ export function decideCheckpoint(
   const owned = row.last_session === sender.session && row.generation === item.generation;
   if (!owns && !owned) return refuse(stale(row));
   if (item.base_seq > row.head) {
+    if (!owns) return refuse(stale(row));
     return refuse(
       new EngineError("seq_gap", `the log ends at ${row.head}, before base_seq ${item.base_seq}`, {
         details: { head: row.head },
@@ -65,13 +66,13 @@ export function decideCheckpoint(
 
   const events = item.events.slice(known);
   const state = stateAfter(row.state, events);
-  if (state !== item.state) {
+  if (state !== item.state || !WORKER_STATES.includes(state)) {
     return refuse(
       new EngineError(
         "invalid_input",
         `state ${item.state} does not follow from ${row.state} by the events sent`,
         {
-          details: { issues: [{ path: "state", message: `expected ${state ?? "a legal event"}` }] },
+          details: { issues: [{ path: "state", message: `expected ${expectedState(state)}` }] },
         },
       ),
     );
@@ -79,6 +80,20 @@ export function decideCheckpoint(
   const patch = patchOf(row, events, sender.now);
   const unowns = isTerminal(state) || state === "PAUSED" || parks(item);
   return { kind: "append", events, patch: unowns ? { ...patch, ...unowned(row) } : patch };
+}
+
+/** The states a worker may leave an execution in; the others come about on the server (CKP-1). */
+const WORKER_STATES: readonly State[] = [
+  "RUNNING",
+  "PAUSED",
+  "CANCELLING",
+  "COMPLETED",
+  "FAILED",
+  "CANCELLED",
+];
+
+function expectedState(state: State | undefined): string {
+  return state && WORKER_STATES.includes(state) ? state : "events that are legal there";
 }
 
 function parks(item: Checkpoint): boolean {

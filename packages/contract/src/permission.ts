@@ -40,8 +40,14 @@ export function permissionText(permission: Permission): string {
     case "scoped":
       return `scoped(${permission.grant})`;
     case "all":
-      return permission.of.map(permissionText).join(" + ");
+      return permission.of.map(factorText).join(" + ");
     case "any":
       return permission.of.map(permissionText).join(" | ");
   }
+}
+
+/** `+` binds closer than `|`. */
+function factorText(permission: Permission): string {
+  const text = permissionText(permission);
+  return permission.kind === "any" ? `(${text})` : text;
 }

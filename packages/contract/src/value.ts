@@ -229,10 +229,10 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 function base64(bytes: Uint8Array): string {
   let text = "";
   for (let i = 0; i < bytes.length; i += 3) {
-    const [a = 0, b, c] = bytes.subarray(i, i + 3);
-    text += ALPHABET.charAt(a >> 2) + ALPHABET.charAt(((a & 3) << 4) | ((b ?? 0) >> 4));
-    text += b === undefined ? "=" : ALPHABET.charAt(((b & 15) << 2) | ((c ?? 0) >> 6));
-    text += c === undefined ? "=" : ALPHABET.charAt(c & 63);
+    const [a, b, c] = [bytes[i] ?? 0, bytes[i + 1] ?? 0, bytes[i + 2] ?? 0];
+    text += ALPHABET.charAt(a >> 2) + ALPHABET.charAt(((a & 3) << 4) | (b >> 4));
+    text += i + 1 < bytes.length ? ALPHABET.charAt(((b & 15) << 2) | (c >> 6)) : "=";
+    text += i + 2 < bytes.length ? ALPHABET.charAt(c & 63) : "=";
   }
   return text;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { AnyJson } from "./any-json.ts";
 import { Name } from "./catalog.ts";
 import { ErrorBody } from "./errors.ts";
 import { ClaimReason, Event, NewEvent } from "./event.ts";
@@ -86,7 +87,7 @@ export const Assignment = z.object({
   name: z.string().nullable(),
   created_at: z.string(),
   module: z.object({ hash: z.string(), bytes: z.int() }),
-  input: z.json(),
+  input: AnyJson,
   /** `seq` of the newest event. */
   head: z.int(),
   /** The end of the log, at most 256 KiB; what lies before `after` is read by pages. */
@@ -214,7 +215,7 @@ export type ReleaseAnswer = z.infer<typeof ReleaseAnswer>;
 export const ProgressItem = z.strictObject({
   source_id: z.string(),
   name: z.string(),
-  value: z.json(),
+  value: AnyJson,
   time: z.string(),
 });
 export type ProgressItem = z.infer<typeof ProgressItem>;

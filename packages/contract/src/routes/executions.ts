@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { AnyJson } from "../any-json.ts";
 import { Name } from "../catalog.ts";
 import { RecordedEvent } from "../event.ts";
 import {
@@ -81,7 +82,7 @@ export const executionRoutes = {
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: RunQuery,
-    body: z.json(),
+    body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: runAnswers,
     frames: runFrames,
@@ -93,7 +94,7 @@ export const executionRoutes = {
     permission: run("default/{wf}"),
     effect: "write",
     query: RunQuery,
-    body: z.json(),
+    body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: runAnswers,
     frames: runFrames,
@@ -105,7 +106,7 @@ export const executionRoutes = {
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: ResumeQuery,
-    body: z.json(),
+    body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: runAnswers,
   },
@@ -116,7 +117,7 @@ export const executionRoutes = {
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: ResumeQuery,
-    body: z.json(),
+    body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: runAnswers,
     frames: runFrames,
@@ -188,7 +189,7 @@ export const basicRoutes = {
     permission: run("{namespace}/{workflow_name}"),
     effect: "write",
     query: z.strictObject({ ...BasicQuery, version: Version }),
-    body: z.json(),
+    body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: basicAnswers,
   },
@@ -199,7 +200,7 @@ export const basicRoutes = {
     permission: run("{namespace}/{workflow_name}"),
     effect: "write",
     query: z.strictObject({ ...BasicQuery, pause: z.string().optional() }),
-    body: z.json(),
+    body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: basicAnswers,
   },

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { AnyJson } from "../any-json.ts";
 import { identity, open } from "../permission.ts";
 import type { Route } from "../route.ts";
 
@@ -32,6 +33,6 @@ export const systemRoutes = {
     summary: "This interface as an OpenAPI 3.1 document.",
     permission: identity,
     effect: "read",
-    answers: { 200: z.record(z.string(), z.json()) },
+    answers: { 200: z.record(z.string(), AnyJson) },
   },
 } as const satisfies Record<string, Route>;

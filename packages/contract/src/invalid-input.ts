@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { EngineError } from "./errors.ts";
+
+/** One wrong field of a request: `path` as a reader would write it, such as `body.items[3].state`. */
+export const InputIssue = z.object({ path: z.string(), message: z.string() });
+export type InputIssue = z.infer<typeof InputIssue>;
+
+/**
+ * Says why a value does not fit a schema, as `details.issues` of an `invalid_input` error.
+ *
+ * @param prefix What the value is, first in every path: `query`, `body`.
+ */
+export function invalidInput(
+  error: { readonly issues: readonly z.core.$ZodIssue[] },
+  prefix?: string,
+): EngineError {
+  const root = prefix === undefined ? [] : [prefix];
+  const issues = error.issues.flatMap((issue) => inputIssues(issue, root));
+  const [first] = issues;
+  const at = first?.path ? `${first.path}: ` : "";
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  return new EngineError("invalid_input", `${at}${first?.message ?? "invalid"}${more}`, {
+    details: { issues },
+  });
+}
+
+function inputIssues(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): InputIssue[] {
+  const path = [...root, ...issue.path];
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({ path: pathText([...path, key]), message: "is unknown" }));
+    case "invalid_key":
+      return issue.issues.map(({ message }) => ({
+        path: pathText(path),
+        message: `key ${message}`,
+      }));
+    case "invalid_union": {
+      // The alternative that fits best is most likely the one that was meant.
+      const [nearest] = issue.errors
+        .map((issues) => issues.flatMap((inner) => inputIssues(inner, path)))
+        .filter((issues) => issues.length > 0)
+        .sort((a, b) => a.length - b.length);
+      return nearest ?? [{ path: pathText(path), message: issue.message }];
+    }
+    default:
+      return [{ path: pathText(path), message: plainMessage(issue.message) }];
+  }
+}
+
+function plainMessage(message: string): string {
+  return message.replace(/^Invalid input: /, "").replace(/received undefined$/, "which is missing");
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`;
+    return text === "" ? String(key) : `${text}.${String(key)}`;
+  }, "");
+}

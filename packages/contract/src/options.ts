@@ -1,0 +1,223 @@
+import { parseDuration } from "./duration.ts";
+import { BUILT_IN_CALLS, isBuiltInCall, isName, NAME_RULE, nearest } from "./name.ts";
+
+/**
+ * The options of `workflow()` and `task()` (EXE-4): the SDK checks them where they are written, the
+ * server checks what it reads of them in the source, both by these tables.
+ */
+
+/** Stands for a value that was not evaluated, such as a function in a parsed file: it passes every check. */
+export const OPAQUE: unique symbol = Symbol.for("engine.opaque");
+
+export interface OptionIssue {
+  /** The option, such as `retry.maxAttempts`; empty when it concerns the definition as a whole. */
+  path: string;
+  rule: "unknown_option" | "invalid_option" | "missing_name";
+  message: string;
+}
+
+export type OptionOwner = "workflow" | "task";
+
+/** What a value must be, in words that follow "must be", or undefined when it is. */
+type Check = (value: unknown) => string | undefined;
+interface OptionRule {
+  check: Check;
+  /** Registration reads its value from the source (EXE-62); the others may be any expression. */
+  isStatic: boolean;
+  /** Options inside this one. */
+  inner?: OptionTable;
+}
+type OptionTable = Readonly<Record<string, OptionRule>>;
+
+const read = (check: Check): OptionRule => ({ check, isStatic: true });
+const unread = (check: Check): OptionRule => ({ check, isStatic: false });
+
+const name: Check = (value) =>
+  typeof value === "string" && isName(value) ? undefined : `a name: ${NAME_RULE}`;
+const text: Check = (value) => (typeof value === "string" ? undefined : "a string");
+const fn: Check = (value) => (typeof value === "function" ? undefined : "a function");
+const duration: Check = (value) =>
+  parseDuration(value) === undefined
+    ? 'a duration: milliseconds from 0, or a number with ms, s, m, h or d such as "1.5s"'
+    : undefined;
+const attempts: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000
+    ? undefined
+    : "an integer from 1 to 1000";
+const backoff: Check = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 1 ? undefined : "a number from 1";
+const options: Check = (value) => (isPlainObject(value) ? undefined : "an object of options");
+const standardSchema: Check = (value) =>
+  (typeof value === "object" || typeof value === "function") &&
+  value !== null &&
+  "~standard" in value
+    ? undefined
+    : "a Standard Schema, such as one of zod";
+const jsonObject: Check = (value) => {
+  if (!isPlainObject(value)) return "an object of JSON values";
+  const wrong = notJson(value, "", new Set());
+  return wrong === undefined ? undefined : `an object of JSON values, without ${wrong}`;
+};
+
+const shared = {
+  name: read(name),
+  description: read(text),
+  input: unread(standardSchema),
+  output: unread(standardSchema),
+  timeout: read(duration),
+  metadata: read(jsonObject),
+};
+
+const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
+  workflow: { ...shared, namespace: read(name) },
+  task: {
+    ...shared,
+    retry: {
+      check: options,
+      isStatic: true,
+      inner: {
+        maxAttempts: read(attempts),
+        delay: read(duration),
+        backoff: read(backoff),
+        maxDelay: read(duration),
+        retryIf: unread(fn),
+      },
+    },
+    fallback: unread(fn),
+    rollback: unread(fn),
+  },
+};
+
+/** Every wrong option of `workflow(options, body)`; `functionName` names it when `options.name` does not. */
+export function checkWorkflowOptions(
+  options: Readonly<Record<string, unknown>>,
+  functionName?: string,
+): OptionIssue[] {
+  return [...checkTable("workflow", options), ...checkName("workflow", options, functionName)];
+}
+
+/** Every wrong option of `task(options, fn)`. */
+export function checkTaskOptions(
+  options: Readonly<Record<string, unknown>>,
+  functionName?: string,
+): OptionIssue[] {
+  return [...checkTable("task", options), ...checkName("task", options, functionName)];
+}
+
+/** Every wrong option of `task.with(options)`, which keeps the name. */
+export function checkTaskCopyOptions(options: Readonly<Record<string, unknown>>): OptionIssue[] {
+  const issues = checkTable("task", { ...options, name: undefined });
+  if (options["name"] === undefined) return issues;
+  const message = "a copy keeps the name of its task: leave out name, or write another task()";
+  return [{ path: "name", rule: "invalid_option", message }, ...issues];
+}
+
+/** Whether registration must read the option at this path from the source; unknown ones it need not. */
+export function isStaticOption(owner: OptionOwner, path: readonly string[]): boolean {
+  let table: OptionTable | undefined = TABLES[owner];
+  for (const key of path) {
+    // Below an option without a table everything belongs to its value.
+    if (table === undefined) return true;
+    const rule: OptionRule | undefined = ruleOf(table, key);
+    if (rule === undefined || !rule.isStatic) return false;
+    table = rule.inner;
+  }
+  return true;
+}
+
+function checkTable(owner: OptionOwner, values: Readonly<Record<string, unknown>>): OptionIssue[] {
+  const issues: OptionIssue[] = [];
+  visit(TABLES[owner], values, "");
+  return issues;
+
+  function visit(table: OptionTable, options: Readonly<Record<string, unknown>>, prefix: string) {
+    for (const [key, value] of Object.entries(options)) {
+      const path = prefix + key;
+      const rule = ruleOf(table, key);
+      if (rule === undefined) {
+        issues.push({ path, rule: "unknown_option", message: unknownOption(table, path, key) });
+        continue;
+      }
+      if (value === undefined || value === OPAQUE) continue;
+      const expected = rule.check(value);
+      if (expected !== undefined) {
+        const message = `option ${path} of ${owner}() must be ${expected}; got ${show(value)}`;
+        issues.push({ path, rule: "invalid_option", message });
+      } else if (rule.inner && isPlainObject(value)) {
+        visit(rule.inner, value, `${path}.`);
+      }
+    }
+  }
+
+  function unknownOption(table: OptionTable, path: string, key: string): string {
+    const near = nearest(key, Object.keys(table));
+    const place = path.slice(0, Math.max(0, path.length - key.length - 1));
+    const owned = place === "" ? `${owner}()` : `option ${place} of ${owner}()`;
+    const hint = near === undefined ? "" : `; did you mean ${near}?`;
+    return `${owned} has no option ${key}${hint} (it has ${Object.keys(table).join(", ")})`;
+  }
+}
+
+function checkName(
+  owner: OptionOwner,
+  options: Readonly<Record<string, unknown>>,
+  functionName: string | undefined,
+): OptionIssue[] {
+  const given = options["name"];
+  if (given === OPAQUE) return [];
+  const own = given === undefined ? functionName : given;
+  if (own === undefined || (given === undefined && own === "")) {
+    const message = `a ${owner} needs a name: give the option name, or pass a named function`;
+    return [{ path: "", rule: "missing_name", message }];
+  }
+  if (typeof own !== "string") return [];
+  if (given === undefined && !isName(own)) {
+    const message = `the function's name ${own} cannot name a ${owner}: give the option name, ${NAME_RULE}`;
+    return [{ path: "name", rule: "invalid_option", message }];
+  }
+  if (owner === "task" && isBuiltInCall(own)) {
+    const message = `a task cannot be named ${own}; taken by built-in calls: ${BUILT_IN_CALLS.join(", ")}`;
+    return [{ path: "name", rule: "invalid_option", message }];
+  }
+  return [];
+}
+
+function ruleOf(table: OptionTable, key: string): OptionRule | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The first part that JSON cannot hold, such as `a function at hooks[0]`. */
+function notJson(value: unknown, path: string, above: Set<unknown>): string | undefined {
+  if (value === null || value === OPAQUE) return undefined;
+  if (typeof value === "string" || typeof value === "boolean") return undefined;
+  if (typeof value === "number" && Number.isFinite(value)) return undefined;
+  const at = path === "" ? "" : ` at ${path}`;
+  if (!Array.isArray(value) && !isPlainObject(value)) return `${show(value)}${at}`;
+  if (above.has(value)) return `a circle${at}`;
+  above.add(value);
+  for (const [key, part] of Object.entries(value)) {
+    const place = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    const wrong = notJson(part, place, above);
+    if (wrong !== undefined) return wrong;
+  }
+  above.delete(value);
+  return undefined;
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") {
+    return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  }
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "function") return "a function";
+  if (typeof value === "symbol") return "a symbol";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  return String(value);
+}

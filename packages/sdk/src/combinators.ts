@@ -1,0 +1,146 @@
+import { store } from "@engine/contract";
+import { branches, type Settled } from "./replay/branches.ts";
+import { scopeFor } from "./replay/scope.ts";
+
+export interface BranchOptions {
+  /** Branches at a time; default all. */
+  readonly concurrency?: number;
+}
+
+/**
+ * Runs functions concurrently and gives their results in the order of the list. When one fails,
+ * the signals of the others' tasks abort, they get `sibling_grace` to settle, and the first failure
+ * is thrown. With `settle: true` it never fails and tells how each branch ended.
+ *
+ * @throws TypeError when an item is not a function: pass `() => a(1)`, not `a(1)`.
+ * @example
+ * ```ts
+ * const [user, orders] = await parallel([() => loadUser(id), () => loadOrders(id)]);
+ * ```
+ */
+export function parallel<const Fns extends readonly (() => unknown)[]>(
+  functions: Fns,
+  options: BranchOptions & { readonly settle: true },
+): Promise<{ -readonly [K in keyof Fns]: Settled<Awaited<ReturnType<Fns[K]>>> }>;
+export function parallel<const Fns extends readonly (() => unknown)[]>(
+  functions: Fns,
+  options?: BranchOptions & { readonly settle?: false },
+): Promise<{ -readonly [K in keyof Fns]: Awaited<ReturnType<Fns[K]>> }>;
+export async function parallel(
+  functions: readonly (() => unknown)[],
+  options: BranchOptions & { readonly settle?: boolean } = {},
+): Promise<unknown> {
+  const scope = scopeFor("parallel");
+  const wrong = functions.findIndex((fn) => typeof fn !== "function");
+  if (wrong >= 0) {
+    throw new TypeError(
+      `parallel() takes functions: item ${wrong} is a ${typeof functions[wrong]}; write () => task(input) instead of task(input)`,
+    );
+  }
+  const limit = concurrencyOf("parallel", options);
+  return scope.runtime.combinator(scope, {
+    name: "parallel",
+    kind: "parallel",
+    started: store({ branches: functions.length, ...options }, "input").text,
+    run: (inside) => branches(inside, functions, { limit, settle: options.settle ?? false }),
+  });
+}
+
+/**
+ * Calls `fn` for every item, concurrently, and gives the results in the order of the items. Fails
+ * and settles as {@link parallel} does.
+ *
+ * @example
+ * ```ts
+ * const pages = await map(urls, (url) => fetchPage(url), { concurrency: 8 });
+ * ```
+ */
+export function map<Item, Result>(
+  items: Iterable<Item>,
+  fn: (item: Item, index: number) => Result,
+  options: BranchOptions & { readonly settle: true },
+): Promise<Settled<Awaited<Result>>[]>;
+export function map<Item, Result>(
+  items: Iterable<Item>,
+  fn: (item: Item, index: number) => Result,
+  options?: BranchOptions & { readonly settle?: false },
+): Promise<Awaited<Result>[]>;
+export async function map<Item>(
+  items: Iterable<Item>,
+  fn: (item: Item, index: number) => unknown,
+  options: BranchOptions & { readonly settle?: boolean } = {},
+): Promise<unknown> {
+  const scope = scopeFor("map");
+  const list = Array.from(items);
+  if (typeof fn !== "function") throw new TypeError(`map() takes a function, not a ${typeof fn}`);
+  const limit = concurrencyOf("map", options);
+  return scope.runtime.combinator(scope, {
+    name: "map",
+    kind: "map",
+    started: store({ items: list, ...options }, "input").text,
+    run: (inside) => {
+      const functions = list.map((item, index) => () => fn(item, index));
+      return branches(inside, functions, { limit, settle: options.settle ?? false });
+    },
+  });
+}
+
+type Step<In, Out> = (input: In) => Out | Promise<Out>;
+
+/**
+ * Passes a value through tasks or plain functions, each getting the output of the one before.
+ *
+ * @example
+ * ```ts
+ * const report = await pipeline(path, load, clean, summarise);
+ * ```
+ */
+export function pipeline<A, B>(input: A, s1: Step<A, B>): Promise<B>;
+export function pipeline<A, B, C>(input: A, s1: Step<A, B>, s2: Step<B, C>): Promise<C>;
+export function pipeline<A, B, C, D>(
+  input: A,
+  ...steps: [Step<A, B>, Step<B, C>, Step<C, D>]
+): Promise<D>;
+export function pipeline<A, B, C, D, E>(
+  input: A,
+  ...steps: [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>]
+): Promise<E>;
+export function pipeline<A, B, C, D, E, F>(
+  input: A,
+  ...steps: [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>]
+): Promise<F>;
+export function pipeline<Out = unknown>(
+  input: unknown,
+  ...steps: Step<never, unknown>[]
+): Promise<Out>;
+export async function pipeline(
+  input: unknown,
+  ...steps: ((value: never) => unknown)[]
+): Promise<unknown> {
+  const scope = scopeFor("pipeline");
+  const wrong = steps.findIndex((step) => typeof step !== "function");
+  if (wrong >= 0) throw new TypeError(`pipeline() takes functions: step ${wrong} is not one`);
+  return scope.runtime.combinator(scope, {
+    name: "pipeline",
+    kind: "pipeline",
+    started: store({ input, steps: steps.length }, "input").text,
+    run: async (inside) => {
+      const run = async () => {
+        let value = input;
+        for (const step of steps) value = await step(value as never);
+        return value;
+      };
+      const [result] = await branches(inside, [run], { limit: 1, settle: false });
+      return result;
+    },
+  });
+}
+
+function concurrencyOf(name: string, { concurrency, ...rest }: BranchOptions): number {
+  const [unknown] = Object.keys(rest).filter((key) => key !== "settle");
+  if (unknown)
+    throw new TypeError(`${name}() has no option "${unknown}"; it takes: concurrency, settle`);
+  if (concurrency === undefined) return Number.POSITIVE_INFINITY;
+  if (Number.isInteger(concurrency) && concurrency >= 1) return concurrency;
+  throw new TypeError(`${name}() needs a concurrency of at least 1; got ${concurrency}`);
+}

@@ -1,0 +1,25 @@
+import type { Event, State } from "@engine/contract";
+
+/** What a workflow's body gets beside its input (EXE-10): facts about its execution, read-only. */
+export interface WorkflowContext<Input = unknown> {
+  readonly executionId: string;
+  /** The workflow's name. */
+  readonly name: string;
+  readonly namespace: string;
+  /** Null in a local run. */
+  readonly version: number | null;
+  /** A label an operator gave the execution. */
+  readonly label: string | null;
+  readonly input: Input;
+  /** Null: inside the body there is none yet. */
+  readonly output: null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly state: State;
+  readonly finished: boolean;
+  readonly succeeded: boolean;
+  readonly failed: boolean;
+  readonly paused: boolean;
+  readonly cancelled: boolean;
+  /** The log up to the newest outcome the body has received: equal on every replay. */
+  readonly events: readonly Event[];
+}

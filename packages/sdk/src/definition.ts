@@ -1,0 +1,16 @@
+import { EngineError, type OptionIssue } from "@engine/contract";
+
+/** Refuses a definition with every wrong option at once (EXE-4). */
+export function refuseInvalid(what: string, issues: readonly OptionIssue[]): void {
+  const [first] = issues;
+  if (!first) return;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  throw new EngineError("invalid_definition", `${what}: ${first.message}${more}`, {
+    details: { issues },
+  });
+}
+
+/** Sets the name that a function shows, which assignment cannot. */
+export function named<F extends object>(target: F, name: string): F {
+  return Object.defineProperty(target, "name", { value: name, configurable: true });
+}

@@ -1,0 +1,15 @@
+// The replay core on Node, for processes that run workflows: worker, local run, tests.
+export { type LocalHost, type LocalRunOptions, setLocalHost } from "../local-host.ts";
+export { startExecution } from "../replay/execution.ts";
+export type {
+  CheckpointReply,
+  Delta,
+  Ended,
+  ExecutionInfo,
+  ExecutionPort,
+  Host,
+  RunningExecution,
+  RunOptions,
+} from "../replay/port.ts";
+export { type RunResult, runResult } from "../run-result.ts";
+export { type NodeHostOptions, nodeHost } from "./host.ts";

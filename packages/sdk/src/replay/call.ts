@@ -1,0 +1,168 @@
+/**
+ * The vocabulary of the replay core: a {@link Call}, the {@link Scope} it is made in, the
+ * {@link Group} it is given up with, and the {@link Runtime} that carries it out. They name each
+ * other, which is why they share a file.
+ */
+import type { CallKind } from "@engine/contract";
+import type { TaskContext, TaskOptions } from "../options.ts";
+import type { CallIds } from "./call-ids.ts";
+import type { RecordedCall } from "./journal.ts";
+import type { Host } from "./port.ts";
+
+/** A call whose outcome follows from its branches, which run again on every replay. */
+export interface CombinatorSpec {
+  readonly name: string;
+  readonly kind: CallKind;
+  readonly started: string;
+  /** Runs the branches inside `scope`; its result or first failure becomes the call's. */
+  readonly run: (scope: Scope) => Promise<unknown>;
+}
+
+export interface ValueSpec {
+  readonly kind: "now" | "random" | "uuid";
+  readonly started: unknown;
+  readonly take: (host: Host) => unknown;
+}
+
+/** A user's task as the core runs it. */
+export interface TaskDefinition {
+  readonly name: string;
+  readonly options: TaskOptions<unknown, unknown>;
+  readonly fn: (input: unknown, ctx: TaskContext) => unknown;
+}
+
+/** What the authoring functions ask of the execution they are called in. */
+export interface Runtime {
+  task(scope: Scope, task: TaskDefinition, input: unknown): Promise<unknown>;
+  pause(scope: Scope, name: string, output: unknown): Promise<unknown>;
+  /** A value of the real world, taken once and recorded: `now`, `random`, `uuid`. */
+  recordedValue(scope: Scope, spec: ValueSpec): Promise<unknown>;
+  combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown>;
+  progress(scope: Scope, value: unknown): void;
+  /** Runs user code so that the calls it makes are found to be made in this scope. */
+  inScope<T>(scope: Scope, body: () => T): T;
+}
+
+/** Where in an execution a piece of user code runs; travels with it across awaits. */
+export interface Scope {
+  readonly runtime: Runtime;
+  /** The enclosing call; undefined in the workflow's own body. */
+  readonly parent: Call | undefined;
+  readonly ids: CallIds;
+  readonly group: Group;
+  /** Inside a user's task: the code need not be deterministic (EXE-30). */
+  readonly inTask: boolean;
+  /** The nearest enclosing user task, which progress values are said to come from. */
+  readonly task: Call | undefined;
+}
+
+/**
+ * Calls that are given up together: those of a workflow's body, of a combinator's branches, of one
+ * attempt of a task. A group knows the open calls in it and in the groups below it.
+ */
+export class Group {
+  readonly #parent: Group | undefined;
+  readonly #below: Set<Group> = new Set();
+  readonly open: Set<Call> = new Set();
+  #isAborted = false;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(parent: Group | undefined) {
+    this.#parent = parent;
+    this.#isAborted = parent?.isAborted ?? false;
+    if (parent) parent.#below.add(this);
+  }
+
+  get isAborted(): boolean {
+    return this.#isAborted;
+  }
+
+  enter(call: Call): void {
+    for (let group: Group | undefined = this; group; group = group.#parent) group.open.add(call);
+  }
+
+  leave(call: Call): void {
+    for (let group: Group | undefined = this; group; group = group.#parent) {
+      group.open.delete(call);
+      if (group.open.size === 0 && group.#onEmpty) {
+        const then = group.#onEmpty;
+        group.#onEmpty = undefined;
+        then();
+      }
+    }
+  }
+
+  /** From now on no new call starts in here; open ones are told by their signal. */
+  abort(): void {
+    if (this.#isAborted) return;
+    this.#mark();
+    for (const call of [...this.open]) call.onAbort?.();
+  }
+
+  /** Calls back once no call is open, at once if none is. */
+  whenEmpty(then: () => void): void {
+    if (this.open.size === 0) then();
+    else this.#onEmpty = then;
+  }
+
+  /** Whether it is `group` or lies inside it. */
+  isBelow(group: Group): boolean {
+    for (let g: Group | undefined = this; g; g = g.#parent) if (g === group) return true;
+    return false;
+  }
+
+  /** The group is over: its parent need not know it any longer. */
+  close(): void {
+    if (this.#parent) this.#parent.#below.delete(this);
+  }
+
+  #mark(): void {
+    this.#isAborted = true;
+    for (const group of this.#below) group.#mark();
+  }
+}
+
+/** One invocation of a task or built-in inside an execution. */
+export class Call {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: CallKind;
+  /** Where it was made. */
+  readonly scope: Scope;
+  readonly recorded: RecordedCall | undefined;
+  /** The part of its events that never changes, as JSON text. */
+  readonly eventHead: string;
+  readonly promise: Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Its outcome is decided (not yet durable, perhaps): a later result is ignored. */
+  isConcluded = false;
+  /** A body of the user's runs for it. */
+  isRunning = false;
+  /** It waits for the outside world rather than running code of ours. */
+  isWait = false;
+  /** Of a pause: the value of a WORKFLOW_PAUSED it leads to, as stored text. */
+  pauseText: string | undefined;
+  /** Waits open beneath it; while there are any, its body counts as waiting too. */
+  openWaits = 0;
+  /** Tells running code that its result is no longer wanted. */
+  onAbort: (() => void) | undefined;
+
+  constructor(
+    id: string,
+    of: { name: string; kind: CallKind; scope: Scope; recorded: RecordedCall | undefined },
+  ) {
+    this.id = id;
+    this.name = of.name;
+    this.kind = of.kind;
+    this.scope = of.scope;
+    this.recorded = of.recorded;
+    this.eventHead = `"source_id":${JSON.stringify(id)},"name":${JSON.stringify(of.name)},"kind":${JSON.stringify(of.kind)}`;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    // Nobody need await a call that lost a race; its rejection is in the log all the same.
+    promise.catch(() => {});
+    this.promise = promise;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+}

@@ -1,0 +1,103 @@
+import { type CallKind, type Event, isOutcome } from "@engine/contract";
+
+/** A call the log already knows. */
+export interface RecordedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: CallKind;
+  readonly started: Event;
+  /** Events between start and outcome: retries, fallback, rollback, pause. */
+  readonly steps: Event[];
+  readonly children: RecordedCall[];
+  /** Some enclosing call is a user's task: the code that made it need not be deterministic. */
+  readonly inTask: boolean;
+  outcome: Event | undefined;
+  /** The code has made this call again. */
+  asked: boolean;
+}
+
+/** Kinds whose outcome follows from their branches: these run again on replay (see combinator). */
+export function isCombinator(kind: CallKind): boolean {
+  return kind === "parallel" || kind === "map" || kind === "pipeline";
+}
+
+/** The log of an execution, arranged for replay. */
+export class Journal {
+  readonly calls: Map<string, RecordedCall> = new Map();
+  readonly top: RecordedCall[] = [];
+  /** What replay hands back, in the order it was recorded. */
+  readonly outcomes: Event[] = [];
+  readonly warned: Set<string> = new Set();
+  hasStarted = false;
+  /** The WORKFLOW_RESUMING no WORKFLOW_RESUMED has followed yet. */
+  resuming: Event | undefined;
+
+  constructor(history: readonly Event[]) {
+    for (const event of history) this.#add(event);
+  }
+
+  childrenOf(parent_id: string | null): readonly RecordedCall[] {
+    return parent_id === null ? this.top : (this.calls.get(parent_id)?.children ?? []);
+  }
+
+  /** A call of the workflow's own code that was recorded but not made again. */
+  findUnasked(): RecordedCall | undefined {
+    for (const call of this.calls.values()) if (!call.asked && !call.inTask) return call;
+    return undefined;
+  }
+
+  #add(event: Event): void {
+    switch (event.type) {
+      case "WORKFLOW_STARTED":
+        this.hasStarted = true;
+        return;
+      case "WORKFLOW_RESUMING":
+        this.resuming = event;
+        return;
+      case "WORKFLOW_RESUMED":
+        this.resuming = undefined;
+        return;
+      case "WORKFLOW_WARNING": {
+        const { task_call_id } = event.value as { task_call_id?: string };
+        if (task_call_id) this.warned.add(task_call_id);
+        return;
+      }
+      case "TASK_STARTED":
+        this.#open(event);
+        return;
+      default:
+        if (event.type.startsWith("TASK_")) this.#continue(event);
+    }
+  }
+
+  #open(started: Event): void {
+    const { source_id: id, name, kind } = started;
+    const slash = id.lastIndexOf("/");
+    const parent = slash < 0 ? undefined : this.calls.get(id.slice(0, slash));
+    const inTask = parent !== undefined && (parent.kind === null || parent.inTask);
+    const call: RecordedCall = {
+      id,
+      name,
+      kind,
+      started,
+      steps: [],
+      children: [],
+      inTask,
+      outcome: undefined,
+      asked: false,
+    };
+    this.calls.set(id, call);
+    (parent?.children ?? this.top).push(call);
+  }
+
+  #continue(event: Event): void {
+    const call = this.calls.get(event.source_id);
+    if (!call) return;
+    if (!isOutcome(event.type)) {
+      call.steps.push(event);
+      return;
+    }
+    call.outcome = event;
+    if (!call.inTask && !isCombinator(call.kind)) this.outcomes.push(event);
+  }
+}

@@ -1,0 +1,205 @@
+import {
+  type Event,
+  type EventType,
+  formatEventTime,
+  parseEventTime,
+  type State,
+} from "@engine/contract";
+import type { CheckpointReply, Delta, ExecutionPort, Host } from "./port.ts";
+import type { Releases } from "./releases.ts";
+
+/** An event on its way into the log. */
+export interface Entry {
+  readonly type: EventType;
+  readonly source_id: string;
+  /** The event as JSON text. */
+  readonly text: string;
+  /** The state the execution is in after this event, if the event changes it. */
+  readonly state?: State | undefined;
+  /** Called with its number once the event is durable, in the order of the log. */
+  readonly onDurable?: ((seq: number) => void) | undefined;
+}
+
+/** How long a TASK_STARTED may wait for company, so that a slow task is visible while it runs. */
+const LINGER_MS = 5;
+
+interface OutboxOptions {
+  readonly host: Host;
+  readonly port: ExecutionPort;
+  readonly releases: Releases;
+  readonly head: number;
+  readonly time: number;
+  /** Events the server wrote meanwhile; whatever is then still unsent is filtered by `keep`. */
+  readonly onForeign: (events: readonly Event[]) => void;
+  /** Whether an unsent entry still makes sense after foreign events. */
+  readonly keep: (entry: Entry) => boolean;
+  readonly onStale: () => void;
+  /** Events of ours that are durable now. */
+  readonly onRecorded: (entries: readonly Entry[]) => void;
+  /** Everything sent so far is durable and nothing is on its way. */
+  readonly onSettled: () => void;
+}
+
+/**
+ * What an execution has to say and the log does not hold yet. One delta is in flight at a time;
+ * whatever arrives meanwhile rides the next. Outcomes go at the end of the current turn, so that
+ * all outcomes of a turn share a commit; starts ride along, or go after 5 ms (CKP-6).
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  #queue: Entry[] = [];
+  #inFlight: Entry[] | undefined;
+  #state: State = "RUNNING";
+  #head: number;
+  #lastMs: number;
+  #lastTime = "";
+  #isFlushDue = false;
+  #cancelLinger: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#head = options.head;
+    this.#lastMs = options.time;
+    this.#lastTime = formatEventTime(options.time);
+  }
+
+  get head(): number {
+    return this.#head;
+  }
+
+  /** Events written so far and events waiting: the length the log is about to have. */
+  get length(): number {
+    return this.#head + this.#queue.length + (this.#inFlight?.length ?? 0);
+  }
+
+  get isSending(): boolean {
+    return this.#inFlight !== undefined;
+  }
+
+  /** Whether somebody waits for an event that is not durable yet. */
+  get isAwaited(): boolean {
+    return this.#inFlight !== undefined || this.#queue.some((entry) => entry.onDurable);
+  }
+
+  /** The `time` for an event written now: the clock, never before the previous event (EXE-23). */
+  time(): string {
+    const now = this.#options.host.now();
+    if (now <= this.#lastMs) return this.#lastTime;
+    this.#lastMs = now;
+    this.#lastTime = formatEventTime(now);
+    return this.#lastTime;
+  }
+
+  /** @param isUrgent An outcome somebody waits for, rather than a start that may linger. */
+  add(entry: Entry, isUrgent: boolean): void {
+    if (this.#isStopped) return;
+    this.#queue.push(entry);
+    if (isUrgent) this.flush();
+    else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);
+  }
+
+  /** Sends what waits, once the current turn has said everything it has to say. */
+  flush(): void {
+    if (this.#isFlushDue || this.#inFlight) return;
+    this.#isFlushDue = true;
+    this.#options.host.drain(() => {
+      this.#isFlushDue = false;
+      this.#send();
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#queue = [];
+    this.#clearLinger();
+  }
+
+  /** Takes note of events the server appended and pushed; false when they do not follow the head. */
+  append(base_seq: number, events: readonly Event[]): readonly Event[] | undefined {
+    if (this.#inFlight || base_seq > this.#head) return undefined;
+    const fresh = events.slice(this.#head - base_seq);
+    this.#advance(fresh);
+    return fresh;
+  }
+
+  #send(): void {
+    if (this.#inFlight || this.#isStopped || this.#queue.length === 0) return;
+    this.#clearLinger();
+    const batch = this.#queue;
+    this.#queue = [];
+    this.#inFlight = batch;
+    const delta: Delta = {
+      base_seq: this.#head,
+      state: batch.findLast((entry) => entry.state)?.state ?? this.#state,
+      count: batch.length,
+      events: `[${batch.map((entry) => entry.text).join(",")}]`,
+    };
+    this.#options.port.checkpoint(delta).then(
+      (reply) => this.#onReply(batch, delta.state, reply),
+      (error: unknown) => {
+        this.#options.host.log("error", "a checkpoint could not be sent", { error: String(error) });
+        this.#onStale();
+      },
+    );
+  }
+
+  #onReply(batch: Entry[], state: State, reply: CheckpointReply): void {
+    if (this.#isStopped) return;
+    switch (reply.kind) {
+      case "stale":
+        this.#onStale();
+        return;
+      case "accepted":
+        this.#inFlight = undefined;
+        this.#state = state;
+        this.#confirm(batch);
+        break;
+      case "conflict": {
+        this.#inFlight = undefined;
+        const known = batch.splice(0, reply.acknowledged - this.#head);
+        this.#state = known.findLast((entry) => entry.state)?.state ?? this.#state;
+        this.#confirm(known);
+        this.#advance(reply.events);
+        this.#options.onForeign(reply.events);
+        this.#queue = [...batch, ...this.#queue].filter((entry) => this.#options.keep(entry));
+        break;
+      }
+    }
+    if (this.#queue.length) this.#continue();
+    else this.#options.onSettled();
+  }
+
+  /** Starts alone may go on lingering; anything awaited goes as soon as the turn is over. */
+  #continue(): void {
+    if (this.#queue.some((entry) => entry.onDurable)) this.flush();
+    else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);
+  }
+
+  #confirm(entries: readonly Entry[]): void {
+    this.#options.onRecorded(entries);
+    for (const { onDurable } of entries) {
+      const seq = ++this.#head;
+      if (onDurable) this.#options.releases.push(() => onDurable(seq));
+    }
+  }
+
+  #advance(events: readonly Event[]): void {
+    this.#head += events.length;
+    const last = events.at(-1);
+    if (!last) return;
+    const ms = parseEventTime(last.time);
+    if (ms > this.#lastMs) [this.#lastMs, this.#lastTime] = [ms, last.time];
+  }
+
+  #onStale(): void {
+    this.stop();
+    this.#inFlight = undefined;
+    this.#options.onStale();
+  }
+
+  #clearLinger(): void {
+    this.#cancelLinger?.();
+    this.#cancelLinger = undefined;
+  }
+}

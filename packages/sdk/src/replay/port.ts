@@ -1,0 +1,89 @@
+/**
+ * The two sides of an execution's replay core. {@link Host} is what it needs of the world it runs
+ * in (Node, a test); {@link ExecutionPort} is what it needs of whoever keeps the log (a worker, a
+ * local run). The core itself is pure: it knows no Node, no network, no clock of its own.
+ */
+import type { Encoded, Event, ExecutionLimits, ProgressItem, State, Wait } from "@engine/contract";
+
+export interface Host {
+  /** Runs `body` with `scope` as the current one, across awaits, like AsyncLocalStorage. */
+  runInScope<T>(scope: unknown, body: () => T): T;
+  currentScope(): unknown;
+  /** Calls back once every microtask queued so far, and those they queue, have run. */
+  drain(then: () => void): void;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Returns a function that cancels the timer. */
+  setTimer(then: () => void, ms: number): () => void;
+  random(): number;
+  uuid(): string;
+  createAbort(): { readonly signal: AbortSignal; abort(reason: unknown): void };
+  /** For the worker's own log, never the execution's: warnings and swallowed details. */
+  log(level: "debug" | "warn" | "error", message: string, details?: Record<string, unknown>): void;
+}
+
+/** What the execution adds to its log in one go. */
+export interface Delta {
+  readonly base_seq: number;
+  readonly state: State;
+  /** How many events `events` holds. */
+  readonly count: number;
+  /** A JSON array of `NewEvent`s, as text: it is written into the request as it is. */
+  readonly events: string;
+  /** RUNNING with this = parked without an open pause. */
+  readonly waiting?: readonly Wait[];
+}
+
+export type CheckpointReply =
+  | { readonly kind: "accepted"; readonly seq: number }
+  /** The log grew meanwhile: `events` follow `acknowledged`; the core merges and decides anew. */
+  | { readonly kind: "conflict"; readonly acknowledged: number; readonly events: readonly Event[] }
+  /** Somebody else owns it now: the copy ends and writes nothing more. */
+  | { readonly kind: "stale" };
+
+export interface ExecutionPort {
+  /**
+   * Makes a delta durable. One call at a time per execution. Retries network trouble by itself and
+   * settles when the answer is certain; rejecting stops the copy as if it were stale.
+   */
+  checkpoint(delta: Delta): Promise<CheckpointReply>;
+  /** Takes one progress value; must not throw, may drop it. Only called while somebody listens. */
+  progress(item: ProgressItem): void;
+}
+
+export interface ExecutionInfo {
+  readonly execution_id: string;
+  readonly namespace: string;
+  readonly workflow: string;
+  readonly version: number | null;
+  /** An operator's label. */
+  readonly name: string | null;
+  readonly input: Encoded;
+}
+
+/** How a copy ended. Only the first three have told the log so. */
+export type Ended = "terminal" | "paused" | "parked" | "stopped";
+
+export interface RunningExecution {
+  readonly info: ExecutionInfo;
+  /** `seq` of the newest event this copy knows to be durable. */
+  readonly head: number;
+  /** Settles once, never rejects. */
+  readonly ended: Promise<Ended>;
+  /** Merges events the server wrote; those already known are skipped, a gap is ignored. */
+  deliver(base_seq: number, events: readonly Event[]): void;
+  /** Whether `progress()` values are wanted. */
+  listen(on: boolean): void;
+  /** Ends the copy at once: signals abort, nothing more is sent. */
+  stop(reason: string): void;
+}
+
+export interface RunOptions {
+  readonly info: ExecutionInfo;
+  /** The whole log, dense from 1. Its last event is this copy's WORKFLOW_CLAIMED. */
+  readonly history: readonly Event[];
+  readonly limits: ExecutionLimits;
+  readonly listen: boolean;
+  readonly port: ExecutionPort;
+  readonly host: Host;
+}

@@ -1,0 +1,68 @@
+import type { Host } from "./port.ts";
+
+/**
+ * Hands outcomes to the code one at a time, each followed by a full drain of microtasks, so that
+ * whatever one outcome sets in motion has happened before the next arrives. A first run and a
+ * replay go through the same queue in the same order, which is what makes races, nested branches
+ * and interleavings come out the same (EXE-27).
+ */
+export class Releases {
+  readonly #host: Host;
+  readonly #onIdle: () => void;
+  #queue: (() => void)[] = [];
+  #next = 0;
+  /** What follows from the outcome released last, and must happen before the next one. */
+  #consequences: (() => void)[] = [];
+  #isActive = false;
+  #isStopped = false;
+
+  constructor(host: Host, onIdle: () => void) {
+    this.#host = host;
+    this.#onIdle = onIdle;
+  }
+
+  get isIdle(): boolean {
+    return !this.#isActive;
+  }
+
+  push(release: () => void): void {
+    this.#queue.push(release);
+    if (this.#isActive || this.#isStopped) return;
+    this.#isActive = true;
+    this.#step();
+  }
+
+  /** Runs `then` once the turn is over, but before anything else is released. */
+  afterTurn(then: () => void): void {
+    this.#consequences.push(then);
+    if (this.#isActive || this.#isStopped) return;
+    this.#isActive = true;
+    this.#host.drain(() => this.#step());
+  }
+
+  /** Forgets what has not been released yet. */
+  clear(): void {
+    this.#queue = [];
+    this.#next = 0;
+    this.#consequences = [];
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.clear();
+  }
+
+  #step(): void {
+    if (this.#isStopped) return;
+    const next = this.#consequences.shift() ?? this.#queue[this.#next++];
+    if (!next) {
+      this.#queue = [];
+      this.#next = 0;
+      this.#isActive = false;
+      this.#onIdle();
+      return;
+    }
+    next();
+    this.#host.drain(() => this.#step());
+  }
+}
