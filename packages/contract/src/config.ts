@@ -48,7 +48,7 @@ export const Config = z.strictObject({
     .strictObject({
       slots: count(64).describe("Executions at a time per worker; 0 = unlimited."),
       runners: z.array(Runner).min(1).default(["thread"]).describe("Ways to run user code."),
-      default_runner: Runner.default("thread"),
+      default_runner: Runner.default("thread").describe("For workflows that name no runner."),
       threads: count(0).describe("Runner threads; 0 = min(4, cores)."),
       labels: Labels.default({}).describe("What this worker can do."),
       heartbeat_interval: seconds(10, 1).describe("Between two heartbeats."),

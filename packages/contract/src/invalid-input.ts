@@ -26,25 +26,21 @@ export function invalidInput(
 
 function inputIssues(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): InputIssue[] {
   const path = [...root, ...issue.path];
-  switch (issue.code) {
-    case "unrecognized_keys":
-      return issue.keys.map((key) => ({ path: pathText([...path, key]), message: "is unknown" }));
-    case "invalid_key":
-      return issue.issues.map(({ message }) => ({
-        path: pathText(path),
-        message: `key ${message}`,
-      }));
-    case "invalid_union": {
-      // The alternative that fits best is most likely the one that was meant.
-      const [nearest] = issue.errors
-        .map((issues) => issues.flatMap((inner) => inputIssues(inner, path)))
-        .filter((issues) => issues.length > 0)
-        .sort((a, b) => a.length - b.length);
-      return nearest ?? [{ path: pathText(path), message: issue.message }];
-    }
-    default:
-      return [{ path: pathText(path), message: plainMessage(issue.message) }];
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ path: pathText([...path, key]), message: "is unknown" }));
   }
+  if (issue.code === "invalid_key") {
+    return issue.issues.map(({ message }) => ({ path: pathText(path), message: `key ${message}` }));
+  }
+  if (issue.code === "invalid_union") {
+    // The alternative that fits best is most likely the one that was meant.
+    const [nearest] = issue.errors
+      .map((issues) => issues.flatMap((inner) => inputIssues(inner, path)))
+      .filter((issues) => issues.length > 0)
+      .sort((a, b) => a.length - b.length);
+    if (nearest) return nearest;
+  }
+  return [{ path: pathText(path), message: plainMessage(issue.message) }];
 }
 
 function plainMessage(message: string): string {

@@ -156,29 +156,15 @@ export function patchOf(
   for (const event of events) {
     state = nextState(state, event.type) ?? state;
     last_time = Math.max(last_time, parseEventTime(event.time));
-    switch (event.type) {
-      case "WORKFLOW_STARTED":
-        started_at = now;
-        break;
-      case "WORKFLOW_RESUMING":
-        resuming = true;
-        break;
-      case "WORKFLOW_RESUMED":
-        resuming = false;
-        break;
-      case "WORKFLOW_COMPLETED":
-        output = event.value;
-        break;
-      case "WORKFLOW_FAILED":
-        failure = event.value as unknown as Failure;
-        break;
-      case "TASK_PAUSED":
-        waits = [...waits, openPause(event)];
-        break;
-      default:
-        if (isOutcome(event.type) || event.type === "TASK_RESUMED") {
-          if (waits.length) waits = waits.filter((w) => w.task_call_id !== event.source_id);
-        }
+    const { type } = event;
+    if (type === "WORKFLOW_STARTED") started_at = now;
+    else if (type === "WORKFLOW_RESUMING") resuming = true;
+    else if (type === "WORKFLOW_RESUMED") resuming = false;
+    else if (type === "WORKFLOW_COMPLETED") output = event.value;
+    else if (type === "WORKFLOW_FAILED") failure = event.value as unknown as Failure;
+    else if (type === "TASK_PAUSED") waits = [...waits, openPause(event)];
+    else if (waits.length && (isOutcome(type) || type === "TASK_RESUMED")) {
+      waits = waits.filter((wait) => wait.task_call_id !== event.source_id);
     }
   }
   if (isTerminal(state)) [finished_at, waits] = [now, []];

@@ -1,12 +1,16 @@
 import * as z from "zod";
 import { Namespace, Registered, Registration, SourceIssue, WorkflowRecord } from "./catalog.ts";
 import { ErrorBody } from "./errors.ts";
-import { NewEvent, RecordedEvent } from "./event.ts";
+import { Event, NewEvent, RecordedEvent } from "./event.ts";
 import {
   BasicExecution,
+  ExecutionError,
   ExecutionRecord,
   ExecutionSummary,
   InspectedExecution,
+  OpenPause,
+  State,
+  Wait,
 } from "./execution.ts";
 import { Failure } from "./failure.ts";
 import { permissionText } from "./permission.ts";
@@ -14,12 +18,12 @@ import { isRaw, type Route } from "./route.ts";
 import type { Json } from "./value.ts";
 import {
   Checkpoint,
-  CheckpointAnswer,
+  CheckpointAccepted,
   CheckpointItem,
-  EventPage,
   Heartbeat,
+  Holding,
+  ItemRefused,
   ProgressBatch,
-  ReleaseAnswer,
   ReleaseItem,
   WorkerRegistered,
   WorkerRegistration,
@@ -28,11 +32,15 @@ import {
 type JsonObject = { [key: string]: Json };
 type Groups = Readonly<Record<string, Readonly<Record<string, Route>>>>;
 
-/** Schemas that get a name in the document. What is sent and what is answered share none. */
+/**
+ * Schemas that get a name in the document. One with defaults or transforms reads differently before
+ * and after parsing, so it belongs to one side; `SHARED` ones have neither.
+ */
+const SHARED = { Failure, Holding, State, Wait };
 const SENT = {
+  ...SHARED,
   Checkpoint,
   CheckpointItem,
-  Failure,
   Heartbeat,
   NewEvent,
   ProgressBatch,
@@ -41,17 +49,20 @@ const SENT = {
   WorkerRegistration,
 };
 const ANSWERED = {
+  ...SHARED,
   BasicExecution,
-  CheckpointAnswer,
+  CheckpointAccepted,
   ErrorBody,
-  EventPage,
+  Event,
+  ExecutionError,
   ExecutionRecord,
   ExecutionSummary,
   InspectedExecution,
+  ItemRefused,
   Namespace,
+  OpenPause,
   RecordedEvent,
   Registered,
-  ReleaseAnswer,
   SourceIssue,
   WorkerRegistered,
   WorkflowRecord,

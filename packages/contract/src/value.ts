@@ -103,7 +103,8 @@ function copyOf(value: unknown, path: Path, walk: Walk): unknown {
       return value;
     case "object":
       return value === null ? null : copyOfObject(value, path, walk);
-    default:
+    case "function":
+    case "symbol":
       throw new UnencodableValue(path(), `a ${typeof value} has no stored form`);
   }
 }
@@ -172,7 +173,9 @@ function copyOfRich(value: object, path: Path, walk: Walk): unknown {
 
 function copyOfError(error: Error, path: Path, walk: Walk): Error {
   const copy = new Error(error.message);
-  Object.defineProperty(copy, "name", { value: error.name });
+  // Most subclasses never set `name`; what they are called says more than "Error".
+  const name = error.name === "Error" ? error.constructor.name : error.name;
+  Object.defineProperty(copy, "name", { value: name });
   if ("cause" in error) {
     Object.defineProperty(copy, "cause", {
       value: copyOf(error.cause, () => `${path()}.cause`, walk),

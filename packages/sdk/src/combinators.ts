@@ -1,6 +1,6 @@
 import { store } from "@engine/contract";
 import { branches, type Settled } from "./replay/branches.ts";
-import { scopeFor } from "./replay/scope.ts";
+import { inCurrentScope } from "./replay/scope.ts";
 
 export interface BranchOptions {
   /** Branches at a time; default all. */
@@ -26,23 +26,24 @@ export function parallel<const Fns extends readonly (() => unknown)[]>(
   functions: Fns,
   options?: BranchOptions & { readonly settle?: false },
 ): Promise<{ -readonly [K in keyof Fns]: Awaited<ReturnType<Fns[K]>> }>;
-export async function parallel(
+export function parallel(
   functions: readonly (() => unknown)[],
   options: BranchOptions & { readonly settle?: boolean } = {},
 ): Promise<unknown> {
-  const scope = scopeFor("parallel");
-  const wrong = functions.findIndex((fn) => typeof fn !== "function");
-  if (wrong >= 0) {
-    throw new TypeError(
-      `parallel() takes functions: item ${wrong} is a ${typeof functions[wrong]}; write () => task(input) instead of task(input)`,
-    );
-  }
-  const limit = concurrencyOf("parallel", options);
-  return scope.runtime.combinator(scope, {
-    name: "parallel",
-    kind: "parallel",
-    started: store({ branches: functions.length, ...options }, "input").text,
-    run: (inside) => branches(inside, functions, { limit, settle: options.settle ?? false }),
+  return inCurrentScope("parallel", (scope) => {
+    const wrong = functions.findIndex((fn) => typeof fn !== "function");
+    if (wrong >= 0) {
+      throw new TypeError(
+        `parallel() takes functions: item ${wrong} is a ${typeof functions[wrong]}; write () => task(input) instead of task(input)`,
+      );
+    }
+    const limit = concurrencyOf("parallel", options);
+    return scope.runtime.combinator(scope, {
+      name: "parallel",
+      kind: "parallel",
+      started: store({ branches: functions.length, ...options }, "input").text,
+      run: (inside) => branches(inside, functions, { limit, settle: options.settle ?? false }),
+    });
   });
 }
 
@@ -65,23 +66,24 @@ export function map<Item, Result>(
   fn: (item: Item, index: number) => Result,
   options?: BranchOptions & { readonly settle?: false },
 ): Promise<Awaited<Result>[]>;
-export async function map<Item>(
+export function map<Item>(
   items: Iterable<Item>,
   fn: (item: Item, index: number) => unknown,
   options: BranchOptions & { readonly settle?: boolean } = {},
 ): Promise<unknown> {
-  const scope = scopeFor("map");
-  const list = Array.from(items);
-  if (typeof fn !== "function") throw new TypeError(`map() takes a function, not a ${typeof fn}`);
-  const limit = concurrencyOf("map", options);
-  return scope.runtime.combinator(scope, {
-    name: "map",
-    kind: "map",
-    started: store({ items: list, ...options }, "input").text,
-    run: (inside) => {
-      const functions = list.map((item, index) => () => fn(item, index));
-      return branches(inside, functions, { limit, settle: options.settle ?? false });
-    },
+  return inCurrentScope("map", (scope) => {
+    const list = Array.from(items);
+    if (typeof fn !== "function") throw new TypeError(`map() takes a function, not a ${typeof fn}`);
+    const limit = concurrencyOf("map", options);
+    return scope.runtime.combinator(scope, {
+      name: "map",
+      kind: "map",
+      started: store({ items: list, ...options }, "input").text,
+      run: (inside) => {
+        const functions = list.map((item, index) => () => fn(item, index));
+        return branches(inside, functions, { limit, settle: options.settle ?? false });
+      },
+    });
   });
 }
 
@@ -113,26 +115,27 @@ export function pipeline<Out = unknown>(
   input: unknown,
   ...steps: Step<never, unknown>[]
 ): Promise<Out>;
-export async function pipeline(
+export function pipeline(
   input: unknown,
   ...steps: ((value: never) => unknown)[]
 ): Promise<unknown> {
-  const scope = scopeFor("pipeline");
-  const wrong = steps.findIndex((step) => typeof step !== "function");
-  if (wrong >= 0) throw new TypeError(`pipeline() takes functions: step ${wrong} is not one`);
-  return scope.runtime.combinator(scope, {
-    name: "pipeline",
-    kind: "pipeline",
-    started: store({ input, steps: steps.length }, "input").text,
-    run: async (inside) => {
-      const run = async () => {
-        let value = input;
-        for (const step of steps) value = await step(value as never);
-        return value;
-      };
-      const [result] = await branches(inside, [run], { limit: 1, settle: false });
-      return result;
-    },
+  return inCurrentScope("pipeline", (scope) => {
+    const wrong = steps.findIndex((step) => typeof step !== "function");
+    if (wrong >= 0) throw new TypeError(`pipeline() takes functions: step ${wrong} is not one`);
+    return scope.runtime.combinator(scope, {
+      name: "pipeline",
+      kind: "pipeline",
+      started: store({ input, steps: steps.length }, "input").text,
+      run: async (inside) => {
+        const run = async () => {
+          let value = input;
+          for (const step of steps) value = await step(value as never);
+          return value;
+        };
+        const [result] = await branches(inside, [run], { limit: 1, settle: false });
+        return result;
+      },
+    });
   });
 }
 

@@ -28,8 +28,6 @@ export class TaskError extends Error {
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== "object" || value === null || !(brand in value)) return false;
-    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this matcher, `this` tells which
-    // A subclass without a matcher of its own would otherwise match every TaskError.
     return this === TaskError || (value as unknown as TaskError).failure.type === this.name;
   }
 }

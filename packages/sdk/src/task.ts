@@ -61,13 +61,11 @@ export function task(first: unknown, second?: unknown): unknown {
 
 function callable(definition: TaskDefinition): Task<unknown, unknown> {
   const { name } = definition;
-  const call = async (input?: unknown) => {
+  const call = (input?: unknown) => {
     const scope = currentScope();
     if (scope) return scope.runtime.task(scope, definition, input);
-    throw new EngineError(
-      "no_execution",
-      `task ${name} was called outside a workflow; call it from one, or call ${name}.fn(input, ctx) directly`,
-    );
+    const message = `task ${name} was called outside a workflow; call it from one, or call ${name}.fn(input, ctx) directly`;
+    return Promise.reject(new EngineError("no_execution", message));
   };
   const copy = (options: Omit<TaskOptions<unknown, unknown>, "name">) => {
     refuseInvalid(`task ${name}`, checkTaskCopyOptions({ ...options }));

@@ -1,3 +1,6 @@
+export { openStore, type StoreOptions } from "./open-store.ts";
+export { lockServer, type ServerLock } from "./server-lock.ts";
+export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 export type {
   Change,
   Changed,

@@ -28,7 +28,7 @@ export type Decide = (row: ExecutionRow, recorded: readonly Event[]) => Change |
 
 /** What is durable now. */
 export interface Changed {
-  /** The row after the change. */
+  /** The row after the change. A large `input` may be read only when it is first looked at. */
   readonly row: ExecutionRow;
   /** The events that were written, numbered. Empty when the decision wrote nothing. */
   readonly events: readonly Event[];
@@ -51,6 +51,7 @@ export interface LogPage {
 export interface ExecutionFilter {
   readonly namespace?: string | undefined;
   readonly workflow?: string | undefined;
+  /** Any of these; an empty list is no filter. */
   readonly states?: readonly State[] | undefined;
   readonly version?: number | undefined;
   /** Beginning of the operator's label, any case. */
@@ -128,13 +129,17 @@ export interface OpenedSession {
 
 /**
  * Every durable fact. Writes are committed in groups: a promise settles after the commit that holds
- * its change, so acknowledging it is safe. Reads see every settled write. One conformance suite
+ * its change, so acknowledging it is safe; a commit that fails rejects all its writes with
+ * `unavailable`. Reads see every settled write. One conformance suite (`@engine/store/conformance`)
  * holds every implementation to this interface.
  */
 export interface Store {
   readonly kind: "sqlite" | "postgres";
 
-  /** Writes WORKFLOW_CREATED and, with a claimant, WORKFLOW_CLAIMED in the same commit. */
+  /**
+   * Writes WORKFLOW_CREATED and, with a claimant, WORKFLOW_CLAIMED in the same commit. Rejects
+   * `conflict` when the id is taken.
+   */
   createExecution(fresh: NewExecution, claimant?: Claimant): Promise<Changed>;
   /** Rejects `not_found` when there is no such execution, or with what `decide` threw. */
   changeExecution(
@@ -148,7 +153,7 @@ export interface Store {
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]>;
   /** Executions `isQueued` holds for, in dispatch order: priority descending, queue time, id. */
   listQueued(limit: number): Promise<readonly QueuedExecution[]>;
-  /** Ids of what a session owns, with their generation. */
+  /** What a session owns, by id: with its generation, state and head. */
   listOwned(
     session_id: string,
   ): Promise<readonly { execution_id: string; generation: number; state: State; head: number }[]>;
@@ -176,10 +181,16 @@ export interface Store {
   readFiles(namespace: string, name: string, version: number): Promise<readonly SourceFile[]>;
   readModule(hash: string): Promise<string | undefined>;
 
+  /**
+   * Begins a session, or goes on with the live one of the same process, whose labels must be the
+   * same (else `labels_immutable`). Another process of the name loses its session in the same
+   * transaction; its executions stay as they are, for the server to hand over.
+   */
   openSession(session: NewSession): Promise<OpenedSession>;
   /** The live session with this secret's hash; an ended one too, so that the caller can say why. */
   findSession(worker: string, token_hash: string): Promise<SessionRow | undefined>;
   listLiveSessions(): Promise<readonly SessionRow[]>;
+  /** Does nothing to a session that has ended already: the first reason stays. */
   endSession(session_id: string, reason: "lost" | "disconnected"): Promise<void>;
   /** Notes that sessions were heard of, all in one statement. */
   touchSessions(session_ids: readonly string[], at: number): Promise<void>;
@@ -188,5 +199,6 @@ export interface Store {
   ping(): Promise<void>;
   /** Statements sent since opening; the idle test counts them. */
   statementCount(): number;
+  /** Commits what was asked for before; every later call rejects with `unavailable`. */
   close(): Promise<void>;
 }

@@ -8,7 +8,9 @@ import {
   type Event,
   type ExecutionRow,
   encode,
+  handOver,
   type NewEvent,
+  patchOf,
   takeOver,
 } from "@engine/contract";
 import { startExecution } from "../replay/execution.ts";
@@ -53,7 +55,7 @@ export class MemoryExecution {
     this.events.push({ ...event, seq: 1 });
   }
 
-  /** A fresh copy over the log as it is, or over its first `cut` events. */
+  /** A fresh copy over the log as it is. */
   claim(options: { listen?: boolean } = {}): RunningExecution {
     const session = `s${this.row.generation + 1}`;
     const claimant = { worker: "w", session, now: this.#tick() };
@@ -91,15 +93,21 @@ export class MemoryExecution {
     return verdict.events;
   }
 
-  /** Forgets everything after `seq`, as if the copy had been lost right then. */
-  cutAt(seq: number): MemoryExecution {
-    const cut = new MemoryExecution(this.#workflow, undefined, this.#host);
+  /** A copy that holds the first `seq` events only, as if everything after had been lost. */
+  cutAt(seq: number, host: Host = this.#host): MemoryExecution {
+    const cut = new MemoryExecution(this.#workflow, undefined, host);
+    const events = this.events.slice(0, seq);
     cut.events.length = 0;
-    cut.row = { ...cut.row, input: this.row.input, head: 0, state: "CREATED" };
-    for (const event of this.events.slice(0, seq)) cut.events.push(event);
-    const waits = this.row.waits;
-    cut.row = { ...cut.row, head: seq, generation: this.row.generation, waits, session: null };
+    cut.events.push(...events);
+    const created = { ...cut.row, input: this.row.input };
+    const patch = patchOf(created, events.slice(1), this.#now);
+    cut.row = { ...created, ...patch, head: seq, generation: this.row.generation };
     return cut;
+  }
+
+  /** Takes the execution from whoever runs it: what that copy sends from now on is refused. */
+  fence(): void {
+    if (this.row.session !== null) this.row = { ...this.row, ...handOver(this.row, this.#tick()) };
   }
 
   get types(): string[] {

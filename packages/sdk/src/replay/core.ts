@@ -64,6 +64,7 @@ export class Core {
   readonly #mutedProgress: Set<string> = new Set();
   #isStopped = false;
   #onLive: (() => void)[] = [];
+  #onOver: () => void = () => {};
   #waits: Set<Call> = new Set();
   #pushed: { base_seq: number; events: readonly Event[] }[] = [];
 
@@ -126,6 +127,13 @@ export class Core {
     else this.#onLive.push(then);
   }
 
+  /** The body is over: `then` runs when the log is replayed and all that followed was written. */
+  bodyIsOver(then: () => void): void {
+    this.isBodyOver = true;
+    if (this.#isLive) then();
+    else this.#onOver = then;
+  }
+
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
     const meta = sending.meta ? JSON.stringify(sending.meta) : "null";
     const head = call?.eventHead ?? this.#workflowHead;
@@ -161,7 +169,10 @@ export class Core {
 
   /** Gives an open call up (EXE-33, EXE-46). */
   cancel(call: Call): void {
-    const settle = () => call.reject(cancelled(call));
+    // Once the body is over nobody is left to catch a rejection: the promise stays as it is.
+    const settle = () => {
+      if (!this.isBodyOver) call.reject(cancelled(call));
+    };
     this.conclude(call, { type: "TASK_CANCELLED", value: STORED_NULL, settle });
   }
 
@@ -188,7 +199,7 @@ export class Core {
     for (let c = call.scope.parent; c; c = c.scope.parent) {
       if (c.isRunning && c.openWaits++ === 0) this.active--;
     }
-    this.options.host.drain(() => this.#considerParking());
+    this.#parkSoon();
   }
 
   /** Ends the copy's execution as failed, whatever its code still does. */
@@ -274,7 +285,7 @@ export class Core {
         if (!isPassing) return;
         isPassing = false;
         this.active--;
-        this.#considerParking();
+        this.#parkSoon();
       };
       group.whenEmpty(() => {
         cancelTimer();
@@ -291,7 +302,7 @@ export class Core {
       call.isConcluded = true;
       this.combinators.delete(call);
       if (!call.recorded?.outcome) this.emit(call, "TASK_CANCELLED", STORED_NULL);
-      call.reject(cancelled(call));
+      if (!this.isBodyOver) call.reject(cancelled(call));
     }
   }
 
@@ -337,14 +348,15 @@ export class Core {
     const pending = this.#onLive;
     this.#onLive = [];
     for (const then of pending) then();
-    this.#considerParking();
+    this.#onOver();
+    this.#parkSoon();
   }
 
   #onSent(): void {
     const pushed = this.#pushed;
     this.#pushed = [];
     for (const { base_seq, events } of pushed) this.deliver(base_seq, events);
-    this.#considerParking();
+    this.#parkSoon();
   }
 
   /** Events the server wrote: outcomes of waits. Everything else concerns the server alone. */
@@ -377,6 +389,11 @@ export class Core {
     for (let c = call.scope.parent; c; c = c.scope.parent) {
       if (c.isRunning && --c.openWaits === 0) this.active++;
     }
+  }
+
+  /** Looks whether to park once the code has done all it can do by itself. */
+  #parkSoon(): void {
+    if (this.#waits.size) this.options.host.drain(() => this.#considerParking());
   }
 
   /** Parks when only the outside world can bring the execution further. */

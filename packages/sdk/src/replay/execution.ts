@@ -88,8 +88,7 @@ class Body {
   /** The body is over: what it left open is given up, then the terminal event is written (EXE-33). */
   #over(result: { output: unknown; failure?: never } | { failure: Failure }): void {
     const core = this.#core;
-    core.isBodyOver = true;
-    core.whenLive(() => {
+    core.bodyIsOver(() => {
       if (core.root.open.size || core.combinators.size) {
         core.abandon(core.root, () => void this.#terminate(result));
       } else void this.#terminate(result);

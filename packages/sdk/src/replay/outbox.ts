@@ -94,6 +94,8 @@ export class Outbox {
   /** @param isUrgent An outcome somebody waits for, rather than a start that may linger. */
   add(entry: Entry, isUrgent: boolean): void {
     if (this.#isStopped) return;
+    // The code went on after all, on something the engine knows nothing of: no reason to pause.
+    if (this.#queue.at(-1)?.type === "WORKFLOW_PAUSED") this.#queue.pop();
     this.#queue.push(entry);
     if (isUrgent) this.flush();
     else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);

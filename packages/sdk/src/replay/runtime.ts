@@ -86,7 +86,7 @@ export class CallRuntime implements Runtime {
 
   #leaf(scope: Scope, spec: LeafSpec): Promise<unknown> {
     const core = this.#core;
-    if (this.#isOver(scope)) return this.#refused(spec.name);
+    if (this.#isOver(scope)) return this.#refused(scope, spec.name);
     const made = this.#identify(scope, spec);
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
@@ -105,7 +105,7 @@ export class CallRuntime implements Runtime {
 
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown> {
     const core = this.#core;
-    if (this.#isOver(scope)) return this.#refused(spec.name);
+    if (this.#isOver(scope)) return this.#refused(scope, spec.name);
     const made = this.#identify(scope, { ...spec, label: null });
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
@@ -168,8 +168,12 @@ export class CallRuntime implements Runtime {
     return core.isBodyOver || core.isDoomed || core.isStopped || scope.group.isAborted;
   }
 
-  #refused(name: string): Promise<never> {
-    return Promise.reject(cancelled({ id: name, name }));
+  /** Branches of a failed sibling learn that they are given up; everything else is over for good. */
+  #refused(scope: Scope, name: string): Promise<never> {
+    if (this.#core.isBodyOver || scope.inTask || !scope.group.isAborted) return forever();
+    const refused = Promise.reject(cancelled({ id: name, name }));
+    refused.catch(() => {});
+    return refused;
   }
 
   #limits(call: Call) {

@@ -12,9 +12,19 @@ export function currentScope(): Scope | undefined {
   return read() as Scope | undefined;
 }
 
-/** The scope of a built-in that cannot be called outside a workflow. */
-export function scopeFor(name: string): Scope {
-  const scope = currentScope();
-  if (scope) return scope;
-  throw new EngineError("no_execution", `${name}() was called outside a workflow`);
+/**
+ * Makes a built-in's call in the current scope. What it gives back is the call's own promise, which
+ * counts as handled: nobody need await a call that lost a race.
+ */
+export function inCurrentScope<T>(
+  name: string,
+  make: (scope: Scope) => Promise<unknown>,
+): Promise<T> {
+  try {
+    const scope = currentScope();
+    if (scope) return make(scope) as Promise<T>;
+    throw new EngineError("no_execution", `${name}() was called outside a workflow`);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }

@@ -1,0 +1,194 @@
+import { createHash } from "node:crypto";
+import {
+  type Assignment,
+  EngineError,
+  formatInstant,
+  notFound,
+  type Registered,
+  type Registration,
+  type SourceFile,
+  type SourceIssue,
+  type WorkflowRecord,
+} from "@engine/contract";
+import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
+import type { EnginePorts } from "../engine-ports.ts";
+import { SOURCE_FILE, transpile } from "./bundle.ts";
+import { contentHash, sourceHash } from "./content-hash.ts";
+import { extractWorkflows } from "./extract.ts";
+
+interface Paging {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface LoadedModule {
+  readonly bundle: string;
+  readonly ref: Assignment["module"];
+}
+
+/** Bundles kept in memory; past it they are read from the store again. */
+const LOADED_MODULES = 256;
+
+/** The registered workflows: their versions, sources and bundles. */
+export class Catalog {
+  readonly #store: Store;
+  readonly #clock: () => number;
+  /** Versions that were asked for: every start needs one. Latest ones under the bare name. */
+  readonly #versions = new Map<string, StoredVersion>();
+  readonly #modules = new Map<string, LoadedModule>();
+  /** Grows with every registration, so that a read from before it is not kept after it. */
+  #registrations = 0;
+
+  constructor(ports: Pick<EnginePorts, "store" | "clock">) {
+    this.#store = ports.store;
+    this.#clock = ports.clock;
+  }
+
+  /** Registers the workflows of one file, all or none of them (EXE-59, EXE-64). */
+  async register(
+    registration: Registration,
+    options: { readonly dryRun?: boolean | undefined; readonly by: string | null },
+  ): Promise<Registered> {
+    const { entry, files, bundle, issues: unbundled } = await bundled(registration);
+    const { workflows, issues, warnings } = extractWorkflows({ entry, files });
+    refuseIssues(bothOnce(issues, unbundled));
+    const source = files.find(({ path }) => path === entry)?.source ?? "";
+    const versions: NewVersions = {
+      workflows: workflows.map((extracted) => ({
+        extracted,
+        content_hash: contentHash(bundle, extracted),
+      })),
+      module: { hash: createHash("sha256").update(bundle).digest("hex"), bundle },
+      files,
+      source_hash: sourceHash(source),
+      created_by: options.by,
+    };
+    if (options.dryRun) return { items: await this.#wouldRegister(versions), warnings };
+    const items = await this.#store.registerVersions(versions);
+    this.#registrations++;
+    this.#versions.clear();
+    return { items: [...items], warnings };
+  }
+
+  list(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
+    return this.#store.listWorkflows(filter);
+  }
+
+  namespaces(page: Paging): Promise<Page<{ namespace: string; workflow_count: number }>> {
+    return this.#store.listNamespaces(page);
+  }
+
+  async get(namespace: string, name: string, version?: number): Promise<WorkflowRecord> {
+    return (await this.resolve(namespace, name, version)).record;
+  }
+
+  async versions(namespace: string, name: string, page: Paging): Promise<Page<WorkflowRecord>> {
+    await this.resolve(namespace, name);
+    return this.#store.listVersions(namespace, name, page);
+  }
+
+  readFiles({ namespace, name, version }: WorkflowRecord): Promise<readonly SourceFile[]> {
+    return this.#store.readFiles(namespace, name, version);
+  }
+
+  /** The version a start is pinned to: the one asked for, or the latest. */
+  async resolve(namespace: string, name: string, version?: number): Promise<StoredVersion> {
+    const key = `${namespace}/${name}/${version ?? ""}`;
+    const known = this.#versions.get(key);
+    if (known) return known;
+    const registrations = this.#registrations;
+    const found = await this.#store.findVersion(namespace, name, version);
+    if (!found) throw await this.#unknown(namespace, name, version);
+    if (registrations === this.#registrations) this.#versions.set(key, found);
+    return found;
+  }
+
+  /** The bundle's hash and size, if the bundle was read already. */
+  loadedModule(hash: string | null): Assignment["module"] | undefined {
+    return hash === null ? undefined : this.#modules.get(hash)?.ref;
+  }
+
+  async loadModule(hash: string | null): Promise<Assignment["module"]> {
+    return (await this.#load(hash)).ref;
+  }
+
+  async readBundle(hash: string): Promise<string> {
+    return (await this.#load(hash)).bundle;
+  }
+
+  async #load(hash: string | null): Promise<LoadedModule> {
+    const known = this.#modules.get(hash ?? "");
+    if (known) return known;
+    const bundle = hash === null ? undefined : await this.#store.readModule(hash);
+    if (hash === null || bundle === undefined) throw notFound("module", `${hash}`);
+    const loaded = { bundle, ref: { hash, bytes: Buffer.byteLength(bundle) } };
+    if (this.#modules.size >= LOADED_MODULES) this.#modules.clear();
+    this.#modules.set(hash, loaded);
+    return loaded;
+  }
+
+  async #unknown(namespace: string, name: string, version?: number): Promise<EngineError> {
+    const workflow = `${namespace}/${name}`;
+    const exists =
+      version !== undefined && (await this.#store.findVersion(namespace, name)) !== undefined;
+    return exists
+      ? notFound("version", `${version} of ${workflow}`)
+      : notFound("workflow", workflow);
+  }
+
+  /** What {@link register} would answer now. */
+  #wouldRegister(versions: NewVersions): Promise<Registered["items"]> {
+    const { source_hash, created_by, workflows } = versions;
+    return Promise.all(
+      workflows.map(async ({ extracted, content_hash }) => {
+        const latest = await this.#store.findVersion(extracted.namespace, extracted.name);
+        if (latest?.record.content_hash === content_hash) {
+          return { ...latest.record, created: false };
+        }
+        return {
+          ...extracted,
+          version: (latest?.record.version ?? 0) + 1,
+          content_hash,
+          source_hash,
+          created_at: formatInstant(this.#clock()),
+          created_by,
+          created: true,
+        };
+      }),
+    );
+  }
+}
+
+interface Bundled {
+  readonly entry: string;
+  readonly files: readonly SourceFile[];
+  readonly bundle: string;
+  readonly issues: readonly SourceIssue[];
+}
+
+async function bundled(registration: Registration): Promise<Bundled> {
+  if (!("source" in registration)) return { ...registration, issues: [] };
+  const { source } = registration;
+  const files = [{ path: SOURCE_FILE, source }];
+  return { entry: SOURCE_FILE, files, ...(await transpile(source)) };
+}
+
+/** Both readers of a single source find its syntax errors; one place is told once, in order. */
+function bothOnce(a: readonly SourceIssue[], b: readonly SourceIssue[]): readonly SourceIssue[] {
+  const place = ({ rule, file, line, column }: SourceIssue) => `${rule} ${file}:${line}:${column}`;
+  const places = new Set(a.map(place));
+  const others = b.filter((issue) => !places.has(place(issue)));
+  if (others.length === 0) return a;
+  return [...a, ...others].sort((x, y) => x.line - y.line || x.column - y.column);
+}
+
+function refuseIssues(issues: readonly SourceIssue[]): void {
+  const [first] = issues;
+  if (!first) return;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  throw new EngineError(
+    "invalid_input",
+    `${first.file}:${first.line}:${first.column} ${first.message}${more}`,
+    { details: { issues } },
+  );
+}

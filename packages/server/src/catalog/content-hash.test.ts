@@ -1,0 +1,34 @@
+import type { ExtractedWorkflow } from "@engine/contract";
+import { expect, test } from "vitest";
+import { contentHash, sourceHash } from "./content-hash.ts";
+
+const record: ExtractedWorkflow = {
+  namespace: "default",
+  name: "a",
+  description: null,
+  tasks: [{ name: "t", description: null }],
+  timeout_seconds: null,
+  metadata: { a: 1, b: { c: 2, d: 3 } },
+};
+
+test("EXE-67 equal bundle and record have one hash, whatever the order of keys", () => {
+  const { name, metadata: _, ...rest } = record;
+  const reordered = { metadata: { b: { d: 3, c: 2 }, a: 1 }, ...rest, name };
+  expect(contentHash("code", reordered)).toBe(contentHash("code", record));
+  expect(contentHash("code", record)).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test.each<[string, string, Partial<ExtractedWorkflow>]>([
+  ["the bundle", "other", {}],
+  ["a description", "code", { description: "x" }],
+  ["the order of tasks or their number", "code", { tasks: [] }],
+  ["metadata", "code", { metadata: {} }],
+])("EXE-67 another hash when %s differs", (_what, bundle, change) => {
+  expect(contentHash(bundle, { ...record, ...change })).not.toBe(contentHash("code", record));
+});
+
+test("EXE-68 source_hash is the plain SHA-256 of the file", () => {
+  expect(sourceHash("hello\n")).toBe(
+    "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03",
+  );
+});

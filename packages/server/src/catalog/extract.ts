@@ -1,0 +1,170 @@
+import {
+  DEFAULT_NAMESPACE,
+  type ExtractedWorkflow,
+  OPAQUE,
+  parseDuration,
+  type SourceFile,
+  type SourceIssue,
+} from "@engine/contract";
+import type { CallExpression } from "oxc-parser";
+import { type Definition, definedBy, readDefinition } from "./definition.ts";
+import { exportOrigin, followOrigin } from "./resolve.ts";
+import { type SourceGraph, sourceGraph, TooIntricate } from "./source-graph.ts";
+import { type Finding, inOrder, type Subject, sourceIssue } from "./source-issues.ts";
+import type { Place, SourceModule } from "./source-module.ts";
+import { createTaskReader } from "./task-reading.ts";
+
+export interface Extraction {
+  /** Empty as soon as there is one issue: a file is registered whole or not at all (EXE-64). */
+  workflows: ExtractedWorkflow[];
+  issues: SourceIssue[];
+  warnings: SourceIssue[];
+}
+
+/** Reads the workflows of the files sent, without running any of it (EXE-60, EXE-61). */
+export function extractWorkflows({
+  entry,
+  files,
+}: {
+  entry: string;
+  files: readonly SourceFile[];
+}): Extraction {
+  try {
+    const { graph, issues } = sourceGraph(entry, files);
+    if (graph === undefined) return { workflows: [], issues: inOrder(issues, []), warnings: [] };
+    const found = extractFrom(graph);
+    const order = graph.modules.map(({ path }) => path);
+    const all = inOrder([...issues, ...found.issues], order);
+    return {
+      workflows: all.length === 0 ? found.workflows : [],
+      issues: all,
+      warnings: inOrder(found.warnings, order),
+    };
+  } catch (error) {
+    // The stack ends (RangeError) or the patience does: both mean a file no person wrote.
+    if (!(error instanceof RangeError || error instanceof TooIntricate)) throw error;
+    return { workflows: [], issues: [tooIntricate(entry)], warnings: [] };
+  }
+}
+
+function extractFrom(graph: SourceGraph): Extraction {
+  const workflows: ExtractedWorkflow[] = [];
+  const issues: SourceIssue[] = [];
+  const warnings: SourceIssue[] = [];
+  const exported = exportedNodes(graph);
+  const readTasks = createTaskReader(graph);
+  const definitions = graph.modules.flatMap((module) =>
+    workflowCalls(graph, module).map((node) => readDefinition(graph, "workflow", { module, node })),
+  );
+  const firstOf = new Map<string, Place>();
+
+  definitions.forEach((definition, index) => {
+    const subject = { workflow: qualifiedName(definition), path: `workflows[${index}]` };
+    const report = (finding: Finding) => issues.push(sourceIssue(finding, subject));
+    definition.findings.forEach(report);
+    if (!exported.has(definition.place.node)) report(notExported(graph, definition));
+    const earlier = subject.workflow === null ? undefined : firstOf.get(subject.workflow);
+    if (earlier) report(duplicateWorkflow(subject.workflow, definition, earlier));
+    else if (subject.workflow !== null) firstOf.set(subject.workflow, definition.place);
+
+    const read = readTasks(definition.body, subject);
+    issues.push(...read.issues);
+    warnings.push(...read.warnings);
+    workflows.push({
+      namespace: namespaceOf(definition) ?? DEFAULT_NAMESPACE,
+      name: definition.name ?? "",
+      description: definition.description,
+      tasks: read.tasks,
+      timeout_seconds: seconds(definition.options.timeout),
+      metadata: (definition.options.metadata ?? {}) as ExtractedWorkflow["metadata"],
+    });
+  });
+  if (definitions.length === 0) issues.push(noWorkflow(graph.entry));
+  return { workflows, issues, warnings };
+}
+
+function workflowCalls(graph: SourceGraph, module: SourceModule): CallExpression[] {
+  return module.calls
+    .filter((call) => definedBy(graph, module, call) === "workflow")
+    .toSorted((a, b) => a.start - b.start);
+}
+
+/** What the exports of the entry lead to, those of `export * from` a file included. */
+function exportedNodes(graph: SourceGraph): Set<unknown> {
+  const nodes = new Set<unknown>();
+  for (const name of exportedNames(graph, graph.entry)) {
+    const at = { module: graph.entry, node: graph.entry.parsed.program };
+    const origin = exportOrigin(graph, graph.entry, name);
+    const target = origin && followOrigin(graph, origin, at);
+    if (target?.kind === "node") nodes.add(target.node);
+  }
+  return nodes;
+}
+
+function exportedNames(
+  graph: SourceGraph,
+  module: SourceModule,
+  seen: Set<SourceModule> = new Set(),
+): string[] {
+  if (seen.has(module)) return [];
+  seen.add(module);
+  const { named, stars } = graph.exportsOf(module);
+  const inherited = stars.flatMap((star) => {
+    const next = graph.importedBy(module, star);
+    return typeof next === "object" ? exportedNames(graph, next, seen) : [];
+  });
+  return [...named.keys(), ...inherited];
+}
+
+/** Null when the name or the namespace could not be read. */
+function qualifiedName(definition: Definition): string | null {
+  const namespace = namespaceOf(definition);
+  if (definition.name === undefined || namespace === undefined) return null;
+  return `${namespace}/${definition.name}`;
+}
+
+function namespaceOf({ options }: Definition): string | undefined {
+  const given = options.namespace;
+  if (given === undefined) return DEFAULT_NAMESPACE;
+  return typeof given === "string" ? given : undefined;
+}
+
+function seconds(timeout: unknown): number | null {
+  const ms = timeout === OPAQUE ? undefined : parseDuration(timeout);
+  return ms === undefined ? null : ms / 1000;
+}
+
+function notExported(graph: SourceGraph, { place, name }: Definition): Finding {
+  const known = name === undefined ? "this workflow" : `workflow ${name}`;
+  const message = `${known} is not exported by ${graph.entry.path}: export the const it is bound to from there`;
+  return { rule: "not_exported", message, place, path: "" };
+}
+
+function duplicateWorkflow(name: string | null, { place }: Definition, first: Place): Finding {
+  const { line, column } = first.module.position(first.node.start);
+  const message = `two workflows are named ${name}, the first at ${first.module.path}:${line}:${column}; rename one or give it another namespace`;
+  return { rule: "duplicate_workflow", message, place, path: "name" };
+}
+
+const WHOLE: Subject = { workflow: null, path: "workflows" };
+
+function noWorkflow(entry: SourceModule): SourceIssue {
+  const message = `${entry.path} has no workflow: import { workflow } from "@engine/sdk" and export what it returns`;
+  const node = { ...entry.parsed.program, start: 0, end: 0 };
+  return sourceIssue(
+    { rule: "no_workflow", message, place: { module: entry, node }, path: "" },
+    WHOLE,
+  );
+}
+
+function tooIntricate(file: string): SourceIssue {
+  return {
+    ...WHOLE,
+    rule: "syntax_error",
+    message: "the files are too intricate to be read: spreads or references multiply without end",
+    file,
+    line: 1,
+    column: 1,
+    expression: "",
+  };
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { extractWorkflows } from "./extract.ts";
+
+function warnings(body: string, before = "") {
+  const source = `import { task, workflow } from "@engine/sdk";
+import fs, { readFileSync } from "node:fs";
+import * as os from "os";
+import { env } from "node:process";
+${before}
+export const w = workflow({ name: "w" }, async () => {
+${body}
+});`;
+  const read = extractWorkflows({ entry: "main.ts", files: [{ path: "main.ts", source }] });
+  expect(read.issues).toEqual([]);
+  return read.warnings;
+}
+
+test.each([
+  ["fetch('x')", "fetch('x')", "in a task"],
+  ["globalThis.fetch('x')", "globalThis.fetch('x')", "in a task"],
+  ["performance.now()", "performance.now()", "Date.now"],
+  ["process.env.HOME", "process.env.HOME", "pass it as input"],
+  ["process.hrtime.bigint()", "process.hrtime.bigint()", "in a task"],
+  ["readFileSync('x')", "readFileSync('x')", "in a task"],
+  ["fs.promises.readFile('x')", "fs.promises.readFile('x')", "in a task"],
+  ["os.hostname()", "os.hostname()", "in a task"],
+  ["env.HOME", "env.HOME", "in a task"],
+  ["[1].map(() => fetch('x'))", "fetch('x')", "in a task"],
+])("EXE-65 %s in a body is a warning with its place and a fix", (code, expression, fix) => {
+  expect(warnings(`  const x = await ${code};`)).toEqual([
+    {
+      workflow: "default/w",
+      path: "workflows[0].body",
+      rule: "nondeterministic_call",
+      message: expect.stringContaining(fix),
+      file: "main.ts",
+      line: 7,
+      column: `  const x = await ${code}`.indexOf(expression) + 1,
+      expression,
+    },
+  ]);
+});
+
+test("EXE-65 a function the body calls is warned about where it is written, once", () => {
+  const before =
+    "function load() { return fetch('x'); }\nexport const v = workflow({ name: 'v' }, async () => load());";
+  expect(warnings("return load();", before)).toMatchObject([
+    { line: 5, column: 26, expression: "fetch('x')" },
+  ]);
+});
+
+test("EXE-65 tasks, a shadowed name and code outside functions give no warning", () => {
+  const before = `const home = process.env.HOME;
+const get = task({ name: "get", fallback: () => fetch("y") }, async () => { readFileSync("x"); return fetch("x"); });
+function quiet(fetch: () => void, process: { env: object }) { fetch(); return process.env; }`;
+  expect(
+    warnings("await get(); quiet(() => {}, { env: {} }); Date.now(); return home;", before),
+  ).toEqual([]);
+});

@@ -1,0 +1,192 @@
+import type { CallExpression, MemberExpression, Node } from "oxc-parser";
+import { walk } from "oxc-walker";
+import { type Binding, literalKey, propertyName } from "./binding.ts";
+import { definedBy } from "./definition.ts";
+import { isLocalSpecifier } from "./local-path.ts";
+import { nondeterministicCall } from "./nondeterminism.ts";
+import { exportOrigin, importOrigin, memberOf, type Origin, resolve, unwrap } from "./resolve.ts";
+import { contains, type SourceGraph } from "./source-graph.ts";
+import type { Finding } from "./source-issues.ts";
+import type { Place, SourceModule } from "./source-module.ts";
+
+type CallPlace = Place & { node: CallExpression };
+
+export interface Reached {
+  /** Every `task(…)` the body may call or pass on, in the order found. */
+  tasks: CallPlace[];
+  /** Every `x.with(…)` of one of them. */
+  copies: CallPlace[];
+  /** Calls of the body itself that a replay may answer differently. */
+  warnings: Finding[];
+}
+
+/**
+ * Everything a workflow body may get to: its own text, then whatever the names in it stand for, and
+ * so on. Other workflows are not entered: they run as executions of their own. Tasks are entered
+ * last, since a task may call tasks, but its code need not be deterministic.
+ */
+export function reachFrom(graph: SourceGraph, body: Place): Reached {
+  const tasks: CallPlace[] = [];
+  const copies: CallPlace[] = [];
+  const warnings: Finding[] = [];
+  const visited = new Set<Node>();
+  let queue: Place[] = [body];
+  for (let place = queue.pop(); place; place = queue.pop()) visit(place, true);
+  queue = tasks.flatMap(argumentsOf);
+  for (let place = queue.pop(); place; place = queue.pop()) visit(place, false);
+  return { tasks, copies, warnings };
+
+  function visit(root: Place, isBody: boolean): void {
+    if (visited.has(root.node)) return;
+    visited.add(root.node);
+    const { module } = root;
+    const settled = new Set<Node>();
+    let functions = root === body ? 1 : 0;
+    walk(root.node, {
+      enter(node) {
+        graph.spend(1);
+        if (TYPES.has(node.type)) return this.skip();
+        if (isFunction(node)) functions++;
+        if (node.type === "CallExpression") {
+          const defined = definedBy(graph, module, node);
+          if (defined === "task") addTask({ module, node }, isBody);
+          if (defined !== undefined) return this.skip();
+          if (isCopy(graph, module, node)) copies.push({ module, node });
+        }
+        if (isBody && functions > 0 && !settled.has(node)) {
+          const warning = nondeterministicCall(graph, module, node);
+          if (warning) {
+            warnings.push(warning);
+            settle(node.type === "CallExpression" ? node.callee : node, settled);
+          }
+        }
+        if (node.type === "ImportExpression") enqueueImport(module, node.source);
+        if (node.type === "MemberExpression" && !settled.has(node)) {
+          if (enqueueMember(root, node)) settle(node, settled);
+        }
+        const binding = settled.has(node) ? undefined : module.references.get(node);
+        if (binding) enqueueBinding(root, module, binding, node);
+        return undefined;
+      },
+      leave(node) {
+        if (isFunction(node)) functions--;
+      },
+    });
+  }
+
+  function addTask(place: CallPlace, isBody: boolean): void {
+    if (tasks.some(({ node }) => node === place.node)) return;
+    tasks.push(place);
+    if (!isBody) queue.push(...argumentsOf(place));
+  }
+
+  function enqueueBinding(root: Place, module: SourceModule, binding: Binding, at: Node): void {
+    graph.spend(1);
+    if (binding.kind === "import") {
+      enqueueOrigin(
+        root,
+        importOrigin(graph, module, binding.source, binding.imported, { module, node: at }),
+      );
+      return;
+    }
+    if (binding.kind === "parameter") return;
+    for (const node of [binding.node, ...binding.assigned]) {
+      const place = { module, node };
+      if (!contains(root, place)) queue.push(place);
+    }
+  }
+
+  function enqueueOrigin(root: Place, origin: Origin): void {
+    if (origin.kind === "binding") {
+      enqueueBinding(root, origin.module, origin.binding, origin.binding.node);
+    }
+    if (origin.kind === "node") queue.push(origin);
+    if (origin.kind === "module") enqueueModule(origin.module);
+  }
+
+  function enqueueModule(module: SourceModule): void {
+    const { named, stars } = graph.exportsOf(module);
+    if (visited.has(module.parsed.program)) return;
+    visited.add(module.parsed.program);
+    const root = { module, node: NOWHERE };
+    for (const name of named.keys()) {
+      const origin = exportOrigin(graph, module, name);
+      if (origin) enqueueOrigin(root, origin);
+    }
+    for (const star of stars) {
+      const next = isLocalSpecifier(star) ? graph.importedBy(module, star) : undefined;
+      if (typeof next === "object") enqueueModule(next);
+    }
+  }
+
+  function enqueueImport(module: SourceModule, source: Node): void {
+    const specifier = literalKey(source);
+    if (specifier === undefined || !isLocalSpecifier(specifier)) return;
+    const imported = graph.importedBy(module, specifier);
+    if (typeof imported === "object") enqueueModule(imported);
+  }
+
+  /** `steps.charge` reaches one member, not all of `steps`, when it can be told which. */
+  function enqueueMember(root: Place, node: MemberExpression): boolean {
+    const { module } = root;
+    const key = node.computed ? literalKey(node.property) : propertyName(node.property);
+    if (key === undefined) return false;
+    const object = resolve(graph, { module, node: node.object });
+    if (object.kind === "module") {
+      const origin = exportOrigin(graph, object.module, key);
+      if (origin) enqueueOrigin(root, origin);
+      return origin !== undefined;
+    }
+    if (object.kind !== "node" || object.node.type !== "ObjectExpression") return false;
+    const member = memberOf(graph, object, key, { module, node });
+    if (member.kind !== "node") return false;
+    queue.push(member);
+    // A method may reach its siblings through `this`.
+    if (member.node.type === "FunctionExpression") queue.push(object);
+    return true;
+  }
+}
+
+/** A type may name a task without reaching it: `typeof charge`. */
+const TYPES: ReadonlySet<string> = new Set([
+  "TSTypeAnnotation",
+  "TSTypeParameterInstantiation",
+  "TSTypeParameterDeclaration",
+  "TSTypeAliasDeclaration",
+  "TSInterfaceDeclaration",
+]);
+
+/** A root that contains nothing. */
+const NOWHERE = { type: "EmptyStatement", start: -1, end: -1 } as Node;
+
+function argumentsOf({ module, node }: CallPlace): Place[] {
+  return node.arguments.map((argument) => ({ module, node: argument }));
+}
+
+/** Marks a chain such as `process.env.HOME` as dealt with, down to its first name. */
+function settle(node: Node, settled: Set<Node>): void {
+  settled.add(node);
+  if (node.type === "MemberExpression") settle(unwrap(node.object), settled);
+}
+
+function isFunction({ type }: Node): boolean {
+  return (
+    type === "FunctionDeclaration" ||
+    type === "FunctionExpression" ||
+    type === "ArrowFunctionExpression"
+  );
+}
+
+/** Whether a call is `task.with(…)`, of a task or of a copy of one. */
+function isCopy(graph: SourceGraph, module: SourceModule, node: CallExpression): boolean {
+  const { callee } = node;
+  if (callee.type !== "MemberExpression" || callee.computed) return false;
+  if (callee.property.type !== "Identifier" || callee.property.name !== "with") return false;
+  const target = resolve(graph, { module, node: callee.object });
+  if (target.kind !== "node" || target.node.type !== "CallExpression") return false;
+  graph.spend(1);
+  return (
+    definedBy(graph, target.module, target.node) === "task" ||
+    isCopy(graph, target.module, target.node)
+  );
+}

@@ -1,0 +1,126 @@
+import { type ExtractedWorkflow, parseInstant } from "@engine/contract";
+import { expect, test } from "vitest";
+import type { NewVersions } from "../store.ts";
+import { type Open, opened } from "./opened.ts";
+
+export function catalogConformance(open: Open): void {
+  test("EXE-68 a registered version can be read: record, files and module", async () => {
+    const store = await opened(open);
+    const files = [
+      { path: "hello.ts", source: "export const hello = 1" },
+      { path: "lib/a.ts", source: "" },
+    ];
+    const [registered] = await store.registerVersions({ ...registration("hello", "c1"), files });
+    expect(registered).toMatchObject({ namespace: "default", name: "hello", version: 1 });
+    expect(registered).toMatchObject({ created: true, content_hash: "c1", created_by: "ann" });
+    expect(parseInstant(registered?.created_at ?? "")).toBeGreaterThan(0);
+
+    const { created: _, ...record } = registered ?? { created: true };
+    const found = { record, module_hash: "module-of-c1" };
+    expect(await store.findVersion("default", "hello")).toEqual(found);
+    expect(await store.findVersion("default", "hello", 1)).toEqual(found);
+    expect(await store.readFiles("default", "hello", 1)).toEqual(files);
+    expect(await store.readModule("module-of-c1")).toBe("bundle of c1");
+  });
+
+  test("what was never registered is not found", async () => {
+    const store = await opened(open);
+    await store.registerVersions(registration("hello", "c1"));
+    expect(await store.findVersion("default", "bye")).toBeUndefined();
+    expect(await store.findVersion("other", "hello")).toBeUndefined();
+    expect(await store.findVersion("default", "hello", 2)).toBeUndefined();
+    expect(await store.readFiles("default", "hello", 2)).toEqual([]);
+    expect(await store.readModule("nothing")).toBeUndefined();
+  });
+
+  test("EXE-67 equal content makes no version; content of an older one makes a new one", async () => {
+    const store = await opened(open);
+    const register = async (content_hash: string) => {
+      const [item] = await store.registerVersions(registration("hello", content_hash));
+      return [item?.version, item?.created];
+    };
+    expect(await register("c1")).toEqual([1, true]);
+    expect(await register("c1")).toEqual([1, false]);
+    expect(await register("c2")).toEqual([2, true]);
+    expect(await register("c1")).toEqual([3, true]);
+    const versions = await store.listVersions("default", "hello", { limit: 2, offset: 0 });
+    expect(versions.total).toBe(3);
+    expect(versions.items.map((v) => [v.version, v.content_hash])).toEqual([
+      [3, "c1"],
+      [2, "c2"],
+    ]);
+    expect((await store.findVersion("default", "hello", 1))?.record.content_hash).toBe("c1");
+    expect((await store.findVersion("default", "hello"))?.record.version).toBe(3);
+  });
+
+  test("EXE-67 registrations that race get dense versions, and one of equal ones creates", async () => {
+    const store = await opened(open);
+    const contents = ["a", "a", "b", "b", "c", "c"];
+    const all = await Promise.all(
+      contents.map((hash) => store.registerVersions(registration("hello", hash))),
+    );
+    const created = all.flat().filter((item) => item.created);
+    expect(created.map((item) => item.version)).toEqual([1, 2, 3]);
+    expect(created.map((item) => item.content_hash)).toEqual(["a", "b", "c"]);
+  });
+
+  test("a file with several workflows is registered in one go", async () => {
+    const store = await opened(open);
+    const one = registration("one", "c1");
+    const two = { extracted: extracted("two"), content_hash: "c2" };
+    const items = await store.registerVersions({ ...one, workflows: [...one.workflows, two] });
+    expect(items.map((item) => [item.name, item.version])).toEqual([
+      ["one", 1],
+      ["two", 1],
+    ]);
+  });
+
+  test("workflows are listed by their latest version, namespaces with their count", async () => {
+    const store = await opened(open);
+    await store.registerVersions(registration("hello", "c1"));
+    await store.registerVersions(registration("hello", "c2"));
+    await store.registerVersions(registration("help", "c3"));
+    await store.registerVersions(registration("Hey_%", "c4"));
+    await store.registerVersions(registration("order", "c5", "shop"));
+    const list = async (filter: object) => {
+      const page = await store.listWorkflows({ limit: 50, offset: 0, ...filter });
+      return [page.items.map((w) => `${w.namespace}/${w.name}@${w.version}`), page.total];
+    };
+    const all = ["default/Hey_%@1", "default/hello@2", "default/help@1", "shop/order@1"];
+    expect(await list({})).toEqual([all, 4]);
+    expect(await list({ limit: 2, offset: 1 })).toEqual([all.slice(1, 3), 4]);
+    expect(await list({ namespace: "shop" })).toEqual([["shop/order@1"], 1]);
+    expect(await list({ name: "hel" })).toEqual([["default/hello@2", "default/help@1"], 2]);
+    expect(await list({ name: "Hey_%" })).toEqual([["default/Hey_%@1"], 1]);
+    expect(await list({ name: "%" })).toEqual([[], 0]);
+    expect(await store.listNamespaces({ limit: 1, offset: 0 })).toEqual({
+      items: [{ namespace: "default", workflow_count: 3 }],
+      total: 2,
+    });
+    expect(await store.listNamespaces({ limit: 5, offset: 1 })).toEqual({
+      items: [{ namespace: "shop", workflow_count: 1 }],
+      total: 2,
+    });
+  });
+}
+
+function extracted(name: string, namespace = "default"): ExtractedWorkflow {
+  return {
+    namespace,
+    name,
+    description: "says hello",
+    tasks: [{ name: "greet", description: null }],
+    timeout_seconds: 60,
+    metadata: { team: "a" },
+  };
+}
+
+function registration(name: string, content_hash: string, namespace?: string): NewVersions {
+  return {
+    workflows: [{ extracted: extracted(name, namespace), content_hash }],
+    module: { hash: `module-of-${content_hash}`, bundle: `bundle of ${content_hash}` },
+    files: [{ path: "hello.ts", source: "1" }],
+    source_hash: "s1",
+    created_by: "ann",
+  };
+}

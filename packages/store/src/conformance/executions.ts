@@ -1,0 +1,264 @@
+import {
+  decideClaim,
+  EngineError,
+  type ExecutionPatch,
+  type ExecutionRow,
+  type OpenWait,
+} from "@engine/contract";
+import { expect, test } from "vitest";
+import { type Open, opened } from "./opened.ts";
+import { appending, claimant, event, executionId, NOW, newExecution } from "./sample.ts";
+
+export function executionConformance(open: Open): void {
+  test("EXE-17 an execution that was acknowledged as created can be read", async () => {
+    const store = await opened(open);
+    const { row, events } = await store.createExecution(
+      newExecution(1, { name: "nightly", priority: 7, by: "ann", input: { who: "World" } }),
+    );
+    expect(row).toMatchObject({ state: "CREATED", head: 1, generation: 0, session: null });
+    expect(row).toMatchObject({ name: "nightly", priority: 7, input: { who: "World" } });
+    expect(events).toMatchObject([{ seq: 1, type: "WORKFLOW_CREATED", meta: { by: "ann" } }]);
+    expect(await store.findExecution(executionId(1))).toEqual(row);
+    expect((await store.readLog(executionId(1))).map((line) => line.event)).toEqual(events);
+  });
+
+  test("an execution that nobody created is not found", async () => {
+    const store = await opened(open);
+    expect(await store.findExecution(executionId(1))).toBeUndefined();
+    expect(await store.readLog(executionId(1))).toEqual([]);
+    await expect(store.changeExecution(executionId(1), () => undefined)).rejects.toMatchObject({
+      code: "not_found",
+      details: { resource: "execution" },
+    });
+  });
+
+  test("a second execution of the same id is refused and the first stays as it is", async () => {
+    const store = await opened(open);
+    const both = await Promise.allSettled([
+      store.createExecution(newExecution(1, { input: "first" })),
+      store.createExecution(newExecution(1, { input: "second" }), claimant),
+      store.createExecution(newExecution(2)),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(both[1]).toMatchObject({ reason: { code: "conflict" } });
+    const kept = { input: "first", state: "CREATED", session: null, head: 1 };
+    expect(await store.findExecution(executionId(1))).toMatchObject(kept);
+    expect(await store.readLog(executionId(1))).toHaveLength(1);
+  });
+
+  test("EXE-17 created with a claimant, it is owned and claimed in the same commit", async () => {
+    const store = await opened(open);
+    const { row, events, recorded_at } = await store.createExecution(newExecution(1), claimant);
+    expect(row).toMatchObject({ state: "CLAIMED", worker: "w1", session: "session-1" });
+    expect(row).toMatchObject({ generation: 1, head: 2 });
+    expect(events.map(({ seq, type }) => [seq, type])).toEqual([
+      [1, "WORKFLOW_CREATED"],
+      [2, "WORKFLOW_CLAIMED"],
+    ]);
+    const log = await store.readLog(executionId(1));
+    expect(log.map((line) => line.recorded_at)).toEqual([recorded_at, recorded_at]);
+  });
+
+  test("a decision sees the row, and its events follow the head without a gap", async () => {
+    const store = await opened(open);
+    const created = await store.createExecution(newExecution(1));
+    const seen: ExecutionRow[] = [];
+    const changed = await store.changeExecution(executionId(1), (row) => {
+      seen.push(row);
+      return appending(row, [event("TASK_STARTED", "a"), event("TASK_COMPLETED", "a", "done")]);
+    });
+    expect(seen.at(-1)).toEqual(created.row);
+    expect(changed.events.map(({ seq, value }) => [seq, value])).toEqual([
+      [2, null],
+      [3, "done"],
+    ]);
+    expect(changed.row).toMatchObject({ head: 3, updated_at: NOW });
+    expect(await store.findExecution(executionId(1))).toEqual(changed.row);
+  });
+
+  test("CKP-3 a decision sees the events recorded above the place it names, and only those", async () => {
+    const store = await opened(open);
+    await store.createExecution(newExecution(1));
+    const events = ["a", "b", "c"].map((id) => event("TASK_STARTED", id));
+    await store.changeExecution(executionId(1), (row) => appending(row, events));
+    const seen = async (options?: { above: number }) => {
+      let seqs: number[] = [];
+      await store.changeExecution(
+        executionId(1),
+        (_, recorded) => {
+          seqs = recorded.map(({ seq }) => seq);
+          return undefined;
+        },
+        options,
+      );
+      return seqs;
+    };
+    expect(await seen()).toEqual([]);
+    expect(await seen({ above: 0 })).toEqual([1, 2, 3, 4]);
+    expect(await seen({ above: 2 })).toEqual([3, 4]);
+    expect(await seen({ above: 3 })).toEqual([4]);
+    expect(await seen({ above: 4 })).toEqual([]);
+  });
+
+  test("every column a change may write is written, and every other is left alone", async () => {
+    const store = await opened(open);
+    const { row } = await store.createExecution(newExecution(1), claimant);
+    const failure = {
+      type: "Error",
+      code: null,
+      message: "no",
+      retryable: true,
+      details: { a: [1] },
+      cause: null,
+      attempts: 1,
+      task_call_id: "a",
+    };
+    const wait: OpenWait = {
+      kind: "pause",
+      task_call_id: "a",
+      name: "ok?",
+      output: { x: 1 },
+      since: NOW,
+    };
+    const patch: ExecutionPatch = {
+      state: "FAILED",
+      output: { total: 3 },
+      failure,
+      worker: null,
+      session: null,
+      last_worker: "w1",
+      last_session: "session-1",
+      generation: 9,
+      last_time: NOW + 1,
+      resuming: true,
+      waits: [wait],
+      queued_at: NOW + 2,
+      started_at: NOW + 3,
+      finished_at: NOW + 4,
+      updated_at: NOW + 5,
+    };
+    const changed = await store.changeExecution(executionId(1), () => ({ events: [], patch }));
+    expect(changed.row).toEqual({ ...row, ...patch });
+    expect(await store.findExecution(executionId(1))).toEqual({ ...row, ...patch });
+    const back = { waits: [], failure: null, output: null, resuming: false, started_at: null };
+    await store.changeExecution(executionId(1), () => ({ events: [], patch: back }));
+    expect(await store.findExecution(executionId(1))).toEqual({ ...row, ...patch, ...back });
+  });
+
+  test("a large input comes back whole, before and after changes", async () => {
+    const store = await opened(open);
+    const input = { text: "ß".repeat(50_000) };
+    const created = await store.createExecution(newExecution(1, { input }), claimant);
+    expect(created.row.input).toEqual(input);
+    const changed = await store.changeExecution(executionId(1), (row) =>
+      appending(row, [event("TASK_STARTED", "a")]),
+    );
+    expect(changed.row).toEqual({ ...created.row, head: 3 });
+    expect((await store.findExecution(executionId(1)))?.input).toEqual(input);
+  });
+
+  test("a decision that writes nothing leaves row and log as they were", async () => {
+    const store = await opened(open);
+    const { row } = await store.createExecution(newExecution(1));
+    const changed = await store.changeExecution(executionId(1), () => undefined);
+    expect(changed).toMatchObject({ row, events: [] });
+    expect(await store.findExecution(executionId(1))).toEqual(row);
+  });
+
+  test("CKP-5 a refused decision leaves the others of its commit alone", async () => {
+    const store = await opened(open);
+    await store.createExecution(newExecution(1));
+    await store.createExecution(newExecution(2));
+    const add = (n: number, id: string) =>
+      store.changeExecution(executionId(n), (row) => appending(row, [event("TASK_STARTED", id)]));
+    const fail = (error: Error) =>
+      store.changeExecution(executionId(1), () => {
+        throw error;
+      });
+    const bug = new TypeError("a bug of ours");
+    const all = await Promise.allSettled([
+      add(1, "a"),
+      fail(new EngineError("stale_claim", "not yours")),
+      fail(bug),
+      add(1, "b"),
+      add(2, "c"),
+    ]);
+    expect(all.map(({ status }) => status[0])).toEqual(["f", "r", "r", "f", "f"]);
+    expect(all[1]).toMatchObject({ reason: { code: "stale_claim" } });
+    expect(all[2]).toMatchObject({ reason: bug });
+    expect(await idsOf(executionId(1))).toEqual([executionId(1), "a", "b"]);
+    expect(await idsOf(executionId(2))).toEqual([executionId(2), "c"]);
+
+    async function idsOf(id: string): Promise<string[]> {
+      return (await store.readLog(id)).map((line) => line.event.source_id);
+    }
+  });
+
+  test("a change that cannot be written does not keep the others of its commit from it", async () => {
+    const store = await opened(open);
+    await store.createExecution(newExecution(1));
+    await store.createExecution(newExecution(2));
+    const unwritable = { ...event("TASK_STARTED", "a"), value: 1n as never };
+    const all = await Promise.allSettled([
+      store.changeExecution(executionId(1), (row) => appending(row, [unwritable])),
+      store.changeExecution(executionId(1), () => ({ events: [], patch: { head: 9 } })),
+      store.changeExecution(executionId(2), (row) => appending(row, [event("TASK_STARTED", "b")])),
+    ]);
+    expect(all.map(({ status }) => status[0])).toEqual(["r", "r", "f"]);
+    expect(await store.findExecution(executionId(1))).toMatchObject({ head: 1 });
+    expect(await store.findExecution(executionId(2))).toMatchObject({ head: 2 });
+  });
+
+  test("EXE-17 of two claims in one commit the second finds the execution taken", async () => {
+    const store = await opened(open);
+    await store.createExecution(newExecution(1));
+    const claim = (session: string) =>
+      store.changeExecution(executionId(1), (row) =>
+        decideClaim(row, { worker: "w", session, now: NOW }),
+      );
+    const [first, second] = await Promise.all([claim("one"), claim("two")]);
+    expect(first.events).toHaveLength(1);
+    expect(second.events).toEqual([]);
+    expect(second.row).toMatchObject({ session: "one", generation: 1, head: 2 });
+  });
+
+  test("answers come in the order of asking", async () => {
+    const store = await opened(open);
+    await store.createExecution(newExecution(1));
+    const order: number[] = [];
+    await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        store
+          .changeExecution(executionId(1), (row) => {
+            if (n === 2) throw new EngineError("conflict", "no");
+            return n === 3 ? undefined : appending(row, [event("TASK_STARTED", `${n}`)]);
+          })
+          .catch(() => undefined)
+          .then(() => order.push(n)),
+      ),
+    );
+    expect(order.filter((n) => n !== 2)).toEqual([1, 3, 4]);
+    expect(order).toHaveLength(4);
+  });
+
+  test("after close nothing is accepted, and what was asked before it is written", async () => {
+    const store = await open();
+    const last = store.createExecution(newExecution(1));
+    await store.close();
+    await expect(last).resolves.toMatchObject({ row: { state: "CREATED" } });
+    const closed = { code: "unavailable" };
+    await expect(store.createExecution(newExecution(2))).rejects.toMatchObject(closed);
+    await expect(store.findExecution(executionId(1))).rejects.toMatchObject(closed);
+    await expect(store.ping()).rejects.toMatchObject(closed);
+    await expect(store.close()).resolves.toBeUndefined();
+  });
+
+  test("a store counts the statements it sends", async () => {
+    const store = await opened(open);
+    const before = store.statementCount();
+    await store.ping();
+    const between = store.statementCount();
+    expect(between).toBeGreaterThan(before);
+    expect(store.statementCount()).toBe(between);
+  });
+}

@@ -1,0 +1,74 @@
+/** Made-up executions and events for the suite; what a test is about, it says itself. */
+import {
+  type ExecutionPatch,
+  type ExecutionRow,
+  formatEventTime,
+  type Json,
+  type NewEvent,
+  type NewExecution,
+  patchOf,
+} from "@engine/contract";
+import type { Change, Store } from "../store.ts";
+
+/** A fixed instant: no rule of a store depends on the time of day. */
+export const NOW: number = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
+
+/** Ids in the order of their numbers, as UUIDv7 are in the order of their making. */
+export function executionId(n: number): string {
+  return `01900000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+}
+
+export function newExecution(n: number, fields: Partial<NewExecution> = {}): NewExecution {
+  return {
+    execution_id: executionId(n),
+    namespace: "default",
+    workflow: "hello",
+    version: 1,
+    module_hash: "module-1",
+    input: { n },
+    trigger: { kind: "api" },
+    by: null,
+    now: NOW,
+    ...fields,
+  };
+}
+
+export const claimant: { worker: string; session: string; now: number } = {
+  worker: "w1",
+  session: "session-1",
+  now: NOW,
+};
+
+export function event(type: NewEvent["type"], source_id: string, value: Json = null): NewEvent {
+  return {
+    type,
+    source_id,
+    name: "greet",
+    kind: null,
+    value,
+    time: formatEventTime(NOW),
+    meta: null,
+  };
+}
+
+/** Adds events to a row the way the rules do. */
+export function appending(
+  row: ExecutionRow,
+  events: readonly NewEvent[],
+  patch: ExecutionPatch = {},
+): Change {
+  return { events, patch: { ...patchOf(row, events, NOW), ...patch } };
+}
+
+/** An execution of `n` whose log ends at `head`, written in changes of two events each. */
+export async function executionWithLog(store: Store, n: number, head: number): Promise<string> {
+  const id = executionId(n);
+  await store.createExecution(newExecution(n));
+  for (let next = 2; next <= head; next += 2) {
+    const events = [next, next + 1]
+      .filter((seq) => seq <= head)
+      .map((seq) => event("TASK_STARTED", `call-${seq}`, { seq }));
+    await store.changeExecution(id, (row) => appending(row, events));
+  }
+  return id;
+}

@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import {
+  type ExtractedWorkflow,
+  formatInstant,
+  type SourceFile,
+  type WorkflowRecord,
+} from "@engine/contract";
+import type { NewVersions, Page, StoredVersion, WorkflowFilter } from "../store.ts";
+import type { Connection, Statement } from "./connection.ts";
+import type { GroupCommit } from "./group-commit.ts";
+
+interface VersionRow {
+  readonly extracted: string;
+  readonly version: number;
+  readonly content_hash: string;
+  readonly source_hash: string;
+  readonly module_hash: string;
+  readonly created_at: number;
+  readonly created_by: string | null;
+}
+
+interface Total {
+  readonly total: number;
+}
+
+const COLUMNS =
+  "extracted, version, content_hash, source_hash, module_hash, created_at, created_by";
+
+/** The latest version of each workflow that a namespace and a beginning of the name match. */
+const LATEST = `
+  FROM workflow_versions AS v
+  WHERE version = (
+    SELECT max(version) FROM workflow_versions WHERE namespace = v.namespace AND name = v.name
+  ) AND namespace = coalesce(?, namespace) AND substr(name, 1, length(?)) = ?`;
+
+/** Workflows by version. Versions, modules and files are never changed once they are written. */
+export class Catalog {
+  readonly #connection: Connection;
+  readonly #commits: GroupCommit;
+  readonly #latest: Statement<VersionRow>;
+  readonly #exact: Statement<VersionRow>;
+  readonly #insertVersion: Statement<unknown>;
+  readonly #insertModule: Statement<unknown>;
+  readonly #insertFiles: Statement<unknown>;
+  readonly #module: Statement<{ bundle: string }>;
+
+  constructor(connection: Connection, commits: GroupCommit) {
+    this.#connection = connection;
+    this.#commits = commits;
+    const one = `SELECT ${COLUMNS} FROM workflow_versions WHERE namespace = ? AND name = ?`;
+    this.#latest = connection.prepare(`${one} ORDER BY version DESC LIMIT 1`);
+    this.#exact = connection.prepare(`${one} AND version = ?`);
+    this.#insertVersion = connection.prepare(`
+      INSERT INTO workflow_versions (namespace, name, file_set_hash, ${COLUMNS})
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertModule = connection.prepare("INSERT OR IGNORE INTO modules VALUES (?, ?)");
+    this.#insertFiles = connection.prepare("INSERT OR IGNORE INTO file_sets VALUES (?, ?)");
+    this.#module = connection.prepare("SELECT bundle FROM modules WHERE hash = ?");
+  }
+
+  register(fresh: NewVersions): Promise<readonly (WorkflowRecord & { created: boolean })[]> {
+    const files = JSON.stringify(fresh.files);
+    const fileSetHash = createHash("sha256").update(files).digest("hex");
+    return this.#commits.write((at) =>
+      fresh.workflows.map(({ extracted, content_hash }) => {
+        const { namespace, name } = extracted;
+        const latest = this.#latest.get(namespace, name);
+        if (latest?.content_hash === content_hash) return { ...recordOf(latest), created: false };
+
+        this.#insertModule.run(fresh.module.hash, fresh.module.bundle);
+        this.#insertFiles.run(fileSetHash, files);
+        const row: VersionRow = {
+          extracted: JSON.stringify(extracted),
+          version: (latest?.version ?? 0) + 1,
+          content_hash,
+          source_hash: fresh.source_hash,
+          module_hash: fresh.module.hash,
+          created_at: at,
+          created_by: fresh.created_by,
+        };
+        this.#insertVersion.run(
+          namespace,
+          name,
+          fileSetHash,
+          row.extracted,
+          row.version,
+          row.content_hash,
+          row.source_hash,
+          row.module_hash,
+          row.created_at,
+          row.created_by,
+        );
+        return { ...recordOf(row), created: true };
+      }),
+    );
+  }
+
+  find(namespace: string, name: string, version?: number): Promise<StoredVersion | undefined> {
+    return this.#connection.read(() => {
+      const row =
+        version === undefined
+          ? this.#latest.get(namespace, name)
+          : this.#exact.get(namespace, name, version);
+      return row && { record: recordOf(row), module_hash: row.module_hash };
+    });
+  }
+
+  listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
+    return this.#connection.read(() => {
+      const { namespace = null, name = "" } = filter;
+      const where = [namespace, name, name];
+      const rows = this.#connection.prepareOnce<VersionRow>(
+        `SELECT ${COLUMNS} ${LATEST} ORDER BY namespace, name LIMIT ? OFFSET ?`,
+      );
+      const total = this.#connection.prepareOnce<Total>(`SELECT count(*) AS total ${LATEST}`);
+      return {
+        items: rows.all(...where, filter.limit, filter.offset).map(recordOf),
+        total: total.get(...where)?.total ?? 0,
+      };
+    });
+  }
+
+  listVersions(
+    namespace: string,
+    name: string,
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<Page<WorkflowRecord>> {
+    return this.#connection.read(() => {
+      const from = "FROM workflow_versions WHERE namespace = ? AND name = ?";
+      const rows = this.#connection.prepareOnce<VersionRow>(
+        `SELECT ${COLUMNS} ${from} ORDER BY version DESC LIMIT ? OFFSET ?`,
+      );
+      const total = this.#connection.prepareOnce<Total>(`SELECT count(*) AS total ${from}`);
+      return {
+        items: rows.all(namespace, name, limit, offset).map(recordOf),
+        total: total.get(namespace, name)?.total ?? 0,
+      };
+    });
+  }
+
+  listNamespaces(page: {
+    limit: number;
+    offset: number;
+  }): Promise<Page<{ namespace: string; workflow_count: number }>> {
+    return this.#connection.read(() => {
+      const rows = this.#connection.prepareOnce<{ namespace: string; workflow_count: number }>(`
+        SELECT namespace, count(DISTINCT name) AS workflow_count FROM workflow_versions
+        GROUP BY namespace ORDER BY namespace LIMIT ? OFFSET ?`);
+      const total = this.#connection.prepareOnce<Total>(
+        "SELECT count(DISTINCT namespace) AS total FROM workflow_versions",
+      );
+      return { items: rows.all(page.limit, page.offset), total: total.get()?.total ?? 0 };
+    });
+  }
+
+  readFiles(namespace: string, name: string, version: number): Promise<readonly SourceFile[]> {
+    return this.#connection.read(() => {
+      const files = this.#connection.prepareOnce<{ files: string }>(`
+        SELECT files FROM file_sets WHERE hash = (
+          SELECT file_set_hash FROM workflow_versions
+          WHERE namespace = ? AND name = ? AND version = ?
+        )`);
+      const row = files.get(namespace, name, version);
+      return row ? JSON.parse(row.files) : [];
+    });
+  }
+
+  readModule(hash: string): Promise<string | undefined> {
+    return this.#connection.read(() => this.#module.get(hash)?.bundle);
+  }
+}
+
+function recordOf(row: VersionRow): WorkflowRecord {
+  const extracted: ExtractedWorkflow = JSON.parse(row.extracted);
+  return {
+    ...extracted,
+    version: row.version,
+    content_hash: row.content_hash,
+    source_hash: row.source_hash,
+    created_at: formatInstant(row.created_at),
+    created_by: row.created_by,
+  };
+}

@@ -1,0 +1,62 @@
+import type { Event, NewEvent } from "@engine/contract";
+import type { LoggedEvent, LogPage } from "../store.ts";
+import type { Connection, Statement } from "./connection.ts";
+
+type Segment = readonly [seq: number, recorded_at: number, events: string];
+
+/**
+ * The logs of all executions. A row is a segment: all events of one change as one text, because
+ * under load rows are what costs. Readers get events and never notice.
+ */
+export class EventLog {
+  readonly #insert: Statement<unknown>;
+  readonly #ascending: Statement<Segment>;
+  readonly #descending: Statement<Segment>;
+
+  constructor(connection: Connection) {
+    this.#insert = connection.prepare("INSERT INTO segments VALUES (?, ?, ?, ?, ?)");
+    // Begins with the segment that holds the first event wanted, which may begin before it.
+    this.#ascending = connection.prepareRaw(`
+      SELECT seq, recorded_at, events FROM segments
+      WHERE execution_id = ? AND seq < ? AND seq >= coalesce((
+        SELECT seq FROM segments WHERE execution_id = ? AND seq <= ? ORDER BY seq DESC LIMIT 1
+      ), 0)
+      ORDER BY seq LIMIT ?`);
+    this.#descending = connection.prepareRaw(`
+      SELECT seq, recorded_at, events FROM segments
+      WHERE execution_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`);
+  }
+
+  /** Writes events behind `head`. Belongs inside a transaction that writes the new head. */
+  append(
+    execution_id: string,
+    head: number,
+    events: readonly NewEvent[],
+    at: number,
+  ): readonly Event[] {
+    if (events.length === 0) return [];
+    const text = JSON.stringify(events);
+    this.#insert.run(execution_id, head + 1, head + events.length, at, text);
+    return events.map((event, i) => ({ ...event, seq: head + 1 + i }));
+  }
+
+  /** A segment holds one event at least, so `limit` of them hold enough. */
+  read(execution_id: string, page: LogPage = {}): readonly LoggedEvent[] {
+    const { after, before = Number.MAX_SAFE_INTEGER, limit } = page;
+    const segments =
+      after === undefined && limit !== undefined
+        ? this.#descending.all(execution_id, before, limit).reverse()
+        : this.#ascending.all(execution_id, before, execution_id, (after ?? 0) + 1, limit ?? -1);
+    const events = segments
+      .flatMap(eventsOf)
+      .filter(({ event }) => event.seq > (after ?? 0) && event.seq < before);
+    if (limit === undefined) return events;
+    const newest = Math.max(events.length - limit, 0);
+    return after === undefined ? events.slice(newest) : events.slice(0, limit);
+  }
+}
+
+function eventsOf([seq, recorded_at, text]: Segment): LoggedEvent[] {
+  const events: NewEvent[] = JSON.parse(text);
+  return events.map((event, i) => ({ event: { ...event, seq: seq + i }, recorded_at }));
+}

@@ -1,0 +1,109 @@
+/**
+ * Group commit. A durable commit costs one wait for the disk, however much it holds: so writes
+ * queue up during a turn of the event loop and one transaction takes them all. Who asked for a
+ * write is answered after the commit, in the order of asking.
+ */
+import { EngineError } from "@engine/contract";
+import { type Connection, isDatabaseFailure, unavailable } from "./connection.ts";
+
+/** Runs inside the transaction; `at` is the clock at the commit. Runs again when it is retried. */
+export type Write<Value> = (at: number) => Value;
+
+interface Job {
+  readonly write: Write<unknown>;
+  readonly resolve: (value: never) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** What becomes of a job once the transaction has ended. */
+type Settle = () => void;
+
+export class GroupCommit {
+  readonly #connection: Connection;
+  readonly #clock: () => number;
+  #queue: Job[] = [];
+  #closed = false;
+
+  constructor(connection: Connection, clock: () => number) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  write<Value>(write: Write<Value>): Promise<Value> {
+    return new Promise<Value>((resolve, reject) => {
+      if (this.#closed) {
+        reject(new EngineError("unavailable", "the store is closed"));
+        return;
+      }
+      if (this.#queue.length === 0) setImmediate(() => this.#flush());
+      this.#queue.push({ write, resolve: resolve as Job["resolve"], reject });
+    });
+  }
+
+  /** Commits what is queued and takes nothing more. */
+  close(): void {
+    this.#closed = true;
+    this.#flush();
+  }
+
+  #flush(): void {
+    const jobs = this.#queue;
+    this.#queue = [];
+    if (jobs.length === 0) return;
+    for (const settle of this.#commit(jobs)) settle();
+  }
+
+  #commit(jobs: readonly Job[]): readonly Settle[] {
+    const refused = new Map<Job, Settle>();
+    try {
+      for (;;) {
+        const settled = this.#attempt(jobs, refused);
+        if (settled) return settled;
+        this.#connection.rollback();
+      }
+    } catch (error) {
+      const failure = unavailable(error);
+      this.#rollback(failure);
+      return jobs.map((job) => refused.get(job) ?? (() => job.reject(failure)));
+    }
+  }
+
+  /** Undefined when a job broke off after it had begun to write: then the others go again. */
+  #attempt(jobs: readonly Job[], refused: Map<Job, Settle>): readonly Settle[] | undefined {
+    const connection = this.#connection;
+    connection.begin();
+    const at = this.#clock();
+    const settled: Settle[] = [];
+    for (const job of jobs) {
+      const known = refused.get(job);
+      if (known) {
+        settled.push(known);
+        continue;
+      }
+      const writes = connection.writes;
+      try {
+        const value = job.write(at) as never;
+        settled.push(() => job.resolve(value));
+      } catch (error) {
+        if (isDatabaseFailure(error)) throw error;
+        const refuse = () => job.reject(error);
+        refused.set(job, refuse);
+        if (connection.writes !== writes) return undefined;
+        settled.push(refuse);
+      }
+    }
+    connection.commit();
+    return settled;
+  }
+
+  /** A handle that cannot even roll back fails the next transaction too, which then says so. */
+  #rollback(failure: EngineError): void {
+    try {
+      this.#connection.rollback();
+    } catch (error) {
+      Object.defineProperty(failure, "cause", {
+        value: new AggregateError([failure.cause, error]),
+      });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { opened } from "../conformance/opened.ts";
+import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
+import { storeConformance } from "../conformance.ts";
+import { openSqliteStore } from "./sqlite-store.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const folder = temporaryFolder();
+let files = 0;
+
+const openMemory = () =>
+  openSqliteStore({ path: ":memory:", synchronous: "full", clock: Date.now });
+const openFile = () =>
+  openSqliteStore({ path: join(folder, `${++files}.db`), synchronous: "full", clock: Date.now });
+
+storeConformance("SQLite in memory", openMemory);
+storeConformance("SQLite file", openFile);
+
+test("a change costs three statements and shares its commit with those asked for meanwhile", async () => {
+  const store = await opened(openMemory);
+  const ids = [1, 2, 3, 4, 5].map(executionId);
+  await Promise.all(ids.map((_, i) => store.createExecution(newExecution(i + 1))));
+  // An update's text is prepared at its first use; preparing is not counted.
+  const before = store.statementCount();
+  await Promise.all(
+    ids.map((id) =>
+      store.changeExecution(id, (row) => appending(row, [event("TASK_STARTED", "a")]), {
+        above: 1,
+      }),
+    ),
+  );
+  expect(store.statementCount() - before).toBe("BEGIN COMMIT".split(" ").length + 5 * 3);
+});
+
+test("a change of an execution with a large input does not read that input", async () => {
+  const store = await opened(openMemory);
+  const input = "x".repeat(10_000);
+  await store.createExecution(newExecution(1, { input }));
+  const before = store.statementCount();
+  const { row } = await store.changeExecution(executionId(1), (found) =>
+    appending(found, [event("TASK_STARTED", "a")]),
+  );
+  const changed = store.statementCount();
+  expect(changed - before).toBe(5);
+  expect(row.input).toBe(input);
+  expect(store.statementCount() - changed).toBe(1);
+});
+
+test("the time recorded with an event is the store's clock, one for all of a commit", async () => {
+  let now = 1_000;
+  const clock = () => now++;
+  const store = await opened(() =>
+    openSqliteStore({ path: ":memory:", synchronous: "full", clock }),
+  );
+  const together = await Promise.all([
+    store.createExecution(newExecution(1)),
+    store.createExecution(newExecution(2)),
+  ]);
+  const later = await store.createExecution(newExecution(3));
+  const [first, second] = together.map(({ recorded_at }) => recorded_at);
+  expect(second).toBe(first);
+  expect(later.recorded_at).toBe((first ?? 0) + 1);
+});
