@@ -37,9 +37,9 @@ export interface TaskOptions<Input, Output> {
   readonly name?: string;
   readonly description?: string;
   /** Checked before the first attempt; the parsed value is what the function gets. */
-  readonly input?: StandardSchema<never, Input> | StandardSchema<unknown, Input>;
+  readonly input?: StandardSchema<unknown, Input>;
   /** Checked when the function returns; the parsed value is what the caller gets. */
-  readonly output?: StandardSchema<never, Output> | StandardSchema<unknown, Output>;
+  readonly output?: StandardSchema<unknown, Output>;
   readonly retry?: RetryOptions;
   /** Per attempt. */
   readonly timeout?: Duration;
@@ -61,8 +61,8 @@ export interface WorkflowOptions<Input, Output> {
   readonly namespace?: string;
   readonly description?: string;
   /** Checked before the body runs; the parsed value is what it gets. */
-  readonly input?: StandardSchema<never, Input> | StandardSchema<unknown, Input>;
+  readonly input?: StandardSchema<unknown, Input>;
   /** Checked before the execution completes. */
-  readonly output?: StandardSchema<never, Output> | StandardSchema<unknown, Output>;
+  readonly output?: StandardSchema<unknown, Output>;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

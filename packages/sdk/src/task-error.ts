@@ -1,7 +1,5 @@
 import type { Failure } from "@engine/contract";
 
-const brand = Symbol.for("engine.task_error");
-
 /**
  * What a caller of a task catches (EXE-36): built from the Failure in the log, so that a first run
  * and a replay catch equal errors. `failure` has the type, the number of attempts and the details.
@@ -23,12 +21,6 @@ export class TaskError extends Error {
     super(failure.message, failure.cause ? { cause: taskError(failure.cause) } : undefined);
     this.name = failure.code === null ? "TaskError" : failure.type;
     this.failure = failure;
-    Object.defineProperty(this, brand, { value: true });
-  }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    if (typeof value !== "object" || value === null || !(brand in value)) return false;
-    return this === TaskError || (value as unknown as TaskError).failure.type === this.name;
   }
 }
 
@@ -84,12 +76,5 @@ export class TerminalError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.type = options.type ?? "TerminalError";
     this.details = options.details ?? null;
-    Object.defineProperty(this, terminalBrand, { value: true });
-  }
-
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === "object" && value !== null && terminalBrand in value;
   }
 }
-
-const terminalBrand = Symbol.for("engine.terminal_error");

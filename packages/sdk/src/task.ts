@@ -35,7 +35,7 @@ type Fn<Input, Output> = (input: Input, ctx: TaskContext) => Output | Promise<Ou
  * );
  * ```
  */
-export function task<S extends StandardSchema<never, unknown>, Output>(
+export function task<S extends StandardSchema, Output>(
   options: Omit<TaskOptions<SchemaOutput<S>, Output>, "input"> & { readonly input: S },
   fn: Fn<SchemaOutput<S>, Output>,
 ): Task<SchemaInput<S>, Output>;

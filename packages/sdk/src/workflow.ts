@@ -48,7 +48,7 @@ type Body<Input, Output> = (input: Input, ctx: WorkflowContext<Input>) => Output
  * });
  * ```
  */
-export function workflow<S extends StandardSchema<never, unknown>, Output>(
+export function workflow<S extends StandardSchema, Output>(
   options: WorkflowOptions<unknown, Output> & { readonly input: S },
   body: Body<SchemaOutput<S>, Output>,
 ): Workflow<SchemaInput<S>, Output>;

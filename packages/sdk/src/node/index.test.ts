@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import * as node from "./index.ts";
+
+test("the public surface is deliberate", () => {
+  expect(Object.keys(node).sort()).toEqual([
+    "nodeHost",
+    "runResult",
+    "setLocalHost",
+    "startExecution",
+  ]);
+});
