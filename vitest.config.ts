@@ -6,10 +6,21 @@ const ssr = { resolve: { conditions: ["@engine/source", "module", "node", "impor
 export default defineConfig({
   test: {
     projects: [
-      { ssr, test: { name: "unit", include: ["packages/*/src/**/*.test.ts", "scripts/src/**/*.test.ts"] } },
       {
         ssr,
-        test: { name: "e2e", include: ["e2e/src/**/*.test.ts"], testTimeout: 120_000, fileParallelism: false },
+        test: {
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts", "scripts/src/**/*.test.ts"],
+        },
+      },
+      {
+        ssr,
+        test: {
+          name: "e2e",
+          include: ["e2e/src/**/*.test.ts"],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
       },
       {
         ssr,

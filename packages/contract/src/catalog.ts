@@ -18,7 +18,6 @@ export const ExtractedWorkflow = z.object({
   description: z.string().nullable(),
   /** Tasks reachable from the body, in source order. */
   tasks: z.array(TaskRecord),
-  timeout_seconds: z.number().nullable(),
   metadata: z.record(z.string(), AnyJson),
 });
 export type ExtractedWorkflow = z.infer<typeof ExtractedWorkflow>;
@@ -54,7 +53,7 @@ export type Registration = z.infer<typeof Registration>;
 export const SourceIssue = z.object({
   /** Qualified name of the workflow it concerns, when it concerns one. */
   workflow: z.string().nullable(),
-  /** The place in the record, such as `workflows[0].options.retry`. */
+  /** The place in the record, such as `workflows[0].tasks[1].retry.delay`. */
   path: z.string(),
   rule: z.enum([
     "syntax_error",

@@ -76,6 +76,7 @@ test("the public surface is deliberate", () => {
       "checkTaskOptions",
       "checkWorkflowOptions",
       "claimReason",
+      "createUuidV7",
       "createdExecution",
       "databaseUrl",
       "decideCheckpoint",
@@ -118,7 +119,6 @@ test("the public surface is deliberate", () => {
       "takeOver",
       "toPlain",
       "unowned",
-      "uuidV7",
     ]
   `);
 });

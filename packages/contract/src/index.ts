@@ -122,7 +122,7 @@ export { routes } from "./routes.ts";
 export { type SseFrame, sseComment, sseText } from "./sse.ts";
 export { formatEventTime, formatInstant, parseEventTime, parseInstant } from "./time.ts";
 export { handOverState, nextState, stateAfter } from "./transition.ts";
-export { uuidV7 } from "./uuid-v7.ts";
+export { createUuidV7 } from "./uuid-v7.ts";
 export {
   decode,
   type Encoded,

@@ -19,7 +19,7 @@ test("EXE-4 every option in its range passes", () => {
     output: schema,
     metadata: { a: [1] },
   };
-  expect(checkWorkflowOptions({ ...shared, namespace: "n", timeout: "1.5s" })).toEqual([]);
+  expect(checkWorkflowOptions({ ...shared, namespace: "n" })).toEqual([]);
   expect(
     checkTaskOptions({
       ...shared,
@@ -33,12 +33,12 @@ test("EXE-4 every option in its range passes", () => {
 });
 
 test("EXE-4 an unknown option names the nearest known one", () => {
-  expect(checkWorkflowOptions({ name: "a", timout: 1 })).toEqual([
+  expect(checkWorkflowOptions({ name: "a", namspace: "n" })).toEqual([
     {
-      path: "timout",
+      path: "namspace",
       rule: "unknown_option",
       message:
-        "workflow() has no option timout; did you mean timeout? (it has name, description, input, output, timeout, metadata, namespace)",
+        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, namespace)",
     },
   ]);
   expect(found(checkTaskOptions({ name: "a", namespace: "b", retry: { attempts: 1 } }))).toEqual([

@@ -64,7 +64,6 @@ const shared = {
   description: read(text),
   input: unread(standardSchema),
   output: unread(standardSchema),
-  timeout: read(duration),
   metadata: read(jsonObject),
 };
 
@@ -72,6 +71,7 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
   workflow: { ...shared, namespace: read(name) },
   task: {
     ...shared,
+    timeout: read(duration),
     retry: {
       check: options,
       isStatic: true,

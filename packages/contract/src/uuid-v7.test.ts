@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { uuidV7 } from "./uuid-v7.ts";
+import { createUuidV7 } from "./uuid-v7.ts";
 
-test("an id is a UUIDv7, and later ids sort after earlier ones", () => {
-  const early = uuidV7(Date.UTC(2026, 0, 1), new Uint8Array(10).fill(255));
-  const late = uuidV7(Date.UTC(2026, 0, 1) + 1, new Uint8Array(10));
-  expect(z.uuidv7().parse(early)).toMatch(/-7fff-bfff-ffffffffffff$/);
-  expect(z.uuidv7().parse(late)).toMatch(/-7000-8000-000000000000$/);
-  expect(late > early).toBe(true);
+test("ids are UUIDv7 and sort by creation, also within a millisecond and when the clock steps back", () => {
+  let now = Date.UTC(2026, 0, 1);
+  let made = 0;
+  const randomUuid = () => `00000000-0000-4000-8000-${String(made++).padStart(12, "0")}`;
+  const next = createUuidV7(() => now, randomUuid);
+  const ids = Array.from({ length: 10_000 }, (_, i) => {
+    if (i === 5_000) now -= 60_000;
+    return next();
+  });
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) z.uuidv7().parse(id);
 });

@@ -1,15 +1,19 @@
 /**
- * A UUIDv7: ids sort by the instant they were made at, as lists and indexes want them.
+ * Makes UUIDv7s that sort by creation: those of one millisecond, or of a clock that steps back,
+ * count up (RFC 9562, section 6.2, method 1).
  *
- * @param now Milliseconds since 1970.
- * @param random 10 bytes, fresh for every id.
+ * @param clock Milliseconds since 1970.
+ * @param randomUuid A random UUID of version 4, whose last two groups become the new id's.
  */
-export function uuidV7(now: number, random: Uint8Array): string {
-  const byte = (i: number) => random[i] ?? 0;
-  const time = Math.floor(now).toString(16).padStart(12, "0");
-  const bytes = Array.from({ length: 10 }, (_, i) => byte(i));
-  bytes[0] = 0x70 | (byte(0) & 0x0f);
-  bytes[2] = 0x80 | (byte(2) & 0x3f);
-  const rest = bytes.map((value) => value.toString(16).padStart(2, "0")).join("");
-  return `${time.slice(0, 8)}-${time.slice(8)}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
+export function createUuidV7(clock: () => number, randomUuid: () => string): () => string {
+  let last = 0;
+  let count = 0;
+  return () => {
+    const now = Math.floor(clock());
+    if (now > last) [last, count] = [now, 0];
+    else if (++count > 0xfff) [last, count] = [last + 1, 0];
+    const time = last.toString(16).padStart(12, "0");
+    const order = count.toString(16).padStart(3, "0");
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${order}${randomUuid().slice(18)}`;
+  };
 }

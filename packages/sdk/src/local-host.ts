@@ -3,9 +3,9 @@ import type { RunResult } from "./run-result.ts";
 
 export interface LocalRunOptions {
   /** Continue this execution instead of starting one. */
-  readonly executionId?: string;
+  readonly executionId?: string | undefined;
   /** Which pause `input` answers, when several are open: its name or `task_call_id`. */
-  readonly pause?: string;
+  readonly pause?: string | undefined;
 }
 
 /** Runs workflows in the calling process; `@engine/local` provides it. */

@@ -23,7 +23,11 @@ export interface Workflow<Input, Output> {
    * continues that execution, `input` then being what its pause returns. Needs
    * `import "@engine/local"` once, else it rejects with `no_local_host` (EXE-12 to EXE-15).
    */
-  run(input?: Input, options?: LocalRunOptions): Promise<RunResult<Output>>;
+  run(input?: Input, options?: { readonly executionId?: undefined }): Promise<RunResult<Output>>;
+  run(
+    input: unknown,
+    options: LocalRunOptions & { readonly executionId: string },
+  ): Promise<RunResult<Output>>;
   /** Never set; carries the input type for typed clients. */
   readonly "~input"?: Input;
 }
@@ -79,7 +83,8 @@ export function workflow(
     qualifiedName: `${namespace}/${name}`,
     options,
     body: body as AnyWorkflow["body"],
-    run: async (input, runOptions = {}) => localHost().run(definition, input, runOptions),
+    run: async (input: unknown, runOptions: LocalRunOptions = {}) =>
+      localHost().run(definition, input, runOptions),
   };
   Object.defineProperty(definition, brand, { value: true });
   return Object.freeze(definition);

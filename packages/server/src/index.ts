@@ -1,1 +1,14 @@
-export {};
+export { createEngine, type Engine } from "./engine.ts";
+export type { EnginePorts, SetTimer } from "./engine-ports.ts";
+export type {
+  Executions,
+  FollowOptions,
+  ResumeRequest,
+  StartRequest,
+} from "./executions/executions.ts";
+export type { Follower, FollowPart } from "./executions/follower.ts";
+export { toBasic, toInspected, toRecord, toRecordedEvent, toSummary } from "./executions/record.ts";
+export type { WaitOptions } from "./executions/waiters.ts";
+export type { AuthorizationRequest, Authorize, Caller } from "./http/authorize.ts";
+export type { Log } from "./log.ts";
+export { type Server, type ServerOptions, startServer } from "./server.ts";

@@ -1,1 +1,7 @@
-export {};
+// The worker's public surface. Adding a line makes something public.
+
+export { type HttpLinkOptions, httpLink } from "./http-link.ts";
+export { type RunningWorker, startWorker } from "./start-worker.ts";
+export type { TextLink } from "./text-link.ts";
+export type { WorkerOptions } from "./worker-options.ts";
+export type { Log, SetTimer } from "./world.ts";

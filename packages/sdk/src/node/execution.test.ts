@@ -531,6 +531,30 @@ test("I6 a copy whose claim was taken over writes nothing more", async () => {
   expect(execution.types.filter((t) => t === "TASK_COMPLETED")).toHaveLength(1);
 });
 
+test("WRK-9 a running copy whose claim is renewed says that it resumed and runs nothing again", async () => {
+  let bodies = 0;
+  let release = () => {};
+  const slow = task({ name: "slow" }, () => {
+    bodies++;
+    return new Promise<void>((resolve) => (release = resolve));
+  });
+  const execution = start(workflow({ name: "w" }, async () => slow()));
+  const copy = execution.claim();
+  await until(() => execution.types.includes("TASK_STARTED"));
+  const base = execution.row.head;
+  execution.renewClaim();
+  copy.deliver(base, execution.events.slice(base));
+  release();
+  expect(await copy.ended).toBe("terminal");
+  expect(bodies).toBe(1);
+  expect(execution.types.slice(4)).toEqual([
+    "WORKFLOW_CLAIMED",
+    "WORKFLOW_RESUMED",
+    "TASK_COMPLETED",
+    "WORKFLOW_COMPLETED",
+  ]);
+});
+
 test("EXE-11 events inside a body end at the newest outcome received, equal on replay", async () => {
   const seen: number[][] = [];
   const wf = workflow({ name: "w" }, async (_: undefined, ctx) => {

@@ -35,6 +35,7 @@ export class MemoryExecution {
   readonly progress: unknown[] = [];
   readonly #workflow: AnyWorkflow;
   readonly #host: Host;
+  #adopted: number | undefined;
   #now = 1_700_000_000_000;
 
   constructor(workflow: AnyWorkflow, input: unknown, host: Host) {
@@ -62,10 +63,11 @@ export class MemoryExecution {
     const claim = decideClaim(this.row, claimant) ?? takeOver(this.row, claimant);
     this.#append(claim.events, claim.patch);
     const { generation } = this.row;
+    this.#adopted = undefined;
     const port: ExecutionPort = {
       checkpoint: async (delta) => {
         await this.onDelta(delta);
-        return this.#checkpoint(delta, generation, session);
+        return this.#checkpoint(delta, this.#adopted ?? generation, session);
       },
       progress: (item) => void this.progress.push(item.value),
     };
@@ -103,6 +105,19 @@ export class MemoryExecution {
     const patch = patchOf(created, events.slice(1), this.#now);
     cut.row = { ...created, ...patch, head: seq, generation: this.row.generation };
     return cut;
+  }
+
+  /** Takes the execution from its copy and gives it back under a new generation. */
+  renewClaim(): void {
+    const { worker, session } = this.row;
+    this.fence();
+    const claim = decideClaim(this.row, {
+      worker: worker ?? "w",
+      session: session ?? "s",
+      now: this.#tick(),
+    });
+    if (claim) this.#append(claim.events, claim.patch);
+    this.#adopted = this.row.generation;
   }
 
   /** Takes the execution from whoever runs it: what that copy sends from now on is refused. */

@@ -82,7 +82,12 @@ export class Core {
       head: last?.seq ?? 0,
       time: last ? parseEventTime(last.time) : options.host.now(),
       onForeign: (events) => this.#onForeign(events),
-      keep: (entry) => this.#stillHolds(entry),
+      resumed: (time) => {
+        const type = "WORKFLOW_RESUMED";
+        const meta = { cause: "recover" };
+        const text = eventText({ type, head: this.#workflowHead, value: STORED_NULL, time, meta });
+        return { type, source_id: options.info.execution_id, text };
+      },
       onStale: () => this.stop("stale"),
       onRecorded: (entries) => {
         for (const { text } of entries) this.#log.push(text);
@@ -135,10 +140,9 @@ export class Core {
   }
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
-    const meta = sending.meta ? JSON.stringify(sending.meta) : "null";
     const head = call?.eventHead ?? this.#workflowHead;
     const time = this.outbox.time();
-    const text = `{"type":"${type}",${head},"value":${value},"time":"${time}","meta":${meta}}`;
+    const text = eventText({ type, head, value, time, meta: sending.meta });
     const source_id = call?.id ?? this.options.info.execution_id;
     const { state, onDurable, isUrgent = onDurable !== undefined } = sending;
     this.outbox.add({ type, source_id, text, state, onDurable }, isUrgent);
@@ -255,7 +259,7 @@ export class Core {
     if (this.#isStopped) return;
     // A delta is under way: either its answer brings these events, or they follow it.
     if (this.outbox.isSending) this.#pushed.push({ base_seq, events });
-    else this.#onForeign(this.outbox.append(base_seq, events) ?? []);
+    else this.outbox.append(base_seq, events);
   }
 
   /**
@@ -371,13 +375,6 @@ export class Core {
     }
   }
 
-  /** What the server wrote wins: no pause if it brought the input, no second outcome. */
-  #stillHolds(entry: Entry): boolean {
-    if (entry.type === "WORKFLOW_PAUSED") return false;
-    if (!isOutcome(entry.type)) return true;
-    return this.calls.get(entry.source_id)?.isWait !== true;
-  }
-
   #conclude(call: Call): void {
     if (call.isConcluded) return;
     call.isConcluded = true;
@@ -420,6 +417,17 @@ export class Core {
     this.outbox.stop();
     this.#resolveEnded(ended);
   }
+}
+
+function eventText(of: {
+  type: EventType;
+  head: string;
+  value: string;
+  time: string;
+  meta: Sending["meta"] | undefined;
+}): string {
+  const meta = of.meta ? JSON.stringify(of.meta) : "null";
+  return `{"type":"${of.type}",${of.head},"value":${of.value},"time":"${of.time}","meta":${meta}}`;
 }
 
 function settleWith(call: Call, event: Event): void {

@@ -2,6 +2,7 @@ import {
   type Event,
   type EventType,
   formatEventTime,
+  isOutcome,
   parseEventTime,
   type State,
 } from "@engine/contract";
@@ -29,10 +30,10 @@ interface OutboxOptions {
   readonly releases: Releases;
   readonly head: number;
   readonly time: number;
-  /** Events the server wrote meanwhile; whatever is then still unsent is filtered by `keep`. */
+  /** Events the server wrote meanwhile. */
   readonly onForeign: (events: readonly Event[]) => void;
-  /** Whether an unsent entry still makes sense after foreign events. */
-  readonly keep: (entry: Entry) => boolean;
+  /** The WORKFLOW_RESUMED of a copy that goes on under a new claim. */
+  readonly resumed: (time: string) => Entry;
   readonly onStale: () => void;
   /** Events of ours that are durable now. */
   readonly onRecorded: (entries: readonly Entry[]) => void;
@@ -117,12 +118,35 @@ export class Outbox {
     this.#clearLinger();
   }
 
-  /** Takes note of events the server appended and pushed; false when they do not follow the head. */
-  append(base_seq: number, events: readonly Event[]): readonly Event[] | undefined {
-    if (this.#inFlight || base_seq > this.#head) return undefined;
-    const fresh = events.slice(this.#head - base_seq);
-    this.#advance(fresh);
-    return fresh;
+  /** Takes note of events the server appended and pushed, as far as they follow what is known. */
+  append(base_seq: number, events: readonly Event[]): void {
+    if (this.#inFlight || base_seq > this.#head) return;
+    this.#merge(events.slice(this.#head - base_seq));
+  }
+
+  /**
+   * What the server wrote wins over what was not sent yet: no pause if it brought the input, no
+   * second outcome of a call. A claim renewed under a running copy is answered by saying so.
+   */
+  #merge(foreign: readonly Event[]): void {
+    const last = foreign.at(-1);
+    if (!last) return;
+    this.#head += foreign.length;
+    const ms = parseEventTime(last.time);
+    if (ms > this.#lastMs) [this.#lastMs, this.#lastTime] = [ms, last.time];
+    const settled = new Set(foreign.filter((e) => isOutcome(e.type)).map((e) => e.source_id));
+    this.#queue = this.#queue.filter(({ type, source_id }) => {
+      return type !== "WORKFLOW_PAUSED" && !(isOutcome(type) && settled.has(source_id));
+    });
+    if (foreign.some((event) => event.type === "WORKFLOW_CLAIMED")) this.#resumeFirst();
+    this.#options.onForeign(foreign);
+  }
+
+  #resumeFirst(): void {
+    const first = this.#queue[0]?.type;
+    if (first === "WORKFLOW_STARTED" || first === "WORKFLOW_RESUMED") return;
+    this.#queue.unshift(this.#options.resumed(this.time()));
+    this.flush();
   }
 
   #send(): void {
@@ -162,9 +186,8 @@ export class Outbox {
         const known = batch.splice(0, reply.acknowledged - this.#head);
         this.#state = known.findLast((entry) => entry.state)?.state ?? this.#state;
         this.#confirm(known);
-        this.#advance(reply.events);
-        this.#options.onForeign(reply.events);
-        this.#queue = [...batch, ...this.#queue].filter((entry) => this.#options.keep(entry));
+        this.#queue = [...batch, ...this.#queue];
+        this.#merge(reply.events);
         break;
       }
     }
@@ -184,14 +207,6 @@ export class Outbox {
       const seq = ++this.#head;
       if (onDurable) this.#options.releases.push(() => onDurable(seq));
     }
-  }
-
-  #advance(events: readonly Event[]): void {
-    this.#head += events.length;
-    const last = events.at(-1);
-    if (!last) return;
-    const ms = parseEventTime(last.time);
-    if (ms > this.#lastMs) [this.#lastMs, this.#lastTime] = [ms, last.time];
   }
 
   #onStale(): void {

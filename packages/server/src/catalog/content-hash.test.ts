@@ -7,7 +7,6 @@ const record: ExtractedWorkflow = {
   name: "a",
   description: null,
   tasks: [{ name: "t", description: null }],
-  timeout_seconds: null,
   metadata: { a: 1, b: { c: 2, d: 3 } },
 };
 

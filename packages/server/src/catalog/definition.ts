@@ -20,7 +20,6 @@ interface ReadOptions {
   readonly name?: unknown;
   readonly namespace?: unknown;
   readonly description?: unknown;
-  readonly timeout?: unknown;
   readonly metadata?: unknown;
 }
 

@@ -103,12 +103,17 @@ test.each<
 test("EXE-62 what is not static is told at its own place, not at the option", () => {
   const source = `import { workflow } from "@engine/sdk";
 const unit = "s";
-export const w = workflow({ name: \`w\`, timeout: LONG + unit }, async () => {});
+export const w = workflow({ name: \`w\`, description: LONG + unit }, async () => {});
 const LONG = \`\${Number(process.argv[2])}\`;`;
   expect(
     extractWorkflows({ entry: "main.ts", files: [{ path: "main.ts", source }] }).issues,
   ).toMatchObject([
-    { path: "workflows[0].timeout", line: 4, column: 17, expression: "Number(process.argv[2])" },
+    {
+      path: "workflows[0].description",
+      line: 4,
+      column: 17,
+      expression: "Number(process.argv[2])",
+    },
   ]);
 });
 

@@ -47,7 +47,7 @@ test("EXE-61 a workflow is read with its options, its tasks and the text above i
     /** Sells. */
     // biome-ignore lint: a line between does not matter
     export const checkout = workflow(
-      { name: "checkout", namespace: "shop", input: z.object({ id: z.string() }), timeout: "1.5h", metadata: { team: "sales", tags: ["a"] } },
+      { name: "checkout", namespace: "shop", input: z.object({ id: z.string() }), metadata: { team: "sales", tags: ["a"] } },
       async (order) => { await ship(); return charge(order); },
     );`);
   expect({ issues, warnings }).toEqual({ issues: [], warnings: [] });
@@ -60,7 +60,6 @@ test("EXE-61 a workflow is read with its options, its tasks and the text above i
         { name: "charge", description: "Takes the money, once." },
         { name: "ship", description: "Sends it." },
       ],
-      timeout_seconds: 5400,
       metadata: { team: "sales", tags: ["a"] },
     },
   ]);
@@ -76,7 +75,6 @@ test("a workflow without options has the defaults", () => {
       name: "hello",
       description: null,
       tasks: [],
-      timeout_seconds: null,
       metadata: {},
     },
   ]);
@@ -172,7 +170,7 @@ test("EXE-61 short forms take the name of the function", () => {
     const pay = task(async function pay_once() {});
     export const a = workflow(first);
     export const b = workflow(second);
-    export const c = workflow({ timeout: "1s" }, async function third() {});`),
+    export const c = workflow({ description: "x" }, async function third() {});`),
   ).toEqual(["default/first:", "default/second: pay_once", "default/third:"]);
 });
 
@@ -264,8 +262,8 @@ test.each<[string, string, string[]]>([
   ],
   [
     "missing_name with options",
-    `${SDK}export const a = workflow({ timeout: 5 }, async () => {});`,
-    ["main.ts:2:18 missing_name workflow({ timeout: 5 }, async () => {})"],
+    `${SDK}export const a = workflow({ metadata: {} }, async () => {});`,
+    ["main.ts:2:18 missing_name workflow({ metadata: {} }, async () => {})"],
   ],
   [
     "missing_name of a task",
@@ -310,14 +308,13 @@ test.each<[string, string, string[]]>([
   ],
   [
     "invalid_option",
-    `${SDK}export const a = workflow({ name: "-a", namespace: 5, description: 1, timeout: "2 s", metadata: [1], input: "text" }, run);\nfunction run() {}`,
+    `${SDK}export const a = workflow({ name: "-a", namespace: 5, description: 1, metadata: [1], input: "text" }, run);\nfunction run() {}`,
     [
       `main.ts:2:35 invalid_option "-a"`,
       "main.ts:2:52 invalid_option 5",
       "main.ts:2:68 invalid_option 1",
-      `main.ts:2:80 invalid_option "2 s"`,
-      "main.ts:2:97 invalid_option [1]",
-      `main.ts:2:109 invalid_option "text"`,
+      "main.ts:2:81 invalid_option [1]",
+      `main.ts:2:93 invalid_option "text"`,
     ],
   ],
   [
@@ -381,7 +378,7 @@ test("EXE-64 an issue names workflow, path, what is wrong and what is known", ()
 
 test("EXE-64 an expression is cut at 200 characters, between characters", () => {
   const { issues } = extract(
-    `${SDK}export const a = workflow({ name: "a", timeout: "x${"😀".repeat(200)}" }, async () => {});`,
+    `${SDK}export const a = workflow({ name: "a", namespace: "x${"😀".repeat(200)}" }, async () => {});`,
   );
   expect(issues[0]?.expression.length).toBeLessThanOrEqual(200);
   expect(issues[0]?.expression).toMatch(/^"x(?:😀)+…$/u);
@@ -406,10 +403,10 @@ test("EXE-64 export * does not pass on a default export", () => {
 });
 
 test("issues in every file are told at once, where they are", () => {
-  const main = `import { t } from "./t.ts";\nimport { workflow } from "@engine/sdk";\nexport const w = workflow({ name: "w", timeout: "x" }, () => t());`;
+  const main = `import { t } from "./t.ts";\nimport { workflow } from "@engine/sdk";\nexport const w = workflow({ name: "w", namespace: "x y" }, () => t());`;
   const other = `import { task } from "@engine/sdk";\n\nexport const t = task({ nam: 1 }, () => 1);`;
   expect(issuesOf(main, ["t.ts", other])).toEqual([
-    `main.ts:3:49 invalid_option "x"`,
+    `main.ts:3:51 invalid_option "x y"`,
     "t.ts:3:18 missing_name task({ nam: 1 }, () => 1)",
     "t.ts:3:25 unknown_option nam: 1",
   ]);

@@ -1,8 +1,6 @@
 import {
   DEFAULT_NAMESPACE,
   type ExtractedWorkflow,
-  OPAQUE,
-  parseDuration,
   type SourceFile,
   type SourceIssue,
 } from "@engine/contract";
@@ -75,7 +73,6 @@ function extractFrom(graph: SourceGraph): Extraction {
       name: definition.name ?? "",
       description: definition.description,
       tasks: read.tasks,
-      timeout_seconds: seconds(definition.options.timeout),
       metadata: (definition.options.metadata ?? {}) as ExtractedWorkflow["metadata"],
     });
   });
@@ -127,11 +124,6 @@ function namespaceOf({ options }: Definition): string | undefined {
   const given = options.namespace;
   if (given === undefined) return DEFAULT_NAMESPACE;
   return typeof given === "string" ? given : undefined;
-}
-
-function seconds(timeout: unknown): number | null {
-  const ms = timeout === OPAQUE ? undefined : parseDuration(timeout);
-  return ms === undefined ? null : ms / 1000;
 }
 
 function notExported(graph: SourceGraph, { place, name }: Definition): Finding {

@@ -110,7 +110,6 @@ function extracted(name: string, namespace = "default"): ExtractedWorkflow {
     name,
     description: "says hello",
     tasks: [{ name: "greet", description: null }],
-    timeout_seconds: 60,
     metadata: { team: "a" },
   };
 }

@@ -1,0 +1,31 @@
+import type { CliIo } from "./cli-io.ts";
+
+export interface CapturedIo extends CliIo {
+  readonly printed: () => string;
+  readonly complained: () => string;
+}
+
+/** For tests: a world of a command that keeps what it prints. The clock stands at an instant. */
+export function capturedIo(
+  parts: Partial<Pick<CliIo, "env" | "cwd" | "now" | "readStdin">> = {},
+): CapturedIo {
+  const out: string[] = [];
+  const err: string[] = [];
+  const stream = (texts: string[]) => ({
+    write: (text: string) => void texts.push(text),
+    isTTY: false,
+    columns: undefined,
+  });
+  return {
+    env: {},
+    cwd: process.cwd(),
+    now: () => Date.parse("2026-01-01T12:00:00.000Z"),
+    readStdin: async () => "",
+    stopSignals: () => ({ first: new Promise(() => {}), second: new Promise(() => {}) }),
+    ...parts,
+    out: stream(out),
+    err: stream(err),
+    printed: () => out.join(""),
+    complained: () => err.join(""),
+  };
+}

@@ -1,0 +1,28 @@
+import { EngineError } from "@engine/contract";
+
+/** The command line is wrong: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** The command has said on stderr what went wrong: nothing more to print, exit code 1. */
+export class Reported extends Error {
+  override readonly name = "Reported";
+}
+
+/** What to print after `error: `. One line per problem, never a stack. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof EngineError)) return error.message || error.name;
+  const issues = error.details?.["issues"];
+  // A message that lists its issues itself, as that of a wrong configuration, is complete.
+  if (!Array.isArray(issues) || issues.length < 2 || error.message.includes("\n")) {
+    return error.message;
+  }
+  return [error.message, ...issues.map(issueLine)].join("\n  ");
+}
+
+function issueLine(issue: unknown): string {
+  const { path, message } = issue as { path?: unknown; message?: unknown };
+  return `${String(path)}: ${String(message)}`;
+}

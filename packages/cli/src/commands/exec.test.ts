@@ -1,0 +1,162 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+// Real processes and threads start here, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const BIN = fileURLToPath(new URL("../../bin/engine.js", import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function engine(
+  cwd: string,
+  args: readonly string[],
+  node: readonly string[] = [],
+): Promise<Ended> {
+  const env = { PATH: process.env["PATH"] };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...node, BIN, ...args], { cwd, env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    );
+  });
+}
+
+function folderWith(files: Record<string, string>): string {
+  const folder = temporaryFolder(files);
+  onTestFinished(() => folder.remove());
+  return folder.path;
+}
+
+const FLOWS = `
+import { pause, task, workflow } from "@engine/sdk";
+import { z } from "zod";
+import { suffix } from "./lib/suffix";
+enum Mood { Good = "well" }
+const greet = task({ name: "greet" }, async (name: string) => ({ text: "Hello, " + name + suffix, mood: Mood.Good, at: new Date(0) }));
+export const hello = workflow({ name: "hello", input: z.string() }, async (name) => greet(name));
+export const review = workflow({ name: "review", namespace: "shop" }, async () => {
+  const answer = await pause<unknown>("approve", { output: 1 });
+  return { answer };
+});
+const charge = task({ name: "charge", retry: { maxAttempts: 2, delay: "1ms" } }, async () => {
+  throw new Error("card declined", { cause: new TypeError("HTTP 402") });
+});
+export const pay = workflow({ name: "pay" }, async () => charge());
+`;
+const PROJECT = { "flows.ts": FLOWS, "lib/suffix.ts": 'export const suffix: string = "!";' };
+
+test("EXE-95 exec prints the output as plain JSON; the engine and zod come with the command", async () => {
+  const cwd = folderWith(PROJECT);
+  const { code, out, err } = await engine(cwd, ["exec", "flows.ts", "hello", "World"]);
+  expect(err).toBe("");
+  expect(JSON.parse(out)).toEqual({
+    text: "Hello, World!",
+    mood: "well",
+    at: "1970-01-01T00:00:00.000Z",
+  });
+  expect(code).toBe(0);
+});
+
+test("EXE-95 a paused exec exits 0 and stderr tells how to resume, which then works as printed", async () => {
+  const cwd = folderWith(PROJECT);
+  const paused = await engine(cwd, ["exec", "flows.ts", "shop/review"]);
+  expect(paused).toMatchObject({
+    code: 0,
+    out: "",
+    err: expect.stringContaining('paused at "approve"'),
+  });
+  const [, command = ""] = /resume it with: npx engine (.*)/.exec(paused.err) ?? [];
+  const args = command.replace("'<JSON>'", '{"ok":true}').split(" ");
+  expect(await engine(cwd, args)).toEqual({
+    code: 0,
+    err: "",
+    out: '{\n  "answer": {\n    "ok": true\n  }\n}\n',
+  });
+});
+
+test("EXE-95 a failed exec exits 1 with type, message and causes on stderr", async () => {
+  const cwd = folderWith(PROJECT);
+  const { code, out, err } = await engine(cwd, ["exec", "flows.ts", "pay"]);
+  expect(err.replace(/[0-9a-f-]{36}/, "ID")).toBe(
+    "error: pay failed, execution ID\n  Error: card declined\n  caused by TypeError: HTTP 402\n  in call charge~1, after 2 attempts\n",
+  );
+  expect(out).toBe("");
+  expect(code).toBe(1);
+});
+
+test("EXE-95 --inspect prints everything about the run, its log included", async () => {
+  const cwd = folderWith(PROJECT);
+  const { out } = await engine(cwd, ["exec", "flows.ts", "hello", "World", "--inspect"]);
+  expect(JSON.parse(out)).toMatchObject({
+    state: "COMPLETED",
+    version: null,
+    events: [
+      { type: "WORKFLOW_CREATED" },
+      {},
+      {},
+      {},
+      { value: { at: "1970-01-01T00:00:00.000Z" } },
+      {},
+    ],
+  });
+});
+
+test.each([
+  ["a syntax error", "export const a = ;", /^flows\.ts:1:18 Unexpected ";"$/m],
+  ["a missing file", '\nimport "./gone";', /^flows\.ts:2:8 \.\/gone does not exist$/m],
+  [
+    "a missing package",
+    'import x from "left-pad";\nx();',
+    /^flows\.ts:1:15 package left-pad is not installed$/m,
+  ],
+  [
+    "a missing export",
+    'import { flow } from "@engine/sdk";\nflow();',
+    /^flows\.ts:1:22 @engine\/sdk has no export named flow$/m,
+  ],
+  [
+    "a throw",
+    "interface A { a: 1 }\n\nthrow new RangeError('boom');",
+    /^flows\.ts:3:7 RangeError: boom$/m,
+  ],
+])(
+  "a file with %s does not load: file, line, column and the line itself",
+  async (_, source, expected) => {
+    const { code, err } = await engine(folderWith({ "flows.ts": source }), [
+      "exec",
+      "flows.ts",
+      "a",
+    ]);
+    expect(err).toMatch(/^error: flows\.ts does not load$/m);
+    expect(err).toMatch(expected);
+    expect(err).not.toContain("    at ");
+    expect(code).toBe(1);
+  },
+);
+
+test("a workflow that the file does not export is answered with those it does", async () => {
+  const { code, err } = await engine(folderWith(PROJECT), ["exec", "flows.ts", "helo"]);
+  expect(err).toMatch(/^error: flows\.ts exports no workflow named "helo"; did you mean "hello"\?/);
+  expect(code).toBe(1);
+});
+
+test("an older Node gets one clear line and exit code 1", async () => {
+  const old =
+    'for (const [k, v] of [["versions", { node: "20.20.2" }], ["version", "v20.20.2"]]) Object.defineProperty(process, k, { value: v })';
+  const { code, out, err } = await engine(
+    folderWith({}),
+    ["--help"],
+    ["--import", `data:text/javascript,${encodeURIComponent(old)}`],
+  );
+  expect(err).toMatch(
+    /^error: engine needs Node 22\.18 or newer; this is v20\.20\.2 \(.*\)\. Run it as `npx engine …`.*\n$/,
+  );
+  expect(out).toBe("");
+  expect(code).toBe(1);
+});

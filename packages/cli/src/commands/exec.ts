@@ -1,0 +1,91 @@
+import { encode, toPlain } from "@engine/contract";
+import type { RunResult } from "@engine/sdk";
+import type { Command } from "commander";
+import { Reported } from "../cli-error.ts";
+import type { CliIo } from "../cli-io.ts";
+import { examples } from "../examples.ts";
+import { INPUT_HELP, readInput } from "../input.ts";
+import { failureLines } from "../render/failure-text.ts";
+import { shellQuote } from "../render/value-text.ts";
+
+interface ExecOptions {
+  readonly executionId?: string;
+  readonly pause?: string;
+  readonly inspect?: boolean;
+}
+
+export function addExec(program: Command, io: CliIo): void {
+  const command = program
+    .command("exec")
+    .summary("Runs a workflow in this process, without a server.")
+    .description(
+      "Runs a workflow of a TypeScript file in this process, on the configured database, without a server. " +
+        "Prints its output as JSON. A paused run continues with --execution-id.",
+    )
+    .argument("<workflow_file>", "TypeScript file that exports the workflow")
+    .argument("<workflow_name>", "NAME or NAMESPACE/NAME")
+    .argument("[input]", INPUT_HELP)
+    .option("--execution-id <id>", "continue this execution; INPUT answers its open pause")
+    .option("--pause <name>", "which open pause INPUT answers, when there are several")
+    .option("--inspect", "print everything about the run, its log included")
+    .action((file: string, name: string, input: string | undefined, options: ExecOptions) =>
+      exec(io, { file, name, input, options }),
+    );
+  examples(command, [
+    `exec hello.ts hello_world '"World"'`,
+    "exec orders.ts shop/checkout @order.json --inspect",
+    `exec expense.ts expense '{"ok":true}' --execution-id 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10`,
+  ]);
+}
+
+interface Exec {
+  readonly file: string;
+  readonly name: string;
+  readonly input: string | undefined;
+  readonly options: ExecOptions;
+}
+
+async function exec(io: CliIo, { file, name, input, options }: Exec): Promise<void> {
+  const value = await readInput(input, io);
+  // The engine's own parts are loaded here, so that `engine --help` is quick.
+  const { loadWorkflow } = await import("../workflow-file/load-workflow.ts");
+  const { run } = await import("@engine/local");
+  const workflow = await loadWorkflow(file, name, io);
+  const { executionId, pause } = options;
+  const result = await run(workflow, value, {
+    ...(executionId !== undefined && { executionId }),
+    ...(pause !== undefined && { pause }),
+  });
+
+  if (options.inspect) print(io, inspected(result));
+  else if (result.succeeded) print(io, result.output);
+  if (result.paused) io.err.write(resumeHint(result, file, name));
+  if (result.finished && !result.succeeded) {
+    io.err.write(`error: ${failureReport(result)}\n`);
+    throw new Reported();
+  }
+}
+
+function print(io: CliIo, value: unknown): void {
+  io.out.write(`${JSON.stringify(toPlain(encode(value, "output")), null, 2)}\n`);
+}
+
+/** Everything, with event values as plain JSON: the log keeps them encoded. */
+function inspected(result: RunResult): Record<string, unknown> {
+  const events = result.events.map((event) => ({ ...event, value: toPlain(event.value) }));
+  return { ...result.toJSON(), events };
+}
+
+function resumeHint(result: RunResult, file: string, name: string): string {
+  const [first, ...others] = result.waiting;
+  const command = `npx engine exec ${shellQuote(file)} ${shellQuote(name)} '<JSON>' --execution-id ${result.executionId}`;
+  const which = others.length ? ` --pause ${shellQuote(first?.name ?? "")}` : "";
+  const names = result.waiting.map((wait) => `"${wait.name}"`).join(", ");
+  return `paused at ${names}, execution ${result.executionId}\nresume it with: ${command}${which}\n`;
+}
+
+function failureReport(result: RunResult): string {
+  const what = `${result.name} ${result.cancelled ? "was cancelled" : "failed"}, execution ${result.executionId}`;
+  if (!result.failure) return what;
+  return [what, ...failureLines(result.failure)].join("\n  ");
+}

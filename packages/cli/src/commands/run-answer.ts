@@ -1,0 +1,38 @@
+import { type ExecutionRecord, isTerminal } from "@engine/contract";
+import { Reported } from "../cli-error.ts";
+import type { CliIo } from "../cli-io.ts";
+import { executionView, failureSentence } from "../render/execution-view.ts";
+import { shellQuote } from "../render/value-text.ts";
+import type { ServerCall, ServerOptions } from "../server-call.ts";
+import { refText } from "../workflow-ref.ts";
+
+/** Prints what a run or resume answered, and how to go on. */
+export function printRecord(
+  io: CliIo,
+  server: ServerCall,
+  record: ExecutionRecord,
+  options: ServerOptions,
+): void {
+  server.print(record, () => executionView(record, server.paint, io.now()));
+  concludeWith(io, record, options);
+}
+
+/** The last word on an execution: exit 1 when it failed, else a hint while it is not finished. */
+export function concludeWith(io: CliIo, record: ExecutionRecord, options: ServerOptions): void {
+  if (record.state === "FAILED" || record.state === "CANCELLED") {
+    io.err.write(`error: ${failureSentence(record)}\n`);
+    throw new Reported();
+  }
+  if (options.format === "simple" && !isTerminal(record.state)) {
+    io.err.write(nextStep(record, options));
+  }
+}
+
+function nextStep(record: ExecutionRecord, { serverUrl }: ServerOptions): string {
+  const server = serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
+  const { execution_id, pause, namespace, workflow } = record;
+  if (!pause) return `follow it with: npx engine execution show ${execution_id}${server}\n`;
+  const ref = refText({ namespace, name: workflow });
+  const which = record.waiting.length > 1 ? ` --pause ${shellQuote(pause.name)}` : "";
+  return `resume it with: npx engine workflow resume ${ref} ${execution_id} '<JSON>'${which}${server}\n`;
+}

@@ -1,0 +1,50 @@
+import { loadConfig } from "@engine/local/config";
+import type { Command } from "commander";
+import type { CliIo } from "../cli-io.ts";
+import { examples } from "../examples.ts";
+import { createLog } from "../log.ts";
+import { openServer } from "../open-server.ts";
+import { port } from "../option-values.ts";
+import { serveUntilStopped } from "../serve-until-stopped.ts";
+
+interface ServerFlags {
+  readonly host?: string;
+  readonly port?: number;
+  readonly databaseUrl?: string;
+}
+
+export function addStartServer(start: Command, io: CliIo): void {
+  const command = start
+    .command("server")
+    .summary("Starts the server.")
+    .description(
+      "Starts the server: it keeps every execution, and gives work to the workers that connect. One server per home folder.",
+    )
+    .option("--host <address>", "address to listen on (default: 127.0.0.1)")
+    .option("--port <n>", "port to listen on; 0 = any free one, printed (default: 8000)", port)
+    .option("--database-url <url>", "sqlite:<path> (default: sqlite:<home>/engine.db)")
+    .action((flags: ServerFlags) => startServerCommand(io, flags));
+  examples(command, ["start server", "start server --host 0.0.0.0 --port 9000"]);
+}
+
+async function startServerCommand(io: CliIo, flags: ServerFlags): Promise<void> {
+  const { config } = loadConfig({
+    cwd: io.cwd,
+    env: io.env,
+    flags: {
+      database_url: flags.databaseUrl,
+      server: { host: flags.host, port: flags.port },
+    },
+  });
+  const signals = io.stopSignals();
+  const log = await createLog(config.log_level, io);
+  const engine = await openServer(config, log);
+  io.out.write(`engine server on ${engine.server.url}, database ${engine.database}\n`);
+  await serveUntilStopped({
+    signals,
+    ended: new Promise(() => {}),
+    stop: () => engine.close(),
+    // The process ends next: what is committed is safe, and nothing else counts.
+    abort: async () => {},
+  });
+}

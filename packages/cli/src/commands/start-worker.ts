@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import { Labels, type Runner, WorkerRegistration } from "@engine/contract";
+import { loadConfig } from "@engine/local/config";
+import type { Command } from "commander";
+import { UsageError } from "../cli-error.ts";
+import type { CliIo } from "../cli-io.ts";
+import { examples } from "../examples.ts";
+import { createLog } from "../log.ts";
+import { label, runner, seconds, wholeNumber } from "../option-values.ts";
+import { processPorts } from "../process-ports.ts";
+import { serveUntilStopped } from "../serve-until-stopped.ts";
+
+interface WorkerFlags {
+  readonly label?: Record<string, string>;
+  readonly slots?: number;
+  readonly runner?: Runner[];
+  readonly drainTimeout?: number;
+  readonly serverUrl?: string;
+}
+
+export function addStartWorker(start: Command, io: CliIo): void {
+  const command = start
+    .command("worker")
+    .summary("Starts a worker, which runs executions.")
+    .description(
+      "Starts a worker: it connects to the server, runs executions and reports what they do. A server that is away is tried again for ever.",
+    )
+    .argument("[name]", "unique name (default: worker-<6 hex digits>)")
+    .option("--label <key=value>", "what this worker can do; may be repeated", label)
+    .option("--slots <n>", "executions at a time; 0 = unlimited", wholeNumber(0))
+    .option("--runner <runner>", "thread or inline; may be repeated", runner)
+    .option("--drain-timeout <seconds>", "for running work when it stops", seconds)
+    .option(
+      "--server-url <url>",
+      "server to connect to (default: ENGINE_SERVER_URL, engine.toml, http://127.0.0.1:8000)",
+    )
+    .action((name: string | undefined, flags: WorkerFlags) => startWorkerCommand(io, name, flags));
+  examples(command, [
+    "start worker",
+    "start worker gpu-1 --label gpu=a100 --label zone=eu --slots 4",
+    "start worker --server-url http://engine.internal:8000",
+  ]);
+}
+
+async function startWorkerCommand(
+  io: CliIo,
+  given: string | undefined,
+  flags: WorkerFlags,
+): Promise<void> {
+  const name = given ?? `worker-${randomBytes(3).toString("hex")}`;
+  const isName = WorkerRegistration.shape.name.safeParse(name);
+  if (!isName.success)
+    throw new UsageError(`worker name "${name}" ${isName.error.issues[0]?.message}`);
+  const config = workerConfig(io, flags);
+  const log = await createLog(config.log_level, io);
+  const { httpLink, startWorker } = await import("@engine/worker");
+  const signals = io.stopSignals();
+  const refused = Promise.withResolvers<void>();
+
+  const worker = await startWorker({
+    name,
+    link: httpLink({ baseUrl: config.server_url }),
+    config: { ...config.workers, home: config.home },
+    log,
+    ...processPorts,
+    exit: (code, message) =>
+      refused.reject(code === 2 ? new UsageError(message) : new Error(message)),
+  });
+  void worker.connected.then(() =>
+    log.info({ worker: name, server: config.server_url }, "connected"),
+  );
+  await serveUntilStopped({
+    signals,
+    // A worker that ends by itself says so through `exit`.
+    ended: refused.promise,
+    stop: () => worker.stop(),
+    abort: () => worker.stop({ abort: true }),
+  });
+  log.info({ worker: name }, "stopped");
+}
+
+/** WRK-5: labels of the configuration, the environment and the flags, later ones winning. */
+function workerConfig(io: CliIo, flags: WorkerFlags) {
+  if (flags.label) checkLabels(flags.label);
+  const { slots, runner: runners, drainTimeout, serverUrl } = flags;
+  const { config } = loadConfig({
+    cwd: io.cwd,
+    env: io.env,
+    flags: {
+      server_url: serverUrl,
+      workers: {
+        slots,
+        runners,
+        default_runner: runners?.[0],
+        drain_timeout: drainTimeout,
+        labels: flags.label,
+      },
+    },
+  });
+  checkLabels(config.workers.labels);
+  return config;
+}
+
+function checkLabels(labels: Record<string, string>): void {
+  const reserved = Object.keys(labels).find((key) => key.startsWith("engine."));
+  if (reserved) {
+    throw new UsageError(
+      `label ${reserved}: keys beginning "engine." belong to the engine; choose another`,
+    );
+  }
+  const parsed = Labels.safeParse(labels);
+  if (parsed.success) return;
+  const [issue] = parsed.error.issues;
+  throw new UsageError(`label ${issue?.path.join(".")}: ${issue?.message}`);
+}

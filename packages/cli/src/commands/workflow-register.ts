@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { EngineError, type Registered, type SourceIssue } from "@engine/contract";
+import type { Command } from "commander";
+import { Reported } from "../cli-error.ts";
+import type { CliIo } from "../cli-io.ts";
+import { examples } from "../examples.ts";
+import { painter } from "../render/paint.ts";
+import { problemText, type SourceProblem } from "../render/source-problem.ts";
+import { registeredTable } from "../render/workflow-view.ts";
+import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
+import { bundleWorkflow, type WorkflowBundle } from "../workflow-file/bundle-workflow.ts";
+
+interface RegisterOptions extends ServerOptions {
+  readonly dryRun?: boolean;
+}
+
+export function addRegister(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("register")
+    .summary("Registers the workflows of files.")
+    .description(
+      "Bundles each file with what it imports and registers its workflows. The server reads the source and never runs it. Equal content makes no new version.",
+    )
+    .argument("<files...>", "TypeScript files that export workflows")
+    .option("--dry-run", "check only; save nothing");
+  serverOptions(command).action((files: string[], options: RegisterOptions) =>
+    register(io, files, options),
+  );
+  examples(command, ["workflow register hello.ts", "workflow register src/*.ts --dry-run"]);
+}
+
+async function register(io: CliIo, files: string[], options: RegisterOptions): Promise<void> {
+  const items: Registered["items"] = [];
+  const warnings: SourceIssue[] = [];
+  let refused = 0;
+  await callServer(io, options, async (server) => {
+    for (const file of files) {
+      const outcome = await registerFile(resolve(io.cwd, file), server.client, options.dryRun);
+      reportProblems(io, outcome);
+      if (!outcome.registered) refused++;
+      items.push(...(outcome.registered?.items ?? []));
+      warnings.push(...(outcome.registered?.warnings ?? []));
+    }
+    if (items.length || options.format === "json") {
+      server.print({ items, warnings }, () =>
+        registeredTable(items, server.paint, options.dryRun === true),
+      );
+    }
+  });
+  if (refused) {
+    const what = files.length === 1 ? "the file" : `${refused} of ${files.length} files`;
+    io.err.write(
+      `error: ${what} cannot be registered; nothing of ${refused === 1 ? "it" : "them"} was saved\n`,
+    );
+    throw new Reported();
+  }
+}
+
+export interface RegisterOutcome {
+  /** Undefined when the file was refused. */
+  readonly registered: Registered | undefined;
+  /** Why it was refused, or warnings; `file` is an absolute path. */
+  readonly problems: readonly SourceProblem[];
+}
+
+/** Bundles and registers one file, given by its absolute path. */
+export async function registerFile(
+  path: string,
+  client: ServerCall["client"],
+  dryRun = false,
+): Promise<RegisterOutcome> {
+  const { bundle, problems } = await bundleWorkflow(path);
+  if (problems) return { registered: undefined, problems };
+  const { root, ...body } = bundle;
+  try {
+    const query = dryRun ? { dry_run: "true" as const } : {};
+    const { body: registered } = await client.catalog.register({ query, body });
+    return { registered, problems: registered.warnings.map((w) => problemOf(w, root, true)) };
+  } catch (error) {
+    const issues = error instanceof EngineError && error.details?.["issues"];
+    if (!Array.isArray(issues) || !issues.every(isSourceIssue)) throw error;
+    return { registered: undefined, problems: issues.map((issue) => problemOf(issue, root)) };
+  }
+}
+
+function isSourceIssue(issue: unknown): issue is SourceIssue {
+  return typeof issue === "object" && issue !== null && "rule" in issue && "line" in issue;
+}
+
+function problemOf(issue: SourceIssue, root: WorkflowBundle["root"], warns = false): SourceProblem {
+  const { file, line, column, message } = issue;
+  const rule = warns ? `warning ${issue.rule}` : issue.rule;
+  return { file: resolve(root, file), line, column, rule, message };
+}
+
+/** Prints what is wrong with a file on stderr, each with the line it is in. */
+export function reportProblems(io: CliIo, { problems }: RegisterOutcome): void {
+  const paint = painter(io.err, io.env);
+  for (const problem of problems) {
+    const shown = { ...problem, file: relative(io.cwd, problem.file) };
+    io.err.write(problemText(shown, sourceLine(problem), paint));
+  }
+}
+
+function sourceLine({ file, line }: SourceProblem): string | undefined {
+  try {
+    return readFileSync(file, "utf8").split(/\r?\n/)[line - 1];
+  } catch {
+    return undefined;
+  }
+}

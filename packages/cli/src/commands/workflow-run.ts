@@ -1,0 +1,152 @@
+import { RunMode } from "@engine/contract";
+import { Argument, type Command, Option } from "commander";
+import type { CliIo } from "../cli-io.ts";
+import { examples } from "../examples.ts";
+import { INPUT_HELP, readInput } from "../input.ts";
+import { seconds, wholeNumber } from "../option-values.ts";
+import { executionView } from "../render/execution-view.ts";
+import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
+import { parseRef, type WorkflowRef } from "../workflow-ref.ts";
+import { printRecord } from "./run-answer.ts";
+import { followStream } from "./run-stream.ts";
+
+interface WaitOptions extends ServerOptions {
+  readonly mode: RunMode;
+  readonly timeout?: number;
+  readonly detailed?: boolean;
+}
+
+interface RunOptions extends WaitOptions {
+  readonly version?: number;
+  readonly name?: string;
+}
+
+interface ResumeOptions extends WaitOptions {
+  readonly pause?: string;
+}
+
+export function addRun(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("run")
+    .summary("Starts a workflow on the server.")
+    .description(
+      "Starts a workflow on the server: answers at once (async), waits for the end (sync), or prints each frame as it arrives (stream).",
+    )
+    .addArgument(refArgument())
+    .argument("[input]", INPUT_HELP)
+    .addOption(modeOption("async"))
+    .option("--version <n>", "version to run (default: the latest)", wholeNumber(1))
+    .option("--name <label>", "label for people, shown in lists");
+  waitOptions(command).action((ref: WorkflowRef, input: string | undefined, options: RunOptions) =>
+    run(io, ref, input, options),
+  );
+  examples(command, [
+    `workflow run hello_world '"World"' --mode sync`,
+    "workflow run shop/checkout @order.json --name order-17",
+    "workflow run sales_report --mode stream",
+  ]);
+}
+
+export function addResume(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("resume")
+    .summary("Answers an open pause.")
+    .description("Answers the open pause of an execution; INPUT is what its `pause` call returns.")
+    .addArgument(refArgument())
+    .argument("<id>", "execution id")
+    .argument("[input]", INPUT_HELP)
+    .option("--pause <name>", "which pause, when several are open")
+    .addOption(modeOption("sync"));
+  waitOptions(command).action(
+    (ref: WorkflowRef, id: string, input: string | undefined, options: ResumeOptions) =>
+      resume(io, { ref, id, input, options }),
+  );
+  examples(command, [`workflow resume expense 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 '{"ok":true}'`]);
+}
+
+export function addStatus(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("status")
+    .summary("Shows one execution of a workflow.")
+    .description("Shows one execution of a workflow: its state, output or error.")
+    .addArgument(refArgument())
+    .argument("<id>", "execution id");
+  serverOptions(command).action((ref: WorkflowRef, id: string, options: ServerOptions) =>
+    callServer(io, options, async ({ client, print, paint }) => {
+      const record = await client.executions.status({ params: { ...ref, id } });
+      print(record, () => executionView(record, paint, io.now()));
+    }),
+  );
+  examples(command, ["workflow status hello_world 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10"]);
+}
+
+export function refArgument(): Argument {
+  return new Argument("<ref>", "NAME (namespace `default`) or NAMESPACE/NAME").argParser(parseRef);
+}
+
+function modeOption(initial: RunMode): Option {
+  return new Option("--mode <mode>", "how to wait").choices(RunMode.options).default(initial);
+}
+
+function waitOptions(command: Command): Command {
+  command
+    .option("--timeout <seconds>", "longest wait of --mode sync", seconds)
+    .option("--detailed", "add the log to the answer");
+  return serverOptions(command);
+}
+
+function waitQuery({ timeout, detailed }: WaitOptions) {
+  return {
+    ...(timeout !== undefined && { timeout }),
+    ...(detailed && { detailed: "true" as const }),
+  };
+}
+
+async function run(
+  io: CliIo,
+  ref: WorkflowRef,
+  input: string | undefined,
+  options: RunOptions,
+): Promise<void> {
+  const body = jsonInput(await readInput(input, io));
+  const { mode, version, name } = options;
+  const query = {
+    ...waitQuery(options),
+    ...(version !== undefined && { version }),
+    ...(name !== undefined && { name }),
+  };
+  await callServer(io, options, async (server) => {
+    const { executions } = server.client;
+    const call = { params: { ...ref, mode }, query, body };
+    if (mode === "stream") {
+      return followStream(io, server, await executions.run.stream(call), options);
+    }
+    printRecord(io, server, (await executions.run(call)).body, options);
+  });
+}
+
+interface Resume {
+  readonly ref: WorkflowRef;
+  readonly id: string;
+  readonly input: string | undefined;
+  readonly options: ResumeOptions;
+}
+
+async function resume(io: CliIo, { ref, id, input, options }: Resume): Promise<void> {
+  const body = jsonInput(await readInput(input, io));
+  const { mode, pause } = options;
+  const query = { ...waitQuery(options), ...(pause !== undefined && { pause }) };
+  await callServer(io, options, async (server) => {
+    const { executions } = server.client;
+    const call = { params: { ...ref, id, mode }, query, body };
+    if (mode === "stream") {
+      return followStream(io, server, await executions.resumeMode.stream(call), options);
+    }
+    printRecord(io, server, (await executions.resumeMode(call)).body, options);
+  });
+}
+
+/** An INPUT that was left out is null (EXE-95). */
+function jsonInput(value: unknown) {
+  return (value ?? null) as Parameters<typeof JSON.stringify>[0];
+}

@@ -1,0 +1,119 @@
+import type { Command } from "commander";
+import type { CliIo } from "../cli-io.ts";
+import { examples } from "../examples.ts";
+import { wholeNumber } from "../option-values.ts";
+import { lines, table } from "../render/table.ts";
+import { versionTable, workflowTable, workflowView } from "../render/workflow-view.ts";
+import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
+import type { WorkflowRef } from "../workflow-ref.ts";
+import { addRegister } from "./workflow-register.ts";
+import { addResume, addRun, addStatus, refArgument } from "./workflow-run.ts";
+
+/** `engine workflow …`: the catalog, and runs by workflow. */
+export function addWorkflow(program: Command, io: CliIo): void {
+  const workflow = program.command("workflow").description("Registers, runs and shows workflows.");
+  addRegister(workflow, io);
+  addRun(workflow, io);
+  addResume(workflow, io);
+  addStatus(workflow, io);
+  addList(workflow, io);
+  addNamespaces(workflow, io);
+  addShow(workflow, io);
+  addVersions(workflow, io);
+}
+
+function addList(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("list")
+    .description("Lists the latest version of each workflow.")
+    .option("-n, --namespace <ns>", "only this namespace");
+  serverOptions(command).action((options: ServerOptions & { namespace?: string }) =>
+    callServer(io, options, async ({ client, print, paint }) => {
+      const { namespace } = options;
+      const page = await client.catalog.list({
+        query: { limit: 1000, ...(namespace !== undefined && { namespace }) },
+      });
+      const none = namespace === undefined ? "" : ` in namespace ${namespace}`;
+      print(page, () =>
+        page.total === 0
+          ? `No workflows${none} yet. Register a file: npx engine workflow register hello.ts\n`
+          : workflowTable(page.items, paint, io.now()) + more(page),
+      );
+    }),
+  );
+  examples(command, ["workflow list", "workflow list -n shop --format json"]);
+}
+
+function addNamespaces(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("namespaces")
+    .description("Lists the namespaces that hold a workflow.");
+  serverOptions(command).action((options: ServerOptions) =>
+    callServer(io, options, async ({ client, print, paint }) => {
+      const page = await client.catalog.namespaces({ query: { limit: 1000 } });
+      print(page, () =>
+        page.total === 0
+          ? "No namespaces yet: a namespace appears with its first workflow.\n"
+          : table(
+              ["NAMESPACE", "WORKFLOWS"],
+              page.items.map((item) => [item.namespace, String(item.workflow_count)]),
+              paint,
+            ) + more(page),
+      );
+    }),
+  );
+  examples(command, ["workflow namespaces"]);
+}
+
+function addShow(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("show")
+    .description("Shows what the catalog knows of a workflow.")
+    .addArgument(refArgument())
+    .option("--version <n>", "this version (default: the latest)", wholeNumber(1))
+    .option("--source", "print its files too");
+  serverOptions(command).action(
+    (ref: WorkflowRef, options: ServerOptions & { version?: number; source?: boolean }) =>
+      callServer(io, options, async ({ client, print, paint }) => {
+        const { version } = options;
+        const query = options.source ? { source: "true" as const } : {};
+        const record =
+          version === undefined
+            ? await client.catalog.get({ params: { ...ref }, query })
+            : await client.catalog.version({ params: { ...ref, version: String(version) }, query });
+        print(record, () => workflowView(record, paint, io.now()));
+      }),
+  );
+  examples(command, [
+    "workflow show hello_world",
+    "workflow show shop/checkout --version 2 --source",
+  ]);
+}
+
+function addVersions(workflow: Command, io: CliIo): void {
+  const command = workflow
+    .command("versions")
+    .description("Lists the versions of a workflow, newest first.")
+    .addArgument(refArgument());
+  serverOptions(command).action((ref: WorkflowRef, options: ServerOptions) =>
+    callServer(io, options, async ({ client, print, paint }) => {
+      const page = await client.catalog.versions({ params: { ...ref }, query: { limit: 1000 } });
+      print(page, () => versionTable(page.items, paint, io.now()) + more(page));
+    }),
+  );
+  examples(command, ["workflow versions hello_world"]);
+}
+
+/** Says when a list is longer than what was printed. */
+function more({
+  items,
+  total,
+  offset,
+}: {
+  items: readonly unknown[];
+  total: number;
+  offset: number;
+}): string {
+  const shown = offset + items.length;
+  return shown < total ? lines([`${total - shown} more of ${total}`]) : "";
+}

@@ -1,0 +1,54 @@
+import { type Config, databaseUrl } from "@engine/contract";
+import type { Server } from "@engine/server";
+import type { Logger } from "pino";
+import { processPorts } from "./process-ports.ts";
+import { productVersion } from "./product-version.ts";
+
+/** A server with everything below it. */
+export interface OpenServer {
+  readonly server: Server;
+  /** Where its data lies. */
+  readonly database: string;
+  close(): Promise<void>;
+}
+
+/** Takes the home folder, opens the store and starts the server; undoes it all when one fails. */
+export async function openServer(config: Config, log: Logger): Promise<OpenServer> {
+  // Loaded here, so that commands without a server start without one.
+  const [{ lockServer, openStore }, { startServer }] = await Promise.all([
+    import("@engine/store"),
+    import("@engine/server"),
+  ]);
+  const lock = lockServer(config.home);
+  try {
+    const database = databaseUrl(config);
+    const store = await openStore(database, { synchronous: config.store.synchronous });
+    try {
+      const server = await startServer({
+        ...processPorts,
+        config,
+        store,
+        log,
+        version: productVersion(),
+      });
+      const address = `${config.server.host}:${server.port}`;
+      const meaning = `authentication is off: whoever reaches ${address} may run and read everything`;
+      log.warn({ address }, meaning);
+      return {
+        server,
+        database,
+        async close() {
+          await server.close();
+          await store.close();
+          lock.release();
+        },
+      };
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}

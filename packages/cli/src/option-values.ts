@@ -1,0 +1,40 @@
+import { type Runner, Runner as RunnerSchema } from "@engine/contract";
+import { InvalidArgumentError } from "commander";
+
+/** A parser for an option that is a whole number of at least `min`. */
+export function wholeNumber(min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min) return value;
+    throw new InvalidArgumentError(`Expected a whole number of at least ${min}.`);
+  };
+}
+
+export function port(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= 65_535) return value;
+  throw new InvalidArgumentError("Expected a port from 0 to 65535; 0 = any free one.");
+}
+
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() && Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError("Expected a number of seconds above 0.");
+}
+
+/** Collects `--label k=v`: split at the first `=`, both sides not empty. */
+export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf("=");
+  if (at < 1 || at === text.length - 1) {
+    throw new InvalidArgumentError("Expected KEY=VALUE with neither side empty.");
+  }
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+export function runner(text: string, before: readonly Runner[] = []): Runner[] {
+  const parsed = RunnerSchema.safeParse(text);
+  if (!parsed.success) {
+    throw new InvalidArgumentError(`Expected one of ${RunnerSchema.options.join(", ")}.`);
+  }
+  return [...before, parsed.data];
+}

@@ -1,0 +1,17 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { createUuidV7 } from "@engine/contract";
+
+const nextId: () => string = createUuidV7(Date.now, randomUUID);
+
+/** The world of this process, as server and worker want it handed in. */
+export const processPorts = {
+  clock: (): number => Date.now(),
+  ids: (): string => nextId(),
+  /** A fresh secret. */
+  token: (): string => randomBytes(32).toString("base64url"),
+  random: (): number => Math.random(),
+  setTimer(run: () => void, ms: number): () => void {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+} as const;

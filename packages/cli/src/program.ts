@@ -1,0 +1,52 @@
+import tab from "@bomb.sh/tab/commander";
+import { Command } from "commander";
+import type { CliIo } from "./cli-io.ts";
+import { addDev } from "./commands/dev.ts";
+import { addExec } from "./commands/exec.ts";
+import { addExecution } from "./commands/execution.ts";
+import { addHealth } from "./commands/health.ts";
+import { addStart } from "./commands/start.ts";
+import { addWorkflow } from "./commands/workflow.ts";
+import { examples } from "./examples.ts";
+import { productVersion } from "./product-version.ts";
+
+/** The `engine` command with everything below it. The docs are printed from it. */
+export function createProgram(io: CliIo): Command {
+  const program = new Command("engine")
+    .description("Durable workflows in plain TypeScript.")
+    .version(productVersion(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "show help")
+    .helpCommand("help [command]", "Shows the help of a command.")
+    // So that `--version` after a subcommand is that subcommand's own option.
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.out.write(text),
+      writeErr: (text) => io.err.write(text),
+      getOutHelpWidth: () => io.out.columns ?? 100,
+      getErrHelpWidth: () => io.err.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+  addDev(program, io);
+  addExec(program, io);
+  addWorkflow(program, io);
+  addExecution(program, io);
+  addStart(program, io);
+  addHealth(program, io);
+  tab(program, { completionCommandName: "completion" });
+  const completion = program.commands.find((command) => command.name() === "completion");
+  if (completion) {
+    completion.description("Prints the completion script of a shell.");
+    examples(completion, [
+      `completion bash >> ~/.bashrc`,
+      `completion zsh >> ~/.zshrc`,
+      `completion fish > ~/.config/fish/completions/engine.fish`,
+    ]);
+  }
+  return examples(program, [
+    "dev                                    # server, worker and the workflows of this folder",
+    `exec hello.ts hello_world '"World"'    # run one without a server`,
+    `workflow run hello_world '"World"' --mode sync`,
+  ]);
+}

@@ -1,0 +1,92 @@
+import type { ExecutionRecord, ExecutionSummary, Failure, RecordedEvent } from "@engine/contract";
+import { refText } from "../workflow-ref.ts";
+import { ago, elapsed } from "./elapsed.ts";
+import { failureLines } from "./failure-text.ts";
+import type { Paint } from "./paint.ts";
+import { stateMark } from "./state-mark.ts";
+import { fields, lines, table } from "./table.ts";
+import { valueLine, valueText } from "./value-text.ts";
+
+/** Name of the workflow as a user types it, with the version that runs. */
+function title({ namespace, workflow, version }: ExecutionSummary): string {
+  return `${refText({ namespace, name: workflow })}${version === null ? " (local)" : ` v${version}`}`;
+}
+
+/** One execution, everything about it that a person asks for first. */
+export function executionView(record: ExecutionRecord, paint: Paint, now: number): string {
+  const { execution_id, state, error, pause, started_at, finished_at, worker, name } = record;
+  const ran = started_at && finished_at && Date.parse(finished_at) - Date.parse(started_at);
+  const head = `${stateMark(state, paint)}  ${paint("strong", title(record))}`;
+  return (
+    lines([head]) +
+    fields(
+      [
+        ["id", execution_id],
+        ["label", name ?? undefined],
+        ["created", `${ago(record.created_at, now)} (${record.created_at})`],
+        ["took", typeof ran === "number" ? elapsed(ran) : undefined],
+        ["worker", worker ?? undefined],
+        ["waits for", pause ? `${pause.name} since ${ago(pause.paused_at, now)}` : undefined],
+        ["shows", pause && pause.value !== null ? valueText(pause.value) : undefined],
+        ["input", record.input === null ? undefined : valueText(record.input)],
+        ["output", state === "COMPLETED" ? valueText(record.output) : undefined],
+        ["error", error ? lines(failureLines(failureOf(error))).trimEnd() : undefined],
+      ],
+      paint,
+    )
+  );
+}
+
+function failureOf(error: NonNullable<ExecutionRecord["error"]>) {
+  const details = (error.details ?? {}) as Partial<Failure>;
+  return { type: "Error", ...details, message: error.message };
+}
+
+/** The failure of a record in one sentence, for `error: `. */
+export function failureSentence(record: ExecutionRecord): string {
+  const { state, error } = record;
+  const what = `${title(record)} ${state === "CANCELLED" ? "was cancelled" : "failed"}`;
+  if (!error || state === "CANCELLED") return what;
+  const [first = ""] = failureLines(failureOf(error));
+  return `${what}: ${first}`;
+}
+
+export function executionTable(
+  items: readonly ExecutionSummary[],
+  paint: Paint,
+  now: number,
+): string {
+  return table(
+    ["STATE", "WORKFLOW", "ID", "CREATED", "WAITS FOR"],
+    items.map((item) => [
+      stateMark(item.state, paint),
+      title(item) + (item.name ? ` (${item.name})` : ""),
+      item.execution_id,
+      ago(item.created_at, now),
+      item.waiting.map(({ kind, name }) => `${kind} ${name}`).join(", "),
+    ]),
+    paint,
+  );
+}
+
+/** A log, one line per event; values are cut to what is left of the terminal's width. */
+export function eventTable(
+  events: readonly RecordedEvent[],
+  paint: Paint,
+  columns: number | undefined,
+): string {
+  const what = (e: RecordedEvent) => (e.type.startsWith("WORKFLOW_") ? e.name : e.source_id);
+  const widest = Math.max(8, ...events.map((e) => what(e).length));
+  const room = Math.max(20, (columns ?? 160) - 3 - 4 - 26 - 26 - widest - 3);
+  return table(
+    ["SEQ", "TIME (UTC)", "TYPE", "CALL", "VALUE"],
+    events.map((event) => [
+      String(event.seq),
+      event.time,
+      event.type,
+      what(event),
+      event.value === null ? "" : valueLine(event.value, room),
+    ]),
+    paint,
+  );
+}

@@ -1,0 +1,28 @@
+import type { Failure } from "@engine/contract";
+
+type Shown = Pick<Failure, "type" | "message"> & Partial<Failure>;
+
+/** A failure for people: what happened, why, where; one line each. */
+export function failureLines(failure: Shown): string[] {
+  const lines = [`${failure.type}: ${failure.message}`];
+  for (let cause = failure.cause; cause; cause = cause.cause) {
+    lines.push(`caused by ${cause.type}: ${cause.message}`);
+  }
+  const origin = deepest(failure);
+  if (origin.task_call_id) {
+    const { attempts = 1 } = origin;
+    lines.push(
+      `in call ${origin.task_call_id}${attempts > 1 ? `, after ${attempts} attempts` : ""}`,
+    );
+  }
+  return lines;
+}
+
+/** The innermost cause that names its call: that is where it happened. */
+function deepest(failure: Shown): Shown {
+  let found = failure;
+  for (let cause = failure.cause; cause; cause = cause.cause) {
+    if (cause.task_call_id) found = cause;
+  }
+  return found;
+}

@@ -1,0 +1,22 @@
+import { styleText } from "node:util";
+import type { CliIo, CliStream } from "../cli-io.ts";
+
+/** What a colour may mean (look.md): a state, or that something is secondary. */
+export type Role = "running" | "needs_you" | "failed" | "muted" | "strong";
+
+const FORMATS = {
+  running: "green",
+  needs_you: "yellow",
+  failed: "red",
+  muted: "dim",
+  strong: "bold",
+} as const satisfies Record<Role, Parameters<typeof styleText>[0]>;
+
+export type Paint = (role: Role, text: string) => string;
+
+/** Colours for a stream: none without a terminal or with NO_COLOR. */
+export function painter(stream: CliStream, env: CliIo["env"]): Paint {
+  const coloured = stream.isTTY && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  if (!coloured) return (_role, text) => text;
+  return (role, text) => styleText(FORMATS[role], text, { validateStream: false });
+}

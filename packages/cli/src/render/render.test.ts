@@ -1,0 +1,159 @@
+import type { ExecutionRecord } from "@engine/contract";
+import { expect, test } from "vitest";
+import { elapsed } from "./elapsed.ts";
+import { eventTable, executionTable, executionView } from "./execution-view.ts";
+import { painter } from "./paint.ts";
+import { problemText } from "./source-problem.ts";
+import { valueLine } from "./value-text.ts";
+
+const plain = painter({ isTTY: false, write() {}, columns: undefined }, {});
+const now = Date.parse("2026-01-01T12:00:00.000Z");
+
+const paused: ExecutionRecord = {
+  execution_id: "0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
+  namespace: "shop",
+  workflow: "checkout",
+  version: 3,
+  name: "order-17",
+  state: "PAUSED",
+  error: null,
+  pause: {
+    name: "review",
+    kind: "input",
+    value: { receipt: "r1" },
+    task_call_id: "pause~1",
+    paused_at: "2026-01-01T11:59:48.000Z",
+  },
+  waiting: [{ kind: "pause", task_call_id: "pause~1", name: "review" }],
+  worker: null,
+  generation: 1,
+  priority: 0,
+  parent_id: null,
+  parent_call_id: null,
+  created_at: "2026-01-01T11:55:00.000Z",
+  started_at: "2026-01-01T11:55:00.020Z",
+  finished_at: null,
+  updated_at: "2026-01-01T11:59:48.000Z",
+  status_url: "",
+  input: { id: "o1", cents: 900 },
+  output: null,
+};
+
+const failed: ExecutionRecord = {
+  ...paused,
+  namespace: "default",
+  name: null,
+  state: "FAILED",
+  pause: null,
+  waiting: [],
+  finished_at: "2026-01-01T11:55:01.520Z",
+  error: {
+    code: "workflow_failed",
+    message: "the card was declined",
+    details: {
+      type: "PaymentError",
+      attempts: 3,
+      task_call_id: "charge~1",
+      cause: { type: "Error", message: "HTTP 402", cause: null },
+    },
+  },
+};
+
+test("a paused execution shows what it waits for and what it shows meanwhile", () => {
+  expect(executionView(paused, plain, now)).toMatchInlineSnapshot(`
+    "‖ paused  shop/checkout v3
+      id          0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10
+      label       order-17
+      created     5 min ago (2026-01-01T11:55:00.000Z)
+      waits for   review since 12 s ago
+      shows       {"receipt":"r1"}
+      input       {"id":"o1","cents":900}
+    "
+  `);
+});
+
+test("a failed execution shows type, message, causes and the call it happened in", () => {
+  expect(executionView(failed, plain, now)).toMatchInlineSnapshot(`
+    "✗ failed  checkout v3
+      id        0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10
+      created   5 min ago (2026-01-01T11:55:00.000Z)
+      took      1.5 s
+      input     {"id":"o1","cents":900}
+      error     PaymentError: the card was declined
+                caused by Error: HTTP 402
+                in call charge~1, after 3 attempts
+    "
+  `);
+});
+
+test("a list has a state as glyph and word, and columns that line up", () => {
+  expect(executionTable([paused, failed], plain, now)).toMatchInlineSnapshot(`
+    "STATE      WORKFLOW                      ID                                     CREATED     WAITS FOR
+    ‖ paused   shop/checkout v3 (order-17)   0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10   5 min ago   pause review
+    ✗ failed   checkout v3                   0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10   5 min ago
+    "
+  `);
+});
+
+test("a log prints a line per event, with values cut to the terminal", () => {
+  const event = { source_id: "charge~1", name: "charge", kind: null, meta: null, recorded_at: "" };
+  const log = [
+    {
+      ...event,
+      seq: 1,
+      type: "WORKFLOW_STARTED" as const,
+      name: "checkout",
+      value: 1,
+      time: "2026-01-01 11:55:00.020",
+    },
+    {
+      ...event,
+      seq: 2,
+      type: "TASK_COMPLETED" as const,
+      value: "x".repeat(200),
+      time: "2026-01-01 11:55:00.021",
+    },
+  ];
+  expect(eventTable(log, plain, 110)).toMatchInlineSnapshot(`
+    "SEQ   TIME (UTC)                TYPE               CALL       VALUE
+    1     2026-01-01 11:55:00.020   WORKFLOW_STARTED   checkout   1
+    2     2026-01-01 11:55:00.021   TASK_COMPLETED     charge~1   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    "
+  `);
+});
+
+test("a source problem shows the line with a caret below the column", () => {
+  const problem = {
+    file: "a.ts",
+    line: 4,
+    column: 8,
+    rule: "not_static",
+    message: "must be static",
+  };
+  expect(problemText(problem, "\tname: process.env.X,", plain)).toMatchInlineSnapshot(`
+    "a.ts:4:8 not_static must be static
+        4 | 	name: process.env.X,
+          | 	      ^
+    "
+  `);
+});
+
+test("colours need a terminal, and NO_COLOR switches them off", () => {
+  const tty = { isTTY: true, write() {}, columns: 80 };
+  expect(painter(tty, {})("failed", "x")).toContain("\u001b[31m");
+  expect(painter(tty, { NO_COLOR: "1" })("failed", "x")).toBe("x");
+  expect(plain("failed", "x")).toBe("x");
+});
+
+test.each([
+  [3, "3 ms"],
+  [1_520, "1.5 s"],
+  [12_400, "12 s"],
+  [185_000, "3 min 5 s"],
+  [7_200_000, "2 h"],
+  [187_200_000, "2 d 4 h"],
+])("%i ms reads as %s", (ms, text) => expect(elapsed(ms)).toBe(text));
+
+test("a value on one line is cut with the cut marked", () => {
+  expect(valueLine({ a: "long enough to be cut" }, 12)).toBe('{"a":"long …');
+});

@@ -1,0 +1,27 @@
+import { CommanderError } from "commander";
+import { errorText, Reported, UsageError } from "./cli-error.ts";
+import type { CliIo } from "./cli-io.ts";
+import { createProgram } from "./program.ts";
+
+/** Runs one command line, without the program's own name, and answers its exit code. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  const program = createProgram(io);
+  try {
+    await program.parseAsync(args.length ? [...args] : ["--help"], { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return usageExitCode(error);
+    if (error instanceof Reported) return 1;
+    io.err.write(`error: ${errorText(error)}\n`);
+    if (error instanceof UsageError) return 2;
+    if (error instanceof Error && io.env["ENGINE_LOG_LEVEL"] === "debug") {
+      io.err.write(`${error.stack}\n`);
+    }
+    return 1;
+  }
+}
+
+/** Commander has printed its message; help and version that were asked for are no errors. */
+function usageExitCode(error: CommanderError): number {
+  return error.exitCode === 0 ? 0 : 2;
+}

@@ -1,0 +1,65 @@
+import { type Client, createClient } from "@engine/client";
+import { EngineError } from "@engine/contract";
+import { loadConfig } from "@engine/local/config";
+import { type Command, Option } from "commander";
+import type { CliIo } from "./cli-io.ts";
+import { type Paint, painter } from "./render/paint.ts";
+
+/** Options of every command that calls a server (EXE-95). */
+export interface ServerOptions {
+  readonly format: "simple" | "json";
+  readonly serverUrl?: string;
+}
+
+export interface ServerCall {
+  readonly client: Client;
+  readonly url: string;
+  readonly paint: Paint;
+  /** Prints an answer: as it is with `--format json`, else as the view shows it. */
+  print(answer: unknown, view: () => string): void;
+}
+
+export function serverOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--format <format>", "how to print").choices(["simple", "json"]).default("simple"),
+    )
+    .option(
+      "--server-url <url>",
+      "server to call (default: ENGINE_SERVER_URL, engine.toml, http://127.0.0.1:8000)",
+    );
+}
+
+/** Calls the configured server; one that cannot be reached is one clear sentence. */
+export async function callServer<T>(
+  io: CliIo,
+  { format, serverUrl }: ServerOptions,
+  call: (server: ServerCall) => Promise<T>,
+): Promise<T> {
+  const flags = { server_url: serverUrl };
+  const { config } = loadConfig({ cwd: io.cwd, env: io.env, flags });
+  const url = config.server_url.replace(/\/+$/, "");
+  const token = io.env["ENGINE_AUTH_TOKEN"];
+  try {
+    return await call({
+      client: createClient({ baseUrl: url, ...(token && { token }) }),
+      url,
+      paint: painter(io.out, io.env),
+      print: (answer, view) =>
+        io.out.write(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : view()),
+    });
+  } catch (error) {
+    throw isUnreached(error) ? withAdvice(error) : error;
+  }
+}
+
+/** No answer came at all; a server that answers `unavailable` itself has no cause to show. */
+function isUnreached(error: unknown): error is EngineError {
+  return error instanceof EngineError && error.code === "unavailable" && error.cause !== undefined;
+}
+
+function withAdvice(error: EngineError): EngineError {
+  const [what] = error.message.split("; ");
+  const advice = "start an engine with `npx engine dev`, or name another with --server-url";
+  return new EngineError("unavailable", `${what}; ${advice}`, { cause: error.cause });
+}

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { bundleWorkflow } from "./bundle-workflow.ts";
+
+function folderWith(files: Record<string, string>): string {
+  const folder = temporaryFolder(files);
+  onTestFinished(() => folder.remove());
+  return folder.path;
+}
+
+const CHECKOUT = `
+import { readFile } from "node:fs/promises";
+import { task, workflow } from "@engine/sdk";
+import { z } from "zod";
+import { cents } from "../shared/money";
+import rates from "./rates.json";
+const charge = task(async function charge() { return [cents(1), rates, readFile, z]; });
+export const checkout = workflow({ name: "checkout" }, async () => charge());
+`;
+const FILES = {
+  "flows/checkout.ts": CHECKOUT,
+  "flows/rates.json": '{"eur":1}',
+  "shared/money.ts": "export const cents = (n: number): number => n * 100;",
+};
+
+test("EXE-59 a registration holds the entry, every local file it imports, and a bundle", async () => {
+  const folder = folderWith(FILES);
+  const { bundle } = await bundleWorkflow(join(folder, "flows/checkout.ts"));
+  expect(bundle?.entry).toBe("flows/checkout.ts");
+  expect(bundle?.root).toBe(folder);
+  expect(bundle?.files.map(({ path }) => path).sort()).toEqual(Object.keys(FILES).sort());
+  expect(bundle?.files.find(({ path }) => path === "flows/checkout.ts")?.source).toBe(CHECKOUT);
+  for (const external of ["node:fs/promises", "@engine/sdk", "zod"]) {
+    expect(bundle?.bundle).toContain(`from "${external}"`);
+  }
+  expect(bundle?.bundle).toContain("n * 100");
+});
+
+test("the same sources give the same bundle wherever they lie", async () => {
+  const tsconfig = { "tsconfig.json": '{"compilerOptions":{"target":"es2015"}}' };
+  const here = await bundleWorkflow(join(folderWith(FILES), "flows/checkout.ts"));
+  const there = await bundleWorkflow(
+    join(folderWith({ ...FILES, ...tsconfig }), "flows/checkout.ts"),
+  );
+  expect(there.bundle?.bundle).toBe(here.bundle?.bundle);
+});
+
+test("a task named by its function keeps that name when two files use the same", async () => {
+  const folder = folderWith({
+    "a.ts": `import { other } from "./b"; export function load() {} ; export const names = [load.name, other.name];`,
+    "b.ts": "function load() { return 1; } export const other = load;",
+  });
+  const { bundle } = await bundleWorkflow(join(folder, "a.ts"));
+  const module = await import(`data:text/javascript,${encodeURIComponent(bundle?.bundle ?? "")}`);
+  expect(module.names).toEqual(["load", "load"]);
+});
+
+test("a bundled CommonJS package may require a built-in module", async () => {
+  const folder = folderWith({
+    "a.ts": `import old from "old"; export const sep = old;`,
+    "node_modules/old/package.json": '{"name":"old","main":"index.js"}',
+    "node_modules/old/index.js": `module.exports = require("path").sep;`,
+    "run.mjs": "",
+  });
+  const { bundle } = await bundleWorkflow(join(folder, "a.ts"));
+  expect(bundle?.files.map(({ path }) => path)).toEqual(["a.ts"]);
+  expect(bundle?.bundle).toMatch(/^import \{ createRequire as /);
+});
+
+test.each([
+  ["syntax_error", "const ü = 1;\nexport const a = (ü ;", { line: 2, column: 21 }],
+  ["unresolved_import", 'import { x } from "./gone";\nexport { x };', { line: 1, column: 19 }],
+  ["unresolved_import", 'import x from "left-pad";\nexport { x };', { line: 1, column: 15 }],
+])("EXE-64 %s is reported with its place", async (rule, source, place) => {
+  const file = join(folderWith({ "a.ts": source }), "a.ts");
+  const { problems } = await bundleWorkflow(file);
+  expect(problems).toEqual([expect.objectContaining({ rule, file, ...place })]);
+});

@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import type { SourceFile } from "@engine/contract";
+import { type BuildFailure, build, type Location, type Message, type Metafile } from "esbuild";
+import type { SourceProblem } from "../render/source-problem.ts";
+
+/** What registration sends (EXE-59), with the folder its paths start from. */
+export interface WorkflowBundle {
+  readonly entry: string;
+  readonly files: SourceFile[];
+  readonly bundle: string;
+  readonly root: string;
+}
+
+export type Bundled =
+  | { readonly bundle: WorkflowBundle; readonly problems?: undefined }
+  | { readonly bundle?: undefined; readonly problems: readonly SourceProblem[] };
+
+/** Left to the worker's own installation. */
+const EXTERNAL = ["node:*", "@engine/*", "zod", "zod/*"];
+
+/**
+ * Bundles a workflow file with everything it imports. The same sources give the same bytes wherever
+ * they lie, because equal content must not become a new version.
+ */
+export async function bundleWorkflow(path: string): Promise<Bundled> {
+  const folder = dirname(path);
+  try {
+    const { outputFiles, metafile } = await build({
+      entryPoints: [path],
+      absWorkingDir: folder,
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      platform: "node",
+      target: "node22",
+      charset: "utf8",
+      // A workflow or task may take its name from its function, which bundling would rename.
+      keepNames: true,
+      legalComments: "none",
+      // A tsconfig nearby must not decide which bytes the same sources give.
+      tsconfigRaw: { compilerOptions: { useDefineForClassFields: true } },
+      external: EXTERNAL,
+      logLevel: "silent",
+    });
+    const [output] = outputFiles;
+    if (!output) throw new Error(`bundling ${path} gave no output`);
+    return { bundle: withFiles(path, folder, metafile, output.text) };
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    return { problems: error.errors.map((message) => problemOf(message, folder)) };
+  }
+}
+
+function withFiles(
+  path: string,
+  folder: string,
+  { inputs }: Metafile,
+  text: string,
+): WorkflowBundle {
+  const paths = Object.keys(inputs)
+    .map((input) => resolve(folder, input))
+    .filter((input) => !input.includes(`${sep}node_modules${sep}`) && isReadable(input));
+  const root = commonFolder([path, ...paths]);
+  const inRoot = (file: string) => relative(root, file).split(sep).join("/");
+  const files = paths.map((file) => ({ path: inRoot(file), source: readFileSync(file, "utf8") }));
+  return { entry: inRoot(path), files, bundle: withRequire(text), root };
+}
+
+/** Inputs of esbuild's own making, such as a disabled module, are no files. */
+function isReadable(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A bundled CommonJS package may ask for a built-in module; a module has no `require` by itself. */
+function withRequire(bundle: string): string {
+  if (!bundle.includes("__require(")) return bundle;
+  return `import { createRequire as __createRequire } from "node:module";\nvar require = __createRequire(import.meta.url);\n${bundle}`;
+}
+
+function commonFolder(paths: readonly string[]): string {
+  let folder = dirname(paths[0] ?? "");
+  const outside = (path: string) => {
+    const way = relative(folder, path);
+    return way.startsWith("..") || isAbsolute(way);
+  };
+  while (paths.some(outside)) folder = dirname(folder);
+  return folder;
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && Array.isArray((error as Partial<BuildFailure>).errors);
+}
+
+function problemOf({ text, location }: Message, folder: string): SourceProblem {
+  const missing = /^Could not resolve "(.+)"$/.exec(text)?.[1];
+  return {
+    file: location ? resolve(folder, location.file) : folder,
+    line: location?.line ?? 1,
+    column: location ? columnOf(location) : 1,
+    rule: missing === undefined ? "syntax_error" : "unresolved_import",
+    message: missing === undefined ? text : unresolved(missing),
+  };
+}
+
+function unresolved(module: string): string {
+  if (/^\.{0,2}\//.test(module)) return `${module} does not exist; correct the path`;
+  return `package ${module} is not installed; install it with: npm install ${module}`;
+}
+
+/** From 1, in characters: esbuild counts bytes. */
+export function columnOf({ column, lineText }: Pick<Location, "column" | "lineText">): number {
+  return Buffer.from(lineText).subarray(0, column).toString().length + 1;
+}

@@ -1,0 +1,35 @@
+import { EngineError } from "@engine/contract";
+
+/** What the client needs of a response; the platform's `Response` is one. */
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: ReadableStream<Uint8Array> | null;
+  text(): Promise<string>;
+}
+
+export interface FetchRequest {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What the client needs of `fetch`; the platform's is one. */
+export type Fetch = (url: string, request: FetchRequest) => Promise<FetchResponse>;
+
+/** What went wrong on the way, as something that may pass: the caller can try again. */
+export function unreachable(url: string, cause: unknown): EngineError {
+  return new EngineError(
+    "unavailable",
+    `no answer from ${new URL(url).origin} (${reasonOf(cause)}); check that an engine runs there and that this is its URL`,
+    { cause },
+  );
+}
+
+/** `fetch` fails with "fetch failed" and hides what happened in its cause. */
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  if (thrown.cause instanceof AggregateError) return reasonOf(thrown.cause.errors[0]);
+  return thrown.cause === undefined ? thrown.message : reasonOf(thrown.cause);
+}

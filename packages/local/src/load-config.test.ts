@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { loadConfig } from "./load-config.ts";
+
+function folderWith(toml?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "engine-config-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  if (toml !== undefined) writeFileSync(join(folder, "engine.toml"), toml);
+  return folder;
+}
+
+test("EXE-96 without any source the defaults hold and home lies in the working directory", () => {
+  const cwd = folderWith();
+  const { config, file } = loadConfig({ cwd, env: {} });
+  expect(file).toBeUndefined();
+  expect(config.home).toBe(join(cwd, ".engine"));
+  expect(config.server.port).toBe(8000);
+});
+
+test("EXE-96 file, then environment, then flags: later wins, key by key", () => {
+  const cwd = folderWith(
+    '[engine.server]\nhost = "a"\nport = 1\n[engine.workers.labels]\nx = "file"\ny = "file"',
+  );
+  const { config, file } = loadConfig({
+    cwd,
+    env: { ENGINE_SERVER__PORT: "2", ENGINE_WORKERS__LABELS: '{"y":"env","z":"env"}' },
+    flags: { server: { port: 3 }, workers: { labels: { z: "flag" } } },
+  });
+  expect(config.server).toEqual({ host: "a", port: 3 });
+  expect(config.workers.labels).toEqual({ x: "file", y: "env", z: "flag" });
+  expect(file).toBe(join(cwd, "engine.toml"));
+});
+
+test("ENGINE_CONFIG names another file, and a missing one is an error that says so", () => {
+  const cwd = folderWith();
+  writeFileSync(join(cwd, "other.toml"), '[engine]\nlog_level = "debug"');
+  expect(loadConfig({ cwd, env: { ENGINE_CONFIG: "other.toml" } }).config.log_level).toBe("debug");
+  expect(() => loadConfig({ cwd, env: { ENGINE_CONFIG: "gone.toml" } })).toThrow(
+    /gone\.toml cannot be read \(ENGINE_CONFIG names it; ENOENT\)/,
+  );
+});
+
+test("a file that is not TOML is refused with file, line and column", () => {
+  const cwd = folderWith("[engine]\nhome = .engine\n");
+  expect(() => loadConfig({ cwd, env: {} })).toThrow(/^engine\.toml:2:\d+: /);
+});
+
+test("EXE-96 every wrong value is named by its key, in one go", () => {
+  const cwd = folderWith("[engine.server]\nport = 99999\nprot = 1");
+  expect(() => loadConfig({ cwd, env: { ENGINE_WORKERS__SLOTS: "many" } })).toThrow(
+    /(?=[\s\S]*engine\.server\.port: )(?=[\s\S]*engine\.server\.prot: .*did you mean "port")(?=[\s\S]*ENGINE_WORKERS__SLOTS: )/,
+  );
+});
+
+test("a table outside [engine] is refused with the place it belongs to", () => {
+  const cwd = folderWith("[server]\nport = 1");
+  expect(() => loadConfig({ cwd, env: {} })).toThrow(/write it as \[engine\.server\]/);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { type Candidate, gate } from "./gate.ts";
+
+function candidate(worker: string, changes: Partial<Candidate> = {}): Candidate {
+  return { worker, load: 0, slots: 64, hasFreeSlot: true, takesWork: true, ...changes };
+}
+
+const fresh = { last_worker: null };
+
+test("DSP-1 the gate says why an execution waits", () => {
+  expect(gate(fresh, [])).toEqual({ kind: "wait", reason: "no_worker" });
+  const away = candidate("a", { takesWork: false });
+  expect(gate(fresh, [away])).toEqual({ kind: "wait", reason: "workers_unavailable" });
+  const full = candidate("b", { hasFreeSlot: false });
+  expect(gate(fresh, [full, away])).toEqual({ kind: "wait", reason: "workers_full" });
+});
+
+test("DSP-6 the original worker is preferred, then the lowest load, then the name", () => {
+  const [a, b, c] = [candidate("a", { load: 2 }), candidate("b"), candidate("c")];
+  const choice = (last_worker: string | null, workers: Candidate[]) =>
+    gate({ last_worker }, workers);
+  expect(choice("a", [c, b, a])).toMatchObject({ candidate: { worker: "a" } });
+  expect(choice(null, [c, b, a])).toMatchObject({ candidate: { worker: "b" } });
+  const full = candidate("a", { hasFreeSlot: false });
+  expect(choice("a", [full, c])).toMatchObject({ candidate: { worker: "c" } });
+});

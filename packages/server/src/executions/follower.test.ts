@@ -1,0 +1,78 @@
+import {
+  createdExecution,
+  decideClaim,
+  type ExecutionRow,
+  type NewEvent,
+  patchOf,
+} from "@engine/contract";
+import type { LoggedEvent } from "@engine/store";
+import { expect, test } from "vitest";
+import { Follower } from "./follower.ts";
+import { rowBefore } from "./row-after.ts";
+
+interface News {
+  readonly row: ExecutionRow;
+  readonly logged: LoggedEvent[];
+}
+
+/** The commits of an execution that is claimed, started and completed, each by itself. */
+function commits(): News[] {
+  const now = 0;
+  const { row: created, event } = createdExecution({
+    execution_id: "x",
+    namespace: "default",
+    workflow: "hello",
+    version: 1,
+    module_hash: "m",
+    input: null,
+    trigger: { kind: "api" },
+    by: null,
+    now,
+  });
+  const news: News[] = [{ row: created, logged: logged(created, [event]) }];
+  const claim = decideClaim(created, { worker: "w", session: "s", now });
+  if (!claim) throw new Error("not claimed");
+  let row: ExecutionRow = { ...created, ...claim.patch };
+  news.push({ row, logged: logged(row, claim.events) });
+  for (const type of ["WORKFLOW_STARTED", "WORKFLOW_COMPLETED"] as const) {
+    const next = { ...event, type, value: null };
+    row = { ...row, ...patchOf(row, [next], now) };
+    news.push({ row, logged: logged(row, [next]) });
+  }
+  return news;
+}
+
+function logged({ head }: ExecutionRow, events: readonly NewEvent[]): LoggedEvent[] {
+  const first = head - events.length + 1;
+  return events.map((event, i) => ({ event: { ...event, seq: first + i }, recorded_at: 0 }));
+}
+
+async function idsOf(follower: Follower): Promise<unknown[]> {
+  const ids: unknown[] = [];
+  for await (const part of follower.frames()) ids.push(typeof part === "string" ? part : part.id);
+  return ids;
+}
+
+test("EXE-91 frames come in the order of the log, whatever order the commits are told in", async () => {
+  const [created, claimed, started, completed] = commits() as [News, News, News, News];
+  const follower = new Follower("x");
+  follower.begin(rowBefore(created.row), 0);
+  for (const { row, logged } of [completed, claimed, started, created]) follower.see(row, logged);
+  expect(await idsOf(follower)).toEqual([1, 2, 3, 4]);
+});
+
+test("EXE-91 what is told twice comes once", async () => {
+  const news = commits();
+  const follower = new Follower("x");
+  follower.begin(rowBefore(commits()[0]?.row as ExecutionRow), 0);
+  for (const { row, logged } of [...news.slice(0, 2), ...news]) follower.see(row, logged);
+  expect(await idsOf(follower)).toEqual([1, 2, 3, 4]);
+});
+
+test("what was committed before the reader knew where to begin is not lost", async () => {
+  const news = commits();
+  const follower = new Follower("x");
+  for (const { row, logged } of news) follower.see(row, logged);
+  follower.begin(news[1]?.row as ExecutionRow, 2);
+  expect(await idsOf(follower)).toEqual([3, 4]);
+});

@@ -1,0 +1,175 @@
+import {
+  type EventType,
+  type ExecutionRow,
+  PROGRESS_QUEUE_LIMIT,
+  type ProgressItem,
+  type SseFrame,
+} from "@engine/contract";
+import type { LoggedEvent } from "@engine/store";
+import { toRecord } from "./record.ts";
+import { rowAfter } from "./row-after.ts";
+import { isSettled } from "./waiters.ts";
+
+/** A frame, or the text of a comment. */
+export type FollowPart = SseFrame | string;
+
+/** The word a state frame has for each event that makes a state (EXE-91). */
+const STATE_WORDS: Readonly<Partial<Record<EventType, string>>> = {
+  WORKFLOW_CREATED: "created",
+  WORKFLOW_CLAIMED: "claimed",
+  WORKFLOW_STARTED: "running",
+  WORKFLOW_PAUSED: "paused",
+  WORKFLOW_RESUMING: "resuming",
+  WORKFLOW_RESUMED: "running",
+  WORKFLOW_CANCELLING: "cancelling",
+  WORKFLOW_CANCELLED: "cancelled",
+  WORKFLOW_COMPLETED: "completed",
+  WORKFLOW_FAILED: "failed",
+};
+
+interface News {
+  readonly row: ExecutionRow;
+  readonly logged: readonly LoggedEvent[];
+}
+
+/**
+ * One reader of a run or resume: turns commits into frames, none skipped and none repeated. State
+ * frames are never dropped; of progress it holds 1,000 and tells how many it let go (PRG-6).
+ */
+export class Follower {
+  readonly execution_id: string;
+  readonly #onClosed: (() => void)[] = [];
+  /** The execution as of `#seen`; undefined until the reader knows where it begins. */
+  #row: ExecutionRow | undefined;
+  #seen = 0;
+  #log: LoggedEvent[] | undefined;
+  /** News that cannot be told yet: from before the beginning was known, or after a gap. */
+  #early: News[] = [];
+  #hasNews = true;
+
+  readonly #parts: FollowPart[] = [];
+  #progressHeld = 0;
+  #progressDropped = 0;
+  #hasEnded = false;
+  #wake: (() => void) | undefined;
+
+  constructor(execution_id: string) {
+    this.execution_id = execution_id;
+  }
+
+  /** Called once, when the reader has left or everything was told. */
+  onClosed(then: () => void): void {
+    this.#onClosed.push(then);
+  }
+
+  /**
+   * Says where it begins: with the events after `seen`, told from `row`.
+   *
+   * @param log With detail: everything up to `seen`; each record then has its events.
+   */
+  begin(row: ExecutionRow, seen: number, log?: readonly LoggedEvent[]): void {
+    this.#row = row;
+    this.#seen = seen;
+    this.#log = log && [...log];
+    this.#tellEarly();
+  }
+
+  /** Up to where the log was told. */
+  get seen(): number {
+    return this.#seen;
+  }
+
+  see(row: ExecutionRow, logged: readonly LoggedEvent[]): void {
+    if (this.#hasEnded) return;
+    this.#hasNews = true;
+    this.#early.push({ row, logged });
+    if (this.#row) this.#tellEarly();
+  }
+
+  seeProgress(item: ProgressItem): void {
+    if (this.#hasEnded) return;
+    if (this.#progressHeld >= PROGRESS_QUEUE_LIMIT) {
+      this.#progressDropped++;
+      return;
+    }
+    this.#progressHeld++;
+    this.#push({ event: "task.progress", data: { type: "TASK_PROGRESS", ...item } });
+  }
+
+  /** Ends the stream after what was told, without a closing frame. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#wake?.();
+  }
+
+  /** Whether nothing was heard since this was asked last. */
+  isQuiet(): boolean {
+    const isQuiet = !this.#hasNews;
+    this.#hasNews = false;
+    return isQuiet;
+  }
+
+  async *frames(): AsyncGenerator<FollowPart, void, undefined> {
+    try {
+      while (true) {
+        for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift()) {
+          if (typeof part !== "string" && part.id === undefined) this.#progressHeld--;
+          yield part;
+        }
+        if (this.#hasEnded) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  close(): void {
+    this.end();
+    for (const then of this.#onClosed.splice(0)) then();
+  }
+
+  /** Tells what follows without a gap, whatever order it came in. */
+  #tellEarly(): void {
+    for (let told = true; told && this.#early.length > 0; ) {
+      const waiting = this.#early;
+      this.#early = waiting.filter((news) => !this.#tell(news));
+      told = this.#early.length < waiting.length;
+    }
+  }
+
+  /** False when events before these are missing still. */
+  #tell({ row, logged }: News): boolean {
+    if ((logged[0]?.event.seq ?? 0) > this.#seen + 1) return false;
+    for (const entry of logged) {
+      if (entry.event.seq <= this.#seen || !this.#row || this.#hasEnded) continue;
+      this.#seen = entry.event.seq;
+      this.#row = this.#seen === row.head ? row : rowAfter(this.#row, entry);
+      this.#log?.push(entry);
+      this.#tellState(this.#row, entry);
+    }
+    // A hand-over writes no event but changes the row.
+    if (row.head === this.#seen) this.#row = row;
+    return true;
+  }
+
+  #tellState(row: ExecutionRow, { event }: LoggedEvent): void {
+    const word = STATE_WORDS[event.type];
+    if (!word) return;
+    this.#push({
+      event: `${row.workflow}.execution.${word}`,
+      id: event.seq,
+      data: toRecord(row, this.#log),
+    });
+    if (isSettled(row)) this.end();
+  }
+
+  #push(frame: SseFrame): void {
+    if (this.#progressDropped > 0) this.#parts.push(`dropped ${this.#progressDropped}`);
+    this.#progressDropped = 0;
+    this.#parts.push(frame);
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,61 @@
+import type { Changed, LoggedEvent, Store } from "@engine/store";
+import type { ProgressHub } from "../progress/progress-hub.ts";
+import { Follower } from "./follower.ts";
+
+/** The readers of running executions, fed by the commits of this process. */
+export class Followers {
+  readonly #store: Store;
+  readonly #progress: ProgressHub;
+  readonly #followers = new Map<string, Set<Follower>>();
+  #isClosed = false;
+
+  constructor(ports: { store: Store; progress: ProgressHub }) {
+    this.#store = ports.store;
+    this.#progress = ports.progress;
+  }
+
+  /** Open it before the change it begins with, then `begin` it or `close` it. */
+  open(execution_id: string): Follower {
+    const follower = new Follower(execution_id);
+    follower.onClosed(this.#progress.join(execution_id, (item) => follower.seeProgress(item)));
+    const followers = this.#followers.get(execution_id) ?? new Set();
+    this.#followers.set(execution_id, followers.add(follower));
+    follower.onClosed(() => {
+      followers.delete(follower);
+      if (followers.size === 0) this.#followers.delete(execution_id);
+    });
+    if (this.#isClosed) follower.end();
+    return follower;
+  }
+
+  onCommit({ row, events, recorded_at }: Changed): void {
+    const followers = this.#followers.get(row.execution_id);
+    if (!followers) return;
+    const logged = events.map((event) => ({ event, recorded_at }));
+    for (const follower of followers) follower.see(row, logged);
+  }
+
+  /** Reads again what is followed and had no news since the last time. */
+  async reread(): Promise<void> {
+    await Promise.all(
+      [...this.#followers.values()].map(async (followers) => {
+        for (const follower of followers) if (follower.isQuiet()) await this.#catchUp(follower);
+      }),
+    );
+  }
+
+  async #catchUp(follower: Follower): Promise<void> {
+    const row = await this.#store.findExecution(follower.execution_id);
+    if (!row || row.head === follower.seen) return;
+    const logged = await this.#store.readLog(follower.execution_id, { after: follower.seen });
+    // The log may have grown between the two reads; what lies above the row comes with its commit.
+    const upTo: readonly LoggedEvent[] = logged.filter(({ event }) => event.seq <= row.head);
+    follower.see(row, upTo);
+  }
+
+  /** Every stream ends now, without a closing frame. */
+  close(): void {
+    this.#isClosed = true;
+    for (const followers of this.#followers.values()) for (const f of followers) f.end();
+  }
+}

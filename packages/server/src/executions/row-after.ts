@@ -1,0 +1,39 @@
+/**
+ * An execution as it was after each of its events. One commit can hold several (creation and claim;
+ * start, tasks and completion), but a stream tells each state with the record of that moment.
+ */
+import { type Event, type ExecutionRow, isTerminal, patchOf, unowned } from "@engine/contract";
+import type { LoggedEvent } from "@engine/store";
+
+/** The row as it was before its first event. */
+export function rowBefore(row: ExecutionRow): ExecutionRow {
+  return {
+    ...row,
+    state: "CREATED",
+    output: null,
+    failure: null,
+    worker: null,
+    session: null,
+    last_worker: null,
+    last_session: null,
+    generation: 0,
+    head: 0,
+    resuming: false,
+    waits: [],
+    started_at: null,
+    finished_at: null,
+    updated_at: row.created_at,
+  };
+}
+
+/** The row after one more event, as far as the log tells. */
+export function rowAfter(row: ExecutionRow, { event, recorded_at }: LoggedEvent): ExecutionRow {
+  const next = { ...row, ...patchOf(row, [event], recorded_at) };
+  if (event.type === "WORKFLOW_CLAIMED") return { ...next, ...claimOf(event) };
+  if (next.state === "PAUSED" || isTerminal(next.state)) return { ...next, ...unowned(next) };
+  return next;
+}
+
+function claimOf(event: Event): Pick<ExecutionRow, "worker" | "generation"> {
+  return event.value as { worker: string; generation: number };
+}

@@ -1,0 +1,131 @@
+import { type ExecutionRow, isTerminal } from "@engine/contract";
+import type { Changed, Store } from "@engine/store";
+import type { SetTimer } from "../engine-ports.ts";
+
+/** Where a sync call stops waiting: the end, or a pause that somebody must answer (EXE-81). */
+export function isSettled({ state }: Pick<ExecutionRow, "state">): boolean {
+  return state === "PAUSED" || isTerminal(state);
+}
+
+export interface WaitOptions {
+  /** Undefined = no limit. */
+  readonly timeoutMs?: number | undefined;
+  /** Fires when nobody needs the answer any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Calls that wait for an execution. They are woken by the commits of this process; {@link reread}
+ * covers what other processes wrote.
+ */
+export class Waiters {
+  readonly #store: Store;
+  readonly #setTimer: SetTimer;
+  readonly #waits = new Map<string, Set<Wait>>();
+  #isClosed = false;
+
+  constructor(ports: { store: Store; setTimer: SetTimer }) {
+    this.#store = ports.store;
+    this.#setTimer = ports.setTimer;
+  }
+
+  /**
+   * Begins to listen. Open it before the change whose outcome is awaited, so that no commit falls
+   * between the change and the wait; always close it.
+   */
+  open(execution_id: string): Wait {
+    const waits = this.#waits.get(execution_id) ?? new Set();
+    const wait = new Wait(this.#setTimer, () => {
+      waits.delete(wait);
+      if (waits.size === 0) this.#waits.delete(execution_id);
+    });
+    this.#waits.set(execution_id, waits.add(wait));
+    if (this.#isClosed) wait.giveUp();
+    return wait;
+  }
+
+  onCommit({ row }: Changed): void {
+    const waits = this.#waits.get(row.execution_id);
+    if (waits) for (const wait of waits) wait.see(row);
+  }
+
+  /** Reads again what is waited for and had no news since the last time. */
+  async reread(): Promise<void> {
+    const quiet = [...this.#waits].filter(([, waits]) =>
+      [...waits].every((wait) => wait.isQuiet()),
+    );
+    await Promise.all(
+      quiet.map(async ([execution_id, waits]) => {
+        const row = await this.#store.findExecution(execution_id);
+        if (row) for (const wait of waits) wait.see(row);
+      }),
+    );
+  }
+
+  /** Every wait ends now, with what is known. */
+  close(): void {
+    this.#isClosed = true;
+    for (const waits of this.#waits.values()) for (const wait of waits) wait.giveUp();
+  }
+}
+
+/** One call that waits. */
+export class Wait {
+  readonly #setTimer: SetTimer;
+  readonly #onClose: () => void;
+  #latest: ExecutionRow | undefined;
+  #resolve: ((row: ExecutionRow) => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #hasNews = true;
+  #gaveUp = false;
+
+  constructor(setTimer: SetTimer, onClose: () => void) {
+    this.#setTimer = setTimer;
+    this.#onClose = onClose;
+  }
+
+  /**
+   * The row once it is settled, or as it is when the time is over. A state older than `from` does
+   * not count: a resume must not be answered with the pause it answers.
+   */
+  until(from: ExecutionRow, { timeoutMs, signal }: WaitOptions = {}): Promise<ExecutionRow> {
+    const known = this.#latest && this.#latest.head >= from.head ? this.#latest : from;
+    this.#latest = known;
+    if (isSettled(known) || this.#gaveUp || signal?.aborted) return Promise.resolve(known);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      if (timeoutMs !== undefined) {
+        this.#cancelTimer = this.#setTimer(() => this.giveUp(), timeoutMs);
+      }
+      signal?.addEventListener("abort", () => this.giveUp(), { once: true });
+    });
+  }
+
+  see(row: ExecutionRow): void {
+    if (this.#latest && row.head < this.#latest.head) return;
+    this.#latest = row;
+    this.#hasNews = true;
+    if (isSettled(row)) this.#answer();
+  }
+
+  giveUp(): void {
+    this.#gaveUp = true;
+    this.#answer();
+  }
+
+  /** Whether nothing was heard since this was asked last. */
+  isQuiet(): boolean {
+    const isQuiet = !this.#hasNews;
+    this.#hasNews = false;
+    return isQuiet;
+  }
+
+  close(): void {
+    this.#cancelTimer?.();
+    this.#onClose();
+  }
+
+  #answer(): void {
+    if (this.#latest) this.#resolve?.(this.#latest);
+  }
+}

@@ -1,0 +1,45 @@
+import type { ExecutionRow, routes } from "@engine/contract";
+import type { Engine } from "../engine.ts";
+import { toBasic, toInspected } from "../executions/record.ts";
+import type { Handlers } from "../http/handlers.ts";
+import { answer } from "../http/reply.ts";
+import { runAnswer, waitMs } from "./run-answer.ts";
+
+/** The basic API (EXE-89). @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
+export function basicHandlers(
+  { executions }: Engine,
+  syncTimeoutSeconds: number,
+): Handlers<typeof routes.basic> {
+  return {
+    run: async ({ params, query, body: input }, { signal, caller }) => {
+      const { namespace, version, timeout, inspect } = query;
+      const request = {
+        namespace,
+        workflow: params.workflow_name,
+        version,
+        input,
+        trigger: { kind: "api" as const },
+        by: caller.principal,
+      };
+      const timeoutMs = waitMs(timeout, syncTimeoutSeconds);
+      return basicAnswer(await executions.startAndWait(request, { timeoutMs, signal }), inspect);
+    },
+    resume: async ({ params, query, body: input }, { signal, caller }) => {
+      const { namespace, pause, timeout, inspect } = query;
+      const { execution_id, workflow_name } = params;
+      const workflow = { namespace, name: workflow_name };
+      const request = { workflow, execution_id, input, pause, by: caller.principal };
+      const timeoutMs = waitMs(timeout, syncTimeoutSeconds);
+      return basicAnswer(await executions.resumeAndWait(request, { timeoutMs, signal }), inspect);
+    },
+    inspect: async ({ params: { execution_id } }) => {
+      const row = await executions.get(execution_id);
+      return answer(200, toInspected(row, await executions.log(execution_id)));
+    },
+  };
+
+  async function basicAnswer(row: ExecutionRow, inspect: boolean | undefined) {
+    if (!inspect) return runAnswer(row, toBasic(row));
+    return runAnswer(row, toInspected(row, await executions.log(row.execution_id)));
+  }
+}

@@ -1,0 +1,35 @@
+import { notFound, type routes, type WorkflowRecord } from "@engine/contract";
+import type { Engine } from "../engine.ts";
+import type { Handlers } from "../http/handlers.ts";
+import { answer } from "../http/reply.ts";
+
+export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.catalog> {
+  return {
+    register: async ({ query: { dry_run: dryRun }, body }, { caller }) => {
+      const registered = await catalog.register(body, { dryRun, by: caller.principal });
+      const isCreated = !dryRun && registered.items.some(({ created }) => created);
+      return isCreated ? answer(201, registered) : answer(200, registered);
+    },
+    list: async ({ query }) => answer(200, paged(await catalog.list(query), query)),
+    namespaces: async ({ query }) => answer(200, paged(await catalog.namespaces(query), query)),
+    get: async ({ params: { ns, wf }, query: { source } }) =>
+      answer(200, await withSource(await catalog.get(ns, wf), source)),
+    versions: async ({ params: { ns, wf }, query }) =>
+      answer(200, paged(await catalog.versions(ns, wf, query), query)),
+    version: async ({ params: { ns, wf, version }, query: { source } }) => {
+      if (!/^[1-9]\d{0,8}$/.test(version)) throw notFound("version", `${version} of ${ns}/${wf}`);
+      return answer(200, await withSource(await catalog.get(ns, wf, Number(version)), source));
+    },
+  };
+
+  async function withSource(record: WorkflowRecord, source: boolean | undefined) {
+    return source ? { ...record, files: [...(await catalog.readFiles(record))] } : record;
+  }
+}
+
+function paged<Item>(
+  { items, total }: { readonly items: readonly Item[]; readonly total: number },
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): { items: Item[]; total: number; limit: number; offset: number } {
+  return { items: [...items], total, limit, offset };
+}

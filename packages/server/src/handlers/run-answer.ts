@@ -1,0 +1,53 @@
+import { EngineError, type ExecutionRow, RunMode, type State } from "@engine/contract";
+import type { Follower } from "../executions/follower.ts";
+import { type ReplyHeaders, type StreamReply, stream } from "../http/reply.ts";
+
+type RunStatus = 200 | 202 | 409 | 500;
+
+export type RunAnswer<Body> = {
+  [Status in RunStatus]: {
+    readonly status: Status;
+    readonly body: Body;
+    readonly headers: ReplyHeaders;
+  };
+}[RunStatus];
+
+const EXECUTION_ID = "x-engine-execution-id";
+
+/** How a run or resume is answered, by the state it is in (EXE-81). */
+export function runAnswer<Body>(row: ExecutionRow, body: Body): RunAnswer<Body> {
+  const status = statusOf(row.state);
+  const { execution_id, namespace, workflow } = row;
+  const location = `/workflows/${namespace}/${workflow}/status/${execution_id}`;
+  const headers = { [EXECUTION_ID]: execution_id, ...(status === 202 && { location }) };
+  return { status, body, headers };
+}
+
+function statusOf(state: State): RunStatus {
+  if (state === "COMPLETED") return 200;
+  if (state === "FAILED") return 500;
+  return state === "CANCELLED" ? 409 : 202;
+}
+
+export function runStream(follower: Follower): StreamReply {
+  return stream(follower.frames(), { headers: { [EXECUTION_ID]: follower.execution_id } });
+}
+
+export function runMode(text: string): RunMode {
+  const mode = RunMode.safeParse(text);
+  if (mode.success) return mode.data;
+  throw new EngineError(
+    "bad_request",
+    `mode must be one of ${RunMode.options.join(", ")}; got "${text}"`,
+  );
+}
+
+/** Milliseconds a sync call waits: what the caller asks for, capped by the server (EXE-81). */
+export function waitMs(
+  timeoutSeconds: number | undefined,
+  syncTimeoutSeconds: number,
+): number | undefined {
+  const limit = syncTimeoutSeconds === 0 ? undefined : syncTimeoutSeconds;
+  const seconds = Math.min(timeoutSeconds ?? Infinity, limit ?? Infinity);
+  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}

@@ -1,0 +1,32 @@
+import type { Json, routes } from "@engine/contract";
+import type { Store } from "@engine/store";
+import type { Handlers } from "../http/handlers.ts";
+import { answer } from "../http/reply.ts";
+
+export interface SystemOptions {
+  readonly store: Store;
+  readonly version: string;
+  /** False while the server starts or stops. */
+  readonly isReady: () => boolean;
+  readonly openApi: () => Record<string, Json>;
+}
+
+export function systemHandlers(options: SystemOptions): Handlers<typeof routes.system> {
+  const { store, version, isReady, openApi } = options;
+  return {
+    health: async () => {
+      const database = store.kind;
+      try {
+        await store.ping();
+        return answer(200, { status: "healthy" as const, database, version });
+      } catch {
+        return answer(503, { status: "unhealthy" as const, database, version });
+      }
+    },
+    ready: () =>
+      isReady()
+        ? answer(200, { status: "ready" as const })
+        : answer(503, { status: "not_ready" as const }),
+    openapi: () => answer(200, openApi()),
+  };
+}

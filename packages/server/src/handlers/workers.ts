@@ -1,0 +1,60 @@
+import { type routes, SESSION_HEADER, type SessionRef, type WorkerFrame } from "@engine/contract";
+import type { Engine } from "../engine.ts";
+import type { Handlers } from "../http/handlers.ts";
+import { answer, raw, stream } from "../http/reply.ts";
+import { FrameQueue } from "./frame-queue.ts";
+
+type SessionHeaders = { readonly [SESSION_HEADER]?: string | undefined };
+
+export function workerHandlers({ workers }: Engine): Handlers<typeof routes.workers> {
+  return {
+    register: async ({ body }) => {
+      const { registered, isNew } = await workers.open(body);
+      return isNew ? answer(201, registered) : answer(200, registered);
+    },
+    connect: async ({ params, headers, body }, { signal }) => {
+      const queue = new FrameQueue<WorkerFrame>();
+      const connection = await workers.connect(ref(params.name, headers), body.running, (frame) =>
+        queue.push(frame),
+      );
+      void connection.closed.then(() => queue.end());
+      signal.addEventListener("abort", () => connection.close(), { once: true });
+      if (signal.aborted) connection.close();
+      return stream(queue.frames());
+    },
+    heartbeat: async ({ params, headers, body }) =>
+      answer(200, await workers.heartbeat(ref(params.name, headers), body)),
+    checkpoint: async ({ params: { id }, headers, body }) => {
+      const worker = headers["x-engine-worker"] ?? "";
+      return answer(200, await workers.checkpoint(ref(worker, headers), id, body));
+    },
+    checkpoints: async ({ params, headers, body }) => {
+      const items = await workers.checkpoints(ref(params.name, headers), body.items);
+      return answer(200, { items: [...items] });
+    },
+    release: async ({ params, headers, body }) => {
+      const items = await workers.release(ref(params.name, headers), body.items);
+      return answer(200, { items: [...items] });
+    },
+    progress: async ({ params, headers, body }) => {
+      const session = ref(params.name, headers);
+      return answer(200, await workers.progress(session, params.execution_id, body));
+    },
+    module: async ({ params, headers }) => {
+      const bundle = await workers.module(ref(params.name, headers), params.hash);
+      return raw(200, bundle, { "cache-control": "private, max-age=31536000, immutable" });
+    },
+    events: async ({ params, headers, query }) => {
+      const page = await workers.events(ref(params.name, headers), params.id, query);
+      return answer(200, { events: [...page.events], head: page.head });
+    },
+    disconnect: async ({ params, headers }) => {
+      await workers.disconnect(ref(params.name, headers));
+      return answer(204, undefined);
+    },
+  };
+}
+
+function ref(worker: string, headers: SessionHeaders): SessionRef {
+  return { worker, session: headers[SESSION_HEADER] ?? "" };
+}

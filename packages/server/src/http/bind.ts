@@ -1,0 +1,129 @@
+import { EngineError, isRaw, type Route } from "@engine/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Authorize } from "./authorize.ts";
+import type { Call, Handlers } from "./handlers.ts";
+import { refuseOtherMedia } from "./media-type.ts";
+import type { OpenStreams } from "./open-streams.ts";
+import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
+import { pathOf, tooLarge } from "./refusal.ts";
+import type { Repeat } from "./repeat.ts";
+import type { RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
+import { RequestCall } from "./request-call.ts";
+import { type RequestInput, requestInput } from "./request-input.ts";
+import { serveStream } from "./serve-stream.ts";
+
+/** What every bound route shares. */
+export interface Binding {
+  readonly authorize: Authorize;
+  readonly methods: PathMethods;
+  readonly streams: OpenStreams;
+  readonly pingTimer: Repeat;
+  readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
+}
+
+type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
+type AnyReply = JsonReply | RawReply | StreamReply;
+
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
+
+/** Serves a group of routes. The only place where a request becomes a call. */
+export function bind<Group extends Readonly<Record<string, Route>>>(
+  app: FastifyInstance,
+  group: Group,
+  handlers: Handlers<Group>,
+  binding: Binding,
+): void {
+  for (const [name, route] of Object.entries(group)) {
+    // The table and the handlers have the same keys by their types; here only the row is known.
+    const handle = handlers[name] as unknown as (
+      input: RequestInput,
+      call: Call,
+    ) => AnyReply | Promise<AnyReply>;
+    binding.methods.add(route);
+    const bodyLimit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
+
+    app.route({
+      method: route.method,
+      url: routerPath(route.path),
+      bodyLimit,
+      // Fixed order (AUTH-5): the route, the declared size, the caller; only then the body is read.
+      onRequest: async (request, reply) => {
+        refuseUnmeant(route, request, binding.methods);
+        if (Number(request.headers["content-length"]) > bodyLimit) {
+          reply.header("connection", "close");
+          throw tooLarge(bodyLimit);
+        }
+        request.caller = await binding.authorize(route, {
+          request_id: request.id,
+          params: request.params as Record<string, string>,
+          headers: request.headers,
+        });
+        refuseOtherMedia(request);
+      },
+      handler: async (request, reply) => {
+        const call = new RequestCall(request, reply);
+        const answered = await handle(requestInput(route, request), call);
+        if ("frames" in answered) return serve(answered, request, reply, call);
+        return send(route, answered, reply);
+      },
+    });
+  }
+
+  function serve(
+    answered: StreamReply,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    call: RequestCall,
+  ): void {
+    reply.hijack();
+    serveStream(reply.raw, answered.frames, {
+      headers: { ...reply.getHeaders(), ...answered.headers },
+      streams: binding.streams,
+      pingTimer: binding.pingTimer,
+      leave: () => call.leave(),
+      refuse: (thrown) => binding.refuse(thrown, request),
+    });
+  }
+}
+
+/**
+ * Refuses what the router matched although the table does not mean it: an empty segment for a
+ * parameter, and `/{workflow_name}` for the first segment of a fixed path, whatever the method
+ * (EXE-89).
+ */
+function refuseUnmeant(route: Route, request: FastifyRequest, methods: PathMethods): void {
+  const path = pathOf(request);
+  const isReserved =
+    fixedSegment(route.path) === undefined && methods.isReserved(firstSegment(path));
+  const isEmpty = Object.values(request.params as object).includes("");
+  if (isReserved || isEmpty) throw noRoute(request.method, path, methods);
+}
+
+/** The 404 or 405 of a path; a 405's `details.allow` also becomes the `Allow` header. */
+export function noRoute(method: string, path: string, methods: PathMethods): EngineError {
+  const allow = methods.of(path);
+  if (allow.length === 0) {
+    return new EngineError("not_found", `no route ${method} ${path}; GET /openapi.json lists all`, {
+      details: { resource: "route" },
+    });
+  }
+  return new EngineError(
+    "method_not_allowed",
+    `${path} does not take ${method}; it takes ${allow.join(", ")}`,
+    { details: { allow } },
+  );
+}
+
+function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply): FastifyReply {
+  const { status, headers = {} } = answered;
+  const row = route.answers[status];
+  const type = row && isRaw(row) ? row.raw : "application/json; charset=utf-8";
+  reply.code(status);
+  if (type !== null) reply.header("content-type", type);
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) reply.header(name, value);
+  }
+  if ("raw" in answered) return reply.send(answered.raw);
+  if (type === null) return reply.send();
+  return reply.send(row && isRaw(row) ? answered.body : JSON.stringify(answered.body));
+}

@@ -1,0 +1,55 @@
+import type { Answer, Route, SseFrame } from "@engine/contract";
+
+/** Header names are lower case; an undefined value is left out. */
+export type ReplyHeaders = Readonly<Record<string, string | undefined>>;
+
+/** A frame, or a comment as plain text. */
+export type StreamPart = SseFrame | string;
+
+/** The body as it goes over the wire already, under the media type that the table names. */
+export interface RawReply<Status extends number = number> {
+  readonly status: Status;
+  readonly raw: string | Uint8Array;
+  readonly headers?: ReplyHeaders | undefined;
+}
+
+/** Server-sent events; always status 200. */
+export interface StreamReply {
+  readonly frames: AsyncIterable<StreamPart>;
+  readonly headers?: ReplyHeaders | undefined;
+}
+
+/** What the handler of a route may give back: an answer of its row, or frames where it has them. */
+export type Reply<R extends Route> =
+  | (Answer<R> & { readonly headers?: ReplyHeaders | undefined })
+  | RawReply<keyof R["answers"] & number>
+  | (R extends { frames: readonly string[] } ? StreamReply : never);
+
+/** An answer of the route's row. Plain `{ status, body }` does as well; this adds headers. */
+export function answer<Status extends number, Body>(
+  status: Status,
+  body: Body,
+  headers?: ReplyHeaders,
+): { status: Status; body: Body; headers?: ReplyHeaders | undefined } {
+  return { status, body, headers };
+}
+
+/** An answer whose text exists already, such as stored JSON. */
+export function raw<Status extends number>(
+  status: Status,
+  text: string | Uint8Array,
+  headers?: ReplyHeaders,
+): RawReply<Status> {
+  return { status, raw: text, headers };
+}
+
+/**
+ * Answers with server-sent events. The client leaving, or the server closing, calls `return()` of
+ * the iterator; a generator that waits should also watch `call.signal`, which fires first.
+ */
+export function stream(
+  frames: AsyncIterable<StreamPart>,
+  options: { readonly headers?: ReplyHeaders } = {},
+): StreamReply {
+  return { frames, headers: options.headers };
+}

@@ -1,0 +1,44 @@
+import { EngineError, invalidInput, type Route } from "@engine/contract";
+import type { FastifyRequest } from "fastify";
+
+/** The loose shape of `Parsed<Route>`: what a handler gets, before the row makes it exact. */
+export interface RequestInput {
+  params: Record<string, string>;
+  query?: unknown;
+  headers?: unknown;
+  body?: unknown;
+}
+
+type Schema = NonNullable<Route["body"]>;
+type Issue = Parameters<typeof invalidInput>[0]["issues"][number];
+
+/** Reads a request by its row; query, headers and body are checked together and refused as one. */
+export function requestInput(route: Route, request: FastifyRequest): RequestInput {
+  const input: RequestInput = { params: request.params as Record<string, string> };
+  const issues: Issue[] = [];
+
+  function read(part: "query" | "headers" | "body", schema: Schema, value: unknown): void {
+    const result = schema.safeParse(value);
+    if (result.success) input[part] = result.data;
+    else for (const issue of result.error.issues) issues.push(at(part, issue));
+  }
+
+  if (route.query) read("query", route.query, request.query);
+  else {
+    const keys = Object.keys(request.query as object);
+    if (keys.length) {
+      issues.push({ code: "unrecognized_keys", keys, path: ["query"], message: "", input: {} });
+    }
+  }
+  if (route.headers) read("headers", route.headers, request.headers);
+  if (route.body) read("body", route.body, request.body ?? null);
+  else if (request.body !== undefined && request.body !== null) {
+    throw new EngineError("bad_request", `${route.method} ${route.path} takes no body`);
+  }
+  if (issues.length) throw invalidInput({ issues });
+  return input;
+}
+
+function at(part: string, issue: Issue): Issue {
+  return { ...issue, path: [part, ...issue.path] };
+}

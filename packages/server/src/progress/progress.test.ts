@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import type { Follower, FollowPart } from "../executions/follower.ts";
+import { settled } from "../testing/manual-time.ts";
+import { hello, TestEngine } from "../testing/start-engine.ts";
+
+function item(value: number) {
+  return { source_id: "/t~1", name: "t", value, time: "2026-01-01 00:00:00.000" };
+}
+
+async function readAll(follower: Follower): Promise<FollowPart[]> {
+  const parts: FollowPart[] = [];
+  for await (const part of follower.frames()) parts.push(part);
+  return parts;
+}
+
+test("PRG-6 EXE-92 progress comes between the state frames, without an id", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const follower = await t.engine.executions.startAndFollow(hello());
+  const frames = readAll(follower);
+  const assigned = await worker.next("assign");
+  expect(assigned.listen).toBe(true);
+  await worker.started(assigned);
+  const { execution_id } = assigned;
+  const batch = { generation: 1, items: [item(1), item(2)] };
+  expect(await t.engine.workers.progress(worker.ref, execution_id, batch)).toEqual({
+    accepted: 2,
+    listening: true,
+  });
+  await worker.checkpoint(assigned, 3, "COMPLETED", [
+    worker.event(assigned, "WORKFLOW_COMPLETED", null),
+  ]);
+  expect((await frames).map((f) => (typeof f === "string" ? f : [f.event, f.id]))).toEqual([
+    ["hello.execution.created", 1],
+    ["hello.execution.claimed", 2],
+    ["hello.execution.running", 3],
+    ["task.progress", undefined],
+    ["task.progress", undefined],
+    ["hello.execution.completed", 4],
+  ]);
+});
+
+test("PRG-2 without a viewer the worker is told not to send", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { execution_id } = await t.run();
+  expect((await worker.next("assign")).listen).toBe(false);
+  const batch = { generation: 1, items: [item(1)] };
+  expect(await t.engine.workers.progress(worker.ref, execution_id, batch)).toMatchObject({
+    listening: false,
+  });
+});
+
+test("PRG-2 the last viewer leaving turns the values off after a second", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const follower = await t.engine.executions.startAndFollow(hello());
+  const { execution_id } = await worker.next("assign");
+  follower.close();
+  await t.time.advance(999);
+  expect(worker.heard).not.toContain("listen");
+  await t.time.advance(1);
+  expect(await worker.next("listen")).toEqual({ execution_id, on: false });
+});
+
+test("PRG-2 a viewer that joins a running execution turns the values on", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { execution_id } = await t.run();
+  const assigned = await worker.next("assign");
+  const pause = { name: "answer" };
+  await worker.checkpoint(assigned, 2, "RUNNING", [
+    worker.event(assigned, "WORKFLOW_STARTED", null),
+    worker.pauseEvent("TASK_STARTED", pause),
+    worker.pauseEvent("TASK_PAUSED", pause),
+  ]);
+  await t.engine.executions.resumeAndFollow({ execution_id, input: 1, by: null });
+  expect(await worker.next("listen")).toEqual({ execution_id, on: true });
+});
+
+test("PRG-4 progress of an execution that another worker owns is refused", async () => {
+  await using t = await TestEngine.start();
+  await t.worker("a");
+  const other = await t.worker("b");
+  const { execution_id } = await t.run();
+  const batch = { generation: 1, items: [item(1)] };
+  await expect(t.engine.workers.progress(other.ref, execution_id, batch)).rejects.toMatchObject({
+    code: "stale_claim",
+  });
+});
+
+test("PRG-6 a slow reader loses new progress, is told how much, and loses no state", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const follower = await t.engine.executions.startAndFollow(hello());
+  const assigned = await worker.next("assign");
+  const { execution_id } = assigned;
+  for (let sent = 0; sent < 1200; sent += 100) {
+    const items = Array.from({ length: 100 }, (_, i) => item(sent + i));
+    await t.engine.workers.progress(worker.ref, execution_id, { generation: 1, items });
+  }
+  await worker.completed(assigned, "done");
+  await settled();
+  const parts = await readAll(follower);
+  const progress = parts.filter((p) => typeof p !== "string" && p.event === "task.progress");
+  expect(progress).toHaveLength(1000);
+  expect(progress.at(-1)).toMatchObject({ data: { type: "TASK_PROGRESS", value: 999 } });
+  expect(parts.filter((p) => typeof p === "string")).toEqual(["dropped 200"]);
+  expect(parts.slice(-3).map((p) => (typeof p === "string" ? p : p.id))).toEqual([
+    "dropped 200",
+    3,
+    4,
+  ]);
+});

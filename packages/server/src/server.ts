@@ -1,0 +1,142 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import {
+  type Config,
+  createUuidV7,
+  EngineError,
+  type Json,
+  openApiDocument,
+  routes,
+  type WorkerProtocol,
+} from "@engine/contract";
+import type { Store } from "@engine/store";
+import type { FastifyInstance } from "fastify";
+import { createEngine, type Engine } from "./engine.ts";
+import type { SetTimer } from "./engine-ports.ts";
+import { basicHandlers } from "./handlers/basic.ts";
+import { catalogHandlers } from "./handlers/catalog.ts";
+import { executionHandlers } from "./handlers/executions.ts";
+import { systemHandlers } from "./handlers/system.ts";
+import { workerHandlers } from "./handlers/workers.ts";
+import type { Authorize } from "./http/authorize.ts";
+import { createApp } from "./http/create-app.ts";
+import type { Log } from "./log.ts";
+import { systemTimer } from "./system-timer.ts";
+
+export interface ServerOptions {
+  readonly config: Config;
+  /** Stays the caller's: close it after the server. */
+  readonly store: Store;
+  readonly log: Log;
+  /** Of the product, as `GET /health` shows it. */
+  readonly version: string;
+  /** Everybody may do everything when absent. */
+  readonly authorize?: Authorize;
+  /** Milliseconds since 1970; the system's clock when absent. */
+  readonly clock?: () => number;
+  readonly ids?: () => string;
+  readonly token?: () => string;
+  readonly setTimer?: SetTimer;
+}
+
+export interface Server {
+  /** Where clients on this machine reach it. */
+  readonly url: string;
+  readonly port: number;
+  readonly engine: Engine;
+  /** For a worker in this process: the same protocol without the network. */
+  readonly workers: WorkerProtocol;
+  /** Answers what waits, ends streams, lets requests finish; at most a few seconds. */
+  close(): Promise<void>;
+}
+
+/** Requests that are still running when the server stops get this long. */
+const CLOSE_MS = 5_000;
+
+/**
+ * Starts the engine and serves it over HTTP.
+ *
+ * @throws EngineError `conflict` when the port is taken.
+ */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { config, store, log, version, authorize, clock = Date.now } = options;
+  const { ids = createUuidV7(clock, randomUUID), setTimer = systemTimer } = options;
+  const { token = () => randomBytes(32).toString("base64url") } = options;
+  const engine = createEngine({ store, config, clock, ids, token, setTimer, log });
+  let isReady = false;
+  let document: Record<string, Json> | undefined;
+  const openApi = () => {
+    document ??= openApiDocument(routes, { title: "Engine", version }) as Record<string, Json>;
+    return document;
+  };
+  const { sync_timeout } = config.executions;
+  const app = createApp({
+    routes,
+    handlers: {
+      system: systemHandlers({ store, version, isReady: () => isReady, openApi }),
+      catalog: catalogHandlers(engine),
+      executions: executionHandlers(engine, sync_timeout),
+      workers: workerHandlers(engine),
+      basic: basicHandlers(engine, sync_timeout),
+    },
+    log,
+    ids,
+    ...(authorize && { authorize }),
+  });
+  try {
+    await engine.start();
+    await listen(app, config.server);
+  } catch (error) {
+    await engine.close();
+    await app.close();
+    throw error;
+  }
+  isReady = true;
+  const { port } = app.server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    url: urlOf(config.server.host, port),
+    port,
+    engine,
+    workers: engine.workers,
+    close() {
+      isReady = false;
+      closing ??= close(engine, app, setTimer);
+      return closing;
+    },
+  };
+}
+
+async function listen(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const at = `${host}:${port}`;
+    const reasons: Readonly<Record<string, string>> = {
+      EADDRINUSE: `${at} is in use by another process; choose another port with --port`,
+      EACCES: `${at} may not be opened by this user; choose a port from 1024 with --port`,
+      EADDRNOTAVAIL: `${at} is not an address of this machine; choose another with --host`,
+      ENOTFOUND: `${at} names a host that is not known; choose another with --host`,
+    };
+    const message = reasons[code ?? ""];
+    if (message === undefined) throw cause;
+    throw new EngineError("conflict", message, { cause });
+  }
+}
+
+async function close(engine: Engine, app: FastifyInstance, setTimer: SetTimer): Promise<void> {
+  await engine.close();
+  const cancel = setTimer(() => app.server.closeAllConnections(), CLOSE_MS);
+  await app.close();
+  cancel();
+}
+
+function urlOf(host: string, port: number): string {
+  const wildcard = host === "0.0.0.0" || host === "::";
+  const reachable = wildcard ? "127.0.0.1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}

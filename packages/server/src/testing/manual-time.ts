@@ -1,0 +1,43 @@
+import type { SetTimer } from "../engine-ports.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** A clock that stands until it is moved, with its timers. */
+export class ManualTime {
+  now: number = Date.UTC(2026, 0, 1);
+  readonly #timers = new Set<Timer>();
+
+  readonly clock = (): number => this.now;
+
+  readonly setTimer: SetTimer = (run, ms) => {
+    const timer = { at: this.now + ms, run };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  };
+
+  /** Moves on, firing what falls due in order, and lets what each starts come to rest. */
+  async advance(ms: number): Promise<void> {
+    const end = this.now + ms;
+    for (let next = this.#next(end); next; next = this.#next(end)) {
+      this.#timers.delete(next);
+      this.now = Math.max(this.now, next.at);
+      next.run();
+      await settled();
+    }
+    this.now = end;
+    await settled();
+  }
+
+  #next(end: number): Timer | undefined {
+    const due = [...this.#timers].filter(({ at }) => at <= end);
+    return due.sort((a, b) => a.at - b.at)[0];
+  }
+}
+
+/** Waits until the store has committed what was asked of it, and what that led to. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

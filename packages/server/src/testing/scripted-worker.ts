@@ -1,0 +1,150 @@
+import {
+  type Assignment,
+  type CheckpointAnswer,
+  type CheckpointItem,
+  type EventType,
+  formatEventTime,
+  type Holding,
+  type Json,
+  type NewEvent,
+  type SessionRef,
+  type State,
+  WORKER_PROTOCOL,
+  type WorkerConnection,
+  type WorkerFrame,
+  type WorkerProtocol,
+  type WorkerRegistration,
+} from "@engine/contract";
+
+type FrameOf<Name extends WorkerFrame["event"]> = Extract<WorkerFrame, { event: Name }>["data"];
+
+/** A worker that does what the test says and remembers every frame. */
+export class ScriptedWorker {
+  readonly name: string;
+  readonly frames: WorkerFrame[] = [];
+  ref: SessionRef;
+  connection: WorkerConnection | undefined;
+  readonly #protocol: WorkerProtocol;
+  readonly #clock: () => number;
+  #read = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(name: string, protocol: WorkerProtocol, clock: () => number) {
+    this.name = name;
+    this.#protocol = protocol;
+    this.#clock = clock;
+    this.ref = { worker: name, session: "" };
+  }
+
+  async register(changes: Partial<WorkerRegistration> = {}): Promise<void> {
+    const { session } = await this.#protocol.register(registration(this.name, changes));
+    this.ref = { worker: this.name, session };
+  }
+
+  async connect(running: readonly Holding[] = []): Promise<FrameOf<"welcome">> {
+    this.#read = this.frames.length;
+    this.connection = await this.#protocol.connect(this.ref, running, (frame) => {
+      this.frames.push(frame);
+      this.#wake?.();
+    });
+    return this.next("welcome");
+  }
+
+  /** The next frame of that name that was not read yet; frames of other names are passed over. */
+  async next<Name extends WorkerFrame["event"]>(name: Name): Promise<FrameOf<Name>> {
+    while (true) {
+      for (let frame = this.frames[this.#read]; frame; frame = this.frames[this.#read]) {
+        this.#read++;
+        if (frame.event === name) return frame.data as FrameOf<Name>;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Names of the frames so far. */
+  get heard(): string[] {
+    return this.frames.map(({ event }) => event);
+  }
+
+  /** Sends one delta and answers what the server said. */
+  async checkpoint(
+    { execution_id, generation }: { execution_id: string; generation: number },
+    base_seq: number,
+    state: State,
+    events: readonly NewEvent[],
+  ): Promise<CheckpointAnswer> {
+    const item: CheckpointItem = { execution_id, generation, base_seq, state, events: [...events] };
+    const [answer] = await this.#protocol.checkpoints(this.ref, [item]);
+    if (!answer) throw new Error("no answer");
+    return answer;
+  }
+
+  started(assigned: Assignment): Promise<CheckpointAnswer> {
+    const type = assigned.reason === "start" ? "WORKFLOW_STARTED" : "WORKFLOW_RESUMED";
+    const event = this.event(assigned, type, assigned.input);
+    return this.checkpoint(assigned, assigned.head, "RUNNING", [event]);
+  }
+
+  /** Starts and ends it in one delta. */
+  completed(assigned: Assignment, output: Json): Promise<CheckpointAnswer> {
+    const type = assigned.reason === "start" ? "WORKFLOW_STARTED" : "WORKFLOW_RESUMED";
+    return this.checkpoint(assigned, assigned.head, "COMPLETED", [
+      this.event(assigned, type, assigned.input),
+      this.event(assigned, "WORKFLOW_COMPLETED", output),
+    ]);
+  }
+
+  /** Starts it and rests at a pause named `answer`. */
+  paused(assigned: Assignment): Promise<CheckpointAnswer> {
+    const value = { name: "answer", output: "what?" };
+    return this.checkpoint(assigned, assigned.head, "PAUSED", [
+      this.event(assigned, "WORKFLOW_STARTED", assigned.input),
+      this.pauseEvent("TASK_STARTED", value),
+      this.pauseEvent("TASK_PAUSED", value),
+      this.event(assigned, "WORKFLOW_PAUSED", value),
+    ]);
+  }
+
+  event(
+    of: { readonly execution_id: string; readonly workflow: string },
+    type: EventType,
+    value: Json,
+  ): NewEvent {
+    return {
+      type,
+      source_id: of.execution_id,
+      name: of.workflow,
+      kind: null,
+      value,
+      time: formatEventTime(this.#clock()),
+      meta: null,
+    };
+  }
+
+  pauseEvent(type: EventType, value: Json): NewEvent {
+    const time = formatEventTime(this.#clock());
+    return { type, source_id: "/pause~1", name: "pause", kind: "pause", value, time, meta: null };
+  }
+}
+
+export function registration(
+  name: string,
+  changes: Partial<WorkerRegistration> = {},
+): WorkerRegistration {
+  return {
+    name,
+    instance_id: "01900000-0000-7000-8000-000000000001",
+    protocol: WORKER_PROTOCOL,
+    engine_version: "0.1.0",
+    host: "here",
+    pid: 1,
+    runtime: { os: "linux", arch: "x64", node: "24" },
+    labels: {},
+    slots: 64,
+    runners: ["thread"],
+    default_runner: "thread",
+    ...changes,
+  };
+}

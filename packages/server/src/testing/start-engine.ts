@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
+import { openSqliteStore, type Store } from "@engine/store";
+import { createEngine, type Engine } from "../engine.ts";
+import type { StartRequest } from "../executions/executions.ts";
+import type { Log } from "../log.ts";
+import { ManualTime } from "./manual-time.ts";
+import { ScriptedWorker } from "./scripted-worker.ts";
+
+/** An engine on a store in memory, under a clock that the test moves. */
+export class TestEngine implements AsyncDisposable {
+  readonly time: ManualTime;
+  readonly store: Store;
+  /** Methods of the store that reject for now, as when the database is away. */
+  readonly failing: Set<string> = new Set();
+  readonly #ids: () => string;
+  engine: Engine;
+  #tokens = 0;
+
+  private constructor(store: Store, time: ManualTime) {
+    this.store = store;
+    this.time = time;
+    this.#ids = createUuidV7(time.clock, randomUUID);
+    this.engine = this.#create();
+  }
+
+  static async start(): Promise<TestEngine> {
+    const time = new ManualTime();
+    const store = await openSqliteStore({
+      path: ":memory:",
+      synchronous: "normal",
+      clock: time.clock,
+    });
+    const started = new TestEngine(store, time);
+    await started.engine.start();
+    await started.engine.catalog.register({ source: HELLO }, { by: null });
+    return started;
+  }
+
+  /** The server's process ends and another one takes up the same store. */
+  async restart(): Promise<void> {
+    await this.engine.close();
+    this.engine = this.#create();
+    await this.engine.start();
+  }
+
+  /** A registered and connected worker. */
+  async worker(
+    name = "w",
+    options: { slots?: number; instance_id?: string } = {},
+  ): Promise<ScriptedWorker> {
+    const worker = this.strangeWorker(name);
+    await worker.register(options);
+    await worker.connect();
+    return worker;
+  }
+
+  /** A worker that has not registered. */
+  strangeWorker(name = "w"): ScriptedWorker {
+    return new ScriptedWorker(name, this.engine.workers, this.time.clock);
+  }
+
+  async run(input: Json = null): Promise<ExecutionRow> {
+    return (await this.engine.executions.start(hello(input))).row;
+  }
+
+  async row(execution_id: string): Promise<ExecutionRow> {
+    return this.engine.executions.get(execution_id);
+  }
+
+  async types(execution_id: string): Promise<string[]> {
+    return (await this.store.readLog(execution_id)).map(({ event }) => event.type);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.engine.close();
+    await this.store.close();
+  }
+
+  #breakable(): Store {
+    return new Proxy(this.store, {
+      get: (store, name) => {
+        if (this.failing.has(String(name))) {
+          return () => Promise.reject(new EngineError("unavailable", "the database is away"));
+        }
+        const member: unknown = Reflect.get(store, name);
+        return typeof member === "function" ? member.bind(store) : member;
+      },
+    });
+  }
+
+  #create(): Engine {
+    return createEngine({
+      store: this.#breakable(),
+      config: Config.parse({}),
+      clock: this.time.clock,
+      ids: this.#ids,
+      token: () => `token-${++this.#tokens}`,
+      setTimer: this.time.setTimer,
+      log: silent,
+    });
+  }
+}
+
+export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export const HELLO = `import { workflow } from "@engine/sdk";
+export const hello = workflow({ name: "hello" }, async (input) => input);
+`;
+
+export function hello(input: Json = null): StartRequest {
+  return {
+    namespace: "default",
+    workflow: "hello",
+    input,
+    trigger: { kind: "api" },
+    by: null,
+  };
+}

@@ -1,0 +1,72 @@
+import type { Changed } from "@engine/store";
+import type { Session } from "./session.ts";
+
+/** The sessions this server knows, and which execution belongs to which. */
+export class Sessions {
+  readonly #byId = new Map<string, Session>();
+  readonly #byWorker = new Map<string, Session>();
+  /** By the SHA-256 of the session's secret. */
+  readonly #byToken = new Map<string, Session>();
+  readonly #tokens = new Map<Session, string>();
+
+  add(session: Session, token_hash: string): void {
+    this.remove(session);
+    this.#byId.set(session.id, session);
+    this.#byWorker.set(session.worker, session);
+    this.#byToken.set(token_hash, session);
+    this.#tokens.set(session, token_hash);
+  }
+
+  remove(session: Session): void {
+    const token_hash = this.#tokens.get(session);
+    if (token_hash === undefined) return;
+    this.#tokens.delete(session);
+    this.#byToken.delete(token_hash);
+    this.#byId.delete(session.id);
+    if (this.#byWorker.get(session.worker) === session) this.#byWorker.delete(session.worker);
+  }
+
+  find(session_id: string): Session | undefined {
+    return this.#byId.get(session_id);
+  }
+
+  findByToken(token_hash: string): Session | undefined {
+    return this.#byToken.get(token_hash);
+  }
+
+  findByWorker(worker: string): Session | undefined {
+    return this.#byWorker.get(worker);
+  }
+
+  all(): Iterable<Session> {
+    return this.#byId.values();
+  }
+
+  /** Keeps who owns what in step with the rows. */
+  onCommit({ row }: Changed): void {
+    if (row.session !== null) {
+      const session = this.#byId.get(row.session);
+      if (session && !session.owns(row)) session.own(row);
+    } else if (row.last_session !== null) {
+      this.#byId.get(row.last_session)?.disown(row);
+    }
+  }
+
+  /** Pushes what the server wrote to whoever runs the execution. */
+  tellOwner({ row, events }: Changed): void {
+    if (row.session === null || events.length === 0) return;
+    const { execution_id, generation } = row;
+    const base_seq = row.head - events.length;
+    this.#byId.get(row.session)?.tell(execution_id, {
+      event: "events",
+      data: { execution_id, generation, base_seq, events: [...events] },
+    });
+  }
+
+  /** Tells whoever runs the execution whether anybody watches its progress. */
+  tellListening(execution_id: string, on: boolean): void {
+    for (const session of this.#byId.values()) {
+      session.tell(execution_id, { event: "listen", data: { execution_id, on } });
+    }
+  }
+}

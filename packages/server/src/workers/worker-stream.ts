@@ -1,0 +1,59 @@
+import type { WorkerConnection, WorkerFrame } from "@engine/contract";
+
+/** The open stream of a session. What is sent before the welcome waits for it. */
+export class WorkerStream implements WorkerConnection {
+  readonly closed: Promise<void>;
+  readonly #onFrame: (frame: WorkerFrame) => void;
+  readonly #onClose: (stream: WorkerStream, cause: unknown) => void;
+  #settleClosed!: () => void;
+  #waiting: WorkerFrame[] | undefined = [];
+  #isClosed = false;
+
+  /** @param onClose Called once, with what a reader threw if that was why. */
+  constructor(
+    onFrame: (frame: WorkerFrame) => void,
+    onClose: (stream: WorkerStream, cause: unknown) => void,
+  ) {
+    this.#onFrame = onFrame;
+    this.#onClose = onClose;
+    this.closed = new Promise((resolve) => {
+      this.#settleClosed = resolve;
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Sends the first frames; what was sent before comes after them. */
+  open(first: readonly WorkerFrame[]): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const frame of [...first, ...waiting]) this.send(frame);
+  }
+
+  send(frame: WorkerFrame): void {
+    if (this.#isClosed) return;
+    if (this.#waiting) {
+      this.#waiting.push(frame);
+      return;
+    }
+    try {
+      this.#onFrame(frame);
+    } catch (error) {
+      // A worker that missed a frame reconnects and lists what it runs; that repairs everything.
+      this.#end(error);
+    }
+  }
+
+  close(): void {
+    this.#end(undefined);
+  }
+
+  #end(cause: unknown): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#settleClosed();
+    this.#onClose(this, cause);
+  }
+}

@@ -1,0 +1,146 @@
+import type { CheckpointAnswer, EngineError, Event, WorkerProtocol } from "@engine/contract";
+import type { CheckpointReply, Delta } from "@engine/sdk/node";
+import type { Copy } from "./copy.ts";
+import { type Session, WorkerEnded } from "./session.ts";
+import { type Outgoing, sendCheckpoints } from "./text-link.ts";
+
+/** Most items of one request (CKP-5). */
+const MOST_ITEMS = 256;
+/** A batch is closed when its text reaches this; the server refuses bodies over 64 MiB. */
+const BATCH_CHARACTERS = 8 * 1024 * 1024;
+
+export interface CheckpointLanesOptions {
+  readonly lanes: number;
+  readonly link: WorkerProtocol;
+  readonly session: Session;
+  /** Somebody else owns it now: the copy ends. */
+  onStale(copy: Copy): void;
+  /** The server will not have what the copy wrote; the execution must go elsewhere. */
+  onRefused(copy: Copy, error: unknown): void;
+}
+
+/**
+ * Brings deltas to the server (CKP-6): a few requests in flight, an execution always on the same
+ * one, so that its deltas keep their order; what arrives meanwhile rides the next request.
+ */
+export class CheckpointLanes {
+  readonly #lanes: readonly Lane[];
+
+  constructor(options: CheckpointLanesOptions) {
+    this.#lanes = Array.from({ length: options.lanes }, () => new Lane(options));
+  }
+
+  /** Answers when it is certain what became of the delta. Never rejects. */
+  send(copy: Copy, delta: Delta): Promise<CheckpointReply> {
+    const lane = this.#lanes[hashOf(copy.execution_id) % this.#lanes.length];
+    return new Promise((answer) => lane?.add({ copy, delta, answer }));
+  }
+}
+
+interface Entry {
+  readonly copy: Copy;
+  readonly delta: Delta;
+  answer(reply: CheckpointReply): void;
+}
+
+class Lane {
+  readonly #options: CheckpointLanesOptions;
+  readonly #waiting: Entry[] = [];
+  #state: "idle" | "scheduled" | "busy" = "idle";
+
+  constructor(options: CheckpointLanesOptions) {
+    this.#options = options;
+  }
+
+  add(entry: Entry): void {
+    this.#waiting.push(entry);
+    if (this.#state !== "idle") return;
+    this.#state = "scheduled";
+    // Not a delay: the end of this turn of the loop, so that what arrived in one turn goes together.
+    setImmediate(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    this.#state = "busy";
+    while (this.#waiting.length > 0) {
+      let batch: Entry[] = this.#take();
+      while (batch.length > 0) batch = await this.#send(batch);
+    }
+    this.#state = "idle";
+  }
+
+  #take(): Entry[] {
+    let [items, characters] = [0, 0];
+    for (const { delta } of this.#waiting) {
+      if (items === MOST_ITEMS || (items > 0 && characters > BATCH_CHARACTERS)) break;
+      characters += delta.events.length;
+      items++;
+    }
+    return this.#waiting.splice(0, items);
+  }
+
+  /** Sends a batch until its answer is certain; gives back what has to be sent again. */
+  async #send(batch: readonly Entry[]): Promise<Entry[]> {
+    const { link, session } = this.#options;
+    let sent: (Outgoing & Entry)[] = [];
+    let answers: readonly CheckpointAnswer[];
+    try {
+      answers = await session.persist((ref) => {
+        // Anew for every try: meanwhile copies may have gone or got another generation.
+        sent = batch.flatMap((entry) => outgoing(entry));
+        return sent.length > 0 ? sendCheckpoints(link, ref, sent) : Promise.resolve([]);
+      });
+    } catch (error) {
+      for (const entry of batch) this.#refuse(entry, error);
+      return [];
+    }
+    for (const entry of batch) if (entry.copy.state === "gone") entry.answer({ kind: "stale" });
+    return sent.filter((entry, i) => !this.#settle(entry, answers[i]));
+  }
+
+  /** Whether the answer settles the entry; a claim renewed meanwhile makes it go again. */
+  #settle(entry: Outgoing & Entry, answer: CheckpointAnswer | undefined): boolean {
+    const { copy } = entry;
+    if (copy.state === "gone") return true;
+    if (!answer) {
+      this.#refuse(entry, new Error("the server's answer has no item for it"));
+    } else if (!("error" in answer)) {
+      copy.seq = answer.seq;
+      entry.answer({ kind: "accepted", seq: answer.seq });
+    } else if (answer.error.code === "seq_conflict") {
+      entry.answer(conflictOf(copy, answer.error.details));
+    } else if (answer.error.code !== "stale_claim") {
+      this.#refuse(entry, answer.error);
+    } else if (entry.generation !== copy.generation) {
+      return false;
+    } else {
+      this.#options.onStale(copy);
+      entry.answer({ kind: "stale" });
+    }
+    return true;
+  }
+
+  #refuse({ copy, answer }: Entry, error: unknown): void {
+    if (copy.state !== "gone" && !(error instanceof WorkerEnded)) {
+      this.#options.onRefused(copy, error);
+    }
+    answer({ kind: "stale" });
+  }
+}
+
+function outgoing(entry: Entry): (Outgoing & Entry)[] {
+  const { execution_id, generation, state } = entry.copy;
+  return state === "gone" ? [] : [{ ...entry, execution_id, generation }];
+}
+
+function conflictOf(copy: Copy, details: EngineError["details"]): CheckpointReply {
+  const { acknowledged, events } = details as { acknowledged: number; events: readonly Event[] };
+  copy.seq = acknowledged + events.length;
+  return { kind: "conflict", acknowledged, events };
+}
+
+function hashOf(text: string): number {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
+  return hash;
+}

@@ -1,0 +1,80 @@
+import type { Holding } from "@engine/contract";
+import type { Runner } from "./runner.ts";
+
+/** An execution this worker holds, from its assignment until the server knows that it is given up. */
+export interface Copy {
+  /** Names it between the main thread and its runner. */
+  readonly number: number;
+  readonly execution_id: string;
+  readonly module_hash: string;
+  /** Grows when the server lets this worker keep what it had handed over (WRK-9). */
+  generation: number;
+  /** The newest event it knows to be durable. */
+  seq: number;
+  /** Whether somebody watches its progress. */
+  listening: boolean;
+  /** Where it runs, once it was started there. */
+  runner: Runner | undefined;
+  /** Settles when the answer to what it wrote last is certain. */
+  writing: Promise<void> | undefined;
+  /** `releasing`: its body is stopped and the server still has to hear of it. `gone`: write nothing. */
+  state: "held" | "releasing" | "gone";
+}
+
+/** The copies of a worker, by both their names. */
+export class Copies {
+  readonly #byExecution = new Map<string, Copy>();
+  readonly #byNumber = new Map<number, Copy>();
+  #lastNumber = 0;
+  #onEmpty: (() => void)[] = [];
+
+  get size(): number {
+    return this.#byExecution.size;
+  }
+
+  add(
+    fresh: Pick<Copy, "execution_id" | "module_hash" | "generation" | "seq" | "listening">,
+  ): Copy {
+    const number = ++this.#lastNumber;
+    const copy: Copy = { ...fresh, number, runner: undefined, writing: undefined, state: "held" };
+    this.#byExecution.set(copy.execution_id, copy);
+    this.#byNumber.set(number, copy);
+    return copy;
+  }
+
+  find(execution_id: string): Copy | undefined {
+    return this.#byExecution.get(execution_id);
+  }
+
+  numbered(number: number): Copy | undefined {
+    return this.#byNumber.get(number);
+  }
+
+  all(): Copy[] {
+    return [...this.#byExecution.values()];
+  }
+
+  /** Forgets a copy: nothing is written for it any more. */
+  remove(copy: Copy): void {
+    copy.state = "gone";
+    this.#byNumber.delete(copy.number);
+    if (this.#byExecution.get(copy.execution_id) === copy) {
+      this.#byExecution.delete(copy.execution_id);
+    }
+    if (this.size === 0) for (const settle of this.#onEmpty.splice(0)) settle();
+  }
+
+  holdings(): Holding[] {
+    return this.all().map(({ execution_id, generation, seq }) => ({
+      execution_id,
+      generation,
+      seq,
+    }));
+  }
+
+  /** Settles as soon as nothing is held. */
+  empty(): Promise<void> {
+    if (this.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onEmpty.push(resolve));
+  }
+}

@@ -1,0 +1,284 @@
+import type {
+  Assignment,
+  Event,
+  ExecutionLimits,
+  Failure,
+  ReleaseReason,
+  WorkerFrame,
+} from "@engine/contract";
+import { isTerminal } from "@engine/contract";
+import type { Delta } from "@engine/sdk/node";
+import type { CheckpointLanes } from "./checkpoint-lanes.ts";
+import type { Copies, Copy } from "./copy.ts";
+import { loadFailure } from "./load-workflow.ts";
+import type { FromRunner } from "./messages.ts";
+import { HashMismatch, type ModuleCache } from "./module-cache.ts";
+import type { ProgressQueues } from "./progress-queues.ts";
+import type { Releases } from "./releases.ts";
+import type { Runner } from "./runner.ts";
+import type { RunnerPool } from "./runner-pool.ts";
+import { WorkerEnded } from "./session.ts";
+import { hasCode, messageOf } from "./transient.ts";
+import type { Log } from "./world.ts";
+
+export interface ExecutionsOptions {
+  readonly copies: Copies;
+  readonly lanes: CheckpointLanes;
+  readonly progress: ProgressQueues;
+  readonly releases: Releases;
+  readonly modules: ModuleCache;
+  readonly pool: RunnerPool;
+  readonly log: Log;
+  limits(): ExecutionLimits;
+  /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
+  onRecovered(): void;
+  /** The events of an assignment, those that its frame left out included. */
+  history(assignment: Assignment): Promise<readonly Event[]>;
+}
+
+/**
+ * What the worker holds, between the server's frames and the runners' messages. Every copy leaves
+ * by one of three doors: it ended, it was dropped (the server has given it to somebody else, so
+ * nothing more is written), or it is released (the server hears that it must go elsewhere).
+ */
+export class Executions {
+  readonly #options: ExecutionsOptions;
+  #draining = false;
+  /** Work was sent back because no runner was alive. */
+  #isWithoutRunner = false;
+
+  constructor(options: ExecutionsOptions) {
+    this.#options = options;
+  }
+
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  assign(assignment: Assignment): void {
+    const { copies, pool } = this.#options;
+    const { execution_id, generation, module, head, listen } = assignment;
+    const held = copies.find(execution_id);
+    if (held && held.generation >= generation) return;
+    if (held) this.#drop(held, "assigned anew");
+    const copy = copies.add({
+      execution_id,
+      module_hash: module.hash,
+      generation,
+      seq: head,
+      listening: listen,
+    });
+    const runner = this.#draining ? undefined : pool.pick();
+    if (!runner) {
+      this.#isWithoutRunner = !this.#draining;
+      this.release(copy, this.#draining ? "draining" : "overloaded");
+      return;
+    }
+    copy.runner = runner;
+    runner.load++;
+    this.#prepare(copy, runner, assignment).catch((error: unknown) => this.#unstarted(copy, error));
+  }
+
+  events({ execution_id, generation, base_seq, events }: FrameData<"events">): void {
+    const copy = this.#held(execution_id, generation);
+    if (!copy) return;
+    if (base_seq <= copy.seq) copy.seq = Math.max(copy.seq, base_seq + events.length);
+    copy.runner?.post([{ kind: "events", copy: copy.number, base_seq, events }]);
+  }
+
+  listen({ execution_id, on }: FrameData<"listen">): void {
+    const copy = this.#options.copies.find(execution_id);
+    if (copy) this.setListening(copy, on);
+  }
+
+  setListening(copy: Copy, on: boolean): void {
+    copy.listening = on;
+    copy.runner?.post([{ kind: "listen", copy: copy.number, on }]);
+  }
+
+  /** What the server made of the holdings it was told (WRK-9). */
+  welcome({ keep, drop }: FrameData<"welcome">): void {
+    for (const { execution_id, generation } of keep) {
+      const copy = this.#options.copies.find(execution_id);
+      if (copy) copy.generation = Math.max(copy.generation, generation);
+    }
+    for (const entry of drop) this.drop(entry, entry.reason);
+  }
+
+  /** Stops a copy that is not this worker's any more. */
+  drop(
+    { execution_id, generation }: { execution_id: string; generation: number },
+    reason: string,
+  ): void {
+    const copy = this.#options.copies.find(execution_id);
+    if (copy && copy.generation <= generation) this.#drop(copy, reason);
+  }
+
+  dropAll(reason: string): void {
+    for (const copy of this.#options.copies.all()) this.#drop(copy, reason);
+  }
+
+  /** From now on nothing new is taken. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  releaseAll(reason: ReleaseReason): void {
+    for (const copy of this.#options.copies.all()) this.release(copy, reason);
+  }
+
+  /** Stops a copy and gives its execution back, after what it has already written. */
+  release(copy: Copy, reason: ReleaseReason, error?: Failure): void {
+    if (copy.state !== "held") return;
+    copy.state = "releasing";
+    this.#leaveRunner(copy, reason);
+    void this.#release(copy, reason, error);
+  }
+
+  message(runner: Runner, message: FromRunner): void {
+    if (message.kind === "ready") {
+      if (this.#isWithoutRunner) this.#options.onRecovered();
+      this.#isWithoutRunner = false;
+      return;
+    }
+    if (message.kind === "log") {
+      this.#options.log[message.level](message.details, message.message);
+      return;
+    }
+    const copy = this.#options.copies.numbered(message.copy);
+    if (!copy || copy.runner !== runner) return;
+    switch (message.kind) {
+      case "delta":
+        copy.writing = this.#checkpoint(copy, message.delta);
+        break;
+      case "progress":
+        this.#options.progress.add(copy, message.item);
+        break;
+      case "unloadable":
+        runner.loaded.delete(copy.module_hash);
+        this.#unloadable(copy, message.failure);
+        break;
+      case "ended":
+        // Nobody asked it to stop, so the log does not say how it goes on.
+        if (message.how === "stopped") this.release(copy, "runner_lost");
+        else this.#remove(copy);
+        break;
+    }
+  }
+
+  runnerDied(runner: Runner): void {
+    for (const copy of this.#options.copies.all()) {
+      if (copy.runner === runner) this.release(copy, "runner_lost");
+    }
+  }
+
+  async #prepare(copy: Copy, runner: Runner, assignment: Assignment): Promise<void> {
+    const { modules, history: historyOf, limits } = this.#options;
+    const { execution_id, namespace, workflow, version, name, input, module } = assignment;
+    // Nothing is awaited in the usual case: the body starts in this turn of the loop.
+    const paged = assignment.history.after > 0;
+    const history = paged ? await historyOf(assignment) : assignment.history.events;
+    if (!runner.loaded.has(module.hash)) await modules.ensure(module.hash);
+    if (copy.state !== "held") return;
+    runner.loaded.add(module.hash);
+    runner.post([
+      {
+        kind: "start",
+        copy: copy.number,
+        info: { execution_id, namespace, workflow, version, name, input },
+        module: { hash: module.hash, path: modules.file(module.hash) },
+        history: JSON.stringify(history),
+        limits: limits(),
+        listen: copy.listening,
+      },
+    ]);
+  }
+
+  /** Whatever keeps an execution from starting must not keep its slot. */
+  #unstarted(copy: Copy, error: unknown): void {
+    if (error instanceof WorkerEnded || copy.state !== "held") return;
+    if (hasCode(error, "stale_claim")) {
+      this.#drop(copy, "stale_claim");
+      return;
+    }
+    if (error instanceof HashMismatch) {
+      const details = { hash: copy.module_hash };
+      this.#unloadable(copy, loadFailure("hash_mismatch", error.message, details));
+      return;
+    }
+    const { execution_id } = copy;
+    this.#options.log.error(
+      { execution_id, error: messageOf(error) },
+      "an execution could not be started here; it goes back to the queue",
+    );
+    this.release(copy, "runner_lost");
+  }
+
+  async #checkpoint(copy: Copy, delta: Delta): Promise<void> {
+    const { lanes, progress } = this.#options;
+    const closing = isClosing(delta);
+    // PRG-5: viewers have every value before the frame that closes their stream.
+    if (closing && !progress.isEmpty(copy)) await progress.flush(copy);
+    if (copy.state === "gone") return;
+    const reply = await lanes.send(copy, delta);
+    if (this.#isGone(copy)) return;
+    copy.runner?.post([{ kind: "reply", copy: copy.number, reply }]);
+    // The server counts the slot as free from this commit on; so does the worker.
+    if (closing && reply.kind === "accepted") this.#remove(copy);
+  }
+
+  async #release(copy: Copy, reason: ReleaseReason, error: Failure | undefined): Promise<void> {
+    await copy.writing;
+    // Refused once the server has taken the execution back.
+    await this.#options.progress.flush(copy);
+    if (this.#isGone(copy)) return;
+    await this.#options.releases.add(copy, reason, error);
+    this.#remove(copy);
+  }
+
+  #isGone(copy: Copy): boolean {
+    return copy.state === "gone";
+  }
+
+  #drop(copy: Copy, reason: string): void {
+    const { log, progress } = this.#options;
+    const { execution_id, generation } = copy;
+    log.info({ execution_id, generation, reason }, "an execution is no longer this worker's");
+    this.#leaveRunner(copy, reason);
+    progress.drop(copy);
+    this.#remove(copy);
+  }
+
+  #remove(copy: Copy): void {
+    if (copy.runner) copy.runner.load--;
+    copy.runner = undefined;
+    this.#options.copies.remove(copy);
+  }
+
+  #leaveRunner(copy: Copy, reason: string): void {
+    const { runner } = copy;
+    if (!runner) return;
+    runner.post([{ kind: "stop", copy: copy.number, reason }]);
+    runner.load--;
+    copy.runner = undefined;
+  }
+
+  #held(execution_id: string, generation: number): Copy | undefined {
+    const copy = this.#options.copies.find(execution_id);
+    return copy?.generation === generation ? copy : undefined;
+  }
+
+  #unloadable(copy: Copy, failure: Failure): void {
+    const { execution_id } = copy;
+    const details = { execution_id, reason: failure.details?.["reason"] };
+    this.#options.log.error(details, failure.message);
+    this.release(copy, "load_failed", failure);
+  }
+}
+
+/** Whether a delta ends the copy: the execution has ended, paused or parked. */
+function isClosing({ state, waiting }: Delta): boolean {
+  return isTerminal(state) || state === "PAUSED" || (state === "RUNNING" && waiting !== undefined);
+}
+
+type FrameData<Name extends WorkerFrame["event"]> = Extract<WorkerFrame, { event: Name }>["data"];

@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  EngineError,
+  SESSION_HEADER,
+  sseComment,
+  sseText,
+  type WorkerFrame,
+} from "@engine/contract";
+import { expect, test } from "vitest";
+import { type HttpLinkOptions, httpLink } from "./http-link.ts";
+import { isTransient } from "./transient.ts";
+
+const ref = { worker: "builder", session: "secret" };
+
+interface Seen {
+  request: IncomingMessage;
+  body: string;
+}
+
+/** An HTTP server that hands each request to the test. */
+async function listen(handle: (seen: Seen, response: ServerResponse) => void, prefix = "") {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      seen.push({ request, body });
+      handle({ request, body }, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const link = (options: Omit<HttpLinkOptions, "baseUrl"> = {}) =>
+    httpLink({ baseUrl: `http://127.0.0.1:${port}${prefix}`, ...options });
+  return {
+    seen,
+    link,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+
+test("checkpoints travel as the text they came as, under the session of the worker", async () => {
+  const answer = { execution_id: "e", seq: 3, state: "RUNNING", generation: 1 };
+  await using server = await listen(
+    (_, response) => json(response, { items: [answer] }),
+    "/engine",
+  );
+  const body = '{"items":[{"execution_id":"e", "generation": 1}]}';
+
+  expect(await server.link().checkpointsText(ref, body)).toEqual([answer]);
+  const [{ request, body: sent } = { request: undefined, body: "" }] = server.seen;
+  expect(request?.url).toBe("/engine/workers/builder/checkpoints");
+  expect(request?.headers).toMatchObject({
+    [SESSION_HEADER]: "secret",
+    "content-type": "application/json",
+    "content-length": String(body.length),
+  });
+  expect(sent).toBe(body);
+});
+
+test("one connection serves call after call", async () => {
+  const ports = new Set<number | undefined>();
+  await using server = await listen(({ request }, response) => {
+    ports.add(request.socket.remotePort);
+    json(response, { items: [] });
+  });
+  const link = server.link();
+  for (let i = 0; i < 5; i++) await link.checkpointsText(ref, '{"items":[]}');
+  expect(ports.size).toBe(1);
+});
+
+test("an error of the server is thrown as it was, and only 429 and 5xx may be tried again", async () => {
+  const errors = [
+    new EngineError("session_unknown", "no such session"),
+    new EngineError("unavailable", "the database is away"),
+  ];
+  await using server = await listen((_, response) => {
+    const error = errors.shift();
+    if (error) json(response, error.toBody(), error.status);
+  });
+  const beat = () => server.link().heartbeat(ref, { running: [], slots_free: 1 });
+  const unknown = await beat().catch((error: unknown) => error);
+  expect(unknown).toMatchObject({ code: "session_unknown", message: "no such session" });
+  expect(isTransient(unknown)).toBe(false);
+  const away = await beat().catch((error: unknown) => error);
+  expect(away).toMatchObject({ code: "unavailable" });
+  expect(isTransient(away)).toBe(true);
+});
+
+test("an answer that is not the server's own counts as trouble on the way", async () => {
+  await using server = await listen((_, response) => {
+    response.writeHead(404, { "content-type": "text/html" }).end("<h1>nginx</h1>");
+  });
+  const error = await server
+    .link()
+    .module(ref, "ab")
+    .catch((thrown: unknown) => thrown);
+  expect(error).not.toBeInstanceOf(EngineError);
+  expect(isTransient(error)).toBe(true);
+  expect(String(error)).toMatch(/404 to GET \/workers\/builder\/modules\/ab; is this the address/);
+});
+
+test("a call that is not answered in time, or cut off, rejects", async () => {
+  await using silent = await listen(() => {});
+  await expect(silent.link({ timeoutMs: 20 }).module(ref, "ab")).rejects.toThrow(/no answer/);
+  await using cutting = await listen((_, response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write("{", () => response.destroy());
+  });
+  await expect(cutting.link().module(ref, "ab")).rejects.toThrow();
+});
+
+test("WRK-7 the stream brings frames in order, whatever pieces they travel in", async () => {
+  const frames: WorkerFrame[] = [
+    { event: "welcome", data: { server_time: "2026-01-01T00:00:00Z", keep: [], drop: [] } },
+    { event: "listen", data: { execution_id: "ü—\n", on: true } },
+    { event: "ping", data: {} },
+  ];
+  const text = sseComment("hello") + frames.map((frame) => sseText(frame)).join("");
+  const write = async (response: ServerResponse) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const byte of Buffer.from(text)) {
+      await new Promise((resolve) => response.write(Buffer.from([byte]), resolve));
+    }
+    response.end();
+  };
+  await using server = await listen((_, response) => void write(response));
+  const received: WorkerFrame[] = [];
+  const running = [{ execution_id: "e", generation: 1, seq: 4 }];
+  const connection = await server.link().connect(ref, running, (frame) => received.push(frame));
+  await connection.closed;
+
+  expect(received).toEqual(frames);
+  expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({ running });
+});
+
+test("a closed stream brings nothing more and tells that it has ended", async () => {
+  let write = (_text: string) => {};
+  await using server = await listen((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    write = (text) => response.write(text);
+    write(sseText({ event: "ping", data: {} }));
+  });
+  const first = Promise.withResolvers<void>();
+  let count = 0;
+  const connection = await server.link().connect(ref, [], () => {
+    count++;
+    first.resolve();
+  });
+  await first.promise;
+  connection.close();
+  write(sseText({ event: "ping", data: {} }));
+  await connection.closed;
+  expect(count).toBe(1);
+});
+
+test("a stream that brings something else than JSON is given up", async () => {
+  await using server = await listen((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("event: ping\ndata: {\n\n");
+  });
+  const connection = await server.link().connect(ref, [], () => {});
+  await connection.closed;
+});
+
+test("an address nobody listens on rejects as trouble on the way", async () => {
+  const link = httpLink({ baseUrl: "http://127.0.0.1:1" });
+  const error = await link.disconnect(ref).catch((thrown: unknown) => thrown);
+  expect(isTransient(error)).toBe(true);
+});

@@ -1,0 +1,134 @@
+import type { IncomingMessage } from "node:http";
+import {
+  type CheckpointAnswer,
+  type EventPage,
+  HeartbeatAnswer,
+  ProgressAccepted,
+  type ReleaseAnswer,
+  type SessionRef,
+  type WorkerConnection,
+  type WorkerFrame,
+  WorkerRegistered,
+} from "@engine/contract";
+import { createParser } from "eventsource-parser";
+import { createSend, type Send, textOf } from "./http-request.ts";
+import type { TextLink } from "./text-link.ts";
+
+export interface HttpLinkOptions {
+  /** Where the server is: `http://127.0.0.1:8000`; https and a path prefix work too. */
+  readonly baseUrl: string;
+  /** How long a call may take before it counts as network trouble. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The worker protocol over HTTP. Small answers are checked against the contract. Answers to
+ * checkpoints and frames are not: they are the hot path, their values can be large, and the server
+ * that wrote them speaks the protocol number that registration agreed on.
+ */
+export function httpLink({ baseUrl, timeoutMs = 30_000 }: HttpLinkOptions): TextLink {
+  const send = createSend(baseUrl, timeoutMs);
+  const post = async (path: string, session: string | undefined, body: string): Promise<unknown> =>
+    JSON.parse(
+      await textOf(await send({ method: "POST", path, body, ...(session && { session }) })),
+    );
+  const at = ({ worker }: SessionRef, path: string) =>
+    `/workers/${encodeURIComponent(worker)}/${path}`;
+
+  const checkpointsText: TextLink["checkpointsText"] = async (ref, body) => {
+    const answer = await post(at(ref, "checkpoints"), ref.session, body);
+    return (answer as { items: CheckpointAnswer[] }).items;
+  };
+  const progressText: TextLink["progressText"] = async (ref, execution_id, body) => {
+    const path = at(ref, `progress/${encodeURIComponent(execution_id)}`);
+    return ProgressAccepted.parse(await post(path, ref.session, body));
+  };
+
+  return {
+    checkpointsText,
+    progressText,
+    async register(registration) {
+      const body = JSON.stringify(registration);
+      return WorkerRegistered.parse(await post("/workers/register", undefined, body));
+    },
+    connect(ref, running, onFrame) {
+      const body = JSON.stringify({ running });
+      return openStream(send, at(ref, "connect"), ref, body, onFrame);
+    },
+    async heartbeat(ref, heartbeat) {
+      const body = JSON.stringify(heartbeat);
+      return HeartbeatAnswer.parse(await post(at(ref, "heartbeat"), ref.session, body));
+    },
+    checkpoints(ref, items) {
+      return checkpointsText(ref, JSON.stringify({ items }));
+    },
+    async release(ref, items) {
+      const answer = await post(at(ref, "release"), ref.session, JSON.stringify({ items }));
+      return (answer as { items: ReleaseAnswer[] }).items;
+    },
+    progress(ref, execution_id, batch) {
+      return progressText(ref, execution_id, JSON.stringify(batch));
+    },
+    async module(ref, hash) {
+      const path = at(ref, `modules/${encodeURIComponent(hash)}`);
+      return textOf(await send({ method: "GET", path, session: ref.session }));
+    },
+    async events(ref, execution_id, { generation, after, limit }) {
+      const query = `generation=${generation}&after=${after}&limit=${limit}`;
+      const path = at(ref, `executions/${encodeURIComponent(execution_id)}/events?${query}`);
+      const text = await textOf(await send({ method: "GET", path, session: ref.session }));
+      return JSON.parse(text) as EventPage;
+    },
+    async disconnect(ref) {
+      const path = at(ref, "disconnect");
+      const answer = await send({ method: "POST", path, session: ref.session });
+      answer.resume();
+    },
+  };
+}
+
+async function openStream(
+  send: Send,
+  path: string,
+  ref: SessionRef,
+  body: string,
+  onFrame: (frame: WorkerFrame) => void,
+): Promise<WorkerConnection> {
+  const response = await send({ method: "POST", path, session: ref.session, body });
+  // The stream is silent between frames: the worker watches that itself, by heartbeats.
+  response.socket.setTimeout(0);
+  let open = true;
+  const parser = createParser({
+    onEvent({ event, data }) {
+      if (!open) return;
+      const frame = frameOf(event, data);
+      if (frame) onFrame(frame);
+      else response.destroy();
+    },
+  });
+  response.setEncoding("utf8");
+  response.on("data", (chunk: string) => parser.feed(chunk));
+  return {
+    close() {
+      open = false;
+      response.destroy();
+    },
+    closed: ended(response),
+  };
+}
+
+/** Undefined for what is no JSON: such a stream is of no use and is opened anew. */
+function frameOf(event: string | undefined, data: string): WorkerFrame | undefined {
+  try {
+    return { event, data: JSON.parse(data) } as WorkerFrame;
+  } catch {
+    return undefined;
+  }
+}
+
+function ended(response: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    response.on("error", () => {});
+    response.on("close", resolve);
+  });
+}

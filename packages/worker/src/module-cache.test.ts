@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { HashMismatch, ModuleCache } from "./module-cache.ts";
+
+const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
+
+function createCache({ size = 64, used = [] as string[] } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "engine-modules-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const bundles = new Map<string, string[]>();
+  const fetches: string[] = [];
+  const cache = new ModuleCache({
+    folder,
+    size,
+    isUsed: (hash) => used.includes(hash),
+    async fetch(hash) {
+      fetches.push(hash);
+      const texts = bundles.get(hash) ?? [];
+      const text = texts.length > 1 ? texts.shift() : texts[0];
+      if (text === undefined) throw new Error("no such module");
+      return text;
+    },
+  });
+  const add = (...texts: [string, ...string[]]) => {
+    const hash = hashOf(texts.at(-1) ?? "");
+    bundles.set(hash, texts);
+    return hash;
+  };
+  return { cache, fetches, add };
+}
+
+test("RUN-4 concurrent misses fetch once and the file holds the bundle", async () => {
+  const { cache, fetches, add } = createCache();
+  const hash = add("export {};");
+  await Promise.all([cache.ensure(hash), cache.ensure(hash), cache.ensure(hash)]);
+  await cache.ensure(hash);
+  expect(fetches).toEqual([hash]);
+  expect(readFileSync(cache.file(hash), "utf8")).toBe("export {};");
+});
+
+test("RUN-4 a file whose content is wrong, or that was removed, is fetched anew", async () => {
+  const { cache, fetches, add } = createCache();
+  const hash = add("export {};");
+  writeFileSync(cache.file(hash), "export { stolen };");
+  await cache.ensure(hash);
+  expect(readFileSync(cache.file(hash), "utf8")).toBe("export {};");
+  rmSync(cache.file(hash));
+  await cache.ensure(hash);
+  expect(fetches).toEqual([hash, hash]);
+});
+
+test("LIV-6 a bundle with a wrong hash is fetched once more, then refused", async () => {
+  const { cache, fetches, add } = createCache();
+  const damagedOnce = add("damaged on the way", "export { whole };");
+  await cache.ensure(damagedOnce);
+  expect(fetches).toEqual([damagedOnce, damagedOnce]);
+
+  const wrong = add("damaged", "damaged again", "export {};");
+  await expect(cache.ensure(wrong)).rejects.toThrow(HashMismatch);
+  expect(existsSync(cache.file(wrong))).toBe(false);
+});
+
+test("a failed fetch is not remembered", async () => {
+  const { cache, add } = createCache();
+  const hash = hashOf("export {};");
+  await expect(cache.ensure(hash)).rejects.toThrow("no such module");
+  add("export {};");
+  await cache.ensure(hash);
+});
+
+test("a hash that is none never becomes a path", async () => {
+  const { cache, fetches } = createCache();
+  await expect(cache.ensure("../../etc/passwd")).rejects.toThrow(/64 hex digits/);
+  expect(fetches).toEqual([]);
+});
+
+test("RUN-4 the least recently used file goes first, and none that is in use", async () => {
+  const used: string[] = [];
+  const { cache, add } = createCache({ size: 2, used });
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((text) => add(text)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const left = () => [a, b, c, d].filter((hash) => existsSync(cache.file(hash)));
+  await cache.ensure(a);
+  await cache.ensure(b);
+  await cache.ensure(a);
+  await cache.ensure(c);
+  expect(left()).toEqual([a, c]);
+  used.push(a);
+  await cache.ensure(d);
+  expect(left()).toEqual([a, d]);
+});

@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { EngineError } from "@engine/contract";
+
+export interface ModuleCacheOptions {
+  readonly folder: string;
+  /** Files to keep; those in use stay beyond it. */
+  readonly size: number;
+  /** Reads a bundle from the server. */
+  fetch(hash: string): Promise<string>;
+  isUsed(hash: string): boolean;
+}
+
+/** A bundle whose content does not have its hash, also when it was read a second time (LIV-6). */
+export class HashMismatch extends Error {
+  override readonly name = "HashMismatch";
+}
+
+/** Bundles as files named by their hash (RUN-4), which is checked on every load. */
+export class ModuleCache {
+  readonly #options: ModuleCacheOptions;
+  readonly #loading = new Map<string, Promise<void>>();
+  /** Hashes in order of use, the latest last. */
+  readonly #known = new Set<string>();
+
+  constructor(options: ModuleCacheOptions) {
+    this.#options = options;
+  }
+
+  /** Where the bundle is once it was ensured. */
+  file(hash: string): string {
+    return join(this.#options.folder, `${hash}.mjs`);
+  }
+
+  /**
+   * Sees to it that the bundle's file is there and right, now: whoever shares this home may have
+   * removed it. Callers at the same time share one look and one fetch.
+   */
+  ensure(hash: string): Promise<void> {
+    const shared = this.#loading.get(hash);
+    if (shared) return shared;
+    const loading = this.#check(hash).finally(() => this.#loading.delete(hash));
+    this.#loading.set(hash, loading);
+    return loading;
+  }
+
+  async #check(hash: string): Promise<void> {
+    if (!/^[0-9a-f]{64}$/.test(hash)) {
+      throw new EngineError("invalid_input", `a module hash must be 64 hex digits; got "${hash}"`);
+    }
+    const path = this.file(hash);
+    const stored = await readFile(path, "utf8").catch(() => undefined);
+    if (stored !== undefined && sha256(stored) === hash) return this.#use(hash);
+
+    const bundle = await this.#fetch(hash);
+    await mkdir(this.#options.folder, { recursive: true });
+    // Renamed into place: another worker of this home never sees half a file.
+    const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+    await writeFile(draft, bundle);
+    await rename(draft, path);
+    this.#use(hash);
+  }
+
+  async #fetch(hash: string): Promise<string> {
+    for (let tries = 1; ; tries++) {
+      const bundle = await this.#options.fetch(hash);
+      if (sha256(bundle) === hash) return bundle;
+      if (tries === 2)
+        throw new HashMismatch(`the bundle received twice does not have hash ${hash}`);
+    }
+  }
+
+  #use(hash: string): void {
+    const { size, isUsed } = this.#options;
+    this.#known.delete(hash);
+    this.#known.add(hash);
+    for (const old of this.#known) {
+      if (this.#known.size <= size) break;
+      if (old === hash || isUsed(old)) continue;
+      this.#known.delete(old);
+      // At once: a later look must not find a file that is about to go.
+      rmSync(this.file(old), { force: true });
+    }
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

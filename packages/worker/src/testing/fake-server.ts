@@ -1,0 +1,434 @@
+import { createHash } from "node:crypto";
+import {
+  type Assignment,
+  type CheckpointAnswer,
+  type CheckpointItem,
+  claimReason,
+  createdExecution,
+  decideCheckpoint,
+  decideClaim,
+  decideResume,
+  type Encoded,
+  EngineError,
+  type Event,
+  type EventPage,
+  type ExecutionPatch,
+  type ExecutionRow,
+  type Heartbeat,
+  type HeartbeatAnswer,
+  type Holding,
+  handOver,
+  isQueued,
+  type NewEvent,
+  notFound,
+  type ProgressAccepted,
+  type ProgressItem,
+  type ReleaseAnswer,
+  type ReleaseItem,
+  type SessionRef,
+  stale,
+  type WorkerConnection,
+  type WorkerFrame,
+  type WorkerProtocol,
+  type WorkerRegistered,
+  type WorkerRegistration,
+} from "@engine/contract";
+
+interface Stored {
+  row: ExecutionRow;
+  log: Event[];
+}
+
+interface OpenStream {
+  session: string;
+  send(frame: WorkerFrame): void;
+  close(): void;
+}
+
+/**
+ * A server for tests, in memory: the contract's own rules decide what happens to an execution, one
+ * worker at a time gets everything that is queued, and tests see each call.
+ */
+export class FakeServer implements WorkerProtocol {
+  /** Called before each call of the protocol; may reject, or wait, to play trouble on the way. */
+  before: (call: keyof WorkerProtocol) => void | Promise<void> = () => {};
+  /** Called after a checkpoint was committed and before it is answered. */
+  answering: (items: readonly CheckpointItem[]) => void | Promise<void> = () => {};
+  /** Whether queued executions go to the worker at once. */
+  dispatching = true;
+  /** Whether a worker that reconnects gets back what was taken from it and nobody has (WRK-9). */
+  adopting = false;
+  heartbeatSeconds = 10;
+  /** Events that an assignment frame may hold. */
+  framedHistory: number = Number.POSITIVE_INFINITY;
+  readonly registrations: WorkerRegistration[] = [];
+  readonly connects: (readonly Holding[])[] = [];
+  readonly heartbeats: Heartbeat[] = [];
+  readonly batches: (readonly CheckpointItem[])[] = [];
+  readonly releases: ReleaseItem[] = [];
+  /** Codes with which checkpoints were refused. */
+  readonly refusals: string[] = [];
+  readonly progressItems: ProgressItem[] = [];
+  /** What happened, in order, as far as order matters to a viewer. */
+  readonly seen: string[] = [];
+  readonly modules: Map<string, string> = new Map();
+  readonly moduleReads: string[] = [];
+  readonly #stored = new Map<string, Stored>();
+  readonly #sessions = new Map<string, string>();
+  #stream: OpenStream | undefined;
+  #count = 0;
+  #watchers = new Set<() => void>();
+  #listening = new Set<string>();
+
+  /** Stores a bundle and gives its hash. */
+  addModule(bundle: string): string {
+    const hash = createHash("sha256").update(bundle).digest("hex");
+    this.modules.set(hash, bundle);
+    return hash;
+  }
+
+  start(
+    workflow: string,
+    module_hash: string,
+    { input = null, watched = false }: { input?: Encoded; watched?: boolean } = {},
+  ): string {
+    const execution_id = `execution-${++this.#count}`;
+    const { row, event } = createdExecution({
+      execution_id,
+      namespace: "default",
+      workflow,
+      version: 1,
+      module_hash,
+      input,
+      trigger: { kind: "api" },
+      by: null,
+      now: Date.now(),
+    });
+    this.#stored.set(execution_id, { row, log: [{ ...event, seq: 1 }] });
+    if (watched) this.#listening.add(execution_id);
+    this.#changed();
+    return execution_id;
+  }
+
+  row(execution_id: string): ExecutionRow {
+    return this.#get(execution_id).row;
+  }
+
+  log(execution_id: string): readonly Event[] {
+    return this.#get(execution_id).log;
+  }
+
+  types(execution_id: string): string[] {
+    return this.log(execution_id).map((event) => event.type);
+  }
+
+  resume(execution_id: string, input: Encoded): void {
+    const stored = this.#get(execution_id);
+    const change = decideResume(stored.row, { input, by: null, now: Date.now() });
+    if (change instanceof EngineError) throw change;
+    this.#append(stored, change.events, change.patch);
+    this.#changed();
+  }
+
+  /** The same for an execution that a worker runs, and tells it. */
+  resumeRunning(execution_id: string, input: Encoded): void {
+    const { head: base_seq, generation } = this.row(execution_id);
+    this.resume(execution_id, input);
+    const events = this.log(execution_id).slice(base_seq);
+    this.send({ event: "events", data: { execution_id, generation, base_seq, events } });
+  }
+
+  send(frame: WorkerFrame): void {
+    this.#stream?.send(frame);
+  }
+
+  listen(execution_id: string, on: boolean): void {
+    if (on) this.#listening.add(execution_id);
+    else this.#listening.delete(execution_id);
+    this.send({ event: "listen", data: { execution_id, on } });
+  }
+
+  /** Cuts the stream, as a proxy would. */
+  cut(): void {
+    this.#stream?.close();
+    this.#stream = undefined;
+  }
+
+  /** Forgets every session, as after a lost database. */
+  forgetSessions(): void {
+    this.#sessions.clear();
+  }
+
+  /** Takes an execution from its worker without telling it. */
+  takeAway(execution_id: string): void {
+    const stored = this.#get(execution_id);
+    stored.row = { ...stored.row, ...handOver(stored.row, Date.now()) };
+  }
+
+  get isConnected(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  /** Settles as soon as the condition holds. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await new Promise<void>((resolve) => this.#watchers.add(resolve));
+    }
+  }
+
+  async finished(execution_id: string): Promise<ExecutionRow> {
+    await this.until(() => this.row(execution_id).finished_at !== null);
+    return this.row(execution_id);
+  }
+
+  async register(registration: WorkerRegistration): Promise<WorkerRegistered> {
+    await this.#enter("register");
+    this.registrations.push(registration);
+    const session = `session-${++this.#count}`;
+    // The same process again goes on with its session: only the secret is new.
+    this.#sessions.set(session, registration.instance_id);
+    this.#changed();
+    const { name, labels, slots } = registration;
+    return {
+      worker: { name, labels, slots },
+      session,
+      heartbeat_seconds: this.heartbeatSeconds,
+      executions: { sibling_grace: 2, max_events: 100_000, max_value_bytes: 16_777_216 },
+    };
+  }
+
+  async connect(
+    ref: SessionRef,
+    running: readonly Holding[],
+    onFrame: (frame: WorkerFrame) => void,
+  ): Promise<WorkerConnection> {
+    await this.#enter("connect");
+    const session = this.#session(ref);
+    this.cut();
+    const closed = Promise.withResolvers<void>();
+    let open = true;
+    const stream: OpenStream = {
+      session,
+      send: (frame) => open && onFrame(frame),
+      close: () => {
+        open = false;
+        closed.resolve();
+      },
+    };
+    this.#stream = stream;
+    this.connects.push(running);
+    if (this.adopting) for (const holding of running) this.#adopt(session, holding);
+    const owned = running.filter((holding) => this.row(holding.execution_id).session === session);
+    stream.send({
+      event: "welcome",
+      data: {
+        server_time: new Date().toISOString(),
+        keep: owned.map(({ execution_id }) => ({
+          execution_id,
+          generation: this.row(execution_id).generation,
+        })),
+        drop: running
+          .filter((holding) => !owned.includes(holding))
+          .map(({ execution_id, generation }) => ({
+            execution_id,
+            generation,
+            reason: "not owned",
+          })),
+      },
+    });
+    for (const { execution_id, seq } of owned) {
+      const { generation } = this.row(execution_id);
+      const events = this.log(execution_id).slice(seq);
+      if (events.length > 0) {
+        stream.send({ event: "events", data: { execution_id, generation, base_seq: seq, events } });
+      }
+    }
+    this.#changed();
+    return {
+      close: () => {
+        stream.close();
+        if (this.#stream === stream) this.#stream = undefined;
+        this.#changed();
+      },
+      closed: closed.promise,
+    };
+  }
+
+  async heartbeat(ref: SessionRef, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
+    await this.#enter("heartbeat");
+    const session = this.#session(ref);
+    this.heartbeats.push(heartbeat);
+    this.#changed();
+    return {
+      server_time: new Date().toISOString(),
+      drop: heartbeat.running.filter((holding) => !this.#owns(session, holding)),
+    };
+  }
+
+  async checkpoints(
+    ref: SessionRef,
+    items: readonly CheckpointItem[],
+  ): Promise<CheckpointAnswer[]> {
+    await this.#enter("checkpoints");
+    const session = this.#session(ref);
+    this.batches.push(items);
+    const answers = items.map((item) => this.#checkpoint(session, item));
+    this.#changed();
+    await this.answering(items);
+    return answers;
+  }
+
+  async release(ref: SessionRef, items: readonly ReleaseItem[]): Promise<ReleaseAnswer[]> {
+    await this.#enter("release");
+    const session = this.#session(ref);
+    const answers = items.map(({ execution_id, ...item }) => {
+      const stored = this.#get(execution_id);
+      const owns = this.#owns(session, { execution_id, generation: item.generation });
+      if (!owns) return { execution_id, error: stale(stored.row).toBody().error };
+      this.releases.push({ execution_id, ...item });
+      stored.row = { ...stored.row, ...handOver(stored.row, Date.now()) };
+      if (item.error) {
+        const failed = { state: "FAILED", failure: item.error, finished_at: Date.now() } as const;
+        stored.row = { ...stored.row, ...failed };
+      }
+      return { execution_id, ok: true as const };
+    });
+    this.#changed();
+    return answers;
+  }
+
+  async progress(
+    ref: SessionRef,
+    execution_id: string,
+    { items }: { items: readonly ProgressItem[] },
+  ): Promise<ProgressAccepted> {
+    await this.#enter("progress");
+    this.#session(ref);
+    for (const item of items) {
+      this.progressItems.push(item);
+      this.seen.push(`progress ${JSON.stringify(item.value)}`);
+    }
+    this.#changed();
+    return { accepted: items.length, listening: this.#listening.has(execution_id) };
+  }
+
+  async module(ref: SessionRef, hash: string): Promise<string> {
+    await this.#enter("module");
+    this.#session(ref);
+    this.moduleReads.push(hash);
+    const bundle = this.modules.get(hash);
+    if (bundle === undefined) throw notFound("module", hash);
+    return bundle;
+  }
+
+  async events(
+    ref: SessionRef,
+    execution_id: string,
+    { after, limit }: { generation: number; after: number; limit: number },
+  ): Promise<EventPage> {
+    await this.#enter("events");
+    this.#session(ref);
+    const { row, log } = this.#get(execution_id);
+    return { events: log.slice(after, after + limit), head: row.head };
+  }
+
+  async disconnect(ref: SessionRef): Promise<void> {
+    await this.#enter("disconnect");
+    this.#sessions.delete(ref.session);
+    this.cut();
+    this.#changed();
+  }
+
+  async #enter(call: keyof WorkerProtocol): Promise<void> {
+    await this.before(call);
+  }
+
+  #session({ session }: SessionRef): string {
+    const instance = this.#sessions.get(session);
+    if (!instance) throw new EngineError("session_unknown", "no such session");
+    return instance;
+  }
+
+  #owns(session: string, { execution_id, generation }: Omit<Holding, "seq">): boolean {
+    const row = this.#stored.get(execution_id)?.row;
+    return row?.session === session && row.generation === generation;
+  }
+
+  #checkpoint(session: string, item: CheckpointItem): CheckpointAnswer {
+    const { execution_id } = item;
+    const stored = this.#get(execution_id);
+    const recorded = stored.log.slice(item.base_seq);
+    const verdict = decideCheckpoint(stored.row, item, { session, now: Date.now() }, recorded);
+    if (verdict.kind === "refuse") {
+      this.refusals.push(verdict.error.code);
+      return { execution_id, error: verdict.error.toBody().error };
+    }
+    if (verdict.kind === "append") this.#append(stored, verdict.events, verdict.patch);
+    const { state, generation, head } = stored.row;
+    this.seen.push(state);
+    return {
+      execution_id,
+      seq: verdict.kind === "repeat" ? verdict.seq : head,
+      state,
+      generation,
+    };
+  }
+
+  #append(stored: Stored, events: readonly NewEvent[], patch: ExecutionPatch): void {
+    const { head } = stored.row;
+    stored.log.push(...events.map((event, i) => ({ ...event, seq: head + i + 1 })));
+    stored.row = { ...stored.row, ...patch };
+  }
+
+  #get(execution_id: string): Stored {
+    const stored = this.#stored.get(execution_id);
+    if (!stored) throw notFound("execution", execution_id);
+    return stored;
+  }
+
+  #changed(): void {
+    const stream = this.#stream;
+    if (stream && this.dispatching) {
+      for (const stored of this.#stored.values()) {
+        if (isQueued(stored.row)) this.#assign(stored, stream);
+      }
+    }
+    for (const wake of [...this.#watchers]) {
+      this.#watchers.delete(wake);
+      wake();
+    }
+  }
+
+  #adopt(session: string, { execution_id, generation }: Holding): void {
+    const stored = this.#get(execution_id);
+    if (stored.row.generation !== generation) return;
+    const claim = decideClaim(stored.row, { worker: "worker", session, now: Date.now() });
+    if (claim) this.#append(stored, claim.events, claim.patch);
+  }
+
+  #assign(stored: Stored, stream: OpenStream): void {
+    const { session } = stream;
+    const reason = claimReason(stored.row);
+    const claim = decideClaim(stored.row, { worker: "worker", session, now: Date.now() });
+    if (!claim) return;
+    this.#append(stored, claim.events, claim.patch);
+    const { row, log } = stored;
+    const after = Math.max(0, log.length - this.framedHistory);
+    const assignment: Assignment = {
+      execution_id: row.execution_id,
+      generation: row.generation,
+      reason,
+      namespace: row.namespace,
+      workflow: row.workflow,
+      version: row.version ?? 1,
+      name: row.name,
+      created_at: new Date(row.created_at).toISOString(),
+      module: { hash: row.module_hash ?? "", bytes: 0 },
+      input: row.input,
+      head: row.head,
+      history: { after, events: log.slice(after) },
+      listen: this.#listening.has(row.execution_id),
+    };
+    stream.send({ event: "assign", data: assignment });
+  }
+}

@@ -1,0 +1,21 @@
+/** A program for the test of the inline runner, which needs a process without a test runner in it. */
+import { FakeServer } from "./fake-server.ts";
+import { startTestWorker } from "./test-worker.ts";
+
+const server = new FakeServer();
+const worker = await startTestWorker(server, {
+  runners: ["inline"],
+  default_runner: "inline",
+});
+const id = server.start(
+  "here",
+  server.addModule(`
+import { isMainThread } from "node:worker_threads";
+import { task, workflow } from "@engine/sdk";
+const look = task({ name: "look" }, async () => isMainThread);
+export const here = workflow({ name: "here" }, async () => look());
+`),
+);
+const { state, output } = await server.finished(id);
+await worker.stop();
+process.stdout.write(JSON.stringify({ state, output }));

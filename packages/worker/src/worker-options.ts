@@ -1,0 +1,21 @@
+import type { Config, Labels, WorkerProtocol } from "@engine/contract";
+import type { Log, SetTimer } from "./world.ts";
+
+export interface WorkerOptions {
+  readonly name: string;
+  /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
+  readonly link: WorkerProtocol;
+  readonly config: Config["workers"] & Pick<Config, "home">;
+  /** On top of the configuration's labels, key by key. */
+  readonly labels?: Labels;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** A fresh UUIDv7. */
+  readonly ids: () => string;
+  readonly setTimer: SetTimer;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Ends the process: the server refuses this worker, or gave its name to another process. */
+  exit(code: number, message: string): void;
+}

@@ -1,0 +1,13 @@
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const MOST_LINES = 600;
+
+test(`no source file has more than ${MOST_LINES} lines`, () => {
+  const files = globSync("{packages/*,examples,e2e,benchmarks,scripts}/src/**/*.{ts,tsx}", {
+    exclude: ["**/node_modules"],
+  });
+  expect(files.length).toBeGreaterThan(100);
+  const long = files.filter((file) => readFileSync(file, "utf8").split("\n").length > MOST_LINES);
+  expect(long).toEqual([]);
+});

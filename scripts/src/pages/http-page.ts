@@ -1,0 +1,160 @@
+import { type Json, type Route, routes } from "@engine/contract";
+import { fieldTexts, type JsonSchema, rangeText, typeText } from "../json-schema.ts";
+import { code, fenced, table } from "../markdown.ts";
+import { sampleOf } from "../sample.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly "x-permission": string;
+  readonly "x-effect": string;
+  readonly "x-frames"?: readonly string[];
+  readonly parameters: readonly {
+    name: string;
+    in: string;
+    required: boolean;
+    schema: JsonSchema;
+  }[];
+  readonly requestBody?: { content: Record<string, { schema: JsonSchema }> };
+  readonly responses: Record<
+    string,
+    { description: string; content?: Record<string, { schema: JsonSchema }> }
+  >;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+const GROUPS: Readonly<Record<keyof typeof routes, string>> = {
+  system: "System",
+  catalog: "Workflows",
+  executions: "Executions",
+  workers: "Worker protocol",
+  basic: "Basic interface",
+};
+
+/** `docs/http.md`, from the OpenAPI document of the route table. */
+export function httpPage(document: Json): string {
+  const { paths, components } = document as unknown as Document;
+  const groups = Object.entries(routes).map(([group, rows]) => {
+    const sections = Object.values<Route>(rows).map((route) => {
+      const operation = paths[route.path]?.[route.method.toLowerCase()];
+      if (!operation) throw new Error(`${route.method} ${route.path} is not in the document`);
+      return routeSection(route, operation, components.schemas);
+    });
+    return `## ${GROUPS[group as keyof typeof routes]}\n\n${sections.join("\n")}`;
+  });
+  const shapes = Object.entries(components.schemas).map(
+    ([name, schema]) => `### ${name}\n\n${fenced("ts", shapeText(schema))}`,
+  );
+  return `# HTTP interface
+
+Printed from the route table; [openapi.json](openapi.json) has the same for machines, and a running server answers it under \`GET /openapi.json\`. Bodies are JSON; an empty body is \`null\`. A query key that takes a list may be repeated. Instants are ISO 8601 in UTC; an event's \`time\` is \`YYYY-MM-DD HH:MM:SS.mmm\`. Anything but a listed answer is an error as in [errors.md](errors.md). The permission is what a caller needs once authorization is on.
+
+${groups.join("\n")}
+## Shapes
+
+${shapes.join("\n")}`;
+}
+
+type Schemas = Document["components"]["schemas"];
+
+function routeSection(route: Route, operation: Operation, schemas: Schemas): string {
+  const client = code(`client.${operation.operationId}`);
+  const permission = code(operation["x-permission"]);
+  const parts = [
+    `### ${route.method} ${route.path}`,
+    operation.summary,
+    `${operation["x-effect"]} · permission ${permission} · ${client}`,
+    parametersTable(operation),
+    bodyText(operation),
+    answersTable(operation),
+    framesText(operation),
+    fenced("sh", curl(route, operation, schemas)).trimEnd(),
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+function parametersTable({ parameters }: Operation): string {
+  const rows = parameters
+    .filter((parameter) => parameter.in !== "path")
+    .map(({ name, in: place, schema }) => {
+      const range = rangeText(schema);
+      const initial = schema.default === undefined ? "" : code(JSON.stringify(schema.default));
+      const type = range ? `${typeText(schema)}, ${range}` : typeText(schema);
+      return [code(name), place, type, initial];
+    });
+  return rows.length ? table(["parameter", "in", "type", "default"], rows).trimEnd() : "";
+}
+
+function bodyText({ requestBody }: Operation): string {
+  const schema = requestBody?.content["application/json"]?.schema;
+  return schema ? `Body: ${linked(schema)}` : "";
+}
+
+function answersTable({ responses }: Operation): string {
+  const rows = Object.entries(responses)
+    .filter(([status]) => status !== "default")
+    .map(([status, { description, content }]) => {
+      const json = content?.["application/json"];
+      if (json) return [status, linked(json.schema)];
+      return [
+        status,
+        content ? `${code(Object.keys(content).join())}: ${description}` : description,
+      ];
+    });
+  return table(["answer", "body"], rows).trimEnd();
+}
+
+function framesText(operation: Operation): string {
+  const frames = operation["x-frames"];
+  return frames ? `Frames of its stream: ${frames.map(code).join(", ")}` : "";
+}
+
+/** A named shape as a link to it, anything else as a type. */
+function linked(schema: JsonSchema): string {
+  if (!schema.$ref) return code(typeText(schema));
+  const name = typeText(schema);
+  return `[${name}](#${name.toLowerCase()})`;
+}
+
+function shapeText(schema: JsonSchema): string {
+  if (!schema.properties) return typeText(schema);
+  return `{\n${fieldTexts(schema)
+    .map((field) => `  ${field};\n`)
+    .join("")}}`;
+}
+
+const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
+  ns: "default",
+  wf: "hello_world",
+  workflow_name: "hello_world",
+  mode: "sync",
+  version: "1",
+  name: "worker-1",
+  hash: "<hash>",
+  id: "<id>",
+  execution_id: "<execution_id>",
+};
+
+function curl(route: Route, operation: Operation, schemas: Schemas): string {
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const sample = SAMPLE_PARAMS[name];
+    if (!sample) throw new Error(`no sample for the path parameter ${name}`);
+    return sample;
+  });
+  const schema = operation.requestBody?.content["application/json"]?.schema;
+  const headers = operation.parameters.filter((parameter) => parameter.in === "header");
+  const required = operation.parameters.filter((p) => p.in === "query" && p.required);
+  const search = required.map(({ name }, i) => `${i ? "&" : "?"}${name}=1`).join("");
+  const onlyStream = !operation.responses["200"]?.content?.["application/json"] && route.frames;
+  const words = [
+    onlyStream ? "curl -N" : "curl",
+    ...(route.method === "GET" ? [] : [`-X ${route.method}`]),
+    `'http://127.0.0.1:8000${path}${search}'`,
+    ...headers.map(({ name }) => `-H '${name}: <${name.split("-").at(-1)}>'`),
+    ...(schema ? [`-d '${JSON.stringify(sampleOf(schema, schemas))}'`] : []),
+  ];
+  return words.join(" ");
+}
