@@ -26,13 +26,15 @@ type Calls<Group> = {
 };
 
 /** Routes that answer with a stream also have `.stream`; some have nothing else. */
-export type RouteCall<R extends Route> = (R extends StreamOnly
+export type RouteCall<R extends Route> = (R extends StreamOnly | LinesOnly
   ? unknown
   : (...args: Args<R>) => Promise<Output<R>>) &
   (R extends { readonly frames: readonly string[] }
     ? { readonly stream: (...args: Args<R>) => Promise<FrameStream> }
     : unknown);
 
+/** Open both ways, which `fetch` cannot do everywhere: workers bring their own transport. */
+type LinesOnly = { readonly lines: true };
 type StreamOnly = { readonly answers: { readonly 200: { readonly raw: "text/event-stream" } } };
 
 type Args<R extends Route> =

@@ -18,7 +18,7 @@ export const WORKFLOW_EVENT_TYPES = [
 ] as const;
 
 /** Event types of one call; `source_id` is its `task_call_id`. */
-export const TASK_EVENT_TYPES = [
+const TASK_EVENT_TYPES = [
   "TASK_STARTED",
   "TASK_COMPLETED",
   "TASK_FAILED",

@@ -124,7 +124,11 @@ function operation(
       ...parameters("query", sent.get(`${id} query`)),
       ...parameters("header", sent.get(`${id} headers`)),
     ],
-    ...(body && { requestBody: { content: { "application/json": { schema: body } } } }),
+    ...(body && {
+      requestBody: {
+        content: { [route.lines ? "application/x-ndjson" : "application/json"]: { schema: body } },
+      },
+    }),
     responses: responses(id, route, answered),
   };
 }

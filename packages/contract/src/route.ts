@@ -28,6 +28,11 @@ export interface Route {
    * is listed and whose body fits is a result; any other non-2xx is an `ErrorBody`.
    */
   readonly answers: Readonly<Record<number, z.ZodType | RawAnswer>>;
+  /**
+   * Lines of JSON both ways over one request that stays open: every line sent is answered by one, in
+   * order, the answer's or an `ErrorBody`. `body` is what a line holds.
+   */
+  readonly lines?: true;
   /** The names of SSE frames, when the route can answer with a stream. */
   readonly frames?: readonly string[];
 }

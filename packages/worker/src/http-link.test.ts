@@ -22,6 +22,11 @@ interface Seen {
 async function listen(handle: (seen: Seen, response: ServerResponse) => void, prefix = "") {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
+    // A server of before there were streams.
+    if (request.url?.endsWith("/stream")) {
+      response.writeHead(404).end();
+      return;
+    }
     let body = "";
     request.on("data", (chunk) => {
       body += chunk;

@@ -11,7 +11,8 @@ import {
   WorkerRegistered,
 } from "@engine/contract";
 import { createParser } from "eventsource-parser";
-import { createSend, type Send, textOf } from "./http-request.ts";
+import { CheckpointStreams } from "./checkpoint-streams.ts";
+import { createRequests, type Send, textOf } from "./http-request.ts";
 import type { TextLink } from "./text-link.ts";
 
 export interface HttpLinkOptions {
@@ -19,6 +20,8 @@ export interface HttpLinkOptions {
   readonly baseUrl: string;
   /** How long a call may take before it counts as network trouble. */
   readonly timeoutMs?: number;
+  /** How long a checkpoint stream may take to begin before plain requests are used instead. */
+  readonly streamBeginMs?: number;
 }
 
 /**
@@ -26,18 +29,24 @@ export interface HttpLinkOptions {
  * checkpoints and frames are not: they are the hot path, their values can be large, and the server
  * that wrote them speaks the protocol number that registration agreed on.
  */
-export function httpLink({ baseUrl, timeoutMs = 30_000 }: HttpLinkOptions): TextLink {
-  const send = createSend(baseUrl, timeoutMs);
+export function httpLink(options: HttpLinkOptions): TextLink {
+  const { baseUrl, timeoutMs = 30_000, streamBeginMs = 3_000 } = options;
+  const at = ({ worker }: SessionRef, path: string) =>
+    `/workers/${encodeURIComponent(worker)}/${path}`;
+  const { send, openLines } = createRequests(baseUrl, { timeoutMs, streamBeginMs });
+  const streams = new CheckpointStreams((ref) =>
+    openLines(at(ref, "checkpoints/stream"), ref.session),
+  );
   const post = async (path: string, session: string | undefined, body: string): Promise<unknown> =>
     JSON.parse(
       await textOf(await send({ method: "POST", path, body, ...(session && { session }) })),
     );
-  const at = ({ worker }: SessionRef, path: string) =>
-    `/workers/${encodeURIComponent(worker)}/${path}`;
 
   const checkpointsText: TextLink["checkpointsText"] = async (ref, body) => {
-    const answer = await post(at(ref, "checkpoints"), ref.session, body);
-    return (answer as { items: CheckpointAnswer[] }).items;
+    return streams.send(ref, body, async () => {
+      const answer = await post(at(ref, "checkpoints"), ref.session, body);
+      return (answer as { items: CheckpointAnswer[] }).items;
+    });
   };
   const progressText: TextLink["progressText"] = async (ref, execution_id, body) => {
     const path = at(ref, `progress/${encodeURIComponent(execution_id)}`);
@@ -80,6 +89,7 @@ export function httpLink({ baseUrl, timeoutMs = 30_000 }: HttpLinkOptions): Text
       return JSON.parse(text) as EventPage;
     },
     async disconnect(ref) {
+      streams.close();
       const path = at(ref, "disconnect");
       const answer = await send({ method: "POST", path, session: ref.session });
       answer.resume();

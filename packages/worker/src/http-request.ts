@@ -2,6 +2,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { EngineError, ErrorBody, SESSION_HEADER } from "@engine/contract";
+import { LineStream } from "./line-stream.ts";
 
 export interface HttpCall {
   readonly method: "GET" | "POST";
@@ -12,10 +13,19 @@ export interface HttpCall {
   readonly body?: string;
 }
 
+export interface HttpRequests {
+  readonly send: Send;
+  /** Opens a request that goes on sending lines while it is answered. */
+  readonly openLines: (path: string, session: string) => LineStream;
+}
+
 /** Sends a call and gives the answer's head; only a 2xx arrives, anything else rejects. */
 export type Send = (call: HttpCall) => Promise<http.IncomingMessage>;
 
-export function createSend(baseUrl: string, timeoutMs: number): Send {
+export function createRequests(
+  baseUrl: string,
+  { timeoutMs, streamBeginMs: beginMs }: { timeoutMs: number; streamBeginMs: number },
+): HttpRequests {
   const base = new URL(baseUrl);
   const { request, Agent } = base.protocol === "https:" ? https : http;
   const target = {
@@ -26,7 +36,20 @@ export function createSend(baseUrl: string, timeoutMs: number): Send {
   };
   const prefix = base.pathname.replace(/\/$/, "");
 
-  return async ({ method, path, session, body }) => {
+  const openLines = (path: string, session: string) => {
+    const headers = { "content-type": "application/x-ndjson", [SESSION_HEADER]: session };
+    // Not from the pool: the connection is never given back.
+    const options = { ...target, agent: false, timeout: 0, method: "POST", headers } as const;
+    const refused = async (response: http.IncomingMessage) =>
+      answerError(`POST ${path}`, response.statusCode ?? 0, await textOf(response));
+    return new LineStream(request({ ...options, path: prefix + path }), {
+      timeoutMs,
+      beginMs,
+      refused,
+    });
+  };
+
+  const send: Send = async ({ method, path, session, body }) => {
     const headers: http.OutgoingHttpHeaders = {};
     if (body !== undefined) headers["content-type"] = "application/json";
     if (session !== undefined) headers[SESSION_HEADER] = session;
@@ -43,6 +66,7 @@ export function createSend(baseUrl: string, timeoutMs: number): Send {
     if (status >= 200 && status < 300) return response;
     throw answerError(`${method} ${path}`, status, await textOf(response));
   };
+  return { send, openLines };
 }
 
 export function textOf(response: http.IncomingMessage): Promise<string> {

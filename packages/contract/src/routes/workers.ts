@@ -21,6 +21,7 @@ import {
 
 const CHECKPOINT_LIMIT = 64 * 1024 * 1024;
 const session = z.object({ [SESSION_HEADER]: z.string().optional() });
+const CheckpointBatch = z.strictObject({ items: z.array(CheckpointItem).max(256) });
 const Generation = z.coerce.number().int().positive();
 
 /** The worker protocol (WRK-6). Redaction never applies to it. */
@@ -73,9 +74,24 @@ export const workerRoutes = {
     permission: worker,
     effect: "write",
     headers: session,
-    body: z.strictObject({ items: z.array(CheckpointItem).max(256) }),
+    body: CheckpointBatch,
     bodyLimit: CHECKPOINT_LIMIT,
     answers: { 200: z.object({ items: z.array(CheckpointAnswer) }) },
+  },
+  checkpointLines: {
+    method: "POST",
+    path: "/workers/{name}/checkpoints/stream",
+    summary:
+      "Appends to logs over one open request: a line of JSON for each batch of `checkpoints`.",
+    permission: worker,
+    effect: "write",
+    headers: session,
+    body: CheckpointBatch,
+    bodyLimit: CHECKPOINT_LIMIT,
+    lines: true,
+    answers: {
+      200: { raw: "application/x-ndjson", meaning: "for each line the answer of `checkpoints`" },
+    },
   },
   release: {
     method: "POST",

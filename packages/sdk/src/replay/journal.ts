@@ -17,7 +17,7 @@ export interface RecordedCall {
 }
 
 /** Kinds whose outcome follows from their branches: these run again on replay (see combinator). */
-export function isCombinator(kind: CallKind): boolean {
+function isCombinator(kind: CallKind): boolean {
   return kind === "parallel" || kind === "map" || kind === "pipeline";
 }
 

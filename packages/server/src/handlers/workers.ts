@@ -1,7 +1,7 @@
 import { type routes, SESSION_HEADER, type SessionRef, type WorkerFrame } from "@engine/contract";
 import type { Engine } from "../engine.ts";
 import type { Handlers } from "../http/handlers.ts";
-import { answer, raw, stream } from "../http/reply.ts";
+import { answer, lines, raw, stream } from "../http/reply.ts";
 import { FrameQueue } from "./frame-queue.ts";
 
 type SessionHeaders = { readonly [SESSION_HEADER]?: string | undefined };
@@ -31,6 +31,12 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     checkpoints: async ({ params, headers, body }) => {
       const items = await workers.checkpoints(ref(params.name, headers), body.items);
       return answer(200, { items: [...items] });
+    },
+    checkpointLines: async ({ params, headers }) => {
+      const session = ref(params.name, headers);
+      // An unknown session is refused as a request, before any line.
+      await workers.checkpoints(session, []);
+      return lines(async ({ items }) => ({ items: await workers.checkpoints(session, items) }));
     },
     release: async ({ params, headers, body }) => {
       const items = await workers.release(ref(params.name, headers), body.items);

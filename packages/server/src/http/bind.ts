@@ -7,9 +7,10 @@ import type { OpenStreams } from "./open-streams.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
-import type { RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
+import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
 import { RequestCall } from "./request-call.ts";
-import { type RequestInput, requestInput } from "./request-input.ts";
+import { lineInput, type RequestInput, requestInput } from "./request-input.ts";
+import { serveLines } from "./serve-lines.ts";
 import { serveStream } from "./serve-stream.ts";
 
 /** What every bound route shares. */
@@ -22,7 +23,7 @@ export interface Binding {
 }
 
 type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
-type AnyReply = JsonReply | RawReply | StreamReply;
+type AnyReply = JsonReply | RawReply | StreamReply | LinesReply<unknown>;
 
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
@@ -58,14 +59,31 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
           params: request.params as Record<string, string>,
           headers: request.headers,
         });
-        refuseOtherMedia(request);
+        refuseOtherMedia(request, route.lines);
       },
       handler: async (request, reply) => {
         const call = new RequestCall(request, reply);
         const answered = await handle(requestInput(route, request), call);
+        if ("answerLine" in answered) return converse(route, answered, request, reply);
         if ("frames" in answered) return serve(answered, request, reply, call);
         return send(route, answered, reply);
       },
+    });
+  }
+
+  function converse(
+    route: Route,
+    answered: LinesReply<unknown>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    reply.hijack();
+    serveLines(request.raw, reply.raw, {
+      headers: reply.getHeaders(),
+      limit: route.bodyLimit ?? DEFAULT_BODY_LIMIT,
+      streams: binding.streams,
+      answer: (value) => answered.answerLine(lineInput(route, value)),
+      refuse: (thrown) => binding.refuse(thrown, request),
     });
   }
 

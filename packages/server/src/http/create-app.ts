@@ -6,6 +6,7 @@ import { type Binding, bind, noRoute } from "./bind.ts";
 import type { Handlers, RouteTable, TableHandlers } from "./handlers.ts";
 import type { HttpLog } from "./http-log.ts";
 import { parseJsonBody } from "./json-body.ts";
+import { LINES } from "./media-type.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { PathMethods } from "./path-pattern.ts";
 import { pathOf, refusal, sendRefusal } from "./refusal.ts";
@@ -67,6 +68,9 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.addContentTypeParser("*", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
     parseJsonBody(body),
   );
+
+  // Left unread: the route itself reads its lines as they come.
+  app.addContentTypeParser(LINES, (_request, _body, done) => done(null, undefined));
 
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);

@@ -1,4 +1,5 @@
 import type { Answer, Route, SseFrame } from "@engine/contract";
+import type * as z from "zod";
 
 /** Header names are lower case; an undefined value is left out. */
 export type ReplyHeaders = Readonly<Record<string, string | undefined>>;
@@ -19,10 +20,18 @@ export interface StreamReply {
   readonly headers?: ReplyHeaders | undefined;
 }
 
+/** An answer to every line of a request that stays open; always status 200. */
+export interface LinesReply<Line> {
+  readonly answerLine: (line: Line) => Promise<unknown>;
+}
+
 /** What the handler of a route may give back: an answer of its row, or frames where it has them. */
 export type Reply<R extends Route> =
   | (Answer<R> & { readonly headers?: ReplyHeaders | undefined })
   | RawReply<keyof R["answers"] & number>
+  | (R extends { lines: true; body: infer Body extends z.ZodType }
+      ? LinesReply<z.output<Body>>
+      : never)
   | (R extends { frames: readonly string[] } ? StreamReply : never);
 
 /** An answer of the route's row. Plain `{ status, body }` does as well; this adds headers. */
@@ -52,4 +61,9 @@ export function stream(
   options: { readonly headers?: ReplyHeaders } = {},
 ): StreamReply {
   return { frames, headers: options.headers };
+}
+
+/** Answers every line of the request by one line, in order, until either side ends it. */
+export function lines<Line>(answerLine: (line: Line) => Promise<unknown>): LinesReply<Line> {
+  return { answerLine };
 }

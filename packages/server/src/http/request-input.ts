@@ -31,12 +31,21 @@ export function requestInput(route: Route, request: FastifyRequest): RequestInpu
     }
   }
   if (route.headers) read("headers", route.headers, request.headers);
-  if (route.body) read("body", route.body, request.body ?? null);
-  else if (request.body !== undefined && request.body !== null) {
+  // The body of a route of lines is read, and checked, line by line.
+  const hasBody = request.body !== undefined && request.body !== null;
+  if (route.body && !route.lines) read("body", route.body, request.body ?? null);
+  else if (hasBody) {
     throw new EngineError("bad_request", `${route.method} ${route.path} takes no body`);
   }
   if (issues.length) throw invalidInput({ issues });
   return input;
+}
+
+/** One line of a route that reads lines, by its `body`. */
+export function lineInput(route: Route, value: unknown): unknown {
+  const result = route.body?.safeParse(value);
+  if (result?.success) return result.data;
+  throw invalidInput({ issues: (result?.error.issues ?? []).map((issue) => at("body", issue)) });
 }
 
 function at(part: string, issue: Issue): Issue {
