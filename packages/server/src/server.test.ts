@@ -121,6 +121,13 @@ test("EXE-81 an async run answers 202 with the address of its status", async () 
   expect(await (await http.get(location)).json()).toMatchObject({ state: "CREATED" });
 });
 
+test("EXE-81 an async run is told as CREATED even when a free worker took it in the same commit", async () => {
+  await using http = await HttpServer.start();
+  await http.echo();
+  const response = await http.post("/workflows/hello/run/async", null);
+  expect(await response.json()).toMatchObject({ state: "CREATED", worker: null, generation: 0 });
+});
+
 test("EXE-81 a failed run answers 500 with its error, a paused one 202 with its pause", async () => {
   await using http = await HttpServer.start();
   await http.echo();

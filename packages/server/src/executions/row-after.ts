@@ -3,7 +3,7 @@
  * start, tasks and completion), but a stream tells each state with the record of that moment.
  */
 import { type Event, type ExecutionRow, isTerminal, patchOf, unowned } from "@engine/contract";
-import type { LoggedEvent } from "@engine/store";
+import type { Changed, LoggedEvent } from "@engine/store";
 
 /** The row as it was before its first event. */
 export function rowBefore(row: ExecutionRow): ExecutionRow {
@@ -24,6 +24,15 @@ export function rowBefore(row: ExecutionRow): ExecutionRow {
     finished_at: null,
     updated_at: row.created_at,
   };
+}
+
+/**
+ * A fresh execution as its creation left it. A claim may ride in the same commit, but what was
+ * accepted is told as CREATED, whether or not a worker was free (EXE-81).
+ */
+export function rowAsCreated({ row, events, recorded_at }: Changed): ExecutionRow {
+  const [event] = events;
+  return event ? rowAfter(rowBefore(row), { event, recorded_at }) : row;
 }
 
 /** The row after one more event, as far as the log tells. */

@@ -10,6 +10,7 @@ import type { ExecutionFilter, LoggedEvent } from "@engine/store";
 import type { Engine } from "../engine.ts";
 import type { ResumeRequest, StartRequest } from "../executions/executions.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
+import { rowAsCreated } from "../executions/row-after.ts";
 import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
 import { runAnswer, runMode, runStream, waitMs } from "./run-answer.ts";
@@ -59,7 +60,8 @@ export function executionHandlers(
   async function run(modeText: string, request: StartRequest, query: RunQuery, call: Call) {
     const mode: RunMode = runMode(modeText);
     const { detailed } = query;
-    if (mode === "async") return answerWith((await executions.start(request)).row, detailed);
+    if (mode === "async")
+      return answerWith(rowAsCreated(await executions.start(request)), detailed);
     if (mode === "stream") {
       return runStream(await executions.startAndFollow(request, followOptions(query, call)));
     }
