@@ -56,8 +56,8 @@ class Lane {
     this.#waiting.push(entry);
     if (this.#state !== "idle") return;
     this.#state = "scheduled";
-    // Not a delay: the end of this turn of the loop, so that what arrived in one turn goes together.
-    setImmediate(() => void this.#run());
+    // Not a delay: what a runner says at once arrives in one list, and goes together.
+    queueMicrotask(() => void this.#run());
   }
 
   async #run(): Promise<void> {

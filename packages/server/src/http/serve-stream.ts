@@ -17,10 +17,14 @@ export interface StreamOptions {
   readonly refuse: (thrown: unknown) => EngineError;
 }
 
+/** Frames gathered in one turn; more than this waits for the next write. */
+const GATHER_CHARACTERS = 64 * 1024;
+
 /**
  * Writes frames to a hijacked response until they end, the reader leaves or the server closes. The
- * next frame is asked for when the one before has left the buffer. Callbacks instead of a loop over
- * `Promise.race`: every race would leave a reaction behind on the promise that never settles.
+ * frames of one turn leave together, since under load a frame costs its system call; no more are
+ * asked for while the reader's buffer is full. Callbacks instead of a loop over `Promise.race`:
+ * every race would leave a reaction behind on the promise that never settles.
  */
 export function serveStream(
   response: ServerResponse,
@@ -29,11 +33,15 @@ export function serveStream(
 ): void {
   const iterator = frames[Symbol.asyncIterator]();
   let isOpen = true;
+  let isPulling = false;
+  let isBlocked = false;
+  let isFlushDue = false;
+  let gathered = "";
 
   response.once("close", stop);
   const remove = streams.add(stop);
   const stopPings = pingTimer(PING_MS, () => {
-    if (!response.writableNeedDrain) response.write(sseComment("ping"));
+    if (!isBlocked) gather(sseComment("ping"));
   });
   for (const [name, value] of Object.entries({ ...headers, ...STREAM_HEADERS })) {
     if (value !== undefined) response.setHeader(name, value);
@@ -43,26 +51,52 @@ export function serveStream(
   pull();
 
   function pull(): void {
-    if (isOpen) iterator.next().then(write, fail);
+    if (!isOpen || isPulling || isBlocked || gathered.length >= GATHER_CHARACTERS) return;
+    isPulling = true;
+    iterator.next().then(take, fail);
   }
 
-  function write(next: IteratorResult<StreamPart, unknown>): void {
+  function take(next: IteratorResult<StreamPart, unknown>): void {
+    isPulling = false;
     if (!isOpen) return;
     if (next.done) {
       end();
       return;
     }
     const { value } = next;
-    const text = typeof value === "string" ? sseComment(value) : sseText(value);
-    if (response.write(text)) pull();
-    else response.once("drain", pull);
+    gather(typeof value === "string" ? sseComment(value) : sseText(value));
+    pull();
+  }
+
+  function gather(text: string): void {
+    gathered += text;
+    if (isFlushDue || isBlocked) return;
+    isFlushDue = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    isFlushDue = false;
+    if (!isOpen || isBlocked) return;
+    const text = gathered;
+    gathered = "";
+    if (response.write(text)) {
+      pull();
+      return;
+    }
+    isBlocked = true;
+    response.once("drain", () => {
+      isBlocked = false;
+      if (gathered) gather("");
+      pull();
+    });
   }
 
   function fail(thrown: unknown): void {
     // Once the reader is gone, an abort of what the frames waited for is the way out.
     if (!isOpen) return;
     const { error } = refuse(thrown).toBody();
-    response.write(sseText({ event: "error", data: error }));
+    gathered += sseText({ event: "error", data: error });
     end();
   }
 
@@ -70,7 +104,7 @@ export function serveStream(
     isOpen = false;
     stopPings();
     remove();
-    response.end();
+    response.end(gathered);
   }
 
   function stop(): void {
