@@ -10,7 +10,11 @@ export default defineConfig({
         ssr,
         test: {
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts", "scripts/src/**/*.test.ts"],
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "scripts/src/**/*.test.ts",
+            "benchmarks/src/**/*.test.ts",
+          ],
         },
       },
       {

@@ -1,0 +1,104 @@
+import { writeFile } from "node:fs/promises";
+import { relative } from "node:path";
+import { parseArgs } from "node:util";
+import { dispatch } from "./dispatch.ts";
+import { echoCeiling } from "./echo-ceiling.ts";
+import { startTwoProcesses, type TwoProcesses } from "./engine.ts";
+import { inProcessReplay } from "./in-process-replay.ts";
+import { latency } from "./latency.ts";
+import { localRun } from "./local-run.ts";
+import { describeMachine } from "./machine.ts";
+import type { Measure, Report } from "./measure.ts";
+import { oneProcess } from "./one-process.ts";
+import { replay } from "./replay.ts";
+import { resultsFile } from "./results-file.ts";
+import { storeCeiling } from "./store-ceiling.ts";
+import { sustained } from "./sustained.ts";
+import { renderTable } from "./table.ts";
+import { throughput } from "./throughput.ts";
+
+const MEASURES: readonly Measure[] = [
+  echoCeiling,
+  storeCeiling,
+  localRun,
+  inProcessReplay,
+  latency,
+  dispatch,
+  throughput,
+  sustained,
+  replay,
+  oneProcess,
+];
+/** Far above what a run takes: only a hang reaches it. */
+const TIME_LIMIT_MS = 15 * 60_000;
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string", multiple: true },
+    json: { type: "boolean", default: false },
+  },
+});
+const measures = MEASURES.filter(({ name }) => !flags.only || flags.only.includes(name));
+const unknown = flags.only?.find((name) => !MEASURES.some((measure) => measure.name === name));
+if (unknown) {
+  console.error(
+    `no measurement "${unknown}"; there are: ${MEASURES.map((m) => m.name).join(", ")}`,
+  );
+  process.exit(2);
+}
+
+const watchdog = setTimeout(() => {
+  console.error(`not done after ${TIME_LIMIT_MS / 60_000} minutes; giving up`);
+  process.exit(1);
+}, TIME_LIMIT_MS);
+
+const conditions = {
+  started_at: new Date().toISOString(),
+  machine: describeMachine(),
+  store: "sqlite",
+  durability: "synchronous=FULL",
+  runner: "thread",
+  profile: flags.quick ? "quick" : "full",
+};
+const reports: Record<string, Report> = {};
+const failures: Record<string, string> = {};
+let engine: Promise<TwoProcesses> | undefined;
+
+if (!flags.json) console.log(headline());
+for (const measure of measures) {
+  try {
+    const report = await measure.run({
+      quick: flags.quick,
+      engine: () => {
+        engine ??= startTwoProcesses();
+        return engine;
+      },
+    });
+    reports[measure.name] = report;
+    if (!flags.json) for (const table of report.tables) console.log(`\n${renderTable(table)}`);
+  } catch (error) {
+    failures[measure.name] = error instanceof Error ? error.message : String(error);
+    console.error(`\n${measure.name} FAILED: ${failures[measure.name]}`);
+  }
+}
+await engine?.then(
+  (started) => started.stop(),
+  () => {}, // Every measurement that needed it has said so.
+);
+clearTimeout(watchdog);
+
+const result = JSON.stringify({ ...conditions, failures, reports }, null, 1);
+const file = await resultsFile(conditions.started_at);
+await writeFile(file, result);
+if (flags.json) console.log(result);
+else console.log(`\nAll samples: ${relative(process.cwd(), file)}`);
+if (Object.keys(failures).length > 0) process.exitCode = 1;
+
+function headline(): string {
+  const { machine, store, durability, runner, profile } = conditions;
+  return [
+    `${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.os}, Node ${machine.node}`,
+    `${store}, ${durability}, runner ${runner}, ${profile} run; p50 is the median`,
+  ].join("\n");
+}

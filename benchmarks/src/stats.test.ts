@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { mean, median, percentile } from "./stats.ts";
+
+test("BEN-1 a percentile is the nearest rank: always one of the samples", () => {
+  const samples = [40, 10, 30, 20];
+  expect([0, 25, 26, 50, 75, 76, 99, 100].map((p) => percentile(samples, p))).toEqual([
+    10, 10, 20, 20, 30, 40, 40, 40,
+  ]);
+  expect(samples).toEqual([40, 10, 30, 20]);
+});
+
+test("the median of an odd number of samples is the middle one", () => {
+  expect(median([9, 1, 5])).toBe(5);
+  expect(mean([9, 1, 5])).toBe(5);
+});
+
+test("figures of no samples are an error, not a number", () => {
+  expect(() => percentile([], 50)).toThrow(/at least one sample/);
+});

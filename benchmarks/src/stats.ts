@@ -1,0 +1,16 @@
+/** The value that `p` percent of the samples do not exceed, by nearest rank: always a real sample. */
+export function percentile(samples: readonly number[], p: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const rank = Math.max(1, Math.ceil((p / 100) * sorted.length));
+  const value = sorted[rank - 1];
+  if (value === undefined) throw new Error("a percentile needs at least one sample");
+  return value;
+}
+
+export function median(samples: readonly number[]): number {
+  return percentile(samples, 50);
+}
+
+export function mean(samples: readonly number[]): number {
+  return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ExecutionRecord } from "@engine/contract";
+import type { Http } from "../harness/http.ts";
+import type { Random } from "../harness/random.ts";
+
+/** A start the server has acknowledged: from then on it must end well, whatever happens. */
+export interface Acknowledged {
+  readonly execution_id: string;
+  readonly expected: number;
+}
+
+export interface Load extends AsyncDisposable {
+  readonly acknowledged: readonly Acknowledged[];
+  /** Ends the submission and waits for the requests under way. */
+  stop(): Promise<void>;
+}
+
+const SUBMITTERS = 4;
+
+/** Starts executions at a steady pace; a request the server did not answer counts for nothing. */
+export function startLoad(http: Http, random: Random, file: string): Load {
+  const acknowledged: Acknowledged[] = [];
+  let stopped = false;
+  let started = 0;
+
+  const submitter = async () => {
+    while (!stopped) {
+      const value = started++;
+      const kind = value % 2 === 0 ? "chain" : "fan";
+      // Most starts are answered at once; some wait for the end, and with it for every kill.
+      const mode = random.next() < 0.2 ? "sync" : "async";
+      const input = { file, value, ms: random.between(20, 250) };
+      try {
+        const answer = await http.post<ExecutionRecord>(`/workflows/${kind}/run/${mode}`, input);
+        if (answer.status < 300) {
+          const expected = kind === "chain" ? value + 6 : 3 * value + 36;
+          acknowledged.push({ execution_id: answer.body.execution_id, expected });
+        }
+      } catch {
+        // The server is away: nothing was promised.
+      }
+      await sleep(random.between(200, 600));
+    }
+  };
+  const submitters = Array.from({ length: SUBMITTERS }, submitter);
+  const stop = async () => {
+    stopped = true;
+    await Promise.all(submitters);
+  };
+  return { acknowledged, stop, [Symbol.asyncDispose]: stop };
+}
