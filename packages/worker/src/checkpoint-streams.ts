@@ -37,9 +37,9 @@ export class CheckpointStreams {
       return answers;
     }
     this.#idle.push({ session: ref.session, stream });
-    const refused = ErrorBody.safeParse(answer);
-    if (refused.success) throw EngineError.from(refused.data);
-    return (answer as { items: Answers }).items;
+    const { items } = answer as { items?: Answers };
+    if (items) return items;
+    throw EngineError.from(ErrorBody.parse(answer));
   }
 
   close(): void {

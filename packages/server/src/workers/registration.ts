@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   EngineError,
   WORKER_PROTOCOL,
@@ -16,7 +16,7 @@ const SUPPORTED_PROTOCOLS = [WORKER_PROTOCOL, WORKER_PROTOCOL - 1].filter((n) =>
 
 /** Only this is kept of a session's secret. */
 export function tokenHash(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
+  return hash("sha256", token, "hex");
 }
 
 interface Parts {
