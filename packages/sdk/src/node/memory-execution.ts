@@ -6,6 +6,7 @@ import {
   decideResume,
   EngineError,
   type Event,
+  type ExecutionLimits,
   type ExecutionRow,
   encode,
   handOver,
@@ -35,10 +36,22 @@ export class MemoryExecution {
   readonly progress: unknown[] = [];
   readonly #workflow: AnyWorkflow;
   readonly #host: Host;
+  readonly #limits: ExecutionLimits;
   #adopted: number | undefined;
   #now = 1_700_000_000_000;
 
-  constructor(workflow: AnyWorkflow, input: unknown, host: Host) {
+  constructor(
+    workflow: AnyWorkflow,
+    input: unknown,
+    host: Host,
+    limits: Partial<ExecutionLimits> = {},
+  ) {
+    this.#limits = {
+      sibling_grace: 0.05,
+      max_events: 100_000,
+      max_value_bytes: 1 << 20,
+      ...limits,
+    };
     this.#workflow = workflow;
     this.#host = host;
     const { row, event } = createdExecution({
@@ -74,7 +87,7 @@ export class MemoryExecution {
     return startExecution(this.#workflow, {
       info: { ...this.row, workflow: this.row.workflow, name: null },
       history: [...this.events],
-      limits: { sibling_grace: 0.05, max_events: 100_000, max_value_bytes: 1 << 20 },
+      limits: this.#limits,
       listen: options.listen ?? false,
       port,
       host: this.#host,

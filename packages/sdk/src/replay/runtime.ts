@@ -16,6 +16,9 @@ import { toFailure } from "./failure.ts";
 import type { RecordedCall } from "./journal.ts";
 import { TaskAttempts } from "./task-attempts.ts";
 
+/** What a call takes at least: its start, its outcome, and the end of the execution after it. */
+const CALL_EVENTS = 3;
+
 /** A call that has an outcome of its own: a user's task, a pause, a recorded value. */
 interface LeafSpec {
   readonly name: string;
@@ -152,7 +155,7 @@ export class CallRuntime implements Runtime {
   #begin(call: Call, spec: LeafSpec): void {
     const core = this.#core;
     if (call.isConcluded || core.isDoomed || core.isStopped) return;
-    if (core.outbox.length >= core.options.limits.max_events) {
+    if (core.outbox.length + CALL_EVENTS > core.options.limits.max_events) {
       const message = `the log has reached ${core.outbox.length} events, the most an execution may have; split the work into child executions`;
       core.doom(engineFailure("HistoryLimitError", message));
       return;
