@@ -1,25 +1,22 @@
 import {
   decode,
-  type Encoded,
   type Event,
   type EventType,
   engineFailure,
   type Failure,
-  formatEventTime,
   isOutcome,
-  PROGRESS_VALUE_BYTES,
   parseEventTime,
   type Stored,
-  store,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import { type Call, Group, type Scope } from "./call.ts";
 import { nondeterminism, recordedRef } from "./divergence.ts";
-import { toFailure } from "./failure.ts";
 import { Journal } from "./journal.ts";
 import { type Entry, Outbox } from "./outbox.ts";
 import type { Ended, RunOptions } from "./port.ts";
+import { Progress } from "./progress.ts";
 import { Releases } from "./releases.ts";
+import { STORED_NULL } from "./stored.ts";
 
 /** How an event is sent. */
 export interface Sending {
@@ -29,8 +26,6 @@ export interface Sending {
   readonly state?: Entry["state"];
   readonly meta?: Readonly<Record<string, unknown>>;
 }
-
-export const STORED_NULL = "null";
 
 /**
  * The heart of one running copy of an execution: the log it replays, the events it adds, the order
@@ -42,6 +37,7 @@ export class Core {
   readonly journal: Journal;
   readonly releases: Releases;
   readonly outbox: Outbox;
+  readonly progress: Progress;
   readonly root: Group = new Group(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
   readonly calls: Map<string, Call> = new Map();
@@ -60,8 +56,6 @@ export class Core {
   readonly #log: (Event | string)[];
   #received = 0;
   #isLive = false;
-  #isListening: boolean;
-  readonly #mutedProgress: Set<string> = new Set();
   #isStopped = false;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
@@ -71,9 +65,9 @@ export class Core {
   constructor(options: RunOptions) {
     this.options = options;
     this.#log = [...options.history];
-    this.#isListening = options.listen;
     this.journal = new Journal(options.history);
     this.releases = new Releases(options.host, () => this.#onReleased());
+    this.progress = new Progress(options);
     const last = options.history.at(-1);
     this.outbox = new Outbox({
       host: options.host,
@@ -231,28 +225,6 @@ export class Core {
     this.#isStopped = true;
     this.root.abort();
     this.#end("stopped");
-  }
-
-  get isListening(): boolean {
-    return this.#isListening;
-  }
-
-  listen(on: boolean): void {
-    this.#isListening = on;
-  }
-
-  progress(task: Call, value: unknown): void {
-    if (this.#isStopped) return;
-    const stored = storeProgress(value);
-    if (!stored) {
-      if (this.#mutedProgress.has(task.id)) return;
-      this.#mutedProgress.add(task.id);
-      const message = `a progress value cannot be sent: it has no stored form or exceeds ${PROGRESS_VALUE_BYTES} bytes`;
-      this.options.host.log("warn", message, { task_call_id: task.id });
-      return;
-    }
-    const time = formatEventTime(this.options.host.now());
-    this.options.port.progress({ source_id: task.id, name: task.name, value: stored, time });
   }
 
   deliver(base_seq: number, events: readonly Event[]): void {
@@ -440,32 +412,6 @@ export function cancelled(call: Pick<Call, "id" | "name">): Error {
   return taskError(
     engineFailure("CancelledError", `${call.id} was given up`, { task_call_id: call.id }),
   );
-}
-
-/** Stores a value that must fit, or says as a Failure why it cannot be kept. */
-export function storeOr(
-  value: unknown,
-  root: string,
-  of: { maxBytes: number; task_call_id: string | null; attempts: number },
-): { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure } {
-  const { maxBytes, ...rest } = of;
-  try {
-    const stored = store(value, root);
-    if (stored.text.length <= maxBytes) return { stored };
-    const message = `${root} takes ${stored.text.length} bytes, more than the ${maxBytes} allowed; keep large data outside and return a reference`;
-    return { failure: engineFailure("ValueTooLargeError", message, rest) };
-  } catch (error) {
-    return { failure: toFailure(error, rest) };
-  }
-}
-
-function storeProgress(value: unknown): Encoded | undefined {
-  try {
-    const { text } = store(value, "value");
-    return text.length > PROGRESS_VALUE_BYTES ? undefined : (JSON.parse(text) as Encoded);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The scope of a call's branches or body. */

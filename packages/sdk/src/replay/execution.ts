@@ -11,10 +11,11 @@ import { checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
 import type { Scope } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
-import { Core, STORED_NULL, storeOr } from "./core.ts";
+import { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
 import type { RunningExecution, RunOptions } from "./port.ts";
 import { CallRuntime } from "./runtime.ts";
+import { STORED_NULL, storeOr } from "./stored.ts";
 
 /**
  * Runs a copy of an execution: replays its log through the workflow's body and goes on from there.
@@ -37,7 +38,7 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
       return core.outbox.head;
     },
     deliver: (base_seq, events) => core.deliver(base_seq, events),
-    listen: (on) => core.listen(on),
+    listen: (on) => core.progress.listen(on),
     stop: (reason) => core.stop(reason),
   };
 }

@@ -10,10 +10,11 @@ import {
   type ValueSpec,
 } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
-import { type Core, cancelled, scopeWithin, storeOr } from "./core.ts";
+import { type Core, cancelled, scopeWithin } from "./core.ts";
 import { nondeterminism, recordedLabel, recordedRef } from "./divergence.ts";
 import { toFailure } from "./failure.ts";
 import type { RecordedCall } from "./journal.ts";
+import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./task-attempts.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */
@@ -148,8 +149,7 @@ export class CallRuntime implements Runtime {
   }
 
   progress({ task }: Scope, value: unknown): void {
-    if (!task || task.isConcluded || !this.#core.isListening) return;
-    this.#core.progress(task, value);
+    if (task && !task.isConcluded && !this.#core.isStopped) this.#core.progress.send(task, value);
   }
 
   #begin(call: Call, spec: LeafSpec): void {

@@ -14,9 +14,10 @@ import { taskError } from "../task-error.ts";
 import { AttemptContext } from "./attempt-context.ts";
 import { Call, Group, type Scope, type TaskDefinition } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
-import { type Core, scopeWithin, storeOr } from "./core.ts";
+import { type Core, scopeWithin } from "./core.ts";
 import { toFailure } from "./failure.ts";
 import type { RecordedCall } from "./journal.ts";
+import { storeOr } from "./stored.ts";
 import { countsBefore, type Reached, reached, withRollback } from "./task-steps.ts";
 
 type Result = { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure };
