@@ -6,12 +6,17 @@ import { bodyViolations, type Kill, logViolations } from "./violations.ts";
 
 const MS = Date.parse("2025-01-01T00:00:00.000Z");
 
-function event(seq: number, type: EventType, more: Partial<RecordedEvent> = {}): RecordedEvent {
+/** Only what the judge looks at is right; what a value holds is not its business. */
+function event(
+  seq: number,
+  type: EventType,
+  more: { value?: unknown; time?: string } = {},
+): RecordedEvent {
   const recorded_at = new Date(MS + seq * 10).toISOString();
   const time = recorded_at.replace("T", " ").replace("Z", "");
   const source_id = type.startsWith("TASK_") ? "book~1" : "execution";
   const rest = { name: "book", kind: null, value: null, meta: null };
-  return { seq, type, source_id, time, recorded_at, ...rest, ...more };
+  return { seq, type, source_id, time, recorded_at, ...rest, ...more } as RecordedEvent;
 }
 
 const GOOD = [

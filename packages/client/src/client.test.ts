@@ -95,7 +95,8 @@ test("a route with one answer gives its body, one with several the status beside
 });
 
 test("a failed run is a result; an error body under the same status is thrown", async () => {
-  const failed = { ...record, state: "FAILED" } as const;
+  const reason = { code: "workflow_failed", message: "no", details: null } as const;
+  const failed = { ...record, state: "FAILED", error: reason } as const;
   expect(await answering(500, failed).client.executions.run(run)).toEqual({
     status: 500,
     body: failed,

@@ -65,13 +65,6 @@ export type NewEvent = z.infer<typeof NewEvent>;
 export const Event = NewEvent.extend({ seq: z.int().positive() });
 export type Event = z.infer<typeof Event>;
 
-/** An event as reads return it: `value` in plain JSON, with the server's clock at commit. */
-export const RecordedEvent = Event.extend({
-  /** ISO 8601: when the commit that holds the event happened. */
-  recorded_at: z.string(),
-});
-export type RecordedEvent = z.infer<typeof RecordedEvent>;
-
 /** What caused an execution to exist: the `trigger` of WORKFLOW_CREATED. */
 export const Trigger = z.object({
   kind: z.enum(["api", "service", "mcp", "schedule", "hook", "call", "fork", "local"]),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AnyJson } from "./any-json.ts";
-import { RecordedEvent } from "./event.ts";
 import type { Failure } from "./failure.ts";
+import { RecordedEvent } from "./recorded-event.ts";
 
 export const STATES = [
   "CREATED",
@@ -53,18 +53,12 @@ export const OpenPause = z.object({
 });
 export type OpenPause = z.infer<typeof OpenPause>;
 
-/** A list row: the record without the values, which can be large (EXE-78). */
-export const ExecutionSummary = z.object({
+const facts = {
   execution_id: z.string(),
   namespace: z.string(),
   workflow: z.string(),
   /** Null for a local run. */
   version: z.int().positive().nullable(),
-  /** A label an operator gave it. */
-  name: z.string().nullable(),
-  state: State,
-  error: ExecutionError.nullable(),
-  pause: OpenPause.nullable(),
   waiting: z.array(Wait),
   worker: z.string().nullable(),
   generation: z.int().nonnegative(),
@@ -76,16 +70,35 @@ export const ExecutionSummary = z.object({
   finished_at: z.string().nullable(),
   updated_at: z.string(),
   status_url: z.string(),
-  /** Present only while PAUSED. */
-  resume_url: z.string().optional(),
-});
+};
+/** A label an operator gave it. */
+const label = z.string().nullable();
+/** Plain JSON; `output` is null until COMPLETED. */
+const values = { input: AnyJson, output: AnyJson };
+
+const Active = z.enum(["CREATED", "CLAIMED", "RUNNING", "RESUMING", "CANCELLING"]);
+const Unsuccessful = z.enum(["FAILED", "CANCELLED"]);
+
+/** A union over the state: only a paused execution has a pause, only an unsuccessful one an error. */
+function byState<Shape extends z.ZodRawShape>(shape: Shape) {
+  const calm = { ...shape, error: z.null(), pause: z.null() };
+  return z.discriminatedUnion("state", [
+    z.object({ ...calm, state: Active }),
+    z.object({ ...calm, state: z.literal("PAUSED"), pause: OpenPause, resume_url: z.string() }),
+    z.object({ ...calm, state: z.literal("COMPLETED") }),
+    z.object({ ...calm, state: Unsuccessful, error: ExecutionError }),
+  ]);
+}
+
+/** A list row: the record without the values, which can be large (EXE-78). */
+export const ExecutionSummary = byState({ ...facts, name: label });
 export type ExecutionSummary = z.infer<typeof ExecutionSummary>;
 
-/** What reads of an execution answer. Values are plain JSON; `output` is null until COMPLETED. */
-export const ExecutionRecord = ExecutionSummary.extend({
-  input: AnyJson,
-  output: AnyJson,
-  /** With `detailed=true`. */
+/** What reads of an execution answer; with `detailed=true` its log too. */
+export const ExecutionRecord = byState({
+  ...facts,
+  name: label,
+  ...values,
   events: z.array(RecordedEvent).optional(),
 });
 export type ExecutionRecord = z.infer<typeof ExecutionRecord>;
@@ -101,9 +114,12 @@ export const BasicExecution = z.object({
 export type BasicExecution = z.infer<typeof BasicExecution>;
 
 /** With `?inspect=true`: all other fields of the detailed record, the operator's label as `label`. */
-export const InspectedExecution = ExecutionRecord.omit({ name: true }).extend({
+export const InspectedExecution = byState({
+  ...facts,
+  /** The workflow's name. */
   name: z.string(),
-  label: z.string().nullable(),
+  label,
+  ...values,
   events: z.array(RecordedEvent),
 });
 export type InspectedExecution = z.infer<typeof InspectedExecution>;

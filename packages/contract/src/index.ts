@@ -38,7 +38,6 @@ export {
   type EventType,
   isOutcome,
   NewEvent,
-  RecordedEvent,
   Trigger,
 } from "./event.ts";
 export {
@@ -108,6 +107,7 @@ export {
 } from "./options.ts";
 export { type Permission, permissionText } from "./permission.ts";
 export { PROGRESS_QUEUE_LIMIT, PROGRESS_VALUE_BYTES, TaskProgress } from "./progress.ts";
+export { RecordedEvent } from "./recorded-event.ts";
 export {
   type Answer,
   type Input,

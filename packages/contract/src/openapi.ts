@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Namespace, Registered, Registration, SourceIssue, WorkflowRecord } from "./catalog.ts";
 import { ErrorBody } from "./errors.ts";
-import { Event, NewEvent, RecordedEvent } from "./event.ts";
+import { Event, NewEvent } from "./event.ts";
 import {
   BasicExecution,
   ExecutionError,
@@ -14,6 +14,7 @@ import {
 } from "./execution.ts";
 import { Failure } from "./failure.ts";
 import { permissionText } from "./permission.ts";
+import { RecordedEvent } from "./recorded-event.ts";
 import { isRaw, type Route } from "./route.ts";
 import type { Json } from "./value.ts";
 import {

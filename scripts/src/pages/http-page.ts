@@ -61,12 +61,12 @@ ${shapes.join("\n")}`;
 type Schemas = Document["components"]["schemas"];
 
 function routeSection(route: Route, operation: Operation, schemas: Schemas): string {
-  const client = code(`client.${operation.operationId}`);
+  const client = route.lines ? "" : ` · ${code(`client.${operation.operationId}`)}`;
   const permission = code(operation["x-permission"]);
   const parts = [
     `### ${route.method} ${route.path}`,
     operation.summary,
-    `${operation["x-effect"]} · permission ${permission} · ${client}`,
+    `${operation["x-effect"]} · permission ${permission}${client}`,
     parametersTable(operation),
     bodyText(operation),
     answersTable(operation),
@@ -89,6 +89,8 @@ function parametersTable({ parameters }: Operation): string {
 }
 
 function bodyText({ requestBody }: Operation): string {
+  const lines = requestBody?.content["application/x-ndjson"]?.schema;
+  if (lines) return `Body: lines of JSON, each ${linked(lines)}`;
   const schema = requestBody?.content["application/json"]?.schema;
   return schema ? `Body: ${linked(schema)}` : "";
 }
@@ -120,10 +122,26 @@ function linked(schema: JsonSchema): string {
 }
 
 function shapeText(schema: JsonSchema): string {
+  const members = schema.anyOf ?? schema.oneOf;
+  if (members?.every((member) => member.properties)) return unionText(members);
   if (!schema.properties) return typeText(schema);
   return `{\n${fieldTexts(schema)
     .map((field) => `  ${field};\n`)
     .join("")}}`;
+}
+
+/** A union of objects: the fields that all have in common once, then what sets each apart. */
+function unionText(members: readonly JsonSchema[]): string {
+  const [first = []] = members.map(fieldTexts);
+  const shared = first.filter((field) =>
+    members.every((member) => fieldTexts(member).includes(field)),
+  );
+  const rest = members.map((member) => {
+    const own = fieldTexts(member).filter((field) => !shared.includes(field));
+    return `  | { ${own.join("; ")} }\n`;
+  });
+  if (shared.length === 0) return rest.map((line) => line.trim()).join("\n");
+  return `{\n${shared.map((field) => `  ${field};\n`).join("")}} & (\n${rest.join("")})`;
 }
 
 const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
@@ -154,6 +172,7 @@ function curl(route: Route, operation: Operation, schemas: Schemas): string {
     ...(route.method === "GET" ? [] : [`-X ${route.method}`]),
     `'http://127.0.0.1:8000${path}${search}'`,
     ...headers.map(({ name }) => `-H '${name}: <${name.split("-").at(-1)}>'`),
+    ...(route.lines ? ["-H 'content-type: application/x-ndjson' -N -T lines.ndjson"] : []),
     ...(schema ? [`-d '${JSON.stringify(sampleOf(schema, schemas))}'`] : []),
   ];
   return words.join(" ");

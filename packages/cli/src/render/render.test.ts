@@ -35,6 +35,7 @@ const paused: ExecutionRecord = {
   finished_at: null,
   updated_at: "2026-01-01T11:59:48.000Z",
   status_url: "",
+  resume_url: "",
   input: { id: "o1", cents: 900 },
   output: null,
 };

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { AnyJson } from "../any-json.ts";
 import { Name } from "../catalog.ts";
-import { RecordedEvent } from "../event.ts";
 import {
   BasicExecution,
   ExecutionRecord,
@@ -12,6 +11,7 @@ import {
 import { listOf, paging, QueryFlag } from "../list.ts";
 import { DEFAULT_NAMESPACE } from "../name.ts";
 import { all, any, grant, run, scoped } from "../permission.ts";
+import { RecordedEvent } from "../recorded-event.ts";
 import type { Route } from "../route.ts";
 
 const RUN_BODY_LIMIT = 16 * 1024 * 1024;

@@ -18,15 +18,14 @@ import type { LoggedEvent } from "@engine/store";
 
 export function toSummary(row: ExecutionRow): ExecutionSummary {
   const address = `/workflows/${row.namespace}/${row.workflow}`;
-  return {
+  const facts = {
     execution_id: row.execution_id,
     namespace: row.namespace,
     workflow: row.workflow,
     version: row.version,
     name: row.name,
-    state: row.state,
-    error: errorOf(row),
-    pause: pauseOf(row),
+    error: null,
+    pause: null,
     waiting: row.waits.map(toWait),
     worker: row.worker,
     generation: row.generation,
@@ -38,8 +37,25 @@ export function toSummary(row: ExecutionRow): ExecutionSummary {
     finished_at: instant(row.finished_at),
     updated_at: formatInstant(row.updated_at),
     status_url: `${address}/status/${row.execution_id}`,
-    ...(row.state === "PAUSED" && { resume_url: `${address}/resume/${row.execution_id}` }),
   };
+  const { state } = row;
+  switch (state) {
+    case "PAUSED": {
+      const resume_url = `${address}/resume/${row.execution_id}`;
+      return { ...facts, state, pause: pauseOf(row), resume_url };
+    }
+    case "FAILED":
+    case "CANCELLED":
+      return { ...facts, state, error: errorOf(row) };
+    case "COMPLETED":
+      return { ...facts, state };
+    case "CREATED":
+    case "CLAIMED":
+    case "RUNNING":
+    case "RESUMING":
+    case "CANCELLING":
+      return { ...facts, state };
+  }
 }
 
 export function toRecord(row: ExecutionRow, log?: readonly LoggedEvent[]): ExecutionRecord {
@@ -66,20 +82,20 @@ export function toInspected(row: ExecutionRow, log: readonly LoggedEvent[]): Ins
 }
 
 export function toRecordedEvent({ event, recorded_at }: LoggedEvent): RecordedEvent {
-  return { ...event, value: toPlain(event.value), recorded_at: formatInstant(recorded_at) };
+  const value = toPlain(event.value);
+  // The log takes a value as it comes; its type was decided by whoever wrote the event.
+  return { ...event, value, recorded_at: formatInstant(recorded_at) } as RecordedEvent;
 }
 
-function errorOf(row: ExecutionRow): ExecutionError | null {
-  if (row.failure) return executionError(row.failure);
-  if (row.state !== "CANCELLED") return null;
+function errorOf({ failure }: ExecutionRow): ExecutionError {
+  if (failure) return executionError(failure);
   return { code: "workflow_cancelled", message: "the execution was cancelled", details: null };
 }
 
 /** The pause it rests at: open pauses of a running execution are only in `waiting`. */
-function pauseOf(row: ExecutionRow): OpenPause | null {
-  if (row.state !== "PAUSED") return null;
-  const pause = row.waits.find((wait) => wait.kind === "pause");
-  if (!pause) return null;
+function pauseOf({ execution_id, waits }: ExecutionRow): OpenPause {
+  const pause = waits.find((wait) => wait.kind === "pause");
+  if (!pause) throw new Error(`execution ${execution_id} is PAUSED without an open pause`);
   return {
     name: pause.name,
     kind: "input",
