@@ -32,14 +32,11 @@ export {
 // Executions and their log
 export {
   CallKind,
-  ClaimReason,
-  EVENT_TYPES,
   Event,
-  type EventType,
   isOutcome,
   NewEvent,
-  Trigger,
 } from "./event.ts";
+export { ClaimReason, EVENT_TYPES, type EventType, Trigger } from "./event-values.ts";
 export {
   BasicExecution,
   ExecutionError,

@@ -1,5 +1,6 @@
 /** How an execution begins, gets an owner and loses it again: pure decisions beside `log-rules.ts`. */
-import type { ClaimReason, NewEvent, Trigger } from "./event.ts";
+import type { NewEvent } from "./event.ts";
+import type { ClaimReason, Trigger } from "./event-values.ts";
 import type { ExecutionPatch, ExecutionRow } from "./execution-row.ts";
 import { type Append, patchOf, unowned } from "./log-rules.ts";
 import { formatEventTime } from "./time.ts";

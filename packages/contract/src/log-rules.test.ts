@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { EngineError } from "./errors.ts";
-import type { Event, EventType, NewEvent } from "./event.ts";
+import type { Event, NewEvent } from "./event.ts";
+import type { EventType } from "./event-values.ts";
 import type { ExecutionRow } from "./execution-row.ts";
 import { createdExecution, decideClaim, handOver } from "./lifecycle-rules.ts";
 import {

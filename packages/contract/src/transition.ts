@@ -1,4 +1,4 @@
-import type { EventType } from "./event.ts";
+import type { EventType } from "./event-values.ts";
 import type { State } from "./execution.ts";
 
 /**

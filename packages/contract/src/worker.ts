@@ -2,7 +2,8 @@ import * as z from "zod";
 import { AnyJson } from "./any-json.ts";
 import { Name } from "./catalog.ts";
 import { ErrorBody } from "./errors.ts";
-import { ClaimReason, Event, NewEvent } from "./event.ts";
+import { Event, NewEvent } from "./event.ts";
+import { ClaimReason } from "./event-values.ts";
 import { State, Wait } from "./execution.ts";
 import { Failure } from "./failure.ts";
 

@@ -235,6 +235,16 @@ test("PRG-1 progress reaches the port while somebody listens and never the log",
   expect(heard.types).toEqual(silent.types);
 });
 
+test("EXE-91 a viewer sees that the execution runs before any of its progress", async () => {
+  const talks = task({ name: "talks" }, async () => progress("early"));
+  const execution = start(workflow({ name: "w" }, async () => talks()));
+  const seenAt: boolean[] = [];
+  execution.onDelta = () => void seenAt.push(execution.progress.length > 0);
+  await execution.claim({ listen: true }).ended;
+  expect(seenAt[0]).toBe(false);
+  expect(execution.progress).toEqual(["early"]);
+});
+
 test("EXE-11 events inside a body end at the newest outcome received, equal on replay", async () => {
   const seen: number[][] = [];
   const wf = workflow({ name: "w" }, async (_: undefined, ctx) => {

@@ -85,6 +85,8 @@ export class Core {
       onStale: () => this.stop("stale"),
       onRecorded: (entries) => {
         for (const { text } of entries) this.#log.push(text);
+        // The first thing a copy records is that it runs.
+        this.progress.begin();
       },
       onSettled: () => this.#onSent(),
     });
