@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { wholeNumber } from "../option-values.ts";
-import { eventTable, executionTable, executionView } from "../render/execution-view.ts";
+import { detailedView, eventTable, executionTable } from "../render/execution-view.ts";
 import { lines } from "../render/table.ts";
 import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
 import { parseRef, type WorkflowRef } from "../workflow-ref.ts";
@@ -89,11 +89,7 @@ function addShow(execution: Command, io: CliIo): void {
     callServer(io, options, async ({ client, print, paint }) => {
       const query = options.detailed ? { detailed: "true" as const } : {};
       const record = await client.executions.get({ params: { id }, query });
-      print(record, () => {
-        const view = executionView(record, paint, io.now());
-        if (!record.events) return view;
-        return `${view}\n${eventTable(record.events, paint, io.out.columns)}`;
-      });
+      print(record, () => detailedView(record, paint, { now: io.now(), columns: io.out.columns }));
     }),
   );
   examples(command, ["execution show 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --detailed"]);

@@ -1,7 +1,7 @@
 import { type ExecutionRecord, isTerminal } from "@engine/contract";
 import { Reported } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
-import { executionView, failureSentence } from "../render/execution-view.ts";
+import { detailedView, failureSentence } from "../render/execution-view.ts";
 import { shellQuote } from "../render/value-text.ts";
 import type { ServerCall, ServerOptions } from "../server-call.ts";
 import { refText } from "../workflow-ref.ts";
@@ -13,7 +13,8 @@ export function printRecord(
   record: ExecutionRecord,
   options: ServerOptions,
 ): void {
-  server.print(record, () => executionView(record, server.paint, io.now()));
+  const screen = { now: io.now(), columns: io.out.columns };
+  server.print(record, () => detailedView(record, server.paint, screen));
   concludeWith(io, record, options);
 }
 

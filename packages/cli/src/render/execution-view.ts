@@ -37,6 +37,16 @@ export function executionView(record: ExecutionRecord, paint: Paint, now: number
   );
 }
 
+/** The same, with the log below when the record brought it (`--detailed`). */
+export function detailedView(
+  record: ExecutionRecord,
+  paint: Paint,
+  { now, columns }: { now: number; columns: number | undefined },
+): string {
+  const view = executionView(record, paint, now);
+  return record.events ? `${view}\n${eventTable(record.events, paint, columns)}` : view;
+}
+
 function failureOf(error: NonNullable<ExecutionRecord["error"]>) {
   const details = (error.details ?? {}) as Partial<Failure>;
   return { type: "Error", ...details, message: error.message };
