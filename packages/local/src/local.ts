@@ -47,6 +47,7 @@ export function openLocal(parts: LocalParts): Local {
             });
       // Only an execution that had ended is left without this process as its owner.
       if (row.session === null) return resultOf(row.execution_id);
+      options.onStarted?.(row.execution_id);
       await follow(workflow, row);
       return resultOf(row.execution_id);
     },

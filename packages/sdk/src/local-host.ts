@@ -6,6 +6,8 @@ export interface LocalRunOptions {
   readonly executionId?: string | undefined;
   /** Which pause `input` answers, when several are open: its name or `task_call_id`. */
   readonly pause?: string | undefined;
+  /** Called before the body runs: from now on the execution can be continued by this id. */
+  readonly onStarted?: ((executionId: string) => void) | undefined;
 }
 
 /** Runs workflows in the calling process; `@engine/local` provides it. */

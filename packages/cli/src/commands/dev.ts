@@ -56,6 +56,8 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   const { url } = engine.server;
   const { startWorker } = await import("@engine/worker");
   const refused = Promise.withResolvers<void>();
+  // Listened to once everything is printed; until then a refusal must not count as unhandled.
+  refused.promise.catch(() => {});
   const worker = await startWorker({
     ...processPorts,
     name: WORKER_NAME,

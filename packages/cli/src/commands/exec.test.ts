@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -18,8 +18,9 @@ function engine(
   cwd: string,
   args: readonly string[],
   node: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
-  const env = { PATH: process.env["PATH"] };
+  const env = { PATH: process.env["PATH"], ...more };
   return new Promise((resolve) => {
     execFile(process.execPath, [...node, BIN, ...args], { cwd, env }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
@@ -48,6 +49,19 @@ const charge = task({ name: "charge", retry: { maxAttempts: 2, delay: "1ms" } },
   throw new Error("card declined", { cause: new TypeError("HTTP 402") });
 });
 export const pay = workflow({ name: "pay" }, async () => charge());
+`;
+const SLOW = `
+import { task, workflow } from "@engine/sdk";
+const first = task({ name: "first" }, async () => void console.error("first runs"));
+const second = task({ name: "second" }, async () => {
+  console.error("second runs");
+  if (process.env["HURRY"] === undefined) await new Promise((r) => setTimeout(r, 60_000));
+  return "done";
+});
+export const slow = workflow({ name: "slow" }, async () => {
+  await first();
+  return second();
+});
 `;
 const PROJECT = { "flows.ts": FLOWS, "lib/suffix.ts": 'export const suffix: string = "!";' };
 
@@ -78,6 +92,28 @@ test("EXE-95 a paused exec exits 0 and stderr tells how to resume, which then wo
     err: "",
     out: '{\n  "answer": {\n    "ok": true\n  }\n}\n',
   });
+});
+
+test("EXE-95 an interrupted exec exits 1 and tells how to continue, which runs nothing recorded again", async () => {
+  const cwd = folderWith({ "slow.ts": SLOW });
+  const env = { PATH: process.env["PATH"] };
+  const running = spawn(process.execPath, [BIN, "exec", "slow.ts", "slow"], { cwd, env });
+  let err = "";
+  const closed = new Promise<number | null>((resolve) => running.on("close", resolve));
+  running.stderr.on("data", (chunk) => {
+    err += chunk;
+    if (String(err).includes("second runs") && !running.killed) running.kill("SIGINT");
+  });
+  expect(await closed).toBe(1);
+  const [, id = ""] =
+    /continue it with: npx engine exec slow.ts slow --execution-id (\S+)/.exec(err) ?? [];
+  expect(id).not.toBe("");
+
+  const again = await engine(cwd, ["exec", "slow.ts", "slow", "--execution-id", id], [], {
+    HURRY: "1",
+  });
+  expect(again).toMatchObject({ code: 0, out: '"done"\n' });
+  expect(again.err).not.toContain("first runs");
 });
 
 test("EXE-95 a failed exec exits 1 with type, message and causes on stderr", async () => {

@@ -52,10 +52,20 @@ async function exec(io: CliIo, { file, name, input, options }: Exec): Promise<vo
   const { run } = await import("@engine/local");
   const workflow = await loadWorkflow(file, name, io);
   const { executionId, pause } = options;
-  const result = await run(workflow, value, {
-    ...(executionId !== undefined && { executionId }),
-    ...(pause !== undefined && { pause }),
+  const interrupted = io.stopSignals().first;
+  let started: string | undefined;
+  const running = run(workflow, value, {
+    executionId,
+    pause,
+    onStarted: (id) => {
+      started = id;
+    },
   });
+  const result = await Promise.race([running, interrupted.then(() => undefined)]);
+  if (!result) {
+    io.err.write(interruptedHint(started, file, name));
+    throw new Reported();
+  }
 
   if (options.inspect) print(io, inspected(result));
   else if (result.succeeded) print(io, result.output);
@@ -76,12 +86,22 @@ function inspected(result: RunResult): Record<string, unknown> {
   return { ...result.toJSON(), events };
 }
 
+/** What is recorded stays: whoever stops a run is told how to go on with it. */
+function interruptedHint(executionId: string | undefined, file: string, name: string): string {
+  if (executionId === undefined) return "interrupted before anything was recorded\n";
+  return `interrupted; execution ${executionId} keeps what it has recorded\ncontinue it with: ${command(file, name)} --execution-id ${executionId}\n`;
+}
+
+function command(file: string, name: string): string {
+  return `npx engine exec ${shellQuote(file)} ${shellQuote(name)}`;
+}
+
 function resumeHint(result: RunResult, file: string, name: string): string {
   const [first, ...others] = result.waiting;
-  const command = `npx engine exec ${shellQuote(file)} ${shellQuote(name)} '<JSON>' --execution-id ${result.executionId}`;
+  const resume = `${command(file, name)} '<JSON>' --execution-id ${result.executionId}`;
   const which = others.length ? ` --pause ${shellQuote(first?.name ?? "")}` : "";
   const names = result.waiting.map((wait) => `"${wait.name}"`).join(", ");
-  return `paused at ${names}, execution ${result.executionId}\nresume it with: ${command}${which}\n`;
+  return `paused at ${names}, execution ${result.executionId}\nresume it with: ${resume}${which}\n`;
 }
 
 function failureReport(result: RunResult): string {
