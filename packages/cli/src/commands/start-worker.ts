@@ -56,6 +56,8 @@ async function startWorkerCommand(
   const { httpLink, startWorker } = await import("@engine/worker");
   const signals = io.stopSignals();
   const refused = Promise.withResolvers<void>();
+  // Listened to once the worker has started; until then a refusal must not count as unhandled.
+  refused.promise.catch(() => {});
 
   const worker = await startWorker({
     name,
