@@ -30,8 +30,9 @@ export interface WorkerConnection {
 
 /**
  * Everything a worker asks of a server. The server implements it; HTTP routes carry it to remote
- * workers, and a worker in the server's own process calls it as it is. Every method rejects with
- * EngineError; network trouble rejects with anything else and may be retried.
+ * workers, and a worker in the server's own process calls it as it is. What the server refuses
+ * rejects with EngineError. Its code `unavailable`, and anything that is no EngineError, is trouble
+ * on the way: the call may be made again.
  */
 export interface WorkerProtocol {
   register(registration: WorkerRegistration): Promise<WorkerRegistered>;

@@ -344,7 +344,7 @@ test("a worker that says goodbye leaves its work to others at once", async () =>
   await expect(leaving.connect()).rejects.toMatchObject({ code: "session_unknown" });
 });
 
-test("CKP-2 a checkpoint after the hand-over is refused, an exact repeat of one before is not", async () => {
+test("CKP-2 CKP-4 after the hand-over a checkpoint is refused, an exact repeat is told the stored state", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
   const { execution_id } = await t.run();
