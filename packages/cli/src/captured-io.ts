@@ -7,7 +7,7 @@ export interface CapturedIo extends CliIo {
 
 /** For tests: a world of a command that keeps what it prints. The clock stands at an instant. */
 export function capturedIo(
-  parts: Partial<Pick<CliIo, "env" | "cwd" | "now" | "readStdin">> = {},
+  parts: Partial<Pick<CliIo, "env" | "cwd" | "now" | "readStdin" | "confirm">> = {},
 ): CapturedIo {
   const out: string[] = [];
   const err: string[] = [];
@@ -21,6 +21,7 @@ export function capturedIo(
     cwd: process.cwd(),
     now: () => Date.parse("2026-01-01T12:00:00.000Z"),
     readStdin: async () => "",
+    confirm: async () => undefined,
     stopSignals: () => ({ first: new Promise(() => {}), second: new Promise(() => {}) }),
     ...parts,
     out: stream(out),

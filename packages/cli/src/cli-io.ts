@@ -1,3 +1,5 @@
+import { createInterface } from "node:readline";
+
 /** The world of a command: everything it reads, prints and waits for. Tests hand in their own. */
 export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -6,6 +8,8 @@ export interface CliIo {
   readonly err: CliStream;
   /** All of standard input, as text. */
   readStdin(): Promise<string>;
+  /** Asks whoever sits at the terminal; only a yes is true. Undefined when nobody sits there. */
+  confirm(question: string): Promise<boolean | undefined>;
   /** Milliseconds since 1970. */
   now(): number;
   /** From now on SIGINT and SIGTERM are answered here; a third ends the process at once. */
@@ -31,6 +35,7 @@ export function processIo(): CliIo {
     out: streamOf(process.stdout),
     err: streamOf(process.stderr),
     readStdin,
+    confirm,
     now: Date.now,
     stopSignals,
   };
@@ -53,6 +58,19 @@ async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
+}
+
+async function confirm(question: string): Promise<boolean | undefined> {
+  const { stdin: input, stderr: output } = process;
+  if (!input.isTTY || !output.isTTY) return undefined;
+  const terminal = createInterface({ input, output });
+  // Ctrl-C and Ctrl-D close it without an answer.
+  const answer = await new Promise<string>((resolve) => {
+    terminal.once("close", () => resolve(""));
+    terminal.question(`${question} [y/N] `, resolve);
+  });
+  terminal.close();
+  return /^\s*y(es)?\s*$/i.test(answer);
 }
 
 function stopSignals(): StopSignals {

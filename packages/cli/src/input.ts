@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Json } from "@engine/contract";
 import { UsageError } from "./cli-error.ts";
 import type { CliIo } from "./cli-io.ts";
 
@@ -21,6 +22,12 @@ export async function readInput(argument: string | undefined, io: CliIo): Promis
     }
     return text;
   }
+}
+
+/** The same as the body of a request: an INPUT that was left out is null (EXE-95). */
+export async function readBody(argument: string | undefined, io: CliIo): Promise<Json> {
+  // What is not undefined was parsed as JSON, or is text.
+  return ((await readInput(argument, io)) ?? null) as Json;
 }
 
 async function inputText(argument: string, io: CliIo): Promise<string> {

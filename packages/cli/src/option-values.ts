@@ -1,4 +1,4 @@
-import { type Runner, Runner as RunnerSchema } from "@engine/contract";
+import { type Runner, Runner as RunnerSchema, STATES, type State } from "@engine/contract";
 import { InvalidArgumentError } from "commander";
 
 /** A parser for an option that is a whole number of at least `min`. */
@@ -37,4 +37,11 @@ export function runner(text: string, before: readonly Runner[] = []): Runner[] {
     throw new InvalidArgumentError(`Expected one of ${RunnerSchema.options.join(", ")}.`);
   }
   return [...before, parsed.data];
+}
+
+/** Collects `--state paused --state failed`, in any case. */
+export function state(text: string, before: readonly State[] = []): State[] {
+  const name = text.toUpperCase() as State;
+  if (STATES.includes(name)) return [...before, name];
+  throw new InvalidArgumentError(`Expected one of ${STATES.join(", ").toLowerCase()}.`);
 }

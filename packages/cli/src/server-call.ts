@@ -45,12 +45,16 @@ export async function callServer<T>(
       client: createClient({ baseUrl: url, ...(token && { token }) }),
       url,
       paint: painter(io.out, io.env),
-      print: (answer, view) =>
-        io.out.write(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : view()),
+      print: printer(io, format),
     });
   } catch (error) {
     throw isUnreached(error) ? withAdvice(error) : error;
   }
+}
+
+export function printer(io: CliIo, format: ServerOptions["format"]): ServerCall["print"] {
+  return (answer, view) =>
+    io.out.write(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : view());
 }
 
 /** No answer came at all; a server that answers `unavailable` itself has no cause to show. */

@@ -4,10 +4,27 @@ import { NAME_PATTERN, NAME_RULE } from "./name.ts";
 
 export const Name = z.string().regex(NAME_PATTERN, `must be a name: ${NAME_RULE}`);
 
-/** What registration reads of a task without running it (EXE-61). */
+/** What a task may do: shown to a reviewer, and orders the calls of tools. */
+export const Risk = z.enum(["read", "write", "exec", "external"]);
+export type Risk = z.infer<typeof Risk>;
+
+/** `transient` executions record their WORKFLOW_… events only (EXE-58). */
+export const Durability = z.enum(["durable", "transient"]);
+export type Durability = z.infer<typeof Durability>;
+
+/**
+ * What registration reads of a task without running it (EXE-61). The copies that `with(…)` makes
+ * count as the task: the secrets and configs of all of them, the highest risk, sensitive when one
+ * is, exempt when all are. Defaults are for records of engines that did not read the option yet.
+ */
 export const TaskRecord = z.object({
   name: z.string(),
   description: z.string().nullable(),
+  auth_exempt: z.boolean().default(false),
+  risk: Risk.default("write"),
+  sensitive: z.boolean().default(false),
+  secrets: z.array(z.string()).default([]),
+  configs: z.array(z.string()).default([]),
 });
 export type TaskRecord = z.infer<typeof TaskRecord>;
 
@@ -16,8 +33,19 @@ export const ExtractedWorkflow = z.object({
   namespace: z.string(),
   name: z.string(),
   description: z.string().nullable(),
+  /** JSON Schema; absent while it is not known, which means any value. */
+  input_schema: z.record(z.string(), AnyJson).optional(),
+  output_schema: z.record(z.string(), AnyJson).optional(),
   /** Tasks reachable from the body, in source order. */
   tasks: z.array(TaskRecord),
+  /** Targets of `call(…)` reachable from the body, as `namespace/name`; computed ones are missing. */
+  nested_workflows: z.array(z.string()).default([]),
+  durability: Durability.default("durable"),
+  /** From the first start to the end, parked time included; null: none. */
+  timeout_seconds: z.number().nullable().default(null),
+  /** Of the workflow itself; each of its tasks may use them too. */
+  secrets: z.array(z.string()).default([]),
+  configs: z.array(z.string()).default([]),
   metadata: z.record(z.string(), AnyJson),
 });
 export type ExtractedWorkflow = z.infer<typeof ExtractedWorkflow>;

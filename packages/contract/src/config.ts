@@ -39,9 +39,33 @@ export const Config = z.strictObject({
   executions: z
     .strictObject({
       sync_timeout: seconds(300).describe("Longest wait of a sync call; 0 = none."),
+      inline_wait: seconds(1).describe(
+        "Sleeps and retry delays up to this keep their slot; longer ones give it back.",
+      ),
       sibling_grace: seconds(2).describe("Time that siblings of a failed branch get to settle."),
+      rollback_timeout: seconds(10).describe("For each rollback after a cancel."),
+      cancel_timeout: seconds(300).describe(
+        "For a worker to unwind a cancelled execution; then it ends without.",
+      ),
+      max_depth: count(20, 1).describe("Nesting of executions by `call`."),
       max_events: count(100_000, 100).describe("Log length at which an execution fails."),
+      inline_value_bytes: count(262_144, 1024).describe(
+        "Larger values are kept in the storage below rather than in the log.",
+      ),
       max_value_bytes: count(16_777_216, 1024).describe("Largest single value."),
+    })
+    .prefault({}),
+  storage: z
+    .strictObject({
+      type: z
+        .enum(["file", "s3"])
+        .default("file")
+        .describe("Where values over `inline_value_bytes` are kept."),
+      path: z.string().min(1).optional().describe("Folder; by default `<home>/values`."),
+      bucket: z.string().min(1).optional().describe("S3: the bucket."),
+      prefix: z.string().default("").describe("S3: what every key begins with."),
+      endpoint: z.url().optional().describe("S3: of a compatible service."),
+      region: z.string().optional().describe("S3: the bucket's region."),
     })
     .prefault({}),
   workers: z
@@ -59,6 +83,9 @@ export const Config = z.strictObject({
       drain_timeout: seconds(60).describe("For running work when a worker stops."),
       checkpoint_lanes: count(2, 1).describe("Checkpoint requests in flight at a time."),
       module_cache_size: count(64, 1).describe("Bundles kept loaded."),
+      warm_executions: count(256).describe(
+        "Waiting executions kept in memory, so that they go on without a replay.",
+      ),
     })
     .prefault({}),
   dispatch: z

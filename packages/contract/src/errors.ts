@@ -43,6 +43,11 @@ export const ERRORS = {
     status: 409,
     meaning: "The execution belongs to a local run; continue it in the process that runs it.",
   },
+  stored_externally: {
+    status: 409,
+    meaning:
+      "The value lies in a storage of the workflow's own; `details.reference` says where to look.",
+  },
   workflow_cancelled: { status: 409, meaning: "The execution was cancelled." },
   stale_claim: {
     status: 409,

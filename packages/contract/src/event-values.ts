@@ -20,6 +20,12 @@ export type ClaimReason = z.infer<typeof ClaimReason>;
 
 const Attempt = { attempt: z.int(), max_attempts: z.int() };
 const Shown = z.object({ name: z.string(), output: AnyJson.optional() });
+const Pause = Shown.extend({
+  /** When the engine ends it by itself. */
+  until: z.string().optional(),
+  /** The execution whose end ends it. */
+  on_complete: z.string().optional(),
+});
 
 /**
  * Every event type with what its `value` holds (EXE-23), as reads return it: in plain JSON. The log itself holds
@@ -40,6 +46,7 @@ export const EVENT_VALUES = {
   /** The resume input, null for other causes. */
   WORKFLOW_RESUMING: AnyJson,
   WORKFLOW_RESUMED: AnyJson,
+  WORKFLOW_SIGNALED: z.object({ name: z.string(), payload: AnyJson.optional() }),
   WORKFLOW_CANCELLING: z.null(),
   WORKFLOW_CANCELLED: z.null(),
   WORKFLOW_COMPLETED: AnyJson,
@@ -71,7 +78,7 @@ export const EVENT_VALUES = {
   }),
   TASK_ROLLBACK_COMPLETED: z.null(),
   TASK_ROLLBACK_FAILED: Failure,
-  TASK_PAUSED: Shown,
+  TASK_PAUSED: Pause,
   TASK_RESUMED: z.object({
     name: z.string(),
     input: AnyJson.optional(),

@@ -2,16 +2,36 @@ import type { State, Wait } from "./execution.ts";
 import type { Failure } from "./failure.ts";
 import type { Encoded } from "./value.ts";
 
-/** An open wait of an execution: kept on its row, so that a resume need not read the log. */
+/** An open wait of an execution: kept on its row, so that ending it need not read the log. */
 export interface OpenWait {
   readonly kind: Wait["kind"];
   readonly task_call_id: string;
+  /** Of a pause or signal its name, of a child its workflow, else the call's name. */
   readonly name: string;
   /** What the pause shows to whoever resumes it. */
   readonly output: Encoded;
   /** Milliseconds since 1970. */
   readonly since: number;
+  /** When the engine ends it by itself, milliseconds since 1970. */
+  readonly until?: number;
+  /** Of a child its id; of a pause that of the execution whose end ends it. */
+  readonly execution_id?: string;
 }
+
+/** A signal that nobody has waited for yet; kept in arrival order (EXE-53). */
+export interface BufferedSignal {
+  readonly name: string;
+  readonly payload: Encoded;
+}
+
+/** Somebody who waits for this execution's end with a pause (EXE-51). */
+export interface Watcher {
+  readonly execution_id: string;
+  readonly task_call_id: string;
+}
+
+/** Why an execution is being cancelled: `cause` of WORKFLOW_CANCELLING. */
+export type CancelCause = "request" | "parent" | "sibling" | "timeout";
 
 /**
  * An execution as every store keeps it. Instants are milliseconds since 1970. The row is what
@@ -48,11 +68,28 @@ export interface ExecutionRow {
   /** A WORKFLOW_RESUMING has not been followed by a WORKFLOW_RESUMED yet. */
   readonly resuming: boolean;
   readonly waits: readonly OpenWait[];
+  readonly signals: readonly BufferedSignal[];
+  readonly watchers: readonly Watcher[];
+  /** The earliest instant at which the engine has to do something about it; null = never. */
+  readonly wake_at: number | null;
+  /** Longest it may take from its start to its end. */
+  readonly timeout_ms: number | null;
+  /** Set by a cancel: what asked for it, and when it ends even if no worker unwinds it. */
+  readonly cancelling: { readonly cause: CancelCause; readonly by: number } | null;
+  /** Of the generator behind `Math.random` in its body; a fork inherits it (EXE-31). */
+  readonly seed: string;
+  /** Only WORKFLOW_… events are recorded (EXE-58). */
+  readonly transient: boolean;
   readonly priority: number;
   /** When it last became runnable; orders the queue. */
   readonly queued_at: number;
   readonly parent_id: string | null;
   readonly parent_call_id: string | null;
+  /** A child that outlives its parent's cancellation (EXE-56). */
+  readonly detached: boolean;
+  /** Ancestors by `call`. */
+  readonly depth: number;
+  readonly forked_from: { readonly execution_id: string; readonly seq: number } | null;
   readonly created_at: number;
   readonly started_at: number | null;
   readonly finished_at: number | null;
@@ -75,6 +112,10 @@ export type ExecutionPatch = Partial<
     | "last_time"
     | "resuming"
     | "waits"
+    | "signals"
+    | "watchers"
+    | "wake_at"
+    | "cancelling"
     | "queued_at"
     | "started_at"
     | "finished_at"
@@ -89,4 +130,18 @@ export function isQueued(row: Pick<ExecutionRow, "state" | "session" | "version"
 
 function isRunnable(state: State): boolean {
   return state === "CREATED" || state === "RESUMING" || state === "CANCELLING";
+}
+
+/** Whether it waits with nobody running it, for an outcome of one of its waits (rows 4 and 5). */
+export function isParked(row: Pick<ExecutionRow, "state" | "session">): boolean {
+  return row.session === null && (row.state === "PAUSED" || row.state === "RUNNING");
+}
+
+/** The row with a patch applied. An input that a store reads only when looked at stays unread. */
+export function patched(row: ExecutionRow, patch: ExecutionPatch): ExecutionRow {
+  const isLazy = Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
+  if (!isLazy) return { ...row, ...patch };
+  // A spread would look at the input; descriptors hand the unread one on.
+  const copy: ExecutionRow = Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row));
+  return Object.assign(copy, patch);
 }

@@ -39,6 +39,17 @@ export const ENGINE_FAILURES = {
   NondeterminismError: { code: "nondeterminism", retryable: false },
   HistoryLimitError: { code: "history_limit", retryable: false },
   CancelledError: { code: "cancelled", retryable: false },
+  WorkflowTimeoutError: { code: "timeout", retryable: false },
+  SecretMissingError: { code: "secret_missing", retryable: false },
+  ConfigMissingError: { code: "config_missing", retryable: false },
+  NotFoundError: { code: "not_found", retryable: false },
+  ChildFailedError: { code: "child_failed", retryable: false },
+  ChildCancelledError: { code: "child_cancelled", retryable: false },
+  DepthLimitError: { code: "depth_limit", retryable: false },
+  StoredValueMissingError: { code: "stored_value_missing", retryable: false },
+  TransientUnsupportedError: { code: "transient_unsupported", retryable: false },
+  TaskNotAuthorizedError: { code: "permission_denied", retryable: false },
+  WorkerLostError: { code: "worker_lost", retryable: false },
   WorkflowLoadError: { code: "workflow_load", retryable: false },
 } as const satisfies Record<string, { code: string; retryable: boolean }>;
 export type EngineFailureType = keyof typeof ENGINE_FAILURES;

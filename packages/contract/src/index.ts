@@ -1,17 +1,22 @@
 // The contract's public surface, by subject. Adding a line makes something public.
 
+// Executions and their log
+export { callStarts } from "./call-rules.ts";
 // Catalog
 export {
+  type Durability,
   ExtractedWorkflow,
   Name,
   Namespace,
   Registered,
   Registration,
+  type Risk,
   SourceFile,
   SourceIssue,
   TaskRecord,
   WorkflowRecord,
 } from "./catalog.ts";
+export type { Append, Change, Effect } from "./change.ts";
 // Configuration
 export {
   Config,
@@ -21,6 +26,12 @@ export {
   resolveConfig,
 } from "./config.ts";
 export { type Duration, parseDuration } from "./duration.ts";
+export {
+  type Cancel,
+  decideCancel,
+  failExecution,
+  timeoutFailure,
+} from "./ending-rules.ts";
 // Errors and failures
 export {
   EngineError,
@@ -29,7 +40,6 @@ export {
   type ErrorCode,
   notFound,
 } from "./errors.ts";
-// Executions and their log
 export {
   CallKind,
   Event,
@@ -52,12 +62,19 @@ export {
   Wait,
 } from "./execution.ts";
 export {
+  type BufferedSignal,
+  type CancelCause,
   type ExecutionPatch,
   type ExecutionRow,
+  isParked,
   isQueued,
   type OpenWait,
+  patched,
+  type Watcher,
 } from "./execution-row.ts";
 export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
+export { type Cut, forkHistory } from "./fork-rules.ts";
+export { History } from "./history.ts";
 export { InputIssue, invalidInput } from "./invalid-input.ts";
 export {
   type Claimant,
@@ -65,18 +82,15 @@ export {
   createdExecution,
   decideClaim,
   handOver,
-  type NewExecution,
   takeOver,
 } from "./lifecycle-rules.ts";
 // The wire
 export { listOf, paging, QueryFlag } from "./list.ts";
 export {
-  type Append,
   type CheckpointSender,
   type CheckpointVerdict,
   decideCheckpoint,
   decideResume,
-  patchOf,
   type Resume,
   stale,
   unowned,
@@ -92,6 +106,7 @@ export {
   NAME_RULE,
   nearest,
 } from "./name.ts";
+export type { CallResolution, CallResolutions, NewExecution } from "./new-execution.ts";
 export { openApiDocument } from "./openapi.ts";
 export {
   checkTaskCopyOptions,
@@ -116,7 +131,11 @@ export {
 } from "./route.ts";
 export { RunMode } from "./routes/executions.ts";
 export { routes } from "./routes.ts";
+export { type CallStart, isCallStart, patchOf, wakeAt } from "./row-patch.ts";
+export { decideSignal, type Signal, unconsumedSignals } from "./signal-rules.ts";
 export { type SseFrame, sseComment, sseText } from "./sse.ts";
+export { envelopeText, referenceOf, StoredReference } from "./stored-reference.ts";
+export { CacheKey } from "./task-cache.ts";
 export { formatEventTime, formatInstant, parseEventTime, parseInstant } from "./time.ts";
 export { handOverState, nextState, stateAfter } from "./transition.ts";
 export { createUuidV7 } from "./uuid-v7.ts";
@@ -130,6 +149,8 @@ export {
   toPlain,
   UnencodableValue,
 } from "./value.ts";
+export { NOTHING, type ResumeCause } from "./wait-rules.ts";
+export { decideWake } from "./wake-rules.ts";
 // Workers and progress
 export {
   Assignment,
@@ -158,4 +179,9 @@ export {
   WorkerRegistered,
   WorkerRegistration,
 } from "./worker.ts";
-export type { SessionRef, WorkerConnection, WorkerProtocol } from "./worker-protocol.ts";
+export type {
+  OwnCacheKey,
+  SessionRef,
+  WorkerConnection,
+  WorkerProtocol,
+} from "./worker-protocol.ts";

@@ -17,6 +17,7 @@ const fresh = {
   input: { id: 1 },
   trigger: { kind: "api" },
   by: "ada",
+  seed: "seed",
   now: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
 } as const;
 const later = fresh.now + 1_000;
@@ -27,7 +28,7 @@ function created(change: Partial<ExecutionRow> = {}): ExecutionRow {
 }
 
 test("EXE-17 row 1: a fresh execution is CREATED and queued, its first event says where it is from", () => {
-  const { row, event } = createdExecution(fresh);
+  const { row, events } = createdExecution(fresh);
   expect(row).toMatchObject({
     state: "CREATED",
     generation: 0,
@@ -41,15 +42,17 @@ test("EXE-17 row 1: a fresh execution is CREATED and queued, its first event say
     priority: 0,
   });
   expect(isQueued(row)).toBe(true);
-  expect(event).toEqual({
-    type: "WORKFLOW_CREATED",
-    source_id: "e1",
-    name: "checkout",
-    kind: null,
-    value: { version: 3, trigger: { kind: "api" } },
-    time: "2026-01-02 03:04:05.678",
-    meta: { by: "ada" },
-  });
+  expect(events).toEqual([
+    {
+      type: "WORKFLOW_CREATED",
+      source_id: "e1",
+      name: "checkout",
+      kind: null,
+      value: { version: 3, trigger: { kind: "api" } },
+      time: "2026-01-02 03:04:05.678",
+      meta: { by: "ada" },
+    },
+  ]);
 });
 
 test("EXE-17 row 2: a claim sets owner and generation + 1 and names worker and reason", () => {
@@ -103,8 +106,10 @@ test("LIV-4 a hand-over clears the owner, remembers it and keeps the place in th
     generation: 2,
     head: 9,
   });
-  const patch = handOver(running, later);
+  const { patch, events } = handOver(running, later, 300_000);
+  expect(events).toEqual([]);
   expect(patch).toEqual({
+    wake_at: null,
     state: "CREATED",
     worker: null,
     session: null,
@@ -113,7 +118,7 @@ test("LIV-4 a hand-over clears the owner, remembers it and keeps the place in th
     updated_at: later,
   });
   expect(isQueued({ ...running, ...patch })).toBe(true);
-  expect(handOver({ ...running, resuming: true }, later).state).toBe("RESUMING");
+  expect(handOver({ ...running, resuming: true }, later, 300_000).patch.state).toBe("RESUMING");
 });
 
 test("EXE-14 a local run takes over whatever its dead process left, and fences it", () => {
@@ -129,4 +134,46 @@ test("EXE-14 a local run takes over whatever its dead process left, and fences i
 
 test("EXE-15 a local execution is never queued for a server's workers", () => {
   expect(isQueued(created({ version: null }))).toBe(false);
+});
+
+test("EXE-20 a hand-over gives a cancelled execution its time to be unwound anew", () => {
+  const cancelling = { cause: "request" as const, by: later };
+  const row = created({ state: "CANCELLING", session: "s1", worker: "w1", cancelling });
+  expect(handOver(row, later, 5_000).patch).toMatchObject({
+    state: "CANCELLING",
+    session: null,
+    cancelling: { cause: "request", by: later + 5_000 },
+    wake_at: later + 5_000,
+  });
+});
+
+test("EXE-58 a transient execution whose worker is lost fails once it had started, else starts anew", () => {
+  const lost = { transient: true, session: "s1", worker: "w1", generation: 1 };
+  const started = created({ ...lost, state: "RUNNING", started_at: later });
+  const failed = handOver(started, later, 5_000);
+  expect(failed.events).toMatchObject([
+    { type: "WORKFLOW_FAILED", value: { type: "WorkerLostError", code: "worker_lost" } },
+  ]);
+  expect(failed.patch).toMatchObject({ state: "FAILED", session: null, last_session: "s1" });
+  const claimed = created({ ...lost, state: "CLAIMED" });
+  expect(handOver(claimed, later, 5_000)).toMatchObject({
+    events: [],
+    patch: { state: "CREATED" },
+  });
+});
+
+test("EXE-22 what an execution is created with is on its row", () => {
+  const parent = { execution_id: "p1", depth: 2, call_id: "call~1", detached: true };
+  const more = { parent, timeout_ms: 5_000, transient: true, priority: 7, name: "tuesday's" };
+  expect(createdExecution({ ...fresh, ...more }).row).toMatchObject({
+    parent_id: "p1",
+    parent_call_id: "call~1",
+    depth: 3,
+    detached: true,
+    timeout_ms: 5_000,
+    transient: true,
+    priority: 7,
+    name: "tuesday's",
+    seed: "seed",
+  });
 });

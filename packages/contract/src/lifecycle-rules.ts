@@ -1,29 +1,28 @@
 /** How an execution begins, gets an owner and loses it again: pure decisions beside `log-rules.ts`. */
+import type { Append, Change, Effect } from "./change.ts";
+import { Draft } from "./draft.ts";
+import { failExecution } from "./ending-rules.ts";
 import type { NewEvent } from "./event.ts";
-import type { ClaimReason, Trigger } from "./event-values.ts";
-import type { ExecutionPatch, ExecutionRow } from "./execution-row.ts";
-import { type Append, patchOf, unowned } from "./log-rules.ts";
+import type { ClaimReason } from "./event-values.ts";
+import type { ExecutionRow } from "./execution-row.ts";
+import { engineFailure } from "./failure.ts";
+import { openWaits, unowned } from "./log-rules.ts";
+import type { NewExecution } from "./new-execution.ts";
+import { unconsumedSignals } from "./signal-rules.ts";
 import { formatEventTime } from "./time.ts";
 import { handOverState } from "./transition.ts";
-import { type Encoded, encode } from "./value.ts";
+import { encode } from "./value.ts";
 
-export interface NewExecution {
-  readonly execution_id: string;
-  readonly namespace: string;
-  readonly workflow: string;
-  readonly version: number | null;
-  readonly module_hash: string | null;
-  readonly name?: string | null;
-  readonly input: Encoded;
-  readonly trigger: Trigger;
-  readonly by: string | null;
-  readonly priority?: number;
-  readonly now: number;
+export interface Created {
+  readonly row: ExecutionRow;
+  readonly events: readonly NewEvent[];
+  readonly effects?: readonly Effect[];
 }
 
-/** The row of a fresh execution with its first event already counted (EXE-17 row 1). */
-export function createdExecution(fresh: NewExecution): { row: ExecutionRow; event: NewEvent } {
+/** The row of a fresh execution with its first events already counted (EXE-17 row 1). */
+export function createdExecution(fresh: NewExecution): Created {
   const { execution_id, namespace, workflow, version, module_hash, input, now } = fresh;
+  const { parent, fork } = fresh;
   const row: ExecutionRow = {
     execution_id,
     namespace,
@@ -37,21 +36,35 @@ export function createdExecution(fresh: NewExecution): { row: ExecutionRow; even
     failure: null,
     worker: null,
     session: null,
-    last_worker: null,
+    last_worker: fresh.preferred_worker ?? null,
     last_session: null,
     generation: 0,
     head: 1,
     last_time: now,
     resuming: false,
     waits: [],
+    signals: [],
+    watchers: [],
+    wake_at: null,
+    timeout_ms: fresh.timeout_ms ?? null,
+    cancelling: null,
+    seed: fresh.seed,
+    transient: fresh.transient ?? false,
     priority: fresh.priority ?? 0,
     queued_at: now,
-    parent_id: null,
-    parent_call_id: null,
+    parent_id: parent?.execution_id ?? null,
+    parent_call_id: parent?.call_id ?? null,
+    detached: parent?.detached ?? false,
+    depth: parent ? parent.depth + 1 : 0,
+    forked_from: fork?.from ?? null,
     created_at: now,
     started_at: null,
     finished_at: null,
     updated_at: now,
+  };
+  const meta = {
+    ...(fresh.by !== null && { by: fresh.by }),
+    ...(fork && { forked_from: fork.from }),
   };
   const event: NewEvent = {
     type: "WORKFLOW_CREATED",
@@ -60,9 +73,33 @@ export function createdExecution(fresh: NewExecution): { row: ExecutionRow; even
     kind: null,
     value: encode({ version, trigger: fresh.trigger }, "value"),
     time: formatEventTime(now),
-    meta: fresh.by === null ? null : { by: fresh.by },
+    meta: Object.keys(meta).length > 0 ? meta : null,
   };
-  return { row, event };
+  return fork ? continuedFork(row, event, fresh, fork) : { row, events: [event] };
+}
+
+/** A fork with a cut: it has the copied events behind it and goes on by replay (EXE-87). */
+function continuedFork(
+  row: ExecutionRow,
+  created: NewEvent,
+  { now }: NewExecution,
+  { from, history, calls }: NonNullable<NewExecution["fork"]>,
+): Created {
+  if (from.seq === 0) return { row, events: [created] };
+  const { execution_id } = row;
+  const copied = history.map((event) =>
+    event.type.startsWith("WORKFLOW_") ? { ...event, source_id: execution_id } : event,
+  );
+  const draft = new Draft({ ...row, last_time: 0 }, now).append(copied);
+  draft.set({ signals: unconsumedSignals(copied) });
+  const open = new Set(draft.row.waits.map(({ task_call_id }) => task_call_id));
+  const opening = copied.filter(({ source_id }) => open.has(source_id));
+  draft.set({ state: "PAUSED" }).write({ type: "WORKFLOW_RESUMING", meta: { cause: "fork" } });
+  openWaits(draft, opening, calls);
+  const { events, patch, effects } = draft.done();
+  // The copy's first event carries the time of the source's, so that times never go back.
+  const first = { ...created, time: copied[0]?.time ?? created.time };
+  return { row: { ...row, ...patch }, events: [first, ...events], ...(effects && { effects }) };
 }
 
 export interface Claimant {
@@ -84,44 +121,44 @@ export function claimReason(row: ExecutionRow): ClaimReason {
  * it is owned or in a state nobody may claim, which a dispatcher takes as "somebody was faster".
  */
 export function decideClaim(row: ExecutionRow, claimant: Claimant): Append | undefined {
-  const { worker, session, now } = claimant;
   const claimable =
     row.state === "CREATED" || row.state === "RESUMING" || row.state === "CANCELLING";
   if (row.session !== null || !claimable) return undefined;
-  return { kind: "append", ...claimWith(row, { worker, session, now }) };
+  return claimWith(row, claimant);
 }
 
 /** A local run continues an execution whose earlier process died, whatever state it left (EXE-14). */
 export function takeOver(row: ExecutionRow, claimant: Claimant): Append {
   const state = row.state === "RUNNING" || row.state === "CLAIMED" ? "CREATED" : row.state;
-  return { kind: "append", ...claimWith({ ...row, state }, claimant) };
+  return claimWith({ ...row, state }, claimant);
 }
 
-function claimWith(row: ExecutionRow, { worker, session, now }: Claimant) {
+function claimWith(row: ExecutionRow, { worker, session, now }: Claimant): Append {
   const generation = row.generation + 1;
-  const event: NewEvent = {
-    type: "WORKFLOW_CLAIMED",
-    source_id: row.execution_id,
-    name: row.workflow,
-    kind: null,
-    value: { worker, generation, reason: claimReason(row), attempt: generation, score: null },
-    time: formatEventTime(Math.max(now, row.last_time)),
-    meta: null,
-  };
-  const patch: ExecutionPatch = {
-    ...patchOf(row, [event], now),
-    worker,
-    session,
-    last_worker: row.worker ?? row.last_worker,
-    generation,
-  };
-  return { events: [event], patch };
+  const reason = claimReason(row);
+  const value = { worker, generation, reason, attempt: generation, score: null };
+  return new Draft(row, now)
+    .write({ type: "WORKFLOW_CLAIMED", value })
+    .set({ worker, session, last_worker: row.worker ?? row.last_worker, generation })
+    .done();
 }
 
 /**
  * Takes an owned execution from its worker and puts it back into the queue (EXE-17 row 7, LIV-4).
- * No event: the cleared owner fences the old worker at once. Its place in the queue is kept.
+ * No event: the cleared owner fences the old worker at once. Its place in the queue is kept. A
+ * transient one that had begun has nothing to go on from and fails (EXE-58).
  */
-export function handOver(row: ExecutionRow, now: number): ExecutionPatch {
-  return { ...unowned(row), state: handOverState(row.state, row.resuming), updated_at: now };
+export function handOver(row: ExecutionRow, now: number, cancel_timeout_ms: number): Change {
+  const { state, resuming, cancelling, transient, started_at } = row;
+  if (transient && started_at !== null) {
+    const message = "its worker was lost, and a transient execution has no log to go on from";
+    return failExecution(row, engineFailure("WorkerLostError", message), now);
+  }
+  const draft = new Draft(row, now).set({
+    ...unowned(row),
+    state: handOverState(state, resuming),
+    updated_at: now,
+  });
+  if (cancelling) draft.set({ cancelling: { ...cancelling, by: now + cancel_timeout_ms } });
+  return draft.done();
 }

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import type { Append } from "./change.ts";
 import type { EngineError } from "./errors.ts";
 import type { Event, NewEvent } from "./event.ts";
 import type { EventType } from "./event-values.ts";
 import type { ExecutionRow } from "./execution-row.ts";
 import { createdExecution, decideClaim, handOver } from "./lifecycle-rules.ts";
 import {
-  type Append,
+  type CheckpointSender,
   type CheckpointVerdict,
   decideCheckpoint,
   decideResume,
@@ -15,7 +16,7 @@ import { formatEventTime } from "./time.ts";
 import type { Encoded } from "./value.ts";
 import type { Checkpoint } from "./worker.ts";
 
-const mine = { session: "s1", now: 2_000 };
+const mine: CheckpointSender = { session: "s1", now: 2_000, cancel_timeout_ms: 300_000 };
 
 /** A row with its log, moved on as a store would. */
 class Execution {
@@ -23,7 +24,7 @@ class Execution {
   readonly log: Event[] = [];
 
   constructor() {
-    const { row, event } = createdExecution({
+    const { row, events } = createdExecution({
       execution_id: "e1",
       namespace: "default",
       workflow: "hello",
@@ -32,10 +33,11 @@ class Execution {
       input: "World",
       trigger: { kind: "api" },
       by: null,
+      seed: "seed",
       now: 1_000,
     });
     this.row = row;
-    this.log.push({ ...event, seq: 1 });
+    this.log.push(...events.map((event, i) => ({ ...event, seq: 1 + i })));
   }
 
   /** Claimed by session s1 and started: head 3, generation 1. */
@@ -162,7 +164,7 @@ test("EXE-35 a failed body leaves its failure on the row", () => {
 test("CKP-2 only the owner at its generation may write", () => {
   const execution = Execution.running();
   const item = checkpoint(3, "RUNNING", [event("TASK_STARTED", "step~1")]);
-  const stranger = refusal(execution.decide(item, { session: "s2", now: 2_000 }));
+  const stranger = refusal(execution.decide(item, { ...mine, session: "s2" }));
   expect(stranger).toMatchObject({
     code: "stale_claim",
     details: { state: "RUNNING", generation: 1 },
@@ -172,7 +174,7 @@ test("CKP-2 only the owner at its generation may write", () => {
 
 test("LIV-4 a hand-over fences the old owner at once, also for a delta beyond the head", () => {
   const execution = Execution.running();
-  execution.row = { ...execution.row, ...handOver(execution.row, 2_500) };
+  execution.row = { ...execution.row, ...handOver(execution.row, 2_500, 300_000).patch };
   const item = checkpoint(3, "RUNNING", [event("TASK_STARTED", "step~1")]);
   expect(refusal(execution.decide(item)).code).toBe("stale_claim");
   expect(refusal(execution.decide({ ...item, base_seq: 9 })).code).toBe("stale_claim");
@@ -189,7 +191,7 @@ test("CKP-3 an exact repeat writes nothing, while it runs and after it ended", (
   ]);
   execution.send(last);
   expect(execution.decide(last)).toEqual({ kind: "repeat", seq: 6 });
-  expect(refusal(execution.decide(last, { session: "s2", now: 2_000 })).code).toBe("stale_claim");
+  expect(refusal(execution.decide(last, { ...mine, session: "s2" })).code).toBe("stale_claim");
 });
 
 test("EXE-18 what an ended execution does not hold already is refused, never answered as done", () => {

@@ -3,22 +3,21 @@
  * store reads the row, asks here, and writes the answer in the same transaction; the local run and
  * the test engine ask the same functions.
  */
+import { startCalls } from "./call-rules.ts";
+import type { Append } from "./change.ts";
+import { Draft } from "./draft.ts";
+import { cancelChildOf, concluded, watch } from "./ending-rules.ts";
 import { EngineError } from "./errors.ts";
-import { type Event, isOutcome, type NewEvent } from "./event.ts";
+import type { Event, NewEvent } from "./event.ts";
 import { isTerminal, type State } from "./execution.ts";
 import type { ExecutionPatch, ExecutionRow, OpenWait } from "./execution-row.ts";
-import type { Failure } from "./failure.ts";
-import { formatEventTime, parseEventTime } from "./time.ts";
-import { nextState, stateAfter } from "./transition.ts";
-import { decode, type Encoded, encode } from "./value.ts";
+import type { CallResolutions } from "./new-execution.ts";
+import { consumeSignals } from "./signal-rules.ts";
+import { parseInstant } from "./time.ts";
+import { stateAfter } from "./transition.ts";
+import type { Encoded } from "./value.ts";
+import { answerWait } from "./wait-rules.ts";
 import type { Checkpoint } from "./worker.ts";
-
-export interface Append {
-  readonly kind: "append";
-  /** Events to write; the first becomes `head + 1`. */
-  readonly events: readonly NewEvent[];
-  readonly patch: ExecutionPatch;
-}
 
 export type CheckpointVerdict =
   | Append
@@ -31,6 +30,10 @@ export interface CheckpointSender {
   readonly session: string;
   /** The server's clock. */
   readonly now: number;
+  /** What the `call`s among the events start. */
+  readonly calls?: CallResolutions;
+  /** Milliseconds a worker has to unwind a child that is cancelled with its call. */
+  readonly cancel_timeout_ms: number;
 }
 
 /**
@@ -57,8 +60,9 @@ export function decideCheckpoint(
   }
 
   const known = leadingRepeat(item.events, item.base_seq < row.head ? recorded : []);
-  const repeats = known === item.events.length && (known > 0 || owns);
-  if (repeats && !(owns && item.base_seq + known === row.head && parks(item))) {
+  const repeats = known === item.events.length && (known > 0 || owns || parks(item));
+  // Parking adds no event: one that is not done yet is news, whatever the log holds.
+  if (repeats && !(owns && parks(item))) {
     return { kind: "repeat", seq: item.base_seq + known };
   }
   if (!owns) return refuse(stale(row));
@@ -77,9 +81,61 @@ export function decideCheckpoint(
       ),
     );
   }
-  const patch = patchOf(row, events, sender.now);
-  const unowns = isTerminal(state) || state === "PAUSED" || parks(item);
-  return { kind: "append", events, patch: unowns ? { ...patch, ...unowned(row) } : patch };
+  const draft = new Draft(row, sender.now).append(events);
+  if (isTerminal(state) || state === "PAUSED" || parks(item)) draft.set(unowned(row));
+  if (item.waiting) {
+    const told = draft.row.waits.filter(({ kind }) => kind !== "retry");
+    draft.set({ waits: [...told, ...retryWaits(item, sender.now)] });
+  }
+  openWaits(draft, events, sender.calls ?? NO_CALLS);
+  giveUpChildren(draft, events, sender);
+  return concluded(draft, sender.cancel_timeout_ms);
+}
+
+const NO_CALLS: CallResolutions = new Map();
+
+/** Retry delays of a parked execution: the only waits that no event opens. */
+function retryWaits({ waiting = [] }: Checkpoint, since: number): OpenWait[] {
+  return waiting
+    .filter(({ kind }) => kind === "retry")
+    .map(({ task_call_id, name, until }) => ({
+      kind: "retry",
+      task_call_id,
+      name,
+      output: null,
+      since,
+      ...(until !== undefined && { until: parseInstant(until) }),
+    }));
+}
+
+/** What follows at once for waits that events have opened: children, early signals, pauses on an end. */
+export function openWaits(draft: Draft, events: readonly NewEvent[], calls: CallResolutions): void {
+  startCalls(draft, events, calls);
+  consumeSignals(draft, events);
+  followPauses(draft, events);
+}
+
+/** Pauses that end with another execution. */
+function followPauses(draft: Draft, events: readonly NewEvent[]): void {
+  for (const { type, source_id: task_call_id } of events) {
+    if (type !== "TASK_PAUSED") continue;
+    const wait = draft.row.waits.find((open) => open.task_call_id === task_call_id);
+    if (!wait?.execution_id) continue;
+    const { execution_id } = draft.row;
+    draft.effect(watch(wait.execution_id, { execution_id, task_call_id }, draft.now));
+  }
+}
+
+/** Children of waiting calls that the worker gave up. */
+function giveUpChildren(draft: Draft, events: readonly NewEvent[], sender: CheckpointSender): void {
+  const { now, cancel_timeout_ms } = sender;
+  for (const { type, kind, source_id } of events) {
+    if (type !== "TASK_CANCELLED" || kind !== "call") continue;
+    const wait = draft.before.waits.find((open) => open.task_call_id === source_id);
+    if (!wait?.execution_id) continue;
+    const cancel = { by: null, cancel_timeout_ms, hasWorker: true, now };
+    draft.effect(cancelChildOf(wait.execution_id, cancel));
+  }
 }
 
 /** The states a worker may leave an execution in; the others come about on the server (CKP-1). */
@@ -142,57 +198,6 @@ export function unowned(row: ExecutionRow): ExecutionPatch {
   return { worker: null, session: null, last_worker: row.worker, last_session: row.session };
 }
 
-/** What appended events change on the row: state, head, waits, instants, output, failure. */
-export function patchOf(
-  row: ExecutionRow,
-  events: readonly NewEvent[],
-  now: number,
-): ExecutionPatch {
-  let state: State = row.state;
-  let { resuming, started_at, finished_at, last_time } = row;
-  let waits: readonly OpenWait[] = row.waits;
-  let output: Encoded = row.output;
-  let failure: Failure | null = row.failure;
-  for (const event of events) {
-    state = nextState(state, event.type) ?? state;
-    last_time = Math.max(last_time, parseEventTime(event.time));
-    const { type } = event;
-    if (type === "WORKFLOW_STARTED") started_at = now;
-    else if (type === "WORKFLOW_RESUMING") resuming = true;
-    else if (type === "WORKFLOW_RESUMED") resuming = false;
-    else if (type === "WORKFLOW_COMPLETED") output = event.value;
-    else if (type === "WORKFLOW_FAILED") failure = event.value as unknown as Failure;
-    else if (type === "TASK_PAUSED") waits = [...waits, openPause(event)];
-    else if (waits.length && (isOutcome(type) || type === "TASK_RESUMED")) {
-      waits = waits.filter((wait) => wait.task_call_id !== event.source_id);
-    }
-  }
-  if (isTerminal(state)) [finished_at, waits] = [now, []];
-  return {
-    state,
-    head: row.head + events.length,
-    last_time,
-    resuming,
-    waits,
-    output,
-    failure,
-    started_at,
-    finished_at,
-    updated_at: now,
-  };
-}
-
-function openPause(event: NewEvent): OpenWait {
-  const { name, output } = decode(event.value) as { name: string; output?: unknown };
-  return {
-    kind: "pause",
-    task_call_id: event.source_id,
-    name,
-    output: output === undefined ? null : encode(output, "output"),
-    since: parseEventTime(event.time),
-  };
-}
-
 export interface Resume {
   readonly input: Encoded;
   /** Name or `task_call_id` of the pause; needed when several are open. */
@@ -233,27 +238,9 @@ export function decideResume(row: ExecutionRow, resume: Resume): Append | Engine
     );
   }
 
-  const time = formatEventTime(Math.max(resume.now, row.last_time));
-  const call = { source_id: wait.task_call_id, name: "pause", kind: "pause" as const, time };
-  const value = { name: wait.name, input: decode(resume.input), cause: "resume" };
-  const events: NewEvent[] = [
-    { ...call, type: "TASK_RESUMED", value: encode(value, "value"), meta: null },
-    { ...call, type: "TASK_COMPLETED", value: resume.input, meta: null },
-  ];
-  const parked = row.session === null && (state === "PAUSED" || state === "RUNNING");
-  if (parked) {
-    events.push({
-      type: "WORKFLOW_RESUMING",
-      source_id: row.execution_id,
-      name: row.workflow,
-      kind: null,
-      value: resume.input,
-      time,
-      meta: { cause: "resume", task_call_id: wait.task_call_id, by: resume.by },
-    });
-  }
-  const patch = patchOf(row, events, resume.now);
-  return { kind: "append", events, patch: parked ? { ...patch, queued_at: resume.now } : patch };
+  const draft = new Draft(row, resume.now);
+  answerWait(draft, wait, { cause: "resume", output: resume.input, by: resume.by });
+  return draft.done();
 }
 
 function pauseRef({ name, task_call_id }: OpenWait): { name: string; task_call_id: string } {

@@ -8,6 +8,7 @@ import {
 } from "./options.ts";
 
 const schema = { "~standard": { version: 1, vendor: "test", validate: () => ({ value: 1 }) } };
+const storage = { type: "vault", store: async () => 1, retrieve: async () => 1 };
 const found = (issues: { rule: string; path: string }[]) =>
   issues.map(({ rule, path }) => `${rule} ${path}`);
 
@@ -18,8 +19,13 @@ test("EXE-4 every option in its range passes", () => {
     input: schema,
     output: schema,
     metadata: { a: [1] },
+    secrets: ["STRIPE_KEY", "a@b.c"],
+    configs: [],
+    outputStorage: storage,
   };
-  expect(checkWorkflowOptions({ ...shared, namespace: "n" })).toEqual([]);
+  expect(
+    checkWorkflowOptions({ ...shared, namespace: "n", timeout: "2d", durability: "transient" }),
+  ).toEqual([]);
   expect(
     checkTaskOptions({
       ...shared,
@@ -27,8 +33,16 @@ test("EXE-4 every option in its range passes", () => {
       timeout: 30_000,
       fallback: () => 1,
       rollback: () => {},
+      cache: { ttl: 1, key: () => "k", version: "2" },
+      sensitive: false,
+      authExempt: true,
+      risk: "external",
     }),
   ).toEqual([]);
+  for (const cache of [true, false, {}]) expect(checkTaskOptions({ name: "a", cache })).toEqual([]);
+  for (const outputStorage of ["engine", "inline"]) {
+    expect(checkTaskOptions({ name: "a", outputStorage })).toEqual([]);
+  }
   expect(checkTaskOptions({ retry: undefined, timeout: undefined }, "named")).toEqual([]);
 });
 
@@ -38,7 +52,7 @@ test("EXE-4 an unknown option names the nearest known one", () => {
       path: "namspace",
       rule: "unknown_option",
       message:
-        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, namespace)",
+        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, secrets, configs, outputStorage, namespace, timeout, durability)",
     },
   ]);
   expect(found(checkTaskOptions({ name: "a", namespace: "b", retry: { attempts: 1 } }))).toEqual([
@@ -66,6 +80,19 @@ test.each([
   ["retry.retryIf", [true]],
   ["fallback", [1]],
   ["rollback", [{}]],
+  ["cache", ["1h", 1, null, []]],
+  ["cache.ttl", [0, "0s", -1, "x"]],
+  ["cache.key", ["id"]],
+  ["cache.version", [2]],
+  ["secrets", ["A", { 0: "A" }, [1], ["A", ""], ["a b"], ["-a"], ["a".repeat(129)], null]],
+  ["configs", ["A", ["a/b"]]],
+  [
+    "outputStorage",
+    ["file", true, null, {}, { ...storage, retrieve: 1 }, { ...storage, type: "" }],
+  ],
+  ["sensitive", ["yes", 1, null]],
+  ["authExempt", [0]],
+  ["risk", ["high", true]],
 ])("EXE-4 option %s refuses what is out of range", (path, values) => {
   const [outer = "", inner] = path.split(".");
   for (const value of values) {
@@ -74,6 +101,61 @@ test.each([
     expect(found(issues)).toEqual([`invalid_option ${path}`]);
     expect(issues[0]?.message).toMatch(/must be .*; got |cannot be named/);
   }
+});
+
+test.each([
+  ["timeout", [0, "0ms", "x", -1, {}]],
+  ["durability", ["temporary", true, null]],
+])("EXE-4 option %s of a workflow refuses what is out of range", (path, values) => {
+  for (const value of values) {
+    const issues = checkWorkflowOptions({ name: "a", [path]: value });
+    expect(found(issues)).toEqual([`invalid_option ${path}`]);
+    expect(issues[0]?.message).toContain(`option ${path} of workflow() must be `);
+  }
+});
+
+test("EXE-4 options of later releases, and those of the other kind of definition, are unknown", () => {
+  expect(found(checkWorkflowOptions({ name: "a", cache: true, sensitive: true }))).toEqual([
+    "unknown_option cache",
+    "unknown_option sensitive",
+  ]);
+  expect(found(checkTaskOptions({ name: "a", durability: "durable", schedule: {} }))).toEqual([
+    "unknown_option durability",
+    "unknown_option schedule",
+  ]);
+});
+
+test("EXE-4 a wrong value is told with what is allowed", () => {
+  const message = (options: object) => checkTaskOptions({ name: "a", ...options })[0]?.message;
+  expect(message({ retry: { maxAttempt: 3 } })).toBe(
+    "option retry of task() has no option maxAttempt; did you mean maxAttempts? (it has maxAttempts, delay, backoff, maxDelay, retryIf)",
+  );
+  expect(message({ cache: { tll: "1h" } })).toBe(
+    "option cache of task() has no option tll; did you mean ttl? (it has ttl, key, version)",
+  );
+  expect(message({ risk: "high" })).toBe(
+    'option risk of task() must be one of "read", "write", "exec", "external"; got "high"',
+  );
+  expect(message({ secrets: ["A", "a b"] })).toMatch(/, without "a b" at \[1\]; got an array$/);
+  expect(message({ outputStorage: { ...storage, type: "s3" } })).toBe(
+    "option outputStorage of task() must be a storage of another type: s3 is the engine's own; got an object",
+  );
+});
+
+test("EXE-4 cache and sensitive are refused together, of a task and of its copies, and both are named", () => {
+  const together = /^options cache and sensitive of task\(\) exclude each other/;
+  for (const cache of [true, {}, { ttl: "1h" }]) {
+    const [issue, ...more] = checkTaskOptions({ name: "a", cache, sensitive: true });
+    expect(issue).toMatchObject({ path: "cache", rule: "invalid_option" });
+    expect(issue?.message).toMatch(together);
+    expect(more).toEqual([]);
+  }
+  expect(checkTaskOptions({ name: "a", cache: false, sensitive: true })).toEqual([]);
+  expect(checkTaskOptions({ name: "a", cache: true, sensitive: false })).toEqual([]);
+
+  const sensitive = { name: "a", sensitive: true };
+  expect(found(checkTaskCopyOptions({ cache: true }, sensitive))).toEqual(["invalid_option cache"]);
+  expect(checkTaskCopyOptions({ cache: true, sensitive: false }, sensitive)).toEqual([]);
 });
 
 test("EXE-4 metadata says where the value is that JSON cannot hold", () => {
@@ -112,9 +194,22 @@ test("EXE-2 a copy of a task needs no name and may not bring one", () => {
 
 test("EXE-62 values that were not evaluated pass, and only static options are evaluated", () => {
   expect(
-    checkTaskOptions({ name: OPAQUE, retry: { delay: OPAQUE }, metadata: { a: OPAQUE } }),
+    checkTaskOptions({
+      name: OPAQUE,
+      retry: { delay: OPAQUE },
+      metadata: { a: OPAQUE },
+      secrets: ["A", OPAQUE],
+      cache: OPAQUE,
+      sensitive: true,
+    }),
   ).toEqual([]);
   const isStatic = (path: string) => isStaticOption("task", path.split("."));
-  expect(["name", "retry", "retry.delay", "metadata.a.b"].filter(isStatic)).toHaveLength(4);
-  expect(["input", "fallback", "retry.retryIf", "nme", "retry.x"].filter(isStatic)).toEqual([]);
+  expect(
+    ["name", "retry", "retry.delay", "metadata.a.b", "cache.ttl"].filter(isStatic),
+  ).toHaveLength(5);
+  expect(
+    ["input", "fallback", "retry.retryIf", "nme", "retry.x", "cache.key", "outputStorage"].filter(
+      isStatic,
+    ),
+  ).toEqual([]);
 });

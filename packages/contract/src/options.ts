@@ -1,3 +1,4 @@
+import { Durability, Risk } from "./catalog.ts";
 import { parseDuration } from "./duration.ts";
 import { BUILT_IN_CALLS, isBuiltInCall, isName, NAME_RULE, nearest } from "./name.ts";
 
@@ -36,10 +37,15 @@ const name: Check = (value) =>
   typeof value === "string" && isName(value) ? undefined : `a name: ${NAME_RULE}`;
 const text: Check = (value) => (typeof value === "string" ? undefined : "a string");
 const fn: Check = (value) => (typeof value === "function" ? undefined : "a function");
+const flag: Check = (value) => (typeof value === "boolean" ? undefined : "true or false");
 const duration: Check = (value) =>
   parseDuration(value) === undefined
     ? 'a duration: milliseconds from 0, or a number with ms, s, m, h or d such as "1.5s"'
     : undefined;
+const span: Check = (value) =>
+  (parseDuration(value) ?? 0) > 0
+    ? undefined
+    : 'a duration above 0: milliseconds, or a number with ms, s, m, h or d such as "1.5s"';
 const attempts: Check = (value) =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000
     ? undefined
@@ -47,6 +53,44 @@ const attempts: Check = (value) =>
 const backoff: Check = (value) =>
   typeof value === "number" && Number.isFinite(value) && value >= 1 ? undefined : "a number from 1";
 const options: Check = (value) => (isPlainObject(value) ? undefined : "an object of options");
+const oneOf =
+  (words: readonly string[]): Check =>
+  (value) =>
+    words.includes(value as string)
+      ? undefined
+      : `one of ${words.map((word) => `"${word}"`).join(", ")}`;
+const cache: Check = (value) =>
+  typeof value === "boolean" || isPlainObject(value)
+    ? undefined
+    : "true, false or an object of options";
+/** Names under which secrets and configs are kept. */
+const STORED_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$/;
+const storedNames: Check = (value) => {
+  const expected =
+    "a list of names, each 1 to 128 letters, digits, '_', '.', '@' or '-', beginning with a letter, a digit or '_'";
+  if (!Array.isArray(value)) return expected;
+  const wrong = value.findIndex(
+    (each) => each !== OPAQUE && !(typeof each === "string" && STORED_NAME.test(each)),
+  );
+  return wrong < 0 ? undefined : `${expected}, without ${show(value[wrong])} at [${wrong}]`;
+};
+/** Taken by the engine: `storage_type` tells whose a stored value is. */
+const ENGINE_STORAGES: readonly unknown[] = ["engine", "inline", "file", "s3"];
+const outputStorage: Check = (value) => {
+  if (value === "engine" || value === "inline") return undefined;
+  const { type, store, retrieve } = (value ?? {}) as Record<string, unknown>;
+  const isStorage =
+    typeof type === "string" &&
+    type !== "" &&
+    typeof store === "function" &&
+    typeof retrieve === "function";
+  if (!isStorage) {
+    return '"engine", "inline" or a storage with a text type and the functions store and retrieve';
+  }
+  return ENGINE_STORAGES.includes(type)
+    ? `a storage of another type: ${type} is the engine's own`
+    : undefined;
+};
 const standardSchema: Check = (value) =>
   (typeof value === "object" || typeof value === "function") &&
   value !== null &&
@@ -65,10 +109,18 @@ const shared = {
   input: unread(standardSchema),
   output: unread(standardSchema),
   metadata: read(jsonObject),
+  secrets: read(storedNames),
+  configs: read(storedNames),
+  outputStorage: unread(outputStorage),
 };
 
 const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
-  workflow: { ...shared, namespace: read(name) },
+  workflow: {
+    ...shared,
+    namespace: read(name),
+    timeout: read(span),
+    durability: read(oneOf(Durability.options)),
+  },
   task: {
     ...shared,
     timeout: read(duration),
@@ -85,6 +137,14 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
     },
     fallback: unread(fn),
     rollback: unread(fn),
+    cache: {
+      check: cache,
+      isStatic: true,
+      inner: { ttl: read(span), key: unread(fn), version: read(text) },
+    },
+    sensitive: read(flag),
+    authExempt: read(flag),
+    risk: read(oneOf(Risk.options)),
   },
 };
 
@@ -101,12 +161,26 @@ export function checkTaskOptions(
   options: Readonly<Record<string, unknown>>,
   functionName?: string,
 ): OptionIssue[] {
-  return [...checkTable("task", options), ...checkName("task", options, functionName)];
+  return [
+    ...checkTable("task", options),
+    ...checkTogether(options),
+    ...checkName("task", options, functionName),
+  ];
 }
 
-/** Every wrong option of `task.with(options)`, which keeps the name. */
-export function checkTaskCopyOptions(options: Readonly<Record<string, unknown>>): OptionIssue[] {
-  const issues = checkTable("task", { ...options, name: undefined });
+/**
+ * Every wrong option of `task.with(options)`, which keeps the name.
+ *
+ * @param original Those of the task that is copied: what is not replaced still holds.
+ */
+export function checkTaskCopyOptions(
+  options: Readonly<Record<string, unknown>>,
+  original: Readonly<Record<string, unknown>> = {},
+): OptionIssue[] {
+  const issues = [
+    ...checkTable("task", { ...options, name: undefined }),
+    ...checkTogether({ ...original, ...options }),
+  ];
   if (options["name"] === undefined) return issues;
   const message = "a copy keeps the name of its task: leave out name, or write another task()";
   return [{ path: "name", rule: "invalid_option", message }, ...issues];
@@ -156,6 +230,15 @@ function checkTable(owner: OptionOwner, values: Readonly<Record<string, unknown>
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
     return `${owned} has no option ${key}${hint} (it has ${Object.keys(table).join(", ")})`;
   }
+}
+
+/** Options of a task that exclude each other. */
+function checkTogether({ cache, sensitive }: Readonly<Record<string, unknown>>): OptionIssue[] {
+  const caches = cache === true || isPlainObject(cache);
+  if (!caches || sensitive !== true) return [];
+  const message =
+    "options cache and sensitive of task() exclude each other, since a cache would hand the sensitive output to other executions; leave one out";
+  return [{ path: "cache", rule: "invalid_option", message }];
 }
 
 function checkName(

@@ -34,13 +34,23 @@ test.each(rows)("EXE-17 row %i: from %j, %s leads to %s", (_, from, event, to) =
   for (const state of from) expect(nextState(state, event), state).toBe(to);
 });
 
+const REMARKS: ReadonlySet<EventType> = new Set(["WORKFLOW_WARNING", "WORKFLOW_SIGNALED"]);
+
+test("EXE-16 a signal and a warning leave the state alone", () => {
+  for (const event of REMARKS) {
+    for (const state of STATES.filter((known) => !isTerminal(known))) {
+      expect(nextState(state, event), `${state} ${event}`).toBe(state);
+    }
+  }
+});
+
 test("EXE-16 a state event that no row lists is refused", () => {
   const listed = new Set(
     rows.flatMap(([, from, event]) => from.map((state) => `${state} ${event}`)),
   );
   for (const state of [...STATES, "none"] as const) {
     for (const event of EVENT_TYPES.filter((type) => type.startsWith("WORKFLOW_"))) {
-      if (event === "WORKFLOW_WARNING" || listed.has(`${state} ${event}`)) continue;
+      if (REMARKS.has(event) || listed.has(`${state} ${event}`)) continue;
       expect(nextState(state, event), `${state} ${event}`).toBeUndefined();
     }
   }

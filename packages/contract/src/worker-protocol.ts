@@ -1,4 +1,6 @@
 import type { Event } from "./event.ts";
+import type { StoredReference } from "./stored-reference.ts";
+import type { CacheKey } from "./task-cache.ts";
 import type {
   CheckpointAnswer,
   CheckpointItem,
@@ -27,6 +29,9 @@ export interface WorkerConnection {
   /** Settles when the stream has ended, whoever ended it. Never rejects. */
   readonly closed: Promise<void>;
 }
+
+/** A key of the task cache; the namespace is that of the execution that asks. */
+export type OwnCacheKey = Omit<CacheKey, "namespace">;
 
 /**
  * Everything a worker asks of a server. The server implements it; HTTP routes carry it to remote
@@ -61,5 +66,31 @@ export interface WorkerProtocol {
     execution_id: string,
     page: { generation: number; after: number; limit: number },
   ): Promise<{ events: readonly Event[]; head: number }>;
+  /** Keeps a value of an execution the session owns outside its log; safe to repeat (EXE-49). */
+  saveValue(
+    ref: SessionRef,
+    execution_id: string,
+    value: { generation: number; text: string },
+  ): Promise<StoredReference>;
+  /**
+   * The text of a value of an execution the session owns, or of another one's that its input or
+   * log names: a child's output, what a fork took over.
+   */
+  loadValue(
+    ref: SessionRef,
+    execution_id: string,
+    value: { generation: number; reference_id: string },
+  ): Promise<string>;
+  /** The stored text of a task's output; null when nothing is kept (EXE-49a). */
+  cacheLookup(
+    ref: SessionRef,
+    execution_id: string,
+    asked: { generation: number; key: OwnCacheKey },
+  ): Promise<{ text: string | null }>;
+  cacheKeep(
+    ref: SessionRef,
+    execution_id: string,
+    entry: { generation: number; key: OwnCacheKey; text: string; ttl_ms: number },
+  ): Promise<void>;
   disconnect(ref: SessionRef): Promise<void>;
 }

@@ -54,7 +54,13 @@ export type WorkerRegistration = z.infer<typeof WorkerRegistration>;
 export const ExecutionLimits = z.object({
   /** Seconds siblings of a failed branch, and calls a body left open, get to settle. */
   sibling_grace: z.number(),
+  /** Seconds a sleep or retry delay may take and still keep its slot (EXE-50). */
+  inline_wait: z.number(),
+  /** Seconds each rollback gets after a cancel. */
+  rollback_timeout: z.number(),
   max_events: z.int(),
+  /** A larger value is kept outside the log (EXE-49). */
+  inline_value_bytes: z.int(),
   max_value_bytes: z.int(),
 });
 export type ExecutionLimits = z.infer<typeof ExecutionLimits>;
@@ -93,6 +99,11 @@ export const Assignment = z.object({
   head: z.int(),
   /** The end of the log, at most 256 KiB; what lies before `after` is read by pages. */
   history: z.object({ after: z.int(), events: z.array(Event) }),
+  /** Of the generator behind `Math.random` in its body (EXE-31). */
+  seed: z.string(),
+  parent_id: z.string().nullable(),
+  /** Only WORKFLOW_… events are recorded (EXE-58). */
+  transient: z.boolean(),
   /** Whether anybody watches progress. */
   listen: z.boolean(),
 });
@@ -153,7 +164,8 @@ export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
 
 /**
  * A delta of one execution's log (CKP-1): the i-th event becomes `base_seq + i`. `state` is the one
- * after the last event. RUNNING with `waiting` parks it.
+ * after the last event. RUNNING with `waiting` parks it. Of `waiting` only retry delays are news: the
+ * other waits follow from the events.
  */
 export const Checkpoint = z.strictObject({
   generation: z.int().positive(),

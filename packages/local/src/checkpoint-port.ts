@@ -1,42 +1,48 @@
 import {
+  type CallResolutions,
+  type Change,
   type Checkpoint,
   decideCheckpoint,
+  decideClaim,
+  type Effect,
   EngineError,
   type Event,
   type NewEvent,
 } from "@engine/contract";
 import type { CheckpointReply, Delta, ExecutionPort } from "@engine/sdk/node";
-import type { Store } from "@engine/store";
+import { LOCAL_WORKER } from "./begin.ts";
+import { resolveCalls } from "./call-targets.ts";
+import type { ChangeExecution } from "./change-execution.ts";
+import type { LocalWorld } from "./local-parts.ts";
+import { taskServices } from "./task-services.ts";
 
 /** The claim under which a local run writes. */
 export interface LocalClaim {
   readonly execution_id: string;
+  readonly depth: number;
+  /** Grows when the same copy goes on under a new claim. */
   readonly generation: number;
-  /** Id of this process among all that ever wrote to the database. */
-  readonly session: string;
-}
-
-export interface LocalPort extends ExecutionPort {
-  /** Why the copy was stopped, once a checkpoint was not accepted for good. */
-  readonly refusal: unknown;
+  /** Set to why the store refused a checkpoint for good. */
+  refusal: unknown;
 }
 
 /** Writes what an execution does straight into the store: the server's checkpoint without a wire. */
-export function checkpointPort(store: Store, claim: LocalClaim, clock: () => number): LocalPort {
-  let refusal: unknown;
+export function checkpointPort(
+  claim: LocalClaim,
+  world: LocalWorld,
+  change: ChangeExecution,
+): ExecutionPort {
   return {
-    get refusal() {
-      return refusal;
-    },
+    services: taskServices(claim.execution_id, world),
     // Nobody can watch a local run from outside, so the core never calls this.
     progress() {},
     async checkpoint(delta) {
       try {
-        return await write(store, claim, delta, clock());
+        return await write(claim, delta, world, change);
       } catch (error) {
         const reply = replyTo(error);
         if (reply?.kind === "conflict") return reply;
-        refusal = error;
+        claim.refusal = error;
         if (reply) return reply;
         throw error;
       }
@@ -45,10 +51,10 @@ export function checkpointPort(store: Store, claim: LocalClaim, clock: () => num
 }
 
 async function write(
-  store: Store,
-  { execution_id, generation, session }: LocalClaim,
+  { execution_id, depth, generation }: LocalClaim,
   delta: Delta,
-  now: number,
+  world: LocalWorld,
+  change: ChangeExecution,
 ): Promise<CheckpointReply> {
   const { base_seq, state, waiting } = delta;
   const events = JSON.parse(delta.events) as NewEvent[];
@@ -59,16 +65,41 @@ async function write(
     events,
     ...(waiting && { waiting: [...waiting] }),
   };
-  await store.changeExecution(
+  const { session, clock, limits } = world;
+  const now = clock();
+  const calls = resolveCalls({ execution_id, depth }, events, world);
+  const sender = { session, now, calls, cancel_timeout_ms: limits.cancel_timeout * 1000 };
+  const seq = base_seq + events.length;
+  await change(
     execution_id,
     (row, recorded) => {
-      const verdict = decideCheckpoint(row, item, { session, now }, recorded);
+      const verdict = decideCheckpoint(row, item, sender, recorded);
       if (verdict.kind === "refuse") throw verdict.error;
-      return verdict.kind === "append" ? verdict : undefined;
+      if (verdict.kind === "repeat") return undefined;
+      return withClaims(verdict, calls, { worker: LOCAL_WORKER, session, now });
     },
-    { above: base_seq },
+    { above: base_seq, told: seq },
   );
-  return { kind: "accepted", seq: base_seq + events.length };
+  return { kind: "accepted", seq };
+}
+
+/** Children are this process's from the moment they exist. */
+function withClaims(
+  change: Change,
+  calls: CallResolutions,
+  claimant: Parameters<typeof decideClaim>[1],
+): Change {
+  if (calls.size === 0) return change;
+  const claims: Effect[] = [];
+  for (const resolution of calls.values()) {
+    if (resolution.kind !== "child") continue;
+    claims.push({
+      kind: "change",
+      execution_id: resolution.fresh.execution_id,
+      decide: (child) => child && decideClaim(child, claimant),
+    });
+  }
+  return { ...change, effects: [...(change.effects ?? []), ...claims] };
 }
 
 function replyTo(error: unknown): CheckpointReply | undefined {

@@ -42,6 +42,17 @@ test("EXE-12 importing @engine/local makes workflow.run work, and the process en
   expect(existsSync(join(cwd, ".engine", "engine.db"))).toBe(true);
 });
 
+test("EXE-54 a workflow calls any other that the program defines, and the process ends by itself", async () => {
+  const { stdout } = await runProgram(`
+    import { call, workflow } from "@engine/sdk";
+    import { run } from "@engine/local";
+    workflow({ name: "double", namespace: "math" }, async (n: number) => n * 2);
+    const main = workflow({ name: "main" }, async () => call("math/double", 21));
+    console.log((await run(main)).output);
+  `);
+  expect(stdout).toBe("42\n");
+});
+
 test("EXE-96 run() uses the database that the configuration names", async () => {
   const program = `${HELLO}
     import { run } from "@engine/local";

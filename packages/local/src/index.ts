@@ -3,7 +3,8 @@
 import { setLocalHost } from "@engine/sdk/node";
 import { processLocal } from "./process-local.ts";
 
-export { type Local, type LocalParts, openLocal } from "./local.ts";
+export { type Local, openLocal } from "./local.ts";
+export type { LocalLimits, LocalParts, LocalSettings } from "./local-parts.ts";
 export { run } from "./run.ts";
 
 setLocalHost({

@@ -1,26 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type EngineError, encode } from "@engine/contract";
 import { map, parallel, pause, TerminalError, task, workflow } from "@engine/sdk";
-import { openStore, type Store } from "@engine/store";
-import { expect, onTestFinished, test } from "vitest";
-import { type Local, openLocal } from "./local.ts";
-
-const limits = { sibling_grace: 2, max_events: 100_000, max_value_bytes: 16_777_216 };
-
-async function open(url = "sqlite::memory:"): Promise<{ local: Local; store: Store }> {
-  const store = await openStore(url);
-  const local = openLocal({ store, limits });
-  onTestFinished(() => local.close());
-  return { local, store };
-}
-
-function databaseFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "engine-local-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return `sqlite:${join(folder, "engine.db")}`;
-}
+import { expect, test } from "vitest";
+import { openTemporary as open, temporaryFolder } from "./temporary-local.ts";
 
 const greet = task({ name: "greet" }, async (name: string) => `Hello, ${name}!`);
 const hello = workflow({ name: "hello_world" }, async (name: string) => greet(name));
@@ -115,9 +96,9 @@ test("EXE-14 a paused run continues with the same execution id; its tasks do not
 });
 
 test("EXE-14 a paused run continues in another process, from the database alone", async () => {
-  const url = databaseFile();
-  const { executionId } = await (await open(url)).local.run(review, 1);
-  const done = await (await open(url)).local.run(review, undefined, { executionId });
+  const folder = temporaryFolder();
+  const { executionId } = await (await open({ folder })).local.run(review, 1);
+  const done = await (await open({ folder })).local.run(review, undefined, { executionId });
   expect(done.output).toEqual({ quote: 2, answer: null });
 });
 
@@ -159,6 +140,7 @@ test("EXE-15 an execution that a server runs is not continued locally", async ()
     input: encode("World", "input"),
     trigger: { kind: "api" },
     by: null,
+    seed: "0",
     now: Date.now(),
   });
   const { execution_id: executionId } = row;
@@ -166,7 +148,7 @@ test("EXE-15 an execution that a server runs is not continued locally", async ()
 });
 
 test("EXE-14 the run of a dead process is taken over: recorded tasks do not run again", async () => {
-  const url = databaseFile();
+  const folder = temporaryFolder();
   const ran: string[] = [];
   const gate = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<string>();
@@ -184,11 +166,11 @@ test("EXE-14 the run of a dead process is taken over: recorded tasks do not run 
     return second(null);
   });
 
-  const { local: dead } = await open(url);
+  const { local: dead } = await open({ folder });
   const lost = codeOf(dead.run(steps));
   const executionId = await reached.promise;
   dies = false;
-  const { local: alive } = await open(url);
+  const { local: alive } = await open({ folder });
   expect(await codeOf(alive.run(steps, 1, { executionId }))).toBe("not_paused");
   const result = await alive.run(steps, undefined, { executionId });
 

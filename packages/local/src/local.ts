@@ -1,119 +1,104 @@
-import { randomUUID } from "node:crypto";
-import {
-  createUuidV7,
-  EngineError,
-  type Event,
-  type ExecutionLimits,
-  type ExecutionRow,
-  notFound,
-} from "@engine/contract";
+import { randomBytes, randomUUID } from "node:crypto";
+import { createUuidV7, type Event, notFound } from "@engine/contract";
 import type { AnyWorkflow, LocalRunOptions, RunResult } from "@engine/sdk";
-import { type Host, nodeHost, runResult, startExecution } from "@engine/sdk/node";
-import type { Store } from "@engine/store";
-import { type Continuation, decideContinue, encodeInput, LOCAL_WORKER } from "./begin.ts";
-import { checkpointPort } from "./checkpoint-port.ts";
+import { nodeHost, runResult } from "@engine/sdk/node";
+import { assertWorkflow, decideContinue } from "./begin.ts";
+import type { LocalParts, LocalWorld } from "./local-parts.ts";
+import { LocalProcess } from "./local-process.ts";
+import { encodeInput, newLocalExecution } from "./new-local-execution.ts";
+import { storedOutput } from "./stored-output.ts";
+import { NO_SETTINGS } from "./task-services.ts";
 
 /** An engine inside the caller's process: no server, no worker, no slots (EXE-12). */
 export interface Local {
+  /**
+   * Resolves when the execution has ended or paused, or when only a child that has paused keeps it
+   * waiting; a sleep or a wait for a signal is waited for here.
+   */
   run(workflow: AnyWorkflow, input?: unknown, options?: LocalRunOptions): Promise<RunResult>;
+  /** Stops what still runs, such as children that nobody waits for. */
   close(): Promise<void>;
-}
-
-export interface LocalParts {
-  readonly store: Store;
-  readonly limits: ExecutionLimits;
-  readonly host?: Host;
-  /** Milliseconds since 1970. */
-  readonly clock?: () => number;
-  readonly newId?: () => string;
 }
 
 /** Opens a local engine on a store, which it closes with itself. */
 export function openLocal(parts: LocalParts): Local {
-  const { store, limits, host = nodeHost(), clock = Date.now } = parts;
-  const newId = parts.newId ?? createUuidV7(clock, randomUUID);
-  const session = newId();
+  /** Those that were run, by qualified name: a parent is found here when its child has ended. */
+  const known = new Map<string, AnyWorkflow>();
+  const world = worldOf(parts, known);
+  const { store, values } = world;
+  const process = new LocalProcess(world);
 
   return {
     async run(workflow, input, options = {}) {
-      const row =
-        options.executionId === undefined
-          ? await start(workflow, input)
-          : await proceed(options.executionId, {
-              workflow,
-              input,
-              pause: options.pause,
-              claimant: claimant(),
-            });
-      // Only an execution that had ended is left without this process as its owner.
-      if (row.session === null) return resultOf(row.execution_id);
-      options.onStarted?.(row.execution_id);
-      await follow(workflow, row);
-      return resultOf(row.execution_id);
+      known.set(workflow.qualifiedName, workflow);
+      const { executionId, onStarted } = options;
+      if (executionId === undefined) return start(workflow, input, onStarted);
+      return proceed(workflow, input, { ...options, executionId });
     },
-    close: () => store.close(),
+    async close() {
+      await process.close();
+      await store.close();
+    },
   };
 
-  function claimant() {
-    return { worker: LOCAL_WORKER, session, now: clock() };
+  async function start(
+    workflow: AnyWorkflow,
+    input: unknown,
+    onStarted: LocalRunOptions["onStarted"],
+  ): Promise<RunResult> {
+    const of = { input: encodeInput(input), trigger: { kind: "local" as const } };
+    const fresh = newLocalExecution(workflow, of, world);
+    const { row } = await store.createExecution(fresh, process.successor.claimant);
+    onStarted?.(row.execution_id);
+    await process.run(workflow, row);
+    return resultOf(workflow, row.execution_id);
   }
 
-  async function start(workflow: AnyWorkflow, input: unknown): Promise<ExecutionRow> {
-    const fresh = {
-      execution_id: newId(),
-      namespace: workflow.namespace,
-      workflow: workflow.name,
-      version: null,
-      module_hash: null,
-      input: encodeInput(input),
-      trigger: { kind: "local" as const },
-      by: null,
-      now: clock(),
-    };
-    return (await store.createExecution(fresh, claimant())).row;
+  async function proceed(
+    workflow: AnyWorkflow,
+    input: unknown,
+    { executionId, pause, onStarted }: LocalRunOptions & { executionId: string },
+  ): Promise<RunResult> {
+    const held = process.find(executionId);
+    if (held && input === undefined) {
+      // This very process runs it already: there is nothing to take over.
+      assertWorkflow(held.execution.row, workflow);
+      onStarted?.(executionId);
+      await held.rest;
+      return resultOf(workflow, executionId);
+    }
+    const how = { workflow, input, pause, ...process.successor };
+    const { row } = await process.change(executionId, (row) => decideContinue(row, how));
+    // Only an execution that has ended is left without this process as its owner.
+    if (row.session !== null) {
+      onStarted?.(executionId);
+      await process.adoptChildren(row);
+      await process.run(workflow, row);
+    }
+    return resultOf(workflow, executionId);
   }
 
-  async function proceed(execution_id: string, how: Continuation): Promise<ExecutionRow> {
-    const { row } = await store.changeExecution(execution_id, (row) => decideContinue(row, how));
-    return row;
-  }
-
-  /** Runs the copy until it has ended here. */
-  async function follow(workflow: AnyWorkflow, row: ExecutionRow): Promise<void> {
-    const { execution_id, namespace, version, name, input, generation } = row;
-    const port = checkpointPort(store, { execution_id, generation, session }, clock);
-    const execution = startExecution(workflow, {
-      info: { execution_id, namespace, workflow: row.workflow, version, name, input },
-      history: (await logOf(execution_id)).slice(0, row.head),
-      limits,
-      listen: false,
-      port,
-      host,
-    });
-    const ended = await execution.ended;
-    if (ended !== "stopped") return;
-    const why = port.refusal;
-    if (why instanceof EngineError) throw fenced(row, why);
-    throw new Error(`the run of execution ${execution_id} was stopped`, { cause: why });
-  }
-
-  async function logOf(execution_id: string): Promise<Event[]> {
-    return (await store.readLog(execution_id)).map(({ event }) => event);
-  }
-
-  async function resultOf(execution_id: string): Promise<RunResult> {
+  async function resultOf(workflow: AnyWorkflow, execution_id: string): Promise<RunResult> {
     const row = await store.findExecution(execution_id);
     if (!row) throw notFound("execution", execution_id);
-    return runResult(row, await logOf(execution_id));
+    const log = await store.readLog(execution_id);
+    const events: Event[] = log.map(({ event }) => event);
+    return runResult({ ...row, output: await storedOutput(row, workflow, values) }, events);
   }
 }
 
-/** What the older of two holders is told: its execution goes on elsewhere (EXE-14). */
-function fenced({ execution_id, generation }: ExecutionRow, refusal: EngineError): EngineError {
-  if (refusal.code !== "stale_claim") return refusal;
-  return new EngineError(
-    "stale_claim",
-    `execution ${execution_id} was continued by another run meanwhile (this one held generation ${generation}); its result is there`,
-    { cause: refusal, ...(refusal.details && { details: refusal.details }) },
-  );
+function worldOf(parts: LocalParts, known: ReadonlyMap<string, AnyWorkflow>): LocalWorld {
+  const host = parts.host ?? nodeHost();
+  const clock = parts.clock ?? (() => host.now());
+  const newId = parts.newId ?? createUuidV7(clock, randomUUID);
+  return {
+    settings: NO_SETTINGS,
+    newSeed: () => randomBytes(16).toString("hex"),
+    ...parts,
+    host,
+    clock,
+    newId,
+    session: newId(),
+    findWorkflow: (name) => known.get(name) ?? parts.findWorkflow?.(name),
+  };
 }

@@ -1,5 +1,6 @@
 import { databaseUrl } from "@engine/contract";
-import { openStore } from "@engine/store";
+import { findWorkflow } from "@engine/sdk/node";
+import { openStore, openValueStore } from "@engine/store";
 import { loadConfig } from "./load-config.ts";
 import { type Local, openLocal } from "./local.ts";
 
@@ -19,6 +20,7 @@ export function processLocal(): Promise<Local> {
 
 async function openFromConfig(): Promise<Local> {
   const { config } = loadConfig({ cwd: process.cwd(), env: process.env });
+  const values = await openValueStore(config);
   const store = await openStore(databaseUrl(config), { synchronous: config.store.synchronous });
-  return openLocal({ store, limits: config.executions });
+  return openLocal({ store, values, limits: config.executions, findWorkflow });
 }

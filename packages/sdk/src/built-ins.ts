@@ -1,25 +1,204 @@
-// biome-ignore-all lint/style/noRestrictedGlobals: now() gives a Date, made from the host's clock
-import { isName, NAME_RULE } from "@engine/contract";
+// biome-ignore-all lint/style/noRestrictedGlobals: now() gives a Date made from the host's clock, sleep() takes one
+import {
+  DEFAULT_NAMESPACE,
+  type Duration,
+  isName,
+  NAME_RULE,
+  nearest,
+  parseDuration,
+} from "@engine/contract";
+import type { Scope } from "./replay/call.ts";
 import { currentScope, inCurrentScope } from "./replay/scope.ts";
+import { type AnyWorkflow, isWorkflow, type Workflow } from "./workflow.ts";
+
+export interface PauseOptions {
+  /** Shown to whoever resumes it. */
+  readonly output?: unknown;
+  /** Ends the pause at this instant; one that is past ends it at once. */
+  readonly until?: Date | string;
+  /** Ends the pause after this time. */
+  readonly after?: Duration;
+  /** Ends the pause when the execution with this id has ended. */
+  readonly onComplete?: string;
+}
 
 /**
  * Stops here until somebody resumes the execution, for minutes or months; it holds no worker slot.
- * Returns the resume input: JSON `null` when it was resumed without one.
+ * Returns the resume input, JSON `null` when it was resumed without one, or `undefined` when
+ * `until`, `after` or `onComplete` ended it (EXE-51).
  *
  * @param name Tells this pause from others that are open at the same time.
- * @param options.output Shown to whoever resumes it.
+ * @throws TypeError when a pause of that name is open, or for two of `until`, `after`, `onComplete`.
+ * @example
+ * ```ts
+ * const answer = await pause<{ ok: boolean }>("review", { output: draft, after: "2d" });
+ * if (answer === undefined) return "nobody looked at it";
+ * ```
  */
 export function pause<Input = unknown>(
   name: string,
-  options: { readonly output?: unknown } = {},
-): Promise<Input> {
+  options?: PauseOptions & { until?: undefined; after?: undefined; onComplete?: undefined },
+): Promise<Input>;
+export function pause<Input = unknown>(
+  name: string,
+  options: PauseOptions,
+): Promise<Input | undefined>;
+export function pause<Input = unknown>(
+  name: string,
+  options: PauseOptions = {},
+): Promise<Input | undefined> {
   return inCurrentScope("pause", (scope) => {
-    if (!isName(name) || name.startsWith("engine.")) {
-      throw new TypeError(`pause() needs a name: ${NAME_RULE}, not beginning with "engine."`);
+    checkLabel("pause", name);
+    checkOptions("pause", options, ["output", "until", "after", "onComplete"]);
+    const { output, until, after, onComplete } = options;
+    const wakes = Object.entries({ until, after, onComplete }).filter(([, v]) => v !== undefined);
+    if (wakes.length > 1) {
+      const names = wakes.map(([key]) => key).join(" and ");
+      throw new TypeError(`pause("${name}") takes one of until, after, onComplete; got ${names}`);
     }
-    const [unknown] = Object.keys(options).filter((key) => key !== "output");
-    if (unknown) throw new TypeError(`pause() has no option "${unknown}"; it takes: output`);
-    return scope.runtime.pause(scope, name, options.output);
+    if (onComplete !== undefined && typeof onComplete !== "string") {
+      throw new TypeError(`option onComplete of pause("${name}") must be the id of an execution`);
+    }
+    return scope.runtime.pause(scope, {
+      name,
+      output,
+      until: until === undefined ? undefined : instantOf(`option until of pause("${name}")`, until),
+      after: after === undefined ? undefined : positive(`option after of pause("${name}")`, after),
+      onComplete,
+    });
+  });
+}
+
+/**
+ * Waits, durably: a short time in place, a long one without a worker slot, through crashes and
+ * deploys. Never ends early. An instant that is past ends it at once.
+ *
+ * @throws TypeError for a negative duration or an invalid date.
+ * @example
+ * ```ts
+ * await sleep("3d");
+ * await sleep(new Date(order.dueAt));
+ * ```
+ */
+export function sleep(duration: Duration | Date): Promise<void> {
+  return inCurrentScope("sleep", (scope) => {
+    if (duration instanceof Date) {
+      return scope.runtime.sleep(scope, { until: instantOf("sleep()", duration) });
+    }
+    const ms = parseDuration(duration);
+    if (ms === undefined) {
+      throw new TypeError(
+        `sleep() takes a Date or a duration: milliseconds from 0, or a number with ms, s, m, h or d such as "1.5s"; got ${String(duration)}`,
+      );
+    }
+    return scope.runtime.sleep(scope, { ms: ms === 0 ? 0 : Math.max(1, ms) });
+  });
+}
+
+/**
+ * The next signal of that name that nobody has taken: sent before, or waited for without a worker
+ * slot. `undefined` when `timeout` has passed first; the signal then stays for a later call.
+ *
+ * @example
+ * ```ts
+ * const payment = await signal<Payment>("paid", { timeout: "1d" });
+ * ```
+ */
+export function signal<Payload = unknown>(
+  name: string,
+  options: { readonly timeout?: Duration } = {},
+): Promise<Payload | undefined> {
+  return inCurrentScope("signal", (scope) => {
+    checkLabel("signal", name);
+    checkOptions("signal", options, ["timeout"]);
+    const { timeout } = options;
+    const ms =
+      timeout === undefined ? undefined : positive(`option timeout of signal("${name}")`, timeout);
+    return scope.runtime.signal(scope, name, ms);
+  });
+}
+
+export interface CallOptions {
+  /** A version of the target. Default: the one registered with the caller's, else the latest. */
+  readonly version?: number;
+  /** False: give the child's execution id as soon as it exists. Default true. */
+  readonly wait?: boolean;
+  /** The child goes on when this execution is cancelled. Default false. */
+  readonly detach?: boolean;
+  /** A label for the child. */
+  readonly name?: string;
+}
+
+/**
+ * Runs another workflow as a child execution with a log of its own, and gives its output. While it
+ * waits this execution holds no worker slot. One child per call, however often it is replayed.
+ *
+ * @param target A workflow, or its name: `"ns/name"`, or `"name"` in namespace `default`.
+ * @throws ChildFailedError, ChildCancelledError, NotFoundError, DepthLimitError
+ * @example
+ * ```ts
+ * const receipt = await call(checkout, order);
+ * const id = await call("shop/report", { day }, { wait: false, detach: true });
+ * ```
+ */
+export function call<Input, Output>(
+  target: Workflow<Input, Output>,
+  input: Input | undefined,
+  options: CallOptions & { readonly wait: false },
+): Promise<string>;
+export function call<Input, Output>(
+  target: Workflow<Input, Output>,
+  input?: Input,
+  options?: CallOptions & { readonly wait?: true },
+): Promise<Output>;
+export function call(
+  target: string,
+  input: unknown,
+  options: CallOptions & { readonly wait: false },
+): Promise<string>;
+export function call<Output = unknown>(
+  target: string,
+  input?: unknown,
+  options?: CallOptions & { readonly wait?: true },
+): Promise<Output>;
+export function call(
+  target: AnyWorkflow | string,
+  input?: unknown,
+  options: CallOptions = {},
+): Promise<unknown> {
+  return inCurrentScope("call", (scope) => {
+    checkOptions("call", options, ["version", "wait", "detach", "name"]);
+    const { version, wait = true, detach = false, name } = options;
+    if (version !== undefined && !(Number.isInteger(version) && version >= 1)) {
+      throw new TypeError(`option version of call() must be an integer from 1; got ${version}`);
+    }
+    const workflow = targetOf(target);
+    return scope.runtime.child(scope, { workflow, input, version, wait, detach, name });
+  });
+}
+
+function targetOf(target: AnyWorkflow | string): string {
+  if (isWorkflow(target)) return target.qualifiedName;
+  const parts = typeof target === "string" ? target.split("/") : [];
+  const [first = "", second] = parts;
+  const qualified = second === undefined ? `${DEFAULT_NAMESPACE}/${first}` : target;
+  if (parts.length > 0 && parts.length <= 2 && parts.every(isName)) return String(qualified);
+  throw new TypeError(
+    `call() takes a workflow or its name, "ns/name" or "name"; got ${typeof target === "string" ? JSON.stringify(target) : typeof target}`,
+  );
+}
+
+/**
+ * A config's value, recorded: later calls of this execution may see another value, replays do not.
+ *
+ * @throws ConfigMissingError when it is not set.
+ */
+export function getConfig<Value = unknown>(key: string): Promise<Value> {
+  return inCurrentScope("getConfig", (scope) => {
+    if (typeof key !== "string" || key === "") {
+      throw new TypeError("getConfig() takes the key of a config");
+    }
+    return scope.runtime.config(scope, key);
   });
 }
 
@@ -74,6 +253,33 @@ export function uuid(): Promise<string> {
  * costs nothing while nobody watches. Outside a task it does nothing (PRG-1, PRG-2).
  */
 export function progress(value: unknown): void {
-  const scope = currentScope();
+  const scope: Scope | undefined = currentScope();
   scope?.runtime.progress(scope, value);
+}
+
+function checkLabel(builtIn: string, name: unknown): void {
+  if (typeof name === "string" && isName(name) && !name.startsWith("engine.")) return;
+  throw new TypeError(`${builtIn}() needs a name: ${NAME_RULE}, not beginning with "engine."`);
+}
+
+function checkOptions(builtIn: string, options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const near = nearest(unknown, known);
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  throw new TypeError(
+    `${builtIn}() has no option "${unknown}"${hint} (it takes: ${known.join(", ")})`,
+  );
+}
+
+function instantOf(what: string, value: Date | string): number {
+  const ms = new Date(value).getTime();
+  if (Number.isNaN(ms)) throw new TypeError(`${what} must be a date; got ${String(value)}`);
+  return ms;
+}
+
+function positive(what: string, value: Duration): number {
+  const ms = parseDuration(value);
+  if (ms !== undefined && ms > 0) return Math.max(1, ms);
+  throw new TypeError(`${what} must be a duration above 0, such as "2d"; got ${String(value)}`);
 }

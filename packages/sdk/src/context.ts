@@ -10,9 +10,14 @@ export interface WorkflowContext<Input = unknown> {
   readonly version: number | null;
   /** A label an operator gave the execution. */
   readonly label: string | null;
+  /** Of a child: the execution that called it. */
+  readonly parentId: string | null;
   readonly input: Input;
   /** Null: inside the body there is none yet. */
   readonly output: null;
+  readonly failure: null;
+  /** Empty: a body that runs waits for nothing. */
+  readonly waiting: readonly unknown[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly state: State;
   readonly finished: boolean;
@@ -22,4 +27,6 @@ export interface WorkflowContext<Input = unknown> {
   readonly cancelled: boolean;
   /** The log up to the newest outcome the body has received: equal on every replay. */
   readonly events: readonly Event[];
+  /** The same in the words of the wire: snake_case. */
+  toJSON(): Record<string, unknown>;
 }

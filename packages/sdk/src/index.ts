@@ -1,22 +1,50 @@
 // The authoring API. Adding a line makes something public.
 
 export type { Duration, Failure } from "@engine/contract";
-export { now, pause, progress, random, uuid } from "./built-ins.ts";
+export {
+  type CallOptions,
+  call,
+  getConfig,
+  now,
+  type PauseOptions,
+  pause,
+  progress,
+  random,
+  signal,
+  sleep,
+  uuid,
+} from "./built-ins.ts";
 export { type BranchOptions, map, parallel, pipeline } from "./combinators.ts";
 export type { WorkflowContext } from "./context.ts";
+export { type GraphNode, graph } from "./graph.ts";
 export type { LocalRunOptions } from "./local-host.ts";
-export type { RetryOptions, TaskContext, TaskOptions, WorkflowOptions } from "./options.ts";
+export type {
+  CacheOptions,
+  OutputStorage,
+  RetryOptions,
+  TaskContext,
+  TaskOptions,
+  WorkflowOptions,
+} from "./options.ts";
 export type { Settled } from "./replay/branches.ts";
 export type { RunResult } from "./run-result.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 export { type Task, task } from "./task.ts";
 export {
   CancelledError,
+  ChildCancelledError,
+  ChildFailedError,
+  ConfigMissingError,
+  DepthLimitError,
   InvalidInputError,
   InvalidOutputError,
+  NotFoundError,
+  SecretMissingError,
   TaskError,
+  TaskNotAuthorizedError,
   TaskTimeoutError,
   TerminalError,
+  TransientUnsupportedError,
   UnencodableValueError,
   ValueTooLargeError,
 } from "./task-error.ts";

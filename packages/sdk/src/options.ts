@@ -1,4 +1,4 @@
-import type { Duration, Failure } from "@engine/contract";
+import type { Durability, Duration, Failure, Risk, StoredReference } from "@engine/contract";
 import type { StandardSchema } from "./standard-schema.ts";
 
 /** When and how often a failed attempt is repeated (EXE-4, EXE-38). */
@@ -15,6 +15,33 @@ export interface RetryOptions {
   readonly retryIf?: (failure: Failure) => boolean;
 }
 
+/** What is kept of a task's results, for every worker of the engine (EXE-49a). */
+export interface CacheOptions<Input> {
+  /** A result is used this long after it was kept. Default `"24h"`. */
+  readonly ttl?: Duration;
+  /** What two inputs must have in common to share a result. Default: all of the input. */
+  readonly key?: (input: Input) => unknown;
+  /** Change it when the task's results change for equal inputs. Default `"1"`. */
+  readonly version?: string;
+}
+
+/**
+ * A place for outputs outside the engine (EXE-49). Runs on the worker; the engine keeps the
+ * reference only, so that objects live and die as their owner wants. Rejecting fails the call.
+ */
+export interface OutputStorage {
+  /** Stands in each reference. Not `engine`, `inline`, `file` or `s3`: those are the engine's. */
+  readonly type: string;
+  /**
+   * Keeps a value and answers where. May be called again with the same id after a crash.
+   *
+   * @param id `<execution_id>/<task_call_id>`.
+   */
+  store(id: string, value: unknown): Promise<StoredReference>;
+  /** Gives back what `store` kept; on any worker, as often as the execution is replayed. */
+  retrieve(reference: StoredReference): Promise<unknown>;
+}
+
 /** What a task's function, fallback and rollback get beside the input (EXE-5). */
 export interface TaskContext {
   readonly executionId: string;
@@ -25,8 +52,12 @@ export interface TaskContext {
   readonly attempt: number;
   /** Aborts when the attempt times out, a sibling fails or the workflow ends. */
   readonly signal: AbortSignal;
+  /** The secrets that the task or its workflow declares, by name, as they are at this attempt. */
+  readonly secrets: Readonly<Record<string, unknown>>;
+  /** The same for configs. */
+  readonly configs: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** In a fallback or rollback: what went wrong. Else null. */
+  /** In a fallback or rollback: what went wrong; null when rolling back for a cancel. Else null. */
   readonly failure: Failure | null;
   /** `<execution_id>:<task_call_id>`: hand it to services that recognise repeated requests. */
   readonly idempotencyKey: string;
@@ -49,8 +80,25 @@ export interface TaskOptions<Input, Output> {
     failure: Failure,
     ctx: TaskContext,
   ) => Output | Promise<Output>;
-  /** Undoes what failed attempts did; runs before the fallback. */
+  /** Undoes what failed attempts did, or the call when it is cancelled; runs before the fallback. */
   readonly rollback?: (input: Input, ctx: TaskContext) => void | Promise<void>;
+  /** Hands a result on to later calls with an equal input; `true` for the defaults. Default false. */
+  readonly cache?: boolean | CacheOptions<Input>;
+  /** Names of the secrets that `ctx.secrets` gets, read at each attempt. */
+  readonly secrets?: readonly string[];
+  /** Names of the configs that `ctx.configs` gets, read at each attempt. */
+  readonly configs?: readonly string[];
+  /**
+   * Where the output is kept: `"engine"` (default) in the log or, when it is large, in the engine's
+   * storage; `"inline"` in the log whatever its size; or a storage of your own.
+   */
+  readonly outputStorage?: "engine" | "inline" | OutputStorage;
+  /** Input and output are shown nowhere; not together with `cache`. Default false. */
+  readonly sensitive?: boolean;
+  /** Whoever may run the workflow may run this task. Default false. */
+  readonly authExempt?: boolean;
+  /** What the task may do, for reviewers and agents. Default `"write"`. */
+  readonly risk?: Risk;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -64,5 +112,18 @@ export interface WorkflowOptions<Input, Output> {
   readonly input?: StandardSchema<unknown, Input>;
   /** Checked before the execution completes. */
   readonly output?: StandardSchema<unknown, Output>;
+  /** From the first start to the end, parked time included; then the execution fails. */
+  readonly timeout?: Duration;
+  /**
+   * `"transient"` records that the workflow started and ended, not its calls: quicker, but a lost
+   * worker fails it, and it cannot wait. Default `"durable"`.
+   */
+  readonly durability?: Durability;
+  /** Secrets that every task of the workflow gets beside its own. */
+  readonly secrets?: readonly string[];
+  /** Configs that every task of the workflow gets beside its own. */
+  readonly configs?: readonly string[];
+  /** Where the output is kept, as for a task. */
+  readonly outputStorage?: "engine" | "inline" | OutputStorage;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

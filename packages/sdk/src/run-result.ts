@@ -25,6 +25,10 @@ export interface RunResult<Output = unknown> {
     name: string;
     task_call_id: string;
     output: unknown;
+    /** When the engine ends it by itself, ISO 8601; null = only somebody else can. */
+    until: string | null;
+    /** Of a child its id. */
+    execution_id: string | null;
   }[];
   readonly parentId: string | null;
   readonly events: readonly Event[];
@@ -39,8 +43,10 @@ export interface RunResult<Output = unknown> {
 
 export function runResult<Output>(row: ExecutionRow, events: readonly Event[]): RunResult<Output> {
   const { state } = row;
-  const waiting = row.waits.map(({ kind, name, task_call_id, output }) => {
-    return { kind, name, task_call_id, output: decode(output) };
+  const waiting = row.waits.map((wait) => {
+    const { kind, name, task_call_id, output, until, execution_id = null } = wait;
+    const ends = until === undefined ? null : formatInstant(until);
+    return { kind, name, task_call_id, output: decode(output), until: ends, execution_id };
   });
   return {
     executionId: row.execution_id,

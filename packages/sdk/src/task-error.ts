@@ -37,6 +37,23 @@ export class ValueTooLargeError extends TaskError {}
 /** The call was given up: a sibling failed, or the workflow ended while it was open. */
 export class CancelledError extends TaskError {}
 
+/** A declared secret does not exist. */
+export class SecretMissingError extends TaskError {}
+/** A declared or asked for config is not set. */
+export class ConfigMissingError extends TaskError {}
+/** A workflow or execution that a call names does not exist. */
+export class NotFoundError extends TaskError {}
+/** A child failed: `cause` is its failure, `failure.details.execution_id` its id. */
+export class ChildFailedError extends TaskError {}
+/** A child was cancelled. */
+export class ChildCancelledError extends TaskError {}
+/** Children are nested deeper than the engine allows. */
+export class DepthLimitError extends TaskError {}
+/** A transient workflow used what only a durable one has. */
+export class TransientUnsupportedError extends TaskError {}
+/** The caller lacks a permission that the call needs. */
+export class TaskNotAuthorizedError extends TaskError {}
+
 const SUBCLASSES: Readonly<Record<string, new (failure: Failure) => TaskError>> = {
   TaskTimeoutError,
   InvalidInputError,
@@ -44,6 +61,14 @@ const SUBCLASSES: Readonly<Record<string, new (failure: Failure) => TaskError>> 
   UnencodableValueError,
   ValueTooLargeError,
   CancelledError,
+  SecretMissingError,
+  ConfigMissingError,
+  NotFoundError,
+  ChildFailedError,
+  ChildCancelledError,
+  DepthLimitError,
+  TransientUnsupportedError,
+  TaskNotAuthorizedError,
 };
 
 export function taskError(failure: Failure): TaskError {

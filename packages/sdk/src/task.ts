@@ -68,7 +68,7 @@ function callable(definition: TaskDefinition): Task<unknown, unknown> {
     return Promise.reject(new EngineError("no_execution", message));
   };
   const copy = (options: Omit<TaskOptions<unknown, unknown>, "name">) => {
-    refuseInvalid(`task ${name}`, checkTaskCopyOptions({ ...options }));
+    refuseInvalid(`task ${name}`, checkTaskCopyOptions({ ...options }, { ...definition.options }));
     return callable({ ...definition, options: { ...definition.options, ...options } });
   };
   const members = { options: definition.options, fn: definition.fn, with: copy };

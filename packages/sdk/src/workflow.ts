@@ -3,6 +3,7 @@ import type { WorkflowContext } from "./context.ts";
 import { refuseInvalid } from "./definition.ts";
 import { type LocalRunOptions, localHost } from "./local-host.ts";
 import type { WorkflowOptions } from "./options.ts";
+import { registerWorkflow } from "./registry.ts";
 import type { RunResult } from "./run-result.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
 
@@ -28,8 +29,9 @@ export interface Workflow<Input, Output> {
     input: unknown,
     options: LocalRunOptions & { readonly executionId: string },
   ): Promise<RunResult<Output>>;
-  /** Never set; carries the input type for typed clients. */
+  /** Never set; carry the types for typed clients and for {@link call}. */
   readonly "~input"?: Input;
+  readonly "~output"?: Output;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: stands for a workflow of whatever types
@@ -87,7 +89,9 @@ export function workflow(
       localHost().run(definition, input, runOptions),
   };
   Object.defineProperty(definition, brand, { value: true });
-  return Object.freeze(definition);
+  Object.freeze(definition);
+  registerWorkflow(definition);
+  return definition;
 }
 
 /** Whether a value was made by {@link workflow}, of this copy of the package or another. */

@@ -1,7 +1,11 @@
 import type { Claimant, NewExecution } from "@engine/contract";
 import type { Changed, Decide, Store } from "@engine/store";
 
-export type CommitListener = (changed: Changed) => void;
+/**
+ * @param ownerHas How many of the first events the execution's owner has already, or gets with its
+ *   assignment; what follows them is news to it.
+ */
+export type CommitListener = (changed: Changed, ownerHas: number) => void;
 
 /** A change that went through: what is durable now, and whether anything had to be written. */
 export interface Committed {
@@ -9,9 +13,17 @@ export interface Committed {
   readonly wrote: boolean;
 }
 
+export interface CommitOptions {
+  /** The decision is shown the log above this `seq`. */
+  readonly above?: number;
+  /** Of the events written, those at the beginning that the owner knows; asked after the commit. */
+  readonly ownerHas?: () => number;
+}
+
 /**
- * The one way to write an execution. Whoever must know of a commit (slots, waiters, streams, the
- * queue) listens here and is told in the same breath, so that no path can forget somebody.
+ * The one way to write an execution. Whoever must know of a commit (owners, slots, waiters, streams,
+ * timers, the queue) listens here and is told in the same breath, of the execution itself and of
+ * every other one that the change had effects on, so that no path can forget somebody.
  */
 export class Commits {
   readonly #store: Store;
@@ -28,14 +40,15 @@ export class Commits {
 
   async create(fresh: NewExecution, claimant?: Claimant): Promise<Committed> {
     const changed = await this.#store.createExecution(fresh, claimant);
-    this.#tell(changed);
+    // The log so far rides the assignment.
+    this.#tell(changed, changed.events.length);
     return { changed, wrote: true };
   }
 
   async change(
     execution_id: string,
     decide: Decide,
-    options?: { readonly above?: number },
+    { above, ownerHas = () => 0 }: CommitOptions = {},
   ): Promise<Committed> {
     let wrote = false;
     const changed = await this.#store.changeExecution(
@@ -45,13 +58,14 @@ export class Commits {
         wrote = change !== undefined;
         return change;
       },
-      options,
+      above === undefined ? undefined : { above },
     );
-    if (wrote) this.#tell(changed);
+    if (wrote) this.#tell(changed, ownerHas());
     return { changed, wrote };
   }
 
-  #tell(changed: Changed): void {
-    for (const listener of this.#listeners) listener(changed);
+  #tell(changed: Changed, ownerHas: number): void {
+    for (const listener of this.#listeners) listener(changed, ownerHas);
+    for (const other of changed.others) for (const listener of this.#listeners) listener(other, 0);
   }
 }

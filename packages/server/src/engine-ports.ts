@@ -1,5 +1,6 @@
 import type { Config } from "@engine/contract";
-import type { Store } from "@engine/store";
+import type { Store, ValueStore } from "@engine/store";
+import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
 
 /** Calls back once after that many milliseconds; the answer cancels. */
@@ -8,6 +9,8 @@ export type SetTimer = (run: () => void, ms: number) => () => void;
 /** Everything the engine needs of the world around it. */
 export interface EnginePorts {
   readonly store: Store;
+  /** What is too large for the log. */
+  readonly values: ValueStore;
   readonly config: Config;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -15,6 +18,10 @@ export interface EnginePorts {
   readonly ids: () => string;
   /** A fresh secret of 32 random bytes, as base64url. */
   readonly token: () => string;
+  /** Random text for the generator behind `Math.random` in a fresh execution's body. */
+  readonly seed: () => string;
+  /** Every execution may start every workflow when absent. */
+  readonly authorizeCall?: AuthorizeCall;
   readonly setTimer: SetTimer;
   readonly log: Log;
 }

@@ -1,4 +1,6 @@
+import type { ExecutionRow } from "@engine/contract";
 import { Catalog } from "./catalog/catalog.ts";
+import { CallResolver } from "./children/call-resolver.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import type { EnginePorts } from "./engine-ports.ts";
@@ -6,6 +8,8 @@ import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
+import { Timers } from "./timers/timers.ts";
+import { resolveOutput } from "./values/resolve-output.ts";
 import { Sessions } from "./workers/sessions.ts";
 import { Workers } from "./workers/workers.ts";
 
@@ -21,7 +25,7 @@ export interface Engine {
 }
 
 export function createEngine(ports: EnginePorts): Engine {
-  const { store, setTimer, config, log } = ports;
+  const { store, values, setTimer, config, log } = ports;
   const commits = new Commits(store);
   const sessions = new Sessions();
   const catalog = new Catalog(ports);
@@ -30,9 +34,11 @@ export function createEngine(ports: EnginePorts): Engine {
     tellOwner: (execution_id, on) => sessions.tellListening(execution_id, on),
   });
   const waiters = new Waiters({ store, setTimer });
-  const followers = new Followers({ store, progress });
+  const shown = (row: ExecutionRow) => resolveOutput(row, values);
+  const followers = new Followers({ store, progress, shown });
   const dispatcher = new Dispatcher({ ports, commits, sessions, catalog, progress });
-  const workers = new Workers({ ports, commits, sessions, catalog, dispatcher, progress });
+  const calls = new CallResolver({ ports, catalog });
+  const workers = new Workers({ ports, commits, sessions, catalog, dispatcher, progress, calls });
   const executions = new Executions({
     ports,
     commits,
@@ -41,12 +47,15 @@ export function createEngine(ports: EnginePorts): Engine {
     sessions,
     waiters,
     followers,
+    calls,
   });
+  const timers = new Timers({ ports, commits, hasWorker: () => sessions.hasReady() });
 
   // Who owns what comes first: the dispatcher looks for free slots by it.
-  commits.listen((changed) => sessions.onCommit(changed));
+  commits.listen((changed, ownerHas) => sessions.onCommit(changed, ownerHas));
   commits.listen((changed) => waiters.onCommit(changed));
   commits.listen((changed) => followers.onCommit(changed));
+  commits.listen((changed) => timers.onCommit(changed));
   commits.listen((changed) => dispatcher.onCommit(changed));
 
   let isClosed = false;
@@ -59,11 +68,13 @@ export function createEngine(ports: EnginePorts): Engine {
     async start() {
       await workers.load();
       await dispatcher.refresh();
+      await timers.start();
       scheduleTick();
     },
     async close() {
       isClosed = true;
       cancelTick?.();
+      timers.close();
       dispatcher.close();
       waiters.close();
       followers.close();
@@ -83,7 +94,13 @@ export function createEngine(ports: EnginePorts): Engine {
   }
 
   async function tick(): Promise<void> {
-    const looks = [workers.retry(), dispatcher.refresh(), waiters.reread(), followers.reread()];
+    const looks = [
+      workers.retry(),
+      dispatcher.refresh(),
+      timers.refresh(),
+      waiters.reread(),
+      followers.reread(),
+    ];
     for (const look of await Promise.allSettled(looks)) {
       if (look.status === "rejected") log.error({ err: look.reason }, "the safety tick failed");
     }

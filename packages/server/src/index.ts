@@ -1,13 +1,16 @@
 export { createEngine, type Engine } from "./engine.ts";
 export type { EnginePorts, SetTimer } from "./engine-ports.ts";
-export type {
-  Executions,
-  FollowOptions,
-  ResumeRequest,
-  StartRequest,
-} from "./executions/executions.ts";
+export type { Executions } from "./executions/executions.ts";
 export type { Follower, FollowPart } from "./executions/follower.ts";
 export { toBasic, toInspected, toRecord, toRecordedEvent, toSummary } from "./executions/record.ts";
+export type {
+  CancelRequest,
+  FollowOptions,
+  ForkRequest,
+  ResumeRequest,
+  SignalRequest,
+  StartRequest,
+} from "./executions/requests.ts";
 export type { WaitOptions } from "./executions/waiters.ts";
 export type { AuthorizationRequest, Authorize, Caller } from "./http/authorize.ts";
 export type { Log } from "./log.ts";

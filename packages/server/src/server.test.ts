@@ -142,7 +142,7 @@ test("EXE-81 a failed run answers 500 with its error, a paused one 202 with its 
   const record = await json<ExecutionRecord>(paused);
   expect(record).toMatchObject({
     state: "PAUSED",
-    pause: { name: "answer", kind: "input", value: "what?", task_call_id: "/pause~1" },
+    pause: { name: "answer", kind: "input", value: "what?", task_call_id: "pause~1" },
     waiting: [{ kind: "pause", name: "answer" }],
     resume_url: `/workflows/default/hello/resume/${record.execution_id}`,
   });

@@ -9,7 +9,7 @@ import {
   routes,
   type WorkerProtocol,
 } from "@engine/contract";
-import type { Store } from "@engine/store";
+import { openValueStore, type Store } from "@engine/store";
 import type { FastifyInstance } from "fastify";
 import { createEngine, type Engine } from "./engine.ts";
 import type { SetTimer } from "./engine-ports.ts";
@@ -36,6 +36,7 @@ export interface ServerOptions {
   readonly clock?: () => number;
   readonly ids?: () => string;
   readonly token?: () => string;
+  readonly seed?: () => string;
   readonly setTimer?: SetTimer;
 }
 
@@ -62,7 +63,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, store, log, version, authorize, clock = Date.now } = options;
   const { ids = createUuidV7(clock, randomUUID), setTimer = systemTimer } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
-  const engine = createEngine({ store, config, clock, ids, token, setTimer, log });
+  const { seed = () => randomBytes(16).toString("hex") } = options;
+  const values = await openValueStore(config);
+  const engine = createEngine({ store, values, config, clock, ids, token, seed, setTimer, log });
   let isReady = false;
   let document: Record<string, Json> | undefined;
   const openApi = () => {

@@ -2,9 +2,10 @@ export { openStore, type StoreOptions } from "./open-store.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
 export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 export type {
-  Change,
   Changed,
   Decide,
+  DueExecution,
+  DuePage,
   ExecutionFilter,
   LoggedEvent,
   LogPage,
@@ -18,3 +19,5 @@ export type {
   StoredVersion,
   WorkflowFilter,
 } from "./store.ts";
+export { openValueStore } from "./values/open-value-store.ts";
+export type { ValueStore } from "./values/value-store.ts";

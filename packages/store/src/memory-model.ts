@@ -1,8 +1,10 @@
 /** What a store must do with executions, in the plainest way: the property test compares with it. */
 import {
+  type Change,
   type Claimant,
   createdExecution,
   decideClaim,
+  type Effect,
   EngineError,
   type Event,
   type ExecutionRow,
@@ -10,43 +12,104 @@ import {
   type NewExecution,
   notFound,
 } from "@engine/contract";
-import type { Change, Decide, LogPage, QueuedExecution } from "./store.ts";
+import type { Decide, DueExecution, DuePage, LogPage, QueuedExecution } from "./store.ts";
 
-interface Outcome {
+export interface Outcome {
   readonly row: ExecutionRow;
   readonly events: readonly Event[];
 }
 
-export class MemoryModel {
-  readonly #rows = new Map<string, ExecutionRow>();
-  readonly #logs = new Map<string, Event[]>();
+export interface OutcomeOfAll extends Outcome {
+  readonly others: readonly Outcome[];
+}
 
-  create(fresh: NewExecution, claimant?: Claimant): Outcome {
-    const { execution_id } = fresh;
-    if (this.#rows.has(execution_id)) throw new EngineError("conflict", "exists");
-    const { row, event } = createdExecution(fresh);
-    this.#logs.set(execution_id, []);
-    const created = this.#write({ ...row, head: 0 }, { events: [event], patch: {} });
-    const claim = claimant && decideClaim(created.row, claimant);
-    if (!claim) return created;
-    const claimed = this.#write(created.row, claim);
-    return { row: claimed.row, events: [...created.events, ...claimed.events] };
+export class MemoryModel {
+  #rows = new Map<string, ExecutionRow>();
+  #logs = new Map<string, readonly Event[]>();
+
+  create(fresh: NewExecution, claimant?: Claimant): OutcomeOfAll {
+    return this.#whole(fresh.execution_id, () => {
+      const effects = this.#insert(fresh);
+      const claim = claimant && decideClaim(this.#row(fresh.execution_id), claimant);
+      if (claim) this.#write(fresh.execution_id, claim);
+      return effects;
+    });
   }
 
-  change(execution_id: string, decide: Decide, above?: number): Outcome {
+  change(execution_id: string, decide: Decide, above?: number): OutcomeOfAll {
     const row = this.#rows.get(execution_id);
     if (!row) throw notFound("execution", execution_id);
     const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
-    const change = decide(row, recorded);
-    return change ? this.#write(row, change) : { row, events: [] };
+    return this.#whole(execution_id, () => {
+      const change = decide(row, recorded);
+      if (change) this.#write(execution_id, change);
+      return change?.effects ?? [];
+    });
   }
 
-  #write(before: ExecutionRow, { events, patch }: Change): Outcome {
-    const numbered = events.map((event, i) => ({ ...event, seq: before.head + 1 + i }));
-    const row = { ...before, ...patch, head: before.head + events.length };
-    this.#rows.set(row.execution_id, row);
-    this.#logs.get(row.execution_id)?.push(...numbered);
-    return { row, events: numbered };
+  /** Does all of a change or nothing, and says what it did by comparing before and after. */
+  #whole(execution_id: string, begin: () => readonly Effect[]): OutcomeOfAll {
+    const [rows, logs] = [this.#rows, this.#logs];
+    [this.#rows, this.#logs] = [new Map(rows), new Map(logs)];
+    const touched: string[] = [];
+    try {
+      for (let queue = begin(); queue.length > 0; ) {
+        queue = queue.flatMap((effect) => this.#follow(effect, touched));
+      }
+    } catch (error) {
+      [this.#rows, this.#logs] = [rows, logs];
+      throw error;
+    }
+    const outcome = (id: string): Outcome => ({
+      row: this.#row(id),
+      events: this.log(id).slice(logs.get(id)?.length ?? 0),
+    });
+    const others = [...new Set(touched)].filter((id) => id !== execution_id).map(outcome);
+    return { ...outcome(execution_id), others };
+  }
+
+  #follow(effect: Effect, touched: string[]): readonly Effect[] {
+    if (effect.kind === "create") {
+      touched.push(effect.fresh.execution_id);
+      return this.#insert(effect.fresh);
+    }
+    const ids =
+      effect.kind === "change"
+        ? [effect.execution_id]
+        : this.rows()
+            .filter(({ parent_id }) => parent_id === effect.parent_id)
+            .map(({ execution_id }) => execution_id);
+    return ids.flatMap((id) => {
+      const row = this.#rows.get(id);
+      const change = effect.decide(row as ExecutionRow);
+      if (row && change && this.#write(id, change)) touched.push(id);
+      return change?.effects ?? [];
+    });
+  }
+
+  #insert(fresh: NewExecution): readonly Effect[] {
+    const { execution_id } = fresh;
+    if (this.#rows.has(execution_id)) throw new EngineError("conflict", "exists");
+    const { row, events, effects = [] } = createdExecution(fresh);
+    this.#rows.set(execution_id, { ...row, head: 0 });
+    this.#logs.set(execution_id, []);
+    this.#write(execution_id, { events, patch: {} });
+    return effects;
+  }
+
+  #write(execution_id: string, { events, patch }: Change): boolean {
+    const before = this.#row(execution_id);
+    const log = this.log(execution_id);
+    const numbered = events.map((event, i) => ({ ...event, seq: log.length + 1 + i }));
+    this.#rows.set(execution_id, { ...before, ...patch, head: log.length + events.length });
+    this.#logs.set(execution_id, [...log, ...numbered]);
+    return events.length > 0 || Object.keys(patch).length > 0;
+  }
+
+  #row(execution_id: string): ExecutionRow {
+    const row = this.#rows.get(execution_id);
+    if (!row) throw new Error(`no execution ${execution_id}`);
+    return row;
   }
 
   rows(): readonly ExecutionRow[] {
@@ -63,6 +126,18 @@ export class MemoryModel {
         queued_at,
         last_worker,
       }));
+  }
+
+  due({ until, limit, after }: DuePage): readonly DueExecution[] {
+    const all = this.rows()
+      .filter(({ version }) => version !== null)
+      .flatMap(({ execution_id, wake_at }) => (wake_at === null ? [] : [{ execution_id, wake_at }]))
+      .sort((a, b) => a.wake_at - b.wake_at);
+    const place = after ? all.findIndex(({ execution_id: id }) => id === after.execution_id) : -1;
+    return all
+      .slice(place + 1)
+      .filter(({ wake_at }) => wake_at <= until)
+      .slice(0, limit);
   }
 
   log(execution_id: string, { after, before, limit }: LogPage = {}): readonly Event[] {

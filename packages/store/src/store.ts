@@ -1,26 +1,21 @@
 import type {
+  CacheKey,
+  Change,
   Claimant,
   Event,
-  ExecutionPatch,
   ExecutionRow,
   ExtractedWorkflow,
-  NewEvent,
   NewExecution,
   SourceFile,
   State,
   WorkflowRecord,
 } from "@engine/contract";
 
-/** What a decision wants written: events at the end of the log, columns of the row. */
-export interface Change {
-  readonly events: readonly NewEvent[];
-  readonly patch: ExecutionPatch;
-}
-
 /**
  * Looks at an execution inside the transaction and says what to write; undefined writes nothing.
- * Must be pure and quick: it may run again when a commit is retried. Throwing an EngineError
- * refuses this one change and leaves the others of the same commit alone.
+ * Must be pure and quick, and so must the decisions of its effects: they may run again when a
+ * commit is retried. If one of them throws, this change is refused with all its effects, and the
+ * others of the same commit are left alone.
  *
  * @param recorded The log above `options.above`, empty unless that was given.
  */
@@ -30,10 +25,15 @@ export type Decide = (row: ExecutionRow, recorded: readonly Event[]) => Change |
 export interface Changed {
   /** The row after the change. A large `input` may be read only when it is first looked at. */
   readonly row: ExecutionRow;
-  /** The events that were written, numbered. Empty when the decision wrote nothing. */
+  /** The events that were written for it, numbered. Empty when the decision wrote nothing. */
   readonly events: readonly Event[];
   /** The store's clock at the commit, milliseconds since 1970. */
   readonly recorded_at: number;
+  /**
+   * The other executions that the effects changed or created, in the order in which they did it
+   * first. Their own `others` are empty.
+   */
+  readonly others: readonly Changed[];
 }
 
 export interface LoggedEvent {
@@ -56,6 +56,9 @@ export interface ExecutionFilter {
   readonly version?: number | undefined;
   /** Beginning of the operator's label, any case. */
   readonly label?: string | undefined;
+  readonly parent_id?: string | undefined;
+  /** True: only executions without a parent. */
+  readonly root?: boolean | undefined;
   readonly order: "created_desc" | "created_asc";
   readonly limit: number;
   readonly offset: number;
@@ -73,6 +76,20 @@ export interface QueuedExecution {
   readonly priority: number;
   readonly queued_at: number;
   readonly last_worker: string | null;
+}
+
+/** An execution with something that is due at an instant. */
+export interface DueExecution {
+  readonly execution_id: string;
+  readonly wake_at: number;
+}
+
+export interface DuePage {
+  /** The latest instant to be listed. */
+  readonly until: number;
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly after?: DueExecution | undefined;
 }
 
 export interface NewVersions {
@@ -137,11 +154,14 @@ export interface Store {
   readonly kind: "sqlite" | "postgres";
 
   /**
-   * Writes WORKFLOW_CREATED and, with a claimant, WORKFLOW_CLAIMED in the same commit. Rejects
-   * `conflict` when the id is taken.
+   * Writes WORKFLOW_CREATED, what a fork copies behind it and, with a claimant, WORKFLOW_CLAIMED in
+   * the same commit, with all effects. Rejects `conflict` when an id is taken.
    */
   createExecution(fresh: NewExecution, claimant?: Claimant): Promise<Changed>;
-  /** Rejects `not_found` when there is no such execution, or with what `decide` threw. */
+  /**
+   * Writes what `decide` says, and in the same commit its effects and theirs, breadth first. Rejects
+   * `not_found` when there is no such execution, or with what a decision threw.
+   */
   changeExecution(
     execution_id: string,
     decide: Decide,
@@ -153,21 +173,35 @@ export interface Store {
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]>;
   /** Executions `isQueued` holds for, in dispatch order: priority descending, queue time, id. */
   listQueued(limit: number): Promise<readonly QueuedExecution[]>;
+  /** Executions that a server has to wake, in order of `wake_at` and id. */
+  listDue(page: DuePage): Promise<readonly DueExecution[]>;
   /** What a session owns, by id: with its generation, state and head. */
   listOwned(
     session_id: string,
   ): Promise<readonly { execution_id: string; generation: number; state: State; head: number }[]>;
 
-  /** One transaction; content equal to the latest version makes none (EXE-67). */
+  /**
+   * One transaction; content equal to the latest live version makes none (EXE-67). A dry run
+   * answers what would be made now, and writes nothing.
+   */
   registerVersions(
     versions: NewVersions,
+    options?: { readonly dryRun?: boolean | undefined },
   ): Promise<readonly (WorkflowRecord & { created: boolean })[]>;
-  /** The latest version, or the one asked for. */
+  /** The latest live version, or the one asked for; with `deleted` also when it was deleted. */
   findVersion(
     namespace: string,
     name: string,
     version?: number,
+    options?: { readonly deleted?: boolean },
   ): Promise<StoredVersion | undefined>;
+  /**
+   * Marks one live version deleted, or all: no list and no new run finds them, while their record,
+   * files and module stay for executions pinned to them. Numbers are not used again (EXE-70).
+   *
+   * @returns The versions deleted now, newest first; none when none of them lived.
+   */
+  deleteVersions(namespace: string, name: string, version?: number): Promise<readonly number[]>;
   listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>>;
   listVersions(
     namespace: string,
@@ -194,6 +228,12 @@ export interface Store {
   endSession(session_id: string, reason: "lost" | "disconnected"): Promise<void>;
   /** Notes that sessions were heard of, all in one statement. */
   touchSessions(session_ids: readonly string[], at: number): Promise<void>;
+
+  /** The stored text of a task's output (EXE-49a). `expires_at` is the first instant without it. */
+  findCached(key: CacheKey, now: number): Promise<string | undefined>;
+  keepCached(key: CacheKey, text: string, expires_at: number): Promise<void>;
+  /** Deletes at most `limit` entries, those expired longest first; answers how many. */
+  deleteExpiredCache(now: number, limit: number): Promise<number>;
 
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;

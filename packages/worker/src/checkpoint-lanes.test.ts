@@ -64,7 +64,14 @@ function createLanes(lanes: number) {
 
 const copies = new Copies();
 const copyOf = (execution_id: string): Copy =>
-  copies.add({ execution_id, module_hash: "", generation: 1, seq: 2, listening: false });
+  copies.add({
+    execution_id,
+    module_hash: "",
+    name: null,
+    generation: 1,
+    seq: 2,
+    listening: false,
+  });
 const accept = ({ items }: Sent): CheckpointAnswer[] =>
   items.map(({ execution_id, base_seq, generation }) => ({
     execution_id,

@@ -1,4 +1,4 @@
-import type { Holding } from "@engine/contract";
+import type { Assignment, Holding } from "@engine/contract";
 import type { Runner } from "./runner.ts";
 
 /** An execution this worker holds, from its assignment until the server knows that it is given up. */
@@ -7,6 +7,8 @@ export interface Copy {
   readonly number: number;
   readonly execution_id: string;
   readonly module_hash: string;
+  /** An operator's label of the execution. */
+  readonly name: string | null;
   /** Grows when the server lets this worker keep what it had handed over (WRK-9). */
   generation: number;
   /** The newest event it knows to be durable. */
@@ -15,11 +17,18 @@ export interface Copy {
   listening: boolean;
   /** Where it runs, once it was started there. */
   runner: Runner | undefined;
+  /** What to start it with in case the copy that waited in its runner cannot go on. */
+  cold: Assignment | undefined;
   /** Settles when the answer to what it wrote last is certain. */
   writing: Promise<void> | undefined;
   /** `releasing`: its body is stopped and the server still has to hear of it. `gone`: write nothing. */
   state: "held" | "releasing" | "gone";
 }
+
+type Fresh = Pick<
+  Copy,
+  "execution_id" | "module_hash" | "name" | "generation" | "seq" | "listening"
+>;
 
 /** The copies of a worker, by both their names. */
 export class Copies {
@@ -32,11 +41,16 @@ export class Copies {
     return this.#byExecution.size;
   }
 
-  add(
-    fresh: Pick<Copy, "execution_id" | "module_hash" | "generation" | "seq" | "listening">,
-  ): Copy {
-    const number = ++this.#lastNumber;
-    const copy: Copy = { ...fresh, number, runner: undefined, writing: undefined, state: "held" };
+  /** @param number Of the copy that waited for this (RUN-4). */
+  add(fresh: Fresh, number: number = ++this.#lastNumber): Copy {
+    const copy: Copy = {
+      ...fresh,
+      number,
+      runner: undefined,
+      cold: undefined,
+      writing: undefined,
+      state: "held",
+    };
     this.#byExecution.set(copy.execution_id, copy);
     this.#byNumber.set(number, copy);
     return copy;

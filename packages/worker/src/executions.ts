@@ -17,8 +17,10 @@ import type { ProgressQueues } from "./progress-queues.ts";
 import type { Releases } from "./releases.ts";
 import type { Runner } from "./runner.ts";
 import type { RunnerPool } from "./runner-pool.ts";
+import type { ServiceDesk } from "./service-desk.ts";
 import { WorkerEnded } from "./session.ts";
 import { hasCode, messageOf } from "./transient.ts";
+import type { WarmCopies, WarmCopy } from "./warm-copies.ts";
 import type { Log } from "./world.ts";
 
 export interface ExecutionsOptions {
@@ -27,13 +29,15 @@ export interface ExecutionsOptions {
   readonly progress: ProgressQueues;
   readonly releases: Releases;
   readonly modules: ModuleCache;
+  readonly desk: ServiceDesk;
+  readonly warm: WarmCopies;
   readonly pool: RunnerPool;
   readonly log: Log;
   limits(): ExecutionLimits;
   /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
   onRecovered(): void;
-  /** The events of an assignment, those that its frame left out included. */
-  history(assignment: Assignment): Promise<readonly Event[]>;
+  /** The events of an assignment behind `from`, those that its frame left out included. */
+  history(assignment: Assignment, from: number): Promise<readonly Event[]>;
 }
 
 /**
@@ -57,18 +61,14 @@ export class Executions {
 
   assign(assignment: Assignment): void {
     const { copies, pool } = this.#options;
-    const { execution_id, generation, module, head, listen } = assignment;
+    const { execution_id, generation, module, name, head, listen } = assignment;
     const held = copies.find(execution_id);
     if (held && held.generation >= generation) return;
     if (held) this.#drop(held, "assigned anew");
-    const copy = copies.add({
-      execution_id,
-      module_hash: module.hash,
-      generation,
-      seq: head,
-      listening: listen,
-    });
-    const runner = this.#draining ? undefined : pool.pick();
+    const fresh = { execution_id, module_hash: module.hash, name, generation, seq: head };
+    const warm = this.#draining ? undefined : this.#options.warm.take(fresh);
+    const copy = copies.add({ ...fresh, listening: listen }, warm?.number);
+    const runner = this.#draining ? undefined : (warm?.runner ?? pool.pick());
     if (!runner) {
       this.#isWithoutRunner = !this.#draining;
       this.release(copy, this.#draining ? "draining" : "overloaded");
@@ -76,7 +76,10 @@ export class Executions {
     }
     copy.runner = runner;
     runner.load++;
-    this.#prepare(copy, runner, assignment).catch((error: unknown) => this.#unstarted(copy, error));
+    const starting = warm
+      ? this.#wake(copy, warm, assignment)
+      : this.#prepare(copy, runner, assignment);
+    starting.catch((error: unknown) => this.#unstarted(copy, error));
   }
 
   events({ execution_id, generation, base_seq, events }: FrameData<"events">): void {
@@ -116,6 +119,7 @@ export class Executions {
 
   dropAll(reason: string): void {
     for (const copy of this.#options.copies.all()) this.#drop(copy, reason);
+    this.#options.warm.dropAll();
   }
 
   /** From now on nothing new is taken. */
@@ -149,10 +153,17 @@ export class Executions {
     if (!copy || copy.runner !== runner) return;
     switch (message.kind) {
       case "delta":
+        copy.cold = undefined;
         copy.writing = this.#checkpoint(copy, message.delta);
         break;
       case "progress":
         this.#options.progress.add(copy, message.item);
+        break;
+      case "request":
+        void this.#serve(copy, message);
+        break;
+      case "cold":
+        this.#startCold(copy, runner);
         break;
       case "unloadable":
         runner.loaded.delete(copy.module_hash);
@@ -167,6 +178,7 @@ export class Executions {
   }
 
   runnerDied(runner: Runner): void {
+    this.#options.warm.runnerDied(runner);
     for (const copy of this.#options.copies.all()) {
       if (copy.runner === runner) this.release(copy, "runner_lost");
     }
@@ -175,9 +187,10 @@ export class Executions {
   async #prepare(copy: Copy, runner: Runner, assignment: Assignment): Promise<void> {
     const { modules, history: historyOf, limits } = this.#options;
     const { execution_id, namespace, workflow, version, name, input, module } = assignment;
+    const { seed, parent_id, transient } = assignment;
     // Nothing is awaited in the usual case: the body starts in this turn of the loop.
     const paged = assignment.history.after > 0;
-    const history = paged ? await historyOf(assignment) : assignment.history.events;
+    const history = paged ? await historyOf(assignment, 0) : assignment.history.events;
     if (!runner.loaded.has(module.hash)) await modules.ensure(module.hash);
     if (copy.state !== "held") return;
     runner.loaded.add(module.hash);
@@ -185,13 +198,56 @@ export class Executions {
       {
         kind: "start",
         copy: copy.number,
-        info: { execution_id, namespace, workflow, version, name, input },
+        info: {
+          execution_id,
+          namespace,
+          workflow,
+          version,
+          name,
+          input,
+          seed,
+          parent_id,
+          transient,
+          bundle: module.hash,
+        },
         module: { hash: module.hash, path: modules.file(module.hash) },
         history: JSON.stringify(history),
         limits: limits(),
         listen: copy.listening,
       },
     ]);
+  }
+
+  /** Lets a copy that waited go on with what its log has gained (RUN-4). */
+  async #wake(copy: Copy, warm: WarmCopy, assignment: Assignment): Promise<void> {
+    const { after, events } = assignment.history;
+    const behind =
+      warm.seq >= after
+        ? events.slice(warm.seq - after)
+        : await this.#options.history(assignment, warm.seq);
+    if (copy.state !== "held") return;
+    copy.cold = assignment;
+    warm.runner.post([
+      {
+        kind: "wake",
+        copy: copy.number,
+        events: JSON.stringify(behind),
+        listen: copy.listening,
+      },
+    ]);
+  }
+
+  /** The copy that waited cannot take up what others have written: a replay can. */
+  #startCold(copy: Copy, runner: Runner): void {
+    const { cold } = copy;
+    copy.cold = undefined;
+    if (!cold || copy.state !== "held") return;
+    this.#prepare(copy, runner, cold).catch((error: unknown) => this.#unstarted(copy, error));
+  }
+
+  async #serve(copy: Copy, { id, request }: Request): Promise<void> {
+    const answer = await this.#options.desk.answer(copy, request);
+    if (answer) copy.runner?.post([{ kind: "answer", copy: copy.number, id, answer }]);
   }
 
   /** Whatever keeps an execution from starting must not keep its slot. */
@@ -224,7 +280,7 @@ export class Executions {
     if (this.#isGone(copy)) return;
     copy.runner?.post([{ kind: "reply", copy: copy.number, reply }]);
     // The server counts the slot as free from this commit on; so does the worker.
-    if (closing && reply.kind === "accepted") this.#remove(copy);
+    if (closing && reply.kind === "accepted") this.#leave(copy, delta);
   }
 
   async #release(copy: Copy, reason: ReleaseReason, error: Failure | undefined): Promise<void> {
@@ -247,6 +303,13 @@ export class Executions {
     this.#leaveRunner(copy, reason);
     progress.drop(copy);
     this.#remove(copy);
+  }
+
+  /** The log says that a copy is over, or waits; then it stays in its runner, without a slot. */
+  #leave(copy: Copy, { state }: Delta): void {
+    const { runner } = copy;
+    this.#remove(copy);
+    if (runner && !isTerminal(state)) this.#options.warm.keep({ ...copy, runner });
   }
 
   #remove(copy: Copy): void {
@@ -281,4 +344,5 @@ function isClosing({ state, waiting }: Delta): boolean {
   return isTerminal(state) || state === "PAUSED" || (state === "RUNNING" && waiting !== undefined);
 }
 
+type Request = Extract<FromRunner, { kind: "request" }>;
 type FrameData<Name extends WorkerFrame["event"]> = Extract<WorkerFrame, { event: Name }>["data"];

@@ -1,14 +1,15 @@
-import { type Event, PROGRESS_VALUE_BYTES, type ProgressItem } from "@engine/contract";
+import type { Event } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import {
-  type CheckpointReply,
-  type ExecutionPort,
+  type Ended,
   type Host,
   type RunningExecution,
+  type RunOptions,
   startExecution,
 } from "@engine/sdk/node";
+import { CopyPort } from "./copy-port.ts";
 import { importFailure, loadWorkflows, pickWorkflow } from "./load-workflow.ts";
-import type { FromRunner, StartMessage, ToRunner } from "./messages.ts";
+import type { FromRunner, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
 
 export interface ExecutorOptions {
   readonly host: Host;
@@ -17,15 +18,19 @@ export interface ExecutorOptions {
   traced(execution_id: string, run: () => void): void;
 }
 
-/** A copy on its runner. Until its module is loaded it has no execution and keeps what arrives. */
+/** A copy on its runner, from its start until it is over or forgotten. */
 interface Entry {
-  readonly start: StartMessage;
+  readonly copy: number;
+  readonly info: StartMessage["info"];
+  readonly port: CopyPort;
+  /** Undefined until its module is loaded. */
   execution: RunningExecution | undefined;
-  readonly early: ToRunner[];
-  /** Answers the delta that is on its way. */
-  answer: ((reply: CheckpointReply) => void) | undefined;
-  /** Task calls that were warned about a progress value that is too large. */
-  warned: Set<string> | undefined;
+  /** Its current run's end. */
+  ended: Promise<Ended> | undefined;
+  /** That run has ended and the execution waits. */
+  isWaiting: boolean;
+  /** What arrives while it is about to start or to wake. */
+  early: ToRunner[] | undefined;
 }
 
 /**
@@ -49,49 +54,57 @@ export class Executor {
 
   #handle(message: ToRunner): void {
     if (message.kind === "start") {
-      const fresh: Entry = {
-        start: message,
-        execution: undefined,
-        early: [],
-        answer: undefined,
-        warned: undefined,
-      };
-      this.#entries.set(message.copy, fresh);
-      void this.#start(fresh);
+      void this.#start(message);
       return;
     }
     const entry = this.#entries.get(message.copy);
     // Over: its end and this message crossed.
     if (!entry) return;
-    if (!entry.execution && message.kind !== "stop") entry.early.push(message);
+    if (entry.early && message.kind !== "stop") entry.early.push(message);
     else this.#pass(entry, message);
   }
 
   #pass(entry: Entry, message: Exclude<ToRunner, StartMessage>): void {
-    const { execution } = entry;
+    const { port, execution } = entry;
     switch (message.kind) {
-      case "reply": {
-        const answer = entry.answer;
-        entry.answer = undefined;
-        answer?.(message.reply);
+      case "reply":
+        port.reply(message.reply);
         break;
-      }
+      case "answer":
+        port.answer(message.id, message.answer);
+        break;
       case "events":
         execution?.deliver(message.base_seq, message.events);
         break;
       case "listen":
         execution?.listen(message.on);
         break;
+      case "wake":
+        if (execution) void this.#wake(entry, execution, message);
+        break;
       case "stop":
-        this.#entries.delete(entry.start.copy);
-        execution?.stop(message.reason);
-        entry.answer?.({ kind: "stale" });
+        this.#drop(entry, message.reason);
+        break;
+      case "forget":
+        this.#remove(entry);
         break;
     }
   }
 
-  async #start(entry: Entry): Promise<void> {
-    const { copy, info, module } = entry.start;
+  async #start(message: StartMessage): Promise<void> {
+    const { copy, info, module } = message;
+    const { post, traced } = this.#options;
+    const port = new CopyPort({ copy, info, post });
+    const entry: Entry = {
+      copy,
+      info,
+      port,
+      execution: undefined,
+      ended: undefined,
+      isWaiting: false,
+      early: [],
+    };
+    this.#entries.set(copy, entry);
     let workflows = this.#workflows.get(module.hash);
     try {
       workflows ??= await this.#load(module);
@@ -99,30 +112,88 @@ export class Executor {
       this.#fail(entry, importFailure(error, info));
       return;
     }
-    if (this.#entries.get(copy) !== entry) return;
+    if (!this.#has(entry)) return;
     const picked = pickWorkflow(workflows, info);
     if ("message" in picked) this.#fail(entry, picked);
-    else this.#options.traced(info.execution_id, () => this.#begin(entry, picked));
+    else traced(info.execution_id, () => this.#begin(entry, picked, message));
   }
 
-  /** A defect of ours must not keep the slot: the execution is given back. */
-  #begin(entry: Entry, workflow: AnyWorkflow): void {
+  #begin(
+    entry: Entry,
+    workflow: AnyWorkflow,
+    { info, history, limits, listen }: StartMessage,
+  ): void {
+    const { port } = entry;
+    const { host } = this.#options;
     try {
-      this.#run(entry, workflow);
+      const events = JSON.parse(history) as Event[];
+      const options: RunOptions = { info, history: events, limits, listen, port, host };
+      entry.execution = startExecution(workflow, options);
     } catch (error) {
-      const { copy, info } = entry.start;
-      this.#entries.delete(copy);
-      this.#options.post({
-        kind: "log",
-        level: "error",
-        message: "an execution could not be started on its runner",
-        details: {
-          execution_id: info.execution_id,
-          error: error instanceof Error ? error.stack : String(error),
-        },
-      });
-      this.#options.post({ kind: "ended", copy, how: "stopped" });
+      this.#giveBack(entry, error);
+      return;
     }
+    this.#runs(entry, entry.execution.ended);
+  }
+
+  /** A copy that waits goes on, unless the log has become one that only a replay can take up. */
+  async #wake(entry: Entry, execution: RunningExecution, { events, listen }: WakeMessage) {
+    entry.early = [];
+    // The reply to what it wrote last came just before, and the core may still be at it.
+    await entry.ended;
+    if (!this.#has(entry)) return;
+    const behind = (JSON.parse(events) as Event[]).filter(({ seq }) => seq > execution.head);
+    let ended: Promise<Ended> | undefined;
+    try {
+      if (behind[0]?.seq === execution.head + 1) {
+        this.#options.traced(entry.info.execution_id, () => {
+          ended = execution.wake(behind, listen);
+        });
+      }
+    } catch (error) {
+      entry.isWaiting = false;
+      this.#giveBack(entry, error);
+      return;
+    }
+    if (ended) {
+      this.#runs(entry, ended);
+      return;
+    }
+    this.#drop(entry, "the log went on without it");
+    this.#options.post({ kind: "cold", copy: entry.copy });
+  }
+
+  #runs(entry: Entry, ended: Promise<Ended>): void {
+    entry.ended = ended;
+    entry.isWaiting = false;
+    const { early } = entry;
+    entry.early = undefined;
+    for (const message of early ?? []) this.#handle(message);
+    void ended.then((how) => {
+      // A copy that waits stays as it is: the main thread wakes it or has it forgotten.
+      entry.isWaiting = how === "paused" || how === "parked";
+      if (how === "paused" || how === "parked") return;
+      // One that was told to stop is forgotten already.
+      if (!this.#has(entry)) return;
+      this.#remove(entry);
+      this.#options.post({ kind: "ended", copy: entry.copy, how });
+    });
+  }
+
+  /** A defect of ours must not keep the slot: the execution goes elsewhere. */
+  #giveBack(entry: Entry, error: unknown): void {
+    const { copy, info } = entry;
+    this.#drop(entry, "it could not be run");
+    this.#options.post({
+      kind: "log",
+      level: "error",
+      message: "an execution could not be started on its runner",
+      details: {
+        execution_id: info.execution_id,
+        error: error instanceof Error ? error.stack : String(error),
+      },
+    });
+    this.#options.post({ kind: "ended", copy, how: "stopped" });
   }
 
   #load({ hash, path }: StartMessage["module"]): Promise<readonly AnyWorkflow[]> {
@@ -138,50 +209,25 @@ export class Executor {
   }
 
   #fail(entry: Entry, failure: Extract<FromRunner, { kind: "unloadable" }>["failure"]): void {
-    const { copy } = entry.start;
-    if (!this.#entries.delete(copy)) return;
-    this.#options.post({ kind: "unloadable", copy, failure });
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    this.#options.post({ kind: "unloadable", copy: entry.copy, failure });
   }
 
-  #run(entry: Entry, workflow: AnyWorkflow): void {
-    const { copy, info, limits, listen } = entry.start;
-    const { host, post } = this.#options;
-    const history = JSON.parse(entry.start.history) as Event[];
-    const port: ExecutionPort = {
-      checkpoint: (delta) =>
-        new Promise((answer) => {
-          // A stopped copy has nobody who would answer.
-          if (this.#entries.get(copy) !== entry) return answer({ kind: "stale" });
-          entry.answer = answer;
-          post({ kind: "delta", copy, delta });
-        }),
-      progress: (item) => this.#progress(entry, item),
-    };
-    const execution = startExecution(workflow, { info, history, limits, listen, port, host });
-    entry.execution = execution;
-    for (const message of entry.early.splice(0)) this.#handle(message);
-    void execution.ended.then((how) => {
-      // A copy that was told to stop is forgotten already.
-      if (this.#entries.delete(copy)) post({ kind: "ended", copy, how });
-    });
+  #drop(entry: Entry, reason: string): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    // One that waits is left as it is: a task that waits in it must not see its signal abort, for
+    // its execution goes on elsewhere from the same place.
+    if (!entry.isWaiting) entry.execution?.stop(reason);
   }
 
-  #progress(entry: Entry, item: ProgressItem): void {
-    const { copy, info } = entry.start;
-    if (this.#entries.get(copy) !== entry) return;
-    const value = JSON.stringify(item.value);
-    if (Buffer.byteLength(value) <= PROGRESS_VALUE_BYTES) {
-      this.#options.post({ kind: "progress", copy, item: JSON.stringify(item) });
-      return;
-    }
-    entry.warned ??= new Set();
-    if (entry.warned.has(item.source_id)) return;
-    entry.warned.add(item.source_id);
-    this.#options.post({
-      kind: "log",
-      level: "warn",
-      message: `a progress value of ${item.source_id} is over ${PROGRESS_VALUE_BYTES} bytes as JSON and was dropped; further ones of this call are dropped without a word`,
-      details: { execution_id: info.execution_id },
-    });
+  #remove({ copy, port }: Entry): void {
+    this.#entries.delete(copy);
+    port.close();
+  }
+
+  #has(entry: Entry): boolean {
+    return this.#entries.get(entry.copy) === entry;
   }
 }

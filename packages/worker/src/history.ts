@@ -3,16 +3,18 @@ import type { Session } from "./session.ts";
 
 const PAGE = 1_000;
 
-/** The whole log of an assignment: its frame brings the end, what lies before is read by pages. */
+/**
+ * The log of an assignment behind `from`: its frame brings the end, what lies before is read by
+ * pages.
+ */
 export async function readHistory(
   { execution_id, generation, history }: Assignment,
   link: WorkerProtocol,
   session: Session,
-  { tries }: { tries: number },
+  { tries, from = 0 }: { tries: number; from?: number },
 ): Promise<readonly Event[]> {
   const events: Event[] = [];
-  while (events.length < history.after) {
-    const after = events.length;
+  for (let after = from; after < history.after; after = from + events.length) {
     const limit = Math.min(PAGE, history.after - after);
     const page = await session.persist(
       (ref) => link.events(ref, execution_id, { generation, after, limit }),
@@ -23,5 +25,5 @@ export async function readHistory(
     }
     events.push(...page.events);
   }
-  return events.concat(history.events);
+  return events.concat(history.events.slice(Math.max(0, from - history.after)));
 }

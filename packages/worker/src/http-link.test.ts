@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
@@ -122,6 +123,59 @@ test("a call that is not answered in time, or cut off, rejects", async () => {
     response.write("{", () => response.destroy());
   });
   await expect(cutting.link().module(ref, "ab")).rejects.toThrow();
+});
+
+test("EXE-49 a value is put under the hash of its text, and read by the execution that made it", async () => {
+  const text = '{"a":"ü—😀 \\" "}';
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  const reference = { storage_type: "file", reference_id: `e/${sha256}`, metadata: { bytes: 22 } };
+  await using server = await listen(({ request }, response) => {
+    if (request.method === "PUT") json(response, reference);
+    else response.writeHead(200, { "content-type": "application/json" }).end(text);
+  });
+  const link = server.link();
+  expect(await link.saveValue(ref, "e", { generation: 3, text })).toEqual(reference);
+  const { reference_id } = reference;
+  expect(await link.loadValue(ref, "child/of", { generation: 3, reference_id })).toBe(text);
+
+  const [put, get] = server.seen;
+  const path = "/workers/builder/executions";
+  expect(put?.request.url).toBe(`${path}/e/values/${sha256}?generation=3`);
+  expect(JSON.parse(put?.body ?? "")).toEqual({ text });
+  expect(get?.request.url).toBe(`${path}/child%2Fof/values/${sha256}?generation=3&of=e`);
+  for (const { request } of server.seen) {
+    expect(request.headers[SESSION_HEADER]).toBe("secret");
+  }
+});
+
+test("EXE-49a a cached output comes back as the text it was kept as; null is a hit", async () => {
+  const kept: unknown[] = [];
+  await using server = await listen(({ request, body }, response) => {
+    const { value, ...key } = JSON.parse(body);
+    if (request.method === "PUT") {
+      kept.push(value);
+      response.writeHead(204).end();
+    } else
+      json(response, key.digest === "none" ? { hit: false } : { hit: true, value: kept.at(-1) });
+  });
+  const link = server.link();
+  const key = { namespace: "shop", task: "resize", version: "1", digest: "ab" };
+  for (const text of ['{"$rich":[[1],3]}', "null", '"x"']) {
+    await link.cacheKeep(ref, "e", { generation: 3, key, text, ttl_ms: 60_000 });
+    expect(await link.cacheLookup(ref, "e", { generation: 3, key })).toEqual({ text });
+  }
+  const missing = { ...key, digest: "none" };
+  expect(await link.cacheLookup(ref, "e", { generation: 3, key: missing })).toEqual({ text: null });
+
+  const [keep, lookup] = server.seen;
+  expect(keep?.request.url).toBe("/workers/builder/executions/e/cache");
+  const own = { generation: 3, task: "resize", version: "1", digest: "ab" };
+  expect(JSON.parse(keep?.body ?? "")).toEqual({
+    ...own,
+    ttl_ms: 60_000,
+    value: { $rich: [[1], 3] },
+  });
+  expect(JSON.parse(lookup?.body ?? "")).toEqual(own);
 });
 
 test("WRK-7 the stream brings frames in order, whatever pieces they travel in", async () => {

@@ -1,11 +1,15 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import {
   type CheckpointAnswer,
   type EventPage,
   HeartbeatAnswer,
+  type Json,
+  type OwnCacheKey,
   ProgressAccepted,
   type ReleaseAnswer,
   type SessionRef,
+  StoredReference,
   type WorkerConnection,
   type WorkerFrame,
   WorkerRegistered,
@@ -33,14 +37,21 @@ export function httpLink(options: HttpLinkOptions): TextLink {
   const { baseUrl, timeoutMs = 30_000, streamBeginMs = 3_000 } = options;
   const at = ({ worker }: SessionRef, path: string) =>
     `/workers/${encodeURIComponent(worker)}/${path}`;
+  const of = (ref: SessionRef, execution_id: string, path: string) =>
+    at(ref, `executions/${encodeURIComponent(execution_id)}/${path}`);
   const { send, openLines } = createRequests(baseUrl, { timeoutMs, streamBeginMs });
   const streams = new CheckpointStreams((ref) =>
     openLines(at(ref, "checkpoints/stream"), ref.session),
   );
-  const post = async (path: string, session: string | undefined, body: string): Promise<unknown> =>
-    JSON.parse(
-      await textOf(await send({ method: "POST", path, body, ...(session && { session }) })),
-    );
+  const call = async (
+    method: "POST" | "PUT",
+    path: string,
+    session: string | undefined,
+    body: string,
+  ): Promise<unknown> =>
+    JSON.parse(await textOf(await send({ method, path, body, ...(session && { session }) })));
+  const post = (path: string, session: string | undefined, body: string) =>
+    call("POST", path, session, body);
 
   const checkpointsText: TextLink["checkpointsText"] = async (ref, body) => {
     return streams.send(ref, body, async () => {
@@ -84,9 +95,34 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     },
     async events(ref, execution_id, { generation, after, limit }) {
       const query = `generation=${generation}&after=${after}&limit=${limit}`;
-      const path = at(ref, `executions/${encodeURIComponent(execution_id)}/events?${query}`);
+      const path = of(ref, execution_id, `events?${query}`);
       const text = await textOf(await send({ method: "GET", path, session: ref.session }));
       return JSON.parse(text) as EventPage;
+    },
+    async saveValue(ref, execution_id, { generation, text }) {
+      const sha256 = createHash("sha256").update(text).digest("hex");
+      const path = of(ref, execution_id, `values/${sha256}?generation=${generation}`);
+      return StoredReference.parse(await call("PUT", path, ref.session, JSON.stringify({ text })));
+    },
+    async loadValue(ref, execution_id, { generation, reference_id }) {
+      const slash = reference_id.lastIndexOf("/");
+      const sha256 = encodeURIComponent(reference_id.slice(slash + 1));
+      const maker = encodeURIComponent(reference_id.slice(0, slash));
+      const query = `generation=${generation}&of=${maker}`;
+      const path = of(ref, execution_id, `values/${sha256}?${query}`);
+      return textOf(await send({ method: "GET", path, session: ref.session }));
+    },
+    async cacheLookup(ref, execution_id, { generation, key }) {
+      const body = JSON.stringify({ generation, ...ownPart(key) });
+      const answer = await call("POST", of(ref, execution_id, "cache"), ref.session, body);
+      const { hit, value } = answer as { hit: boolean; value?: Json };
+      return { text: hit ? JSON.stringify(value) : null };
+    },
+    async cacheKeep(ref, execution_id, { generation, key, text, ttl_ms }) {
+      const entry = JSON.stringify({ generation, ...ownPart(key), ttl_ms });
+      const body = `${entry.slice(0, -1)},"value":${text}}`;
+      const path = of(ref, execution_id, "cache");
+      (await send({ method: "PUT", path, session: ref.session, body })).resume();
     },
     async disconnect(ref) {
       streams.close();
@@ -95,6 +131,11 @@ export function httpLink(options: HttpLinkOptions): TextLink {
       answer.resume();
     },
   };
+}
+
+/** The server takes the namespace from the execution. */
+function ownPart({ task, version, digest }: OwnCacheKey): OwnCacheKey {
+  return { task, version, digest };
 }
 
 async function openStream(

@@ -5,7 +5,7 @@ import { EngineError, ErrorBody, SESSION_HEADER } from "@engine/contract";
 import { LineStream } from "./line-stream.ts";
 
 export interface HttpCall {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   /** Below the base address, with its query. */
   readonly path: string;
   readonly session?: string;

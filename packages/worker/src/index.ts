@@ -1,7 +1,8 @@
 // The worker's public surface. Adding a line makes something public.
 
 export { type HttpLinkOptions, httpLink } from "./http-link.ts";
-export { type RunningWorker, startWorker } from "./start-worker.ts";
+export { type RunningWorker, startWorker, type WorkerStatus } from "./start-worker.ts";
 export type { TextLink } from "./text-link.ts";
+export type { ValuesSource } from "./values-source.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 export type { Log, SetTimer } from "./world.ts";

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { FakeServer } from "./testing/fake-server.ts";
 import { startTestWorker } from "./testing/test-worker.ts";
 
-test("RUN-1 the inline runner runs user code on the main thread", async () => {
+test("RUN-1 RUN-4 the inline runner runs user code on the main thread and keeps what waits there", async () => {
   const program = fileURLToPath(new URL("./testing/inline-run.ts", import.meta.url));
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, ["--conditions=@engine/source", program]);
-  expect(JSON.parse(stdout)).toEqual({ state: "COMPLETED", output: true });
+  expect(JSON.parse(stdout)).toEqual({ state: "COMPLETED", output: [true, 1] });
 });
 
 test("RUN-1 a runner that this worker does not have, or that is not listed, stops its start", async () => {

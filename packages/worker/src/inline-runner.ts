@@ -21,6 +21,7 @@ export class InlineRunner implements Runner {
     const host = nodeHost({
       log: (level, message, details = {}) => outbox.add({ kind: "log", level, message, details }),
     });
+    process.setSourceMapsEnabled(true);
     this.#release = resolveBundleImports(folder);
     this.#executor = new Executor({
       host,

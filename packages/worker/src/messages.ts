@@ -1,10 +1,11 @@
 /**
  * What the main thread and a runner say to each other. Messages travel in lists, in order. A copy
- * is one attempt of this worker to run an execution; its number is never used again, so a message
- * for a copy that is gone finds nobody. Generations stay on the main thread.
+ * is what a runner holds of an execution; its number names it from its start until the runner
+ * forgets it, also while it waits without a slot, and is never used again. Generations stay on the
+ * main thread.
  */
-import type { Event, ExecutionLimits, Failure } from "@engine/contract";
-import type { CheckpointReply, Delta, Ended, ExecutionInfo } from "@engine/sdk/node";
+import type { ErrorBody, Event, ExecutionLimits, Failure } from "@engine/contract";
+import type { CheckpointReply, Delta, Ended, ExecutionInfo, ExecutionPort } from "@engine/sdk/node";
 
 export interface StartMessage {
   readonly kind: "start";
@@ -18,9 +19,40 @@ export interface StartMessage {
   readonly listen: boolean;
 }
 
+/** Lets a copy that waits go on (RUN-4). */
+export interface WakeMessage {
+  readonly kind: "wake";
+  readonly copy: number;
+  /** What the log has gained since it began to wait, as JSON. */
+  readonly events: string;
+  readonly listen: boolean;
+}
+
+export type TaskServices = ExecutionPort["services"];
+
+/** A call of {@link TaskServices}: the runner asks, the main thread does it. */
+export type ServiceRequest = {
+  [Method in keyof TaskServices]: {
+    readonly method: Method;
+    readonly args: Parameters<TaskServices[Method]>;
+  };
+}[keyof TaskServices];
+
+export type ServiceAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: ErrorBody["error"] };
+
 export type ToRunner =
   | StartMessage
+  | WakeMessage
   | { readonly kind: "reply"; readonly copy: number; readonly reply: CheckpointReply }
+  /** To the `request` with this id. */
+  | {
+      readonly kind: "answer";
+      readonly copy: number;
+      readonly id: number;
+      readonly answer: ServiceAnswer;
+    }
   | {
       readonly kind: "events";
       readonly copy: number;
@@ -28,15 +60,27 @@ export type ToRunner =
       readonly events: readonly Event[];
     }
   | { readonly kind: "listen"; readonly copy: number; readonly on: boolean }
-  | { readonly kind: "stop"; readonly copy: number; readonly reason: string };
+  /** Ends a copy that runs, or is about to. */
+  | { readonly kind: "stop"; readonly copy: number; readonly reason: string }
+  /** Throws away one that waits, or is about to: its checkpoint that says so was accepted. */
+  | { readonly kind: "forget"; readonly copy: number };
 
 export type FromRunner =
   /** The runner's program is loaded: what happens to it from now on is the doing of user code. */
   | { readonly kind: "ready" }
   | { readonly kind: "delta"; readonly copy: number; readonly delta: Delta }
+  | {
+      readonly kind: "request";
+      readonly copy: number;
+      readonly id: number;
+      readonly request: ServiceRequest;
+    }
   /** One `ProgressItem` as JSON. */
   | { readonly kind: "progress"; readonly copy: number; readonly item: string }
-  | { readonly kind: "ended"; readonly copy: number; readonly how: Ended }
+  /** A copy that waits does not say so: it stays, and the log has told. */
+  | { readonly kind: "ended"; readonly copy: number; readonly how: Exclude<Ended, Waiting> }
+  /** A copy that was to wake cannot go on with that log and is gone: the copy is to be started. */
+  | { readonly kind: "cold"; readonly copy: number }
   /** The bundle does not load, or is not what was registered (LIV-6). */
   | { readonly kind: "unloadable"; readonly copy: number; readonly failure: Failure }
   | {
@@ -45,3 +89,6 @@ export type FromRunner =
       readonly message: string;
       readonly details: Record<string, unknown>;
     };
+
+/** Ends after which a copy can wake. */
+export type Waiting = "paused" | "parked";

@@ -25,6 +25,7 @@ function createQueues() {
   const copy = new Copies().add({
     execution_id: "watched",
     module_hash: "",
+    name: null,
     generation: 1,
     seq: 1,
     listening: true,

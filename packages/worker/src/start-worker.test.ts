@@ -154,7 +154,7 @@ test("WRK-7 a revoked copy is stopped and writes nothing more", async () => {
 test("a log longer than its frame is read by pages before the body starts", async () => {
   const server = new FakeServer();
   server.framedHistory = 2;
-  await using _worker = await startTestWorker(server);
+  await using _worker = await startTestWorker(server, { warm_executions: 0 });
   const id = server.start("pausing", server.addModule(GATED));
   await server.until(() => server.row(id).state === "PAUSED");
   server.resume(id, "Ada");
@@ -282,6 +282,33 @@ export const careless = workflow({ name: "careless" }, async () => drop());
   expect(await server.finished(id)).toMatchObject({ state: "COMPLETED", output: 1 });
   expect(worker.lines.join("\n")).toMatch(/error a promise that no code .*awaits.*forgotten/);
   expect(worker.lines.join("\n")).toContain(id);
+});
+
+test("a stack in the worker's log names the line that the user wrote", async () => {
+  const server = new FakeServer();
+  await using worker = await startTestWorker(server);
+  // Says that the bundle's first line is the tenth of flows/careless.ts.
+  const map = {
+    version: 3,
+    sourceRoot: "workflow:///",
+    sources: ["flows/careless.ts"],
+    names: [],
+    mappings: "AASA",
+  };
+  const encoded = Buffer.from(JSON.stringify(map)).toString("base64");
+  // In two parts, or it would be taken for the map of this file.
+  const comment = `//# ${"source"}MappingURL=data:application/json;base64,${encoded}`;
+  const id = server.start(
+    "careless",
+    server.addModule(`import { task, workflow } from "@engine/sdk"; \
+const drop = task({ name: "drop" }, async () => { Promise.reject(new Error("forgotten")); return 1; }); \
+export const careless = workflow({ name: "careless" }, async () => drop());
+${comment}
+`),
+  );
+  await server.finished(id);
+
+  expect(worker.lines.join("\n")).toContain("workflow:///flows/careless.ts:10:");
 });
 
 test("RUN-2 an error that nothing could catch is logged with its execution, which goes elsewhere", async () => {

@@ -10,8 +10,16 @@ const FLUSH_MS = 10_000;
 const HURRIED_FLUSH_MS = 2_000;
 const DISCONNECT_MS = 2_000;
 
+export interface WorkerStatus {
+  /** Executions that hold a slot. */
+  readonly running: number;
+  /** Executions that wait in memory, without one. */
+  readonly warm: number;
+}
+
 export interface RunningWorker {
   readonly name: string;
+  status(): WorkerStatus;
   /** Settles once the server has welcomed the worker, or when it ends before. */
   readonly connected: Promise<void>;
   /**
@@ -44,12 +52,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     superseded: (by) => leave(supersededBy(name, by)),
     refused: (error) => leave(refusedBy(name, error)),
   });
-  const { session, stream, heartbeats, copies, executions, pool } = parts;
+  const { session, stream, heartbeats, copies, warm, executions, pool } = parts;
   void stream.run();
   void keepHeartbeats(heartbeats);
 
   return {
     name,
+    status: () => ({ running: copies.size, warm: warm.size }),
     connected: connected.promise,
     stopped: stopped.promise,
     stop({ abort = false } = {}) {

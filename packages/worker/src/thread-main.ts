@@ -42,6 +42,8 @@ process.on("uncaughtExceptionMonitor", (error) => {
   ]);
 });
 
+// Bundles bring a map, so that stacks name the lines that the user wrote.
+process.setSourceMapsEnabled(true);
 resolveBundleImports((workerData as { folder: string }).folder);
 const executor = new Executor({
   host: nodeHost({ log }),

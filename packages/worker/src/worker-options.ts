@@ -1,4 +1,5 @@
 import type { Config, Labels, WorkerProtocol } from "@engine/contract";
+import type { ValuesSource } from "./values-source.ts";
 import type { Log, SetTimer } from "./world.ts";
 
 export interface WorkerOptions {
@@ -6,6 +7,8 @@ export interface WorkerOptions {
   /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
   readonly link: WorkerProtocol;
   readonly config: Config["workers"] & Pick<Config, "home">;
+  /** Without one no secret and no config exists. */
+  readonly values?: ValuesSource;
   /** On top of the configuration's labels, key by key. */
   readonly labels?: Labels;
   readonly log: Log;

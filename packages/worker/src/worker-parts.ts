@@ -12,8 +12,11 @@ import { Releases } from "./releases.ts";
 import { RunnerPool } from "./runner-pool.ts";
 import { modulesFolder, runnersOf } from "./runners.ts";
 import { ServerStream } from "./server-stream.ts";
+import { ServiceDesk } from "./service-desk.ts";
 import { Session } from "./session.ts";
 import { messageOf } from "./transient.ts";
+import { NO_VALUES } from "./values-source.ts";
+import { WarmCopies } from "./warm-copies.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** How often a start tries to read a module or a page of history before it gives the slot back. */
@@ -33,6 +36,7 @@ export interface WorkerParts {
   readonly stream: ServerStream;
   readonly heartbeats: HeartbeatsOptions;
   readonly copies: Copies;
+  readonly warm: WarmCopies;
   readonly executions: Executions;
   readonly pool: RunnerPool;
 }
@@ -47,6 +51,7 @@ export async function createParts(
   const runners = runnersOf(config, folder);
   const world = { link, log, setTimer, random, life, outage: new Outage(log, options.clock) };
   const copies = new Copies();
+  const warm = new WarmCopies(config.warm_executions);
 
   const session = new Session({
     ...world,
@@ -90,9 +95,17 @@ export async function createParts(
       isUsed: (hash) => copies.all().some((copy) => copy.module_hash === hash),
       fetch: (hash) => session.persist((ref) => link.module(ref, hash), { tries: FETCH_TRIES }),
     }),
+    desk: new ServiceDesk({
+      link,
+      session,
+      values: options.values ?? NO_VALUES,
+      onStale: (copy) => executions.drop(copy, "stale_claim"),
+    }),
+    warm,
     onRecovered: () => stream.reconnect(),
     limits: () => session.answer.executions,
-    history: (assignment) => readHistory(assignment, link, session, { tries: FETCH_TRIES }),
+    history: (assignment, from) =>
+      readHistory(assignment, link, session, { tries: FETCH_TRIES, from }),
   });
 
   const stream = new ServerStream({
@@ -107,7 +120,7 @@ export async function createParts(
     status: () => ({ running: copies.holdings(), slots_free: slotsFree() }),
     onDrop: (entry) => executions.drop(entry, "not this session's"),
   };
-  return { session, stream, heartbeats, copies, executions, pool };
+  return { session, stream, heartbeats, copies, warm, executions, pool };
 
   function slotsFree(): number {
     if (executions.isDraining) return 0;

@@ -152,7 +152,9 @@ const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
   version: "1",
   name: "worker-1",
   hash: "<hash>",
+  sha256: "<sha256>",
   id: "<id>",
+  seq: "1",
   execution_id: "<execution_id>",
 };
 

@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type CapturedIo, capturedIo } from "../captured-io.ts";
 import { runCli } from "../run-cli.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { startDev } from "../started-dev.ts";
 
 // Real processes and threads start here, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -14,40 +14,6 @@ export const review = workflow({ name: "review", namespace: "shop" }, async () =
 export const broken = workflow({ name: "broken" }, async () => { throw new RangeError("out of stock"); });
 `;
 
-/** `engine dev` in this process, on a folder of its own, until the test ends. */
-async function startDev(
-  files: Record<string, string>,
-): Promise<{ io: CapturedIo; cwd: string; stop(): Promise<number> }> {
-  const folder = temporaryFolder(files);
-  const stopped = Promise.withResolvers<void>();
-  const ready = Promise.withResolvers<void>();
-  const io = capturedIo({ cwd: folder.path, env: { ENGINE_LOG_LEVEL: "warn" }, now: Date.now });
-  const signals = { first: stopped.promise, second: new Promise<void>(() => {}) };
-  const out = {
-    ...io.out,
-    write(text: string) {
-      io.out.write(text);
-      if (io.printed().includes("Try, in another terminal")) ready.resolve();
-    },
-  };
-  const ended = runCli(["dev", ".", "--port", "0", "--no-watch"], {
-    ...io,
-    out,
-    stopSignals: () => signals,
-  });
-  void ended.then(() => ready.resolve());
-  await ready.promise;
-  const stop = () => {
-    stopped.resolve();
-    return ended;
-  };
-  onTestFinished(async () => {
-    await stop();
-    folder.remove();
-  });
-  return { io, cwd: folder.path, stop };
-}
-
 function commandsOf(io: CapturedIo): string[][] {
   const lines = io.printed().matchAll(/^ {2}npx engine (.*)$/gm);
   return Array.from(lines, ([, line = ""]) =>
@@ -56,7 +22,8 @@ function commandsOf(io: CapturedIo): string[][] {
 }
 
 test("dev serves the workflows of a folder, and the commands it prints work as printed", async () => {
-  const { io, cwd, stop } = await startDev({ "flows.ts": FLOWS });
+  await using dev = await startDev({ "flows.ts": FLOWS });
+  const { io, cwd, stop } = dev;
   expect(io.printed()).toMatch(/hello_world +1 +created +greet/);
   // AUTH-2: one warning, naming the address.
   expect(
@@ -78,13 +45,8 @@ test("dev serves the workflows of a folder, and the commands it prints work as p
 });
 
 test("EXE-95 the commands of a server: run in each mode, resume, status, show, events, register", async () => {
-  const { io, cwd } = await startDev({ "flows.ts": FLOWS });
-  const [, url = ""] = /server +(http:\S+)/.exec(io.printed()) ?? [];
-  const engine = async (...args: string[]) => {
-    const user = capturedIo({ cwd, env: { ENGINE_SERVER_URL: url }, now: Date.now });
-    const code = await runCli(args, user);
-    return { code, out: user.printed(), err: user.complained() };
-  };
+  await using dev = await startDev({ "flows.ts": FLOWS });
+  const { engine } = dev;
 
   const stream = await engine("workflow", "run", "hello_world", "World", "--mode", "stream");
   const words = stream.out
@@ -109,7 +71,9 @@ test("EXE-95 the commands of a server: run in each mode, resume, status, show, e
   const [, id = ""] =
     /resume it with: npx engine workflow resume shop\/review (\S+) /.exec(paused.err) ?? [];
   expect((await engine("execution", "list", "--state", "paused")).out).toContain(id);
-  expect((await engine("workflow", "status", "shop/review", id)).out).toMatch(/waits for +approve/);
+  expect((await engine("workflow", "status", "shop/review", id)).out).toMatch(
+    /waits for +pause approve, since/,
+  );
   const done = await engine(
     "workflow",
     "resume",
@@ -148,27 +112,25 @@ test("EXE-95 the commands of a server: run in each mode, resume, status, show, e
 });
 
 test("EXE-64 EXE-95 a refused file prints file:line:column, rule, message and the line with a caret", async () => {
-  const { io, cwd } = await startDev({
+  await using dev = await startDev({
     "flows.ts": FLOWS,
     "lib/bad.ts":
       'import { workflow } from "@engine/sdk";\nexport const a = workflow({ name: process.env.NAME }, async () => 1);\n',
   });
+  const { io, engine } = dev;
   expect(io.complained()).toMatch(
     /^lib\/bad\.ts:2:35 not_static .*\n +2 \| export const a = .*\n +\| {35}\^\nerror: lib\/bad\.ts cannot be registered$/m,
   );
   // The other file is served all the same.
   expect(io.printed()).toMatch(/hello_world +1 +created/);
-  const [, url = ""] = /server +(http:\S+)/.exec(io.printed()) ?? [];
-  const user = capturedIo({ cwd, env: { ENGINE_SERVER_URL: url } });
-  expect(await runCli(["workflow", "register", "lib/bad.ts"], user)).toBe(1);
-  expect(user.complained()).toMatch(
-    /error: the file cannot be registered; nothing of it was saved\n$/,
-  );
+  const refused = await engine("workflow", "register", "lib/bad.ts");
+  expect(refused.code).toBe(1);
+  expect(refused.err).toMatch(/error: the file cannot be registered; nothing of it was saved\n$/);
 });
 
 test("a second server on the same home folder is one clear line and exit code 1", async () => {
-  const { cwd } = await startDev({ "flows.ts": FLOWS });
-  const io = capturedIo({ cwd });
+  await using dev = await startDev({ "flows.ts": FLOWS });
+  const io = capturedIo({ cwd: dev.cwd });
   expect(await runCli(["start", "server", "--port", "0"], io)).toBe(1);
   expect(io.complained()).toMatch(/^error: another server runs on .*server\.lock; .*\n$/);
 });

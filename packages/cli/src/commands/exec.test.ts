@@ -35,7 +35,7 @@ function folderWith(files: Record<string, string>): string {
 }
 
 const FLOWS = `
-import { pause, task, workflow } from "@engine/sdk";
+import { call, pause, task, workflow } from "@engine/sdk";
 import { z } from "zod";
 import { suffix } from "./lib/suffix";
 enum Mood { Good = "well" }
@@ -49,6 +49,9 @@ const charge = task({ name: "charge", retry: { maxAttempts: 2, delay: "1ms" } },
   throw new Error("card declined", { cause: new TypeError("HTTP 402") });
 });
 export const pay = workflow({ name: "pay" }, async () => charge());
+export const claim = workflow({ name: "claim" }, async () => call(review));
+export const offer = workflow({ name: "offer" }, async () => (await pause("accept", { after: "2d" })) ?? "lapsed");
+export const steps = workflow({ name: "steps" }, async () => (process.env["NEW"] ? pause("b") : pause("a")));
 `;
 const SLOW = `
 import { task, workflow } from "@engine/sdk";
@@ -92,6 +95,51 @@ test("EXE-95 a paused exec exits 0 and stderr tells how to resume, which then wo
     err: "",
     out: '{\n  "answer": {\n    "ok": true\n  }\n}\n',
   });
+});
+
+test("EXE-95 a run that a paused child keeps waiting exits 0 and tells how to go on, which works as printed", async () => {
+  const cwd = folderWith(PROJECT);
+  const waiting = await engine(cwd, ["exec", "flows.ts", "claim"]);
+  expect(waiting).toMatchObject({
+    code: 0,
+    out: "",
+    err: expect.stringMatching(
+      /^claim is running and waits for child shop\/review, execution \S+\n/,
+    ),
+  });
+  const answer = /^answer child shop\/review with: npx engine (.*)$/m.exec(waiting.err)?.[1] ?? "";
+  const answered = await engine(cwd, answer.replace("'<JSON>'", "true").split(" "));
+  expect(answered).toMatchObject({ code: 0, err: "" });
+
+  const go = /^then continue it with: npx engine (.*)$/m.exec(waiting.err)?.[1] ?? "";
+  const done = await engine(cwd, go.split(" "));
+  expect(done).toMatchObject({ code: 0, err: "" });
+  expect(JSON.parse(done.out)).toEqual({ answer: true });
+});
+
+test("EXE-51 EXE-95 a pause with a wake says from when on it needs no answer", async () => {
+  const cwd = folderWith(PROJECT);
+  const { err } = await engine(cwd, ["exec", "flows.ts", "offer"]);
+  expect(err).toMatch(
+    /\nor, after \S+Z, continue it without an answer: npx engine exec flows\.ts offer --execution-id \S+\n$/,
+  );
+});
+
+test("EXE-28 EXE-95 a divergence prints what was expected and found in columns that line up", async () => {
+  const cwd = folderWith(PROJECT);
+  const paused = await engine(cwd, ["exec", "flows.ts", "steps"]);
+  const [, id = ""] = /--execution-id (\S+)/.exec(paused.err) ?? [];
+  const again = ["exec", "flows.ts", "steps", "1", "--execution-id", id];
+  const { code, err } = await engine(cwd, again, [], { NEW: "1" });
+  expect(code).toBe(1);
+  const column = (word: string) => new RegExp(`^ +${word} +`, "m").exec(err)?.[0].length;
+  expect(err).toMatch(
+    /^error: steps failed, execution \S+\n {2}NondeterminismError: replay diverged/,
+  );
+  expect(err).toMatch(
+    /^ {4}expected {2}pause~1 \("a"\) .*\n {4}found {5}pause~1 \("b"\) +flows\.ts:\d/m,
+  );
+  expect(column("expected")).toBe(column("found"));
 });
 
 test("EXE-95 an interrupted exec exits 1 and tells how to continue, which runs nothing recorded again", async () => {

@@ -70,6 +70,7 @@ async function exec(io: CliIo, { file, name, input, options }: Exec): Promise<vo
   if (options.inspect) print(io, inspected(result));
   else if (result.succeeded) print(io, result.output);
   if (result.paused) io.err.write(resumeHint(result, file, name));
+  else if (!result.finished) io.err.write(waitingHint(result, file, name));
   if (result.finished && !result.succeeded) {
     io.err.write(`error: ${failureReport(result)}\n`);
     throw new Reported();
@@ -97,11 +98,30 @@ function command(file: string, name: string): string {
 }
 
 function resumeHint(result: RunResult, file: string, name: string): string {
-  const [first, ...others] = result.waiting;
-  const resume = `${command(file, name)} '<JSON>' --execution-id ${result.executionId}`;
+  const pauses = result.waiting.filter(({ kind }) => kind === "pause");
+  const [first, ...others] = pauses;
+  const go = `--execution-id ${result.executionId}`;
   const which = others.length ? ` --pause ${shellQuote(first?.name ?? "")}` : "";
-  const names = result.waiting.map((wait) => `"${wait.name}"`).join(", ");
-  return `paused at ${names}, execution ${result.executionId}\nresume it with: ${resume}${which}\n`;
+  const names = pauses.map((pause) => `"${pause.name}"`).join(", ");
+  const hint = `paused at ${names}, execution ${result.executionId}\nresume it with: ${command(file, name)} '<JSON>' ${go}${which}\n`;
+  const until = first?.until;
+  if (!until) return hint;
+  return `${hint}or, after ${until}, continue it without an answer: ${command(file, name)} ${go}${which}\n`;
+}
+
+/** It rests on a child that has paused: that is the one to answer first. */
+function waitingHint(result: RunResult, file: string, name: string): string {
+  const go = (ref: string, id: string) => `${command(file, ref)} --execution-id ${id}`;
+  const children = result.waiting.filter(({ kind }) => kind === "child");
+  const lines = children.flatMap(({ name: ref, execution_id }) =>
+    execution_id === null ? [] : [`answer child ${ref} with: ${go(ref, execution_id)} '<JSON>'`],
+  );
+  const waits = result.waiting.map(({ kind, name: of }) => `${kind} ${of}`).join(", ");
+  return [
+    `${result.name} is ${result.state.toLowerCase()} and waits for ${waits || "another process"}, execution ${result.executionId}`,
+    ...lines,
+    `then continue it with: ${go(name, result.executionId)}\n`,
+  ].join("\n");
 }
 
 function failureReport(result: RunResult): string {

@@ -1,12 +1,15 @@
-import { type RecordedEvent, STATES, type State } from "@engine/contract";
-import { type Command, InvalidArgumentError } from "commander";
+import type { RecordedEvent, State } from "@engine/contract";
+import type { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
-import { wholeNumber } from "../option-values.ts";
+import { state, wholeNumber } from "../option-values.ts";
 import { detailedView, eventTable, executionTable } from "../render/execution-view.ts";
 import { lines } from "../render/table.ts";
 import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
 import { parseRef, type WorkflowRef } from "../workflow-ref.ts";
+import { addExport } from "./execution-export.ts";
+import { addFork, addRestart } from "./execution-fork.ts";
+import { addSignal } from "./execution-signal.ts";
 
 interface ListOptions extends ServerOptions {
   readonly workflow?: WorkflowRef & { readonly qualified: boolean };
@@ -18,10 +21,16 @@ interface ListOptions extends ServerOptions {
 
 /** `engine execution …`: runs, whatever workflow they are of. */
 export function addExecution(program: Command, io: CliIo): void {
-  const execution = program.command("execution").description("Lists and shows executions.");
+  const execution = program
+    .command("execution")
+    .description("Shows, signals and forks executions.");
   addList(execution, io);
   addShow(execution, io);
   addEvents(execution, io);
+  addSignal(execution, io);
+  addFork(execution, io);
+  addRestart(execution, io);
+  addExport(execution, io);
 }
 
 function addList(execution: Command, io: CliIo): void {
@@ -66,12 +75,6 @@ function workflowFilter(text: string): WorkflowRef & { qualified: boolean } {
   return { ...parseRef(text), qualified: text.includes("/") };
 }
 
-function state(text: string, before: readonly State[] = []): State[] {
-  const name = text.toUpperCase() as State;
-  if (STATES.includes(name)) return [...before, name];
-  throw new InvalidArgumentError(`Expected one of ${STATES.join(", ").toLowerCase()}.`);
-}
-
 function nextPage(page: { items: readonly unknown[]; total: number; offset: number }): string {
   const shown = page.offset + page.items.length;
   return shown < page.total
@@ -88,7 +91,8 @@ function addShow(execution: Command, io: CliIo): void {
   serverOptions(command).action((id: string, options: ServerOptions & { detailed?: boolean }) =>
     callServer(io, options, async ({ client, print, paint }) => {
       const query = options.detailed ? { detailed: "true" as const } : {};
-      const record = await client.executions.get({ params: { id }, query });
+      // Whatever the state, this is an answer; only what else goes wrong is thrown.
+      const { body: record } = await client.executions.get({ params: { id }, query });
       print(record, () => detailedView(record, paint, { now: io.now(), columns: io.out.columns }));
     }),
   );

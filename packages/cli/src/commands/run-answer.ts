@@ -31,9 +31,16 @@ export function concludeWith(io: CliIo, record: ExecutionRecord, options: Server
 
 function nextStep(record: ExecutionRecord, { serverUrl }: ServerOptions): string {
   const server = serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
-  const { execution_id, pause, namespace, workflow } = record;
-  if (!pause) return `follow it with: npx engine execution show ${execution_id}${server}\n`;
-  const ref = refText({ namespace, name: workflow });
-  const which = record.waiting.length > 1 ? ` --pause ${shellQuote(pause.name)}` : "";
-  return `resume it with: npx engine workflow resume ${ref} ${execution_id} '<JSON>'${which}${server}\n`;
+  const { execution_id, pause, namespace, workflow, waiting } = record;
+  if (pause) {
+    const ref = refText({ namespace, name: workflow });
+    const several = waiting.filter(({ kind }) => kind === "pause").length > 1;
+    const which = several ? ` --pause ${shellQuote(pause.name)}` : "";
+    return `resume it with: npx engine workflow resume ${ref} ${execution_id} '<JSON>'${which}${server}\n`;
+  }
+  const signal = waiting.find(({ kind }) => kind === "signal");
+  if (signal) {
+    return `signal it with: npx engine execution signal ${execution_id} ${shellQuote(signal.name)} '<JSON>'${server}\n`;
+  }
+  return `follow it with: npx engine execution show ${execution_id}${server}\n`;
 }

@@ -2,7 +2,7 @@ import { RunMode } from "@engine/contract";
 import { Argument, type Command, Option } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
-import { INPUT_HELP, readInput } from "../input.ts";
+import { INPUT_HELP, readBody } from "../input.ts";
 import { seconds, wholeNumber } from "../option-values.ts";
 import { executionView } from "../render/execution-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
@@ -108,7 +108,7 @@ async function run(
   input: string | undefined,
   options: RunOptions,
 ): Promise<void> {
-  const body = jsonInput(await readInput(input, io));
+  const body = await readBody(input, io);
   const { mode, version, name } = options;
   const query = {
     ...waitQuery(options),
@@ -133,7 +133,7 @@ interface Resume {
 }
 
 async function resume(io: CliIo, { ref, id, input, options }: Resume): Promise<void> {
-  const body = jsonInput(await readInput(input, io));
+  const body = await readBody(input, io);
   const { mode, pause } = options;
   const query = { ...waitQuery(options), ...(pause !== undefined && { pause }) };
   await callServer(io, options, async (server) => {
@@ -144,9 +144,4 @@ async function resume(io: CliIo, { ref, id, input, options }: Resume): Promise<v
     }
     printRecord(io, server, (await executions.resumeMode(call)).body, options);
   });
-}
-
-/** An INPUT that was left out is null (EXE-95). */
-function jsonInput(value: unknown) {
-  return (value ?? null) as Parameters<typeof JSON.stringify>[0];
 }

@@ -6,8 +6,12 @@ import { lines, table } from "../render/table.ts";
 import { versionTable, workflowTable, workflowView } from "../render/workflow-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
 import type { WorkflowRef } from "../workflow-ref.ts";
+import { addCancel } from "./workflow-cancel.ts";
+import { addDelete } from "./workflow-delete.ts";
 import { addRegister } from "./workflow-register.ts";
+import { addReplay } from "./workflow-replay.ts";
 import { addResume, addRun, addStatus, refArgument } from "./workflow-run.ts";
+import { addTypes } from "./workflow-types.ts";
 
 /** `engine workflow …`: the catalog, and runs by workflow. */
 export function addWorkflow(program: Command, io: CliIo): void {
@@ -16,10 +20,14 @@ export function addWorkflow(program: Command, io: CliIo): void {
   addRun(workflow, io);
   addResume(workflow, io);
   addStatus(workflow, io);
+  addCancel(workflow, io);
+  addReplay(workflow, io);
   addList(workflow, io);
   addNamespaces(workflow, io);
   addShow(workflow, io);
   addVersions(workflow, io);
+  addDelete(workflow, io);
+  addTypes(workflow, io);
 }
 
 function addList(workflow: Command, io: CliIo): void {

@@ -6,6 +6,7 @@ import type { Paint } from "./paint.ts";
 import { stateMark } from "./state-mark.ts";
 import { fields, lines, table } from "./table.ts";
 import { valueLine, valueText } from "./value-text.ts";
+import { waitBrief, waitText } from "./wait-text.ts";
 
 /** Name of the workflow as a user types it, with the version that runs. */
 function title({ namespace, workflow, version }: ExecutionSummary): string {
@@ -26,15 +27,37 @@ export function executionView(record: ExecutionRecord, paint: Paint, now: number
         ["created", `${ago(record.created_at, now)} (${record.created_at})`],
         ["took", typeof ran === "number" ? elapsed(ran) : undefined],
         ["worker", worker ?? undefined],
-        ["waits for", pause ? `${pause.name} since ${ago(pause.paused_at, now)}` : undefined],
+        ["part of", partOf(record)],
+        ["forked from", forkedFrom(record)],
+        ["waits for", waits(record, now)],
         ["shows", pause && pause.value !== null ? valueText(pause.value) : undefined],
         ["input", record.input === null ? undefined : valueText(record.input)],
         ["output", state === "COMPLETED" ? valueText(record.output) : undefined],
-        ["error", error ? lines(failureLines(failureOf(error))).trimEnd() : undefined],
+        ["why", state === "CANCELLED" ? error?.message : undefined],
+        ["error", state === "FAILED" ? errorText(record) : undefined],
       ],
       paint,
     )
   );
+}
+
+function partOf({ parent_id, parent_call_id }: ExecutionRecord): string | undefined {
+  return parent_id === null ? undefined : `${parent_id}, its call ${parent_call_id}`;
+}
+
+function forkedFrom({ forked_from: from }: ExecutionRecord): string | undefined {
+  if (from === null) return undefined;
+  return from.seq === 0 ? `${from.execution_id}, anew` : `${from.execution_id}, event ${from.seq}`;
+}
+
+/** One line per open wait, the oldest first. */
+function waits({ waiting, pause }: ExecutionRecord, now: number): string | undefined {
+  const texts = waiting.map((wait) => {
+    const text = waitText(wait, now);
+    if (wait.task_call_id !== pause?.task_call_id) return text;
+    return `${text}, since ${ago(pause.paused_at, now)}`;
+  });
+  return texts.join("\n") || undefined;
 }
 
 /** The same, with the log below when the record brought it (`--detailed`). */
@@ -45,6 +68,10 @@ export function detailedView(
 ): string {
   const view = executionView(record, paint, now);
   return record.events ? `${view}\n${eventTable(record.events, paint, columns)}` : view;
+}
+
+function errorText({ error }: ExecutionRecord): string | undefined {
+  return error ? failureLines(failureOf(error)).join("\n") : undefined;
 }
 
 function failureOf(error: NonNullable<ExecutionRecord["error"]>) {
@@ -73,7 +100,7 @@ export function executionTable(
       title(item) + (item.name ? ` (${item.name})` : ""),
       item.execution_id,
       ago(item.created_at, now),
-      item.waiting.map(({ kind, name }) => `${kind} ${name}`).join(", "),
+      item.waiting.map((wait) => waitBrief(wait, now)).join(", "),
     ]),
     paint,
   );

@@ -2,11 +2,11 @@ import type { Failure } from "@engine/contract";
 
 type Shown = Pick<Failure, "type" | "message"> & Partial<Failure>;
 
-/** A failure for people: what happened, why, where; one line each. */
+/** A failure for people: what happened, why, where. The lines of a message stay lines. */
 export function failureLines(failure: Shown): string[] {
-  const lines = [`${failure.type}: ${failure.message}`];
+  const lines = `${failure.type}: ${failure.message}`.split("\n");
   for (let cause = failure.cause; cause; cause = cause.cause) {
-    lines.push(`caused by ${cause.type}: ${cause.message}`);
+    lines.push(...`caused by ${cause.type}: ${cause.message}`.split("\n"));
   }
   const origin = deepest(failure);
   if (origin.task_call_id) {

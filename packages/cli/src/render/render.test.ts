@@ -1,10 +1,11 @@
-import type { ExecutionRecord } from "@engine/contract";
+import type { ExecutionRecord, Wait } from "@engine/contract";
 import { expect, test } from "vitest";
 import { elapsed } from "./elapsed.ts";
-import { eventTable, executionTable, executionView } from "./execution-view.ts";
+import { eventTable, executionTable, executionView, failureSentence } from "./execution-view.ts";
 import { painter } from "./paint.ts";
 import { problemText } from "./source-problem.ts";
 import { valueLine } from "./value-text.ts";
+import { waitBrief, waitText } from "./wait-text.ts";
 
 const plain = painter({ isTTY: false, write() {}, columns: undefined }, {});
 const now = Date.parse("2026-01-01T12:00:00.000Z");
@@ -30,6 +31,7 @@ const paused: ExecutionRecord = {
   priority: 0,
   parent_id: null,
   parent_call_id: null,
+  forked_from: null,
   created_at: "2026-01-01T11:55:00.000Z",
   started_at: "2026-01-01T11:55:00.020Z",
   finished_at: null,
@@ -66,11 +68,95 @@ test("a paused execution shows what it waits for and what it shows meanwhile", (
       id          0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10
       label       order-17
       created     5 min ago (2026-01-01T11:55:00.000Z)
-      waits for   review since 12 s ago
+      waits for   pause review, since 12 s ago
       shows       {"receipt":"r1"}
       input       {"id":"o1","cents":900}
     "
   `);
+});
+
+const until = "2026-01-01T14:00:00.000Z";
+test.each<[string, string, string, Omit<Wait, "task_call_id">]>([
+  ["a pause", "pause review", "pause review", { kind: "pause", name: "review" }],
+  [
+    "a pause with a wake",
+    "pause review, until 2026-01-01T14:00:00.000Z (in 2 h)",
+    "pause review (in 2 h)",
+    { kind: "pause", name: "review", until },
+  ],
+  [
+    "a pause until another execution ends",
+    "pause review, or the end of e2",
+    "pause review, or the end of e2",
+    { kind: "pause", name: "review", execution_id: "e2" },
+  ],
+  [
+    "a sleep",
+    "sleep until 2026-01-01T14:00:00.000Z (in 2 h)",
+    "sleep (in 2 h)",
+    { kind: "sleep", name: "sleep", until },
+  ],
+  [
+    "a retry delay that is over",
+    "retry of charge until 2026-01-01T11:00:00.000Z (due now)",
+    "retry of charge (due now)",
+    { kind: "retry", name: "charge", until: "2026-01-01T11:00:00.000Z" },
+  ],
+  [
+    "a child",
+    "child shop/ship e2",
+    "child shop/ship e2",
+    { kind: "child", name: "shop/ship", execution_id: "e2" },
+  ],
+  [
+    "a signal with a time limit",
+    "signal address, until 2026-01-01T14:00:00.000Z (in 2 h)",
+    "signal address (in 2 h)",
+    { kind: "signal", name: "address", until },
+  ],
+])("%s reads as %j, in a list as %j", (_, text, brief, wait) => {
+  const open = { ...wait, task_call_id: "x~1" };
+  expect([waitText(open, now), waitBrief(open, now)]).toEqual([text, brief]);
+});
+
+test("a cancelled execution says why; a fork says where it left its source", () => {
+  const cancelled: ExecutionRecord = {
+    ...failed,
+    state: "CANCELLED",
+    forked_from: { execution_id: "e1", seq: 12 },
+    error: {
+      code: "workflow_cancelled",
+      message: "the execution was cancelled with its parent",
+      details: { cause: "parent" },
+    },
+  };
+  expect(executionView(cancelled, plain, now)).toMatchInlineSnapshot(`
+    "⊘ cancelled  checkout v3
+      id            0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10
+      created       5 min ago (2026-01-01T11:55:00.000Z)
+      took          1.5 s
+      forked from   e1, event 12
+      input         {"id":"o1","cents":900}
+      why           the execution was cancelled with its parent
+    "
+  `);
+});
+
+test("the lines of a failure's message stay lines, where it is shown and where it is told", () => {
+  const diverged: ExecutionRecord = {
+    ...failed,
+    error: {
+      code: "workflow_failed",
+      message: "replay diverged at position 1\n  expected  charge~1\n  found     ship~1",
+      details: { type: "NondeterminismError" },
+    },
+  };
+  expect(executionView(diverged, plain, now)).toMatch(
+    / error {5}NondeterminismError: replay diverged at position 1\n {14}expected {2}charge~1\n {14}found {5}ship~1\n/,
+  );
+  expect(failureSentence(diverged)).toBe(
+    "checkout v3 failed: NondeterminismError: replay diverged at position 1",
+  );
 });
 
 test("a failed execution shows type, message, causes and the call it happened in", () => {

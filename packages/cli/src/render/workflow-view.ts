@@ -1,6 +1,6 @@
-import type { Registered, SourceFile, WorkflowRecord } from "@engine/contract";
+import type { Registered, SourceFile, TaskRecord, WorkflowRecord } from "@engine/contract";
 import { refText } from "../workflow-ref.ts";
-import { ago } from "./elapsed.ts";
+import { ago, elapsed } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
 import { fields, lines, table } from "./table.ts";
 import { valueText } from "./value-text.ts";
@@ -45,17 +45,17 @@ export function workflowView(
   paint: Paint,
   now: number,
 ): string {
-  const { tasks, metadata, files } = record;
+  const { metadata, files, timeout_seconds: timeout } = record;
   const head = `${paint("strong", refText(record))} v${record.version}`;
   const shown = fields(
     [
       ["about", record.description ?? undefined],
-      [
-        "tasks",
-        tasks
-          .map(({ name, description }) => name + (description ? ` – ${description}` : ""))
-          .join("\n") || undefined,
-      ],
+      ["tasks", listed(record.tasks.map(taskText), "\n")],
+      ["calls", listed(record.nested_workflows)],
+      ["timeout", timeout === null ? undefined : elapsed(timeout * 1000)],
+      ["kept", record.durability === "transient" ? "start and end only (transient)" : undefined],
+      ["secrets", listed(record.secrets)],
+      ["configs", listed(record.configs)],
       ["metadata", Object.keys(metadata).length ? valueText(metadata) : undefined],
       ["registered", `${ago(record.created_at, now)} (${record.created_at})`],
       ["content", record.content_hash],
@@ -66,4 +66,22 @@ export function workflowView(
     ({ path, source }) => `\n${paint("muted", `// ${path}`)}\n${source.trimEnd()}`,
   );
   return lines([head]) + shown + lines(sources);
+}
+
+function taskText({ name, description, ...task }: TaskRecord): string {
+  const notes = [
+    // What nearly every task is says nothing.
+    task.risk === "write" ? undefined : task.risk,
+    task.sensitive ? "sensitive" : undefined,
+    task.auth_exempt ? "needs no permission" : undefined,
+    task.secrets.length ? `secrets ${task.secrets.join(", ")}` : undefined,
+    task.configs.length ? `configs ${task.configs.join(", ")}` : undefined,
+  ].filter((note) => note !== undefined);
+  const noted = notes.length ? ` (${notes.join("; ")})` : "";
+  return `${name}${noted}${description ? ` – ${description}` : ""}`;
+}
+
+/** Undefined, which hides the line, for an empty list. */
+function listed(items: readonly string[], separator = ", "): string | undefined {
+  return items.join(separator) || undefined;
 }

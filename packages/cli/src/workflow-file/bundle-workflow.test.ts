@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -67,6 +69,39 @@ test("a bundled CommonJS package may require a built-in module", async () => {
   expect(bundle?.files.map(({ path }) => path)).toEqual(["a.ts"]);
   expect(bundle?.bundle).toMatch(/^import \{ createRequire as /);
 });
+
+test.each([
+  ["alone", ""],
+  ["behind the lines that give it require", `import old from "old"; old;`],
+])(
+  "a stack of a bundle, %s, names lines as the user wrote them and no folder",
+  async (_, first) => {
+    const folder = folderWith({
+      "flows/a.ts": `${first}
+import { where } from "../shared/where";
+interface Unused { a: number }
+console.log(where());`,
+      "shared/where.ts": `// A comment that the bundle does not keep.
+type Unused = 1;
+export const where = (): string => new Error().stack ?? "";`,
+      "node_modules/old/package.json": '{"name":"old","main":"index.js"}',
+      "node_modules/old/index.js": `module.exports = require("path").sep;`,
+    });
+    const { bundle } = await bundleWorkflow(join(folder, "flows/a.ts"));
+    const text = bundle?.bundle ?? "";
+    const map = Buffer.from(text.slice(text.lastIndexOf("base64,") + 7), "base64").toString();
+    expect(map).not.toContain(folder);
+    expect(map).not.toContain("A comment");
+
+    const file = join(folder, "bundle.mjs");
+    writeFileSync(file, text);
+    const stack = execFileSync(process.execPath, ["--enable-source-maps", file], {
+      encoding: "utf8",
+    });
+    expect(stack).toContain("(workflow:///shared/where.ts:3:");
+    expect(stack).toContain("(workflow:///flows/a.ts:4:");
+  },
+);
 
 test.each([
   ["syntax_error", "const ü = 1;\nexport const a = (ü ;", { line: 2, column: 21 }],

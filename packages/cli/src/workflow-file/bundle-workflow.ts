@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
-import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { SourceFile } from "@engine/contract";
 import { type BuildFailure, build, type Location, type Message, type Metafile } from "esbuild";
 import type { SourceProblem } from "../render/source-problem.ts";
+import { placedMap } from "./source-map.ts";
 
 /** What registration sends (EXE-59), with the folder its paths start from. */
 export interface WorkflowBundle {
@@ -29,6 +30,7 @@ export async function bundleWorkflow(path: string): Promise<Bundled> {
     const { outputFiles, metafile } = await build({
       entryPoints: [path],
       absWorkingDir: folder,
+      outfile: join(folder, "bundle.mjs"),
       bundle: true,
       write: false,
       metafile: true,
@@ -39,14 +41,17 @@ export async function bundleWorkflow(path: string): Promise<Bundled> {
       // A workflow or task may take its name from its function, which bundling would rename.
       keepNames: true,
       legalComments: "none",
+      sourcemap: "external",
+      sourcesContent: false,
       // A tsconfig nearby must not decide which bytes the same sources give.
       tsconfigRaw: { compilerOptions: { useDefineForClassFields: true } },
       external: EXTERNAL,
       logLevel: "silent",
     });
-    const [output] = outputFiles;
-    if (!output) throw new Error(`bundling ${path} gave no output`);
-    return { bundle: withFiles(path, folder, metafile, output.text) };
+    const map = outputFiles.find((file) => file.path.endsWith(".map"));
+    const output = outputFiles.find((file) => file !== map);
+    if (!map || !output) throw new Error(`bundling ${path} gave no output`);
+    return { bundle: withFiles(path, folder, metafile, { map: map.text, code: output.text }) };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     return { problems: error.errors.map((message) => problemOf(message, folder)) };
@@ -57,7 +62,7 @@ function withFiles(
   path: string,
   folder: string,
   { inputs }: Metafile,
-  text: string,
+  output: { map: string; code: string },
 ): WorkflowBundle {
   const paths = Object.keys(inputs)
     .map((input) => resolve(folder, input))
@@ -65,7 +70,18 @@ function withFiles(
   const root = commonFolder([path, ...paths]);
   const inRoot = (file: string) => relative(root, file).split(sep).join("/");
   const files = paths.map((file) => ({ path: inRoot(file), source: readFileSync(file, "utf8") }));
-  return { entry: inRoot(path), files, bundle: withRequire(text), root };
+  const prefix = requirePrefix(output.code);
+  const map = placedMap(output.map, {
+    linesBefore: prefix.split("\n").length - 1,
+    rename: (source) => packagePath(source) ?? inRoot(resolve(folder, source)),
+  });
+  return { entry: inRoot(path), files, bundle: prefix + output.code + map, root };
+}
+
+/** A file of a package by its place in the package, wherever that is installed. */
+function packagePath(path: string): string | undefined {
+  const at = path.lastIndexOf("node_modules/");
+  return at < 0 ? undefined : path.slice(at);
 }
 
 /** Inputs of esbuild's own making, such as a disabled module, are no files. */
@@ -79,9 +95,9 @@ function isReadable(path: string): boolean {
 }
 
 /** A bundled CommonJS package may ask for a built-in module; a module has no `require` by itself. */
-function withRequire(bundle: string): string {
-  if (!bundle.includes("__require(")) return bundle;
-  return `import { createRequire as __createRequire } from "node:module";\nvar require = __createRequire(import.meta.url);\n${bundle}`;
+function requirePrefix(code: string): string {
+  if (!code.includes("__require(")) return "";
+  return `import { createRequire as __createRequire } from "node:module";\nvar require = __createRequire(import.meta.url);\n`;
 }
 
 function commonFolder(paths: readonly string[]): string {

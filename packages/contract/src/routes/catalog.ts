@@ -57,6 +57,16 @@ export const catalogRoutes = {
     query: z.strictObject({ source: QueryFlag.optional() }),
     answers: { 200: WithSource },
   },
+  delete: {
+    method: "DELETE",
+    path: "/workflows/{ns}/{wf}",
+    summary:
+      "Deletes one version of a workflow, or all: no new run finds them; executions already created keep their code.",
+    permission: grant("workflow:{ns}:{wf}:register"),
+    effect: "write",
+    query: z.strictObject({ version: z.coerce.number().int().min(1).optional() }),
+    answers: { 204: { raw: null, meaning: "the versions are deleted" } },
+  },
   versions: {
     method: "GET",
     path: "/workflows/{ns}/{wf}/versions",

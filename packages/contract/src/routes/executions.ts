@@ -8,6 +8,7 @@ import {
   InspectedExecution,
   State,
 } from "../execution.ts";
+import { History } from "../history.ts";
 import { listOf, paging, QueryFlag } from "../list.ts";
 import { DEFAULT_NAMESPACE } from "../name.ts";
 import { all, any, grant, run, scoped } from "../permission.ts";
@@ -30,6 +31,10 @@ const RunQuery = z.strictObject({
   ...Waiting,
   version: Version,
   name: z.string().trim().min(1).max(200).optional(),
+});
+const RunHeaders = z.object({
+  /** Of two starts with the same key one creates an execution, the other is answered for it. */
+  "idempotency-key": z.string().optional(),
 });
 const ResumeQuery = z.strictObject({ ...Waiting, pause: z.string().optional() });
 const BasicQuery = {
@@ -74,6 +79,14 @@ const read = any(
 const readExecution = all(grant("execution:*:read"), grant("workflow:{ns}:{wf}:read"));
 const listExecutions = all(grant("execution:*:read"), scoped("workflow:{ns}:{wf}:read"));
 
+const cancelAnswers = { 200: ExecutionRecord, 202: ExecutionRecord } as const;
+const CancelQuery = z.strictObject({
+  mode: z.enum(["async", "sync"]).default("async"),
+  detailed: QueryFlag.optional(),
+  timeout: Waiting.timeout,
+});
+const Seq = z.int().positive();
+
 export const executionRoutes = {
   run: {
     method: "POST",
@@ -82,6 +95,7 @@ export const executionRoutes = {
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: RunQuery,
+    headers: RunHeaders,
     body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: runAnswers,
@@ -94,6 +108,7 @@ export const executionRoutes = {
     permission: run("default/{wf}"),
     effect: "write",
     query: RunQuery,
+    headers: RunHeaders,
     body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: runAnswers,
@@ -131,6 +146,25 @@ export const executionRoutes = {
     query: z.strictObject({ detailed: QueryFlag.optional() }),
     answers: { 200: ExecutionRecord },
   },
+  cancel: {
+    method: "POST",
+    path: "/workflows/{ns}/{wf}/cancel/{id}",
+    summary: "Cancels an execution and its children; `mode=sync` waits until it has ended.",
+    permission: run("{ns}/{wf}"),
+    effect: "write",
+    query: CancelQuery,
+    body: z.strictObject({ reason: z.string().trim().min(1).max(1000).optional() }).nullable(),
+    answers: cancelAnswers,
+  },
+  cancelLink: {
+    method: "GET",
+    path: "/workflows/{ns}/{wf}/cancel/{id}",
+    summary: "Cancels an execution, for a link to click.",
+    permission: run("{ns}/{wf}"),
+    effect: "write",
+    query: CancelQuery,
+    answers: cancelAnswers,
+  },
   listOfWorkflow: {
     method: "GET",
     path: "/workflows/{ns}/{wf}/executions",
@@ -156,15 +190,17 @@ export const executionRoutes = {
   get: {
     method: "GET",
     path: "/executions/{id}",
-    summary: "Reads one execution; `detailed=true` adds its log, or the page of it asked for.",
+    summary:
+      "Reads one execution; `detailed=true` adds its log, or the page of it asked for; `mode=sync` waits for its end or pause first.",
     permission: readExecution,
     effect: "read",
     query: z.strictObject({
-      detailed: QueryFlag.optional(),
+      ...Waiting,
+      mode: z.literal("sync").optional(),
       ...EventPageQuery,
       limit: z.coerce.number().int().min(1).max(5000).optional(),
     }),
-    answers: { 200: ExecutionRecord },
+    answers: runAnswers,
   },
   events: {
     method: "GET",
@@ -177,6 +213,50 @@ export const executionRoutes = {
       limit: z.coerce.number().int().min(1).max(5000).default(500),
     }),
     answers: { 200: listOf(RecordedEvent) },
+  },
+  eventValue: {
+    method: "GET",
+    path: "/executions/{id}/events/{seq}/value",
+    summary: "Reads the whole value of one event, also one that is kept outside the log.",
+    permission: readExecution,
+    effect: "read",
+    answers: { 200: AnyJson },
+  },
+  history: {
+    method: "GET",
+    path: "/executions/{id}/history",
+    summary: "Exports an execution with its typed log, for `engine workflow replay` and for tests.",
+    permission: readExecution,
+    effect: "read",
+    answers: { 200: History },
+  },
+  signal: {
+    method: "POST",
+    path: "/executions/{id}/signals/{name}",
+    summary: "Sends a signal to an execution; the body is its payload.",
+    permission: run("{ns}/{wf}"),
+    effect: "write",
+    body: AnyJson,
+    answers: { 202: z.object({ execution_id: z.string(), name: z.string(), seq: Seq }) },
+  },
+  fork: {
+    method: "POST",
+    path: "/executions/{id}/fork",
+    summary:
+      "Starts a copy that goes on from an event or before a call of this one; without a cut, anew.",
+    permission: run("{ns}/{wf}"),
+    effect: "write",
+    body: z
+      .strictObject({
+        from_seq: Seq.optional(),
+        from_call: z.string().optional(),
+        input: AnyJson.optional(),
+        version: z.int().positive().optional(),
+        name: z.string().trim().min(1).max(200).optional(),
+      })
+      .nullable(),
+    bodyLimit: RUN_BODY_LIMIT,
+    answers: { 201: ExecutionRecord },
   },
 } as const satisfies Record<string, Route>;
 

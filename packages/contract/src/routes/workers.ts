@@ -1,6 +1,9 @@
 import * as z from "zod";
+import { AnyJson } from "../any-json.ts";
 import { open, worker } from "../permission.ts";
 import type { Route } from "../route.ts";
+import { StoredReference } from "../stored-reference.ts";
+import { CacheKey } from "../task-cache.ts";
 import {
   Checkpoint,
   CheckpointAccepted,
@@ -19,10 +22,15 @@ import {
   WorkerRegistration,
 } from "../worker.ts";
 
-const CHECKPOINT_LIMIT = 64 * 1024 * 1024;
+/** Of bodies that hold what goes into logs: many values, each up to `max_value_bytes`. */
+const LOG_LIMIT = 64 * 1024 * 1024;
 const session = z.object({ [SESSION_HEADER]: z.string().optional() });
 const CheckpointBatch = z.strictObject({ items: z.array(CheckpointItem).max(256) });
 const Generation = z.coerce.number().int().positive();
+const CacheQuestion = z.strictObject({
+  generation: z.int().positive(),
+  ...CacheKey.omit({ namespace: true }).shape,
+});
 
 /** The worker protocol (WRK-6). Redaction never applies to it. */
 export const workerRoutes = {
@@ -64,7 +72,7 @@ export const workerRoutes = {
     effect: "write",
     headers: session.extend({ "x-engine-worker": z.string().optional() }),
     body: Checkpoint,
-    bodyLimit: CHECKPOINT_LIMIT,
+    bodyLimit: LOG_LIMIT,
     answers: { 200: CheckpointAccepted },
   },
   checkpoints: {
@@ -75,7 +83,7 @@ export const workerRoutes = {
     effect: "write",
     headers: session,
     body: CheckpointBatch,
-    bodyLimit: CHECKPOINT_LIMIT,
+    bodyLimit: LOG_LIMIT,
     answers: { 200: z.object({ items: z.array(CheckpointAnswer) }) },
   },
   checkpointLines: {
@@ -87,7 +95,7 @@ export const workerRoutes = {
     effect: "write",
     headers: session,
     body: CheckpointBatch,
-    bodyLimit: CHECKPOINT_LIMIT,
+    bodyLimit: LOG_LIMIT,
     lines: true,
     answers: {
       200: { raw: "application/x-ndjson", meaning: "for each line the answer of `checkpoints`" },
@@ -135,6 +143,53 @@ export const workerRoutes = {
       limit: z.coerce.number().int().min(1).max(1000).default(1000),
     }),
     answers: { 200: EventPage },
+  },
+  saveValue: {
+    method: "PUT",
+    path: "/workers/{name}/executions/{id}/values/{sha256}",
+    summary: "Keeps a value outside the log, under the SHA-256 of its text.",
+    permission: worker,
+    effect: "write",
+    headers: session,
+    query: z.strictObject({ generation: Generation }),
+    body: z.strictObject({ text: z.string() }),
+    bodyLimit: LOG_LIMIT,
+    answers: { 200: StoredReference },
+  },
+  loadValue: {
+    method: "GET",
+    path: "/workers/{name}/executions/{id}/values/{sha256}",
+    summary: "Reads a value that the execution keeps outside its log.",
+    permission: worker,
+    effect: "read",
+    headers: session,
+    query: z.strictObject({
+      generation: Generation,
+      /** The execution that made it, when that is another one. */
+      of: z.string().optional(),
+    }),
+    answers: { 200: { raw: "application/json", meaning: "the value as the log would hold it" } },
+  },
+  cacheLookup: {
+    method: "POST",
+    path: "/workers/{name}/executions/{id}/cache",
+    summary: "Looks for the kept output of a task.",
+    permission: worker,
+    effect: "read",
+    headers: session,
+    body: CacheQuestion,
+    answers: { 200: z.object({ hit: z.boolean(), value: AnyJson.optional() }) },
+  },
+  cacheKeep: {
+    method: "PUT",
+    path: "/workers/{name}/executions/{id}/cache",
+    summary: "Keeps the output of a task for calls with the same key.",
+    permission: worker,
+    effect: "write",
+    headers: session,
+    body: CacheQuestion.extend({ value: AnyJson, ttl_ms: z.int().positive() }),
+    bodyLimit: LOG_LIMIT,
+    answers: { 204: { raw: null, meaning: "the output is kept" } },
   },
   disconnect: {
     method: "POST",

@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Host } from "../replay/port.ts";
 import { setScopeReader } from "../replay/scope.ts";
+import { callSite } from "./call-site.ts";
+import { installReplaySafeGlobals } from "./replay-safe/install.ts";
+import { realClock } from "./replay-safe/real.ts";
 
 // One storage for the process, however many hosts are made: a scope names its execution itself.
 const scopes = new AsyncLocalStorage<unknown>();
@@ -10,25 +13,39 @@ export interface NodeHostOptions {
   readonly log?: Host["log"];
 }
 
-/** The replay core's host on Node. */
+/** The replay core's host on Node. Makes this process's globals replay-safe (EXE-31). */
 export function nodeHost(options: NodeHostOptions = {}): Host {
   setScopeReader(() => scopes.getStore());
+  installReplaySafeGlobals();
+  const { log = () => {} } = options;
   return {
     runInScope: (scope, body) => scopes.run(scope, body),
     currentScope: () => scopes.getStore(),
     // Outside any scope: what the core does by itself must not look like user code's doing.
     drain: (then) => void scopes.exit(() => setImmediate(then)),
-    now: Date.now,
-    setTimer: (then, ms) => {
-      const timer = scopes.exit(() => setTimeout(then, ms));
-      return () => clearTimeout(timer);
-    },
-    random: Math.random,
-    uuid: randomUUID,
+    now: realClock.now,
+    setTimer: (then, ms) => scopes.exit(() => startTimer(then, ms)),
+    random: realClock.random,
+    uuid: realClock.randomUUID,
+    hash: (text) => createHash("sha256").update(text).digest("hex"),
+    callSite,
     createAbort: () => {
       const controller = new AbortController();
       return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
     },
-    log: options.log ?? (() => {}),
+    log: (level, message, details) => scopes.exit(() => log(level, message, details)),
   };
+}
+
+/** The longest time a timer of Node's takes; one that is given more fires at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+function startTimer(then: () => void, ms: number): () => void {
+  let timer: ReturnType<typeof realClock.setTimeout>;
+  const arm = (left: number) => {
+    const next = left > LONGEST_MS ? () => arm(left - LONGEST_MS) : then;
+    timer = realClock.setTimeout(next, Math.min(left, LONGEST_MS));
+  };
+  arm(ms);
+  return () => realClock.clearTimeout(timer);
 }

@@ -1,4 +1,6 @@
 // The replay core on Node, for processes that run workflows: worker, local run, tests.
+
+export { findWorkflow } from "../find-workflow.ts";
 export { type LocalHost, type LocalRunOptions, setLocalHost } from "../local-host.ts";
 export { startExecution } from "../replay/execution.ts";
 export type {
@@ -13,3 +15,4 @@ export type {
 } from "../replay/port.ts";
 export { type RunResult, runResult } from "../run-result.ts";
 export { type NodeHostOptions, nodeHost } from "./host.ts";
+export { type ReplayVerdict, replayHistory } from "./replay-history.ts";

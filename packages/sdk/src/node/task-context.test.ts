@@ -138,7 +138,7 @@ test("EXE-34 a log at its limit fails the execution instead of growing on", asyn
   const wf = workflow({ name: "w" }, async () => {
     for (;;) await tick();
   });
-  const execution = new MemoryExecution(wf, null, host, { max_events: 20 });
+  const execution = new MemoryExecution(wf, null, host, { limits: { max_events: 20 } });
   await execution.run();
   expect(execution.row).toMatchObject({ state: "FAILED", failure: { type: "HistoryLimitError" } });
   expect(execution.events.length).toBeLessThanOrEqual(20);

@@ -10,6 +10,8 @@ interface ContextOf {
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly attempt: number;
   readonly failure: Failure | null;
+  readonly secrets: Readonly<Record<string, unknown>>;
+  readonly configs: Readonly<Record<string, unknown>>;
 }
 
 /** The context of one attempt. Most tasks never look at the signal, so it is made when asked for. */
@@ -20,6 +22,8 @@ export class AttemptContext implements TaskContext {
   readonly attempt: number;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly failure: Failure | null;
+  readonly secrets: Readonly<Record<string, unknown>>;
+  readonly configs: Readonly<Record<string, unknown>>;
   readonly #host: Host;
   #controller: ReturnType<Host["createAbort"]> | undefined;
   #reason: unknown;
@@ -32,6 +36,8 @@ export class AttemptContext implements TaskContext {
     this.attempt = of.attempt;
     this.metadata = of.metadata ?? {};
     this.failure = of.failure;
+    this.secrets = of.secrets;
+    this.configs = of.configs;
     this.#host = of.host;
   }
 

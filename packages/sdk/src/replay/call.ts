@@ -3,7 +3,7 @@
  * {@link Group} it is given up with, and the {@link Runtime} that carries it out. They name each
  * other, which is why they share a file.
  */
-import type { CallKind } from "@engine/contract";
+import type { CallKind, StoredReference } from "@engine/contract";
 import type { TaskContext, TaskOptions } from "../options.ts";
 import type { CallIds } from "./call-ids.ts";
 import type { RecordedCall } from "./journal.ts";
@@ -13,6 +13,8 @@ import type { Host } from "./port.ts";
 export interface CombinatorSpec {
   readonly name: string;
   readonly kind: CallKind;
+  /** Of a graph its name. */
+  readonly label?: string;
   readonly started: string;
   /** Runs the branches inside `scope`; its result or first failure becomes the call's. */
   readonly run: (scope: Scope) => Promise<unknown>;
@@ -22,6 +24,44 @@ export interface ValueSpec {
   readonly kind: "now" | "random" | "uuid";
   readonly started: unknown;
   readonly take: (host: Host) => unknown;
+}
+
+export interface PauseSpec {
+  readonly name: string;
+  readonly output: unknown;
+  /** Milliseconds since 1970, or from now. */
+  readonly until?: number | undefined;
+  readonly after?: number | undefined;
+  /** Id of the execution whose end ends the pause. */
+  readonly onComplete?: string | undefined;
+}
+
+/** Milliseconds since 1970, or from now on. */
+export type SleepSpec = { readonly until: number } | { readonly ms: number };
+
+/** A child to start. */
+export interface ChildSpec {
+  /** `<namespace>/<name>`. */
+  readonly workflow: string;
+  readonly input: unknown;
+  readonly version: number | undefined;
+  readonly wait: boolean;
+  readonly detach: boolean;
+  readonly name: string | undefined;
+}
+
+/** The world as the workflow's own code sees it (EXE-31): equal on every replay. */
+export interface BodyWorld {
+  /** Milliseconds since 1970: the time of the newest event the body has received. */
+  now(): number;
+  /** From 0 up to 1, seeded. */
+  random(): number;
+  /** A durable timer; returns what cancels it. */
+  timer(scope: Scope, then: () => void, ms: number): () => void;
+  /** The log is being replayed: what the body prints was printed before. */
+  readonly isReplaying: boolean;
+  /** For the worker's own log; once per execution and key. */
+  warn(key: string, message: string): void;
 }
 
 /** A user's task as the core runs it. */
@@ -34,7 +74,13 @@ export interface TaskDefinition {
 /** What the authoring functions ask of the execution they are called in. */
 export interface Runtime {
   task(scope: Scope, task: TaskDefinition, input: unknown): Promise<unknown>;
-  pause(scope: Scope, name: string, output: unknown): Promise<unknown>;
+  pause(scope: Scope, spec: PauseSpec): Promise<unknown>;
+  sleep(scope: Scope, spec: SleepSpec): Promise<unknown>;
+  /** @param timeout Milliseconds; undefined waits for ever. */
+  signal(scope: Scope, name: string, timeout: number | undefined): Promise<unknown>;
+  child(scope: Scope, spec: ChildSpec): Promise<unknown>;
+  config(scope: Scope, key: string): Promise<unknown>;
+  readonly world: BodyWorld;
   /** A value of the real world, taken once and recorded: `now`, `random`, `uuid`. */
   recordedValue(scope: Scope, spec: ValueSpec): Promise<unknown>;
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown>;
@@ -147,6 +193,18 @@ export class Call {
   openWaits = 0;
   /** Tells running code that its result is no longer wanted. */
   onAbort: (() => void) | undefined;
+  /** Its start is in the log or on the way there, and it has been set going here. */
+  isBegun = false;
+  /** Its code gave it up, such as a cleared timer; it is recorded as cancelled once it is begun. */
+  isGivenUp = false;
+  /** Of a task with a rollback: runs it after a cancel (EXE-42). */
+  unwind: (() => Promise<void>) | undefined;
+  /** Its rollback has ended in this copy. */
+  isRolledBack = false;
+  /** Settles when the function that runs for it now has settled. */
+  bodySettled: Promise<unknown> | undefined;
+  /** Of a task with a storage of its own: what reads an outcome back. */
+  retrieve: ((reference: StoredReference) => Promise<unknown>) | undefined;
 
   constructor(
     id: string,

@@ -1,18 +1,27 @@
 import {
   decode,
+  EngineError,
   type Event,
   type EventType,
   engineFailure,
   type Failure,
   isOutcome,
   parseEventTime,
+  referenceOf,
   type Stored,
+  store,
+  unconsumedSignals,
+  type Wait,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import { type Call, Group, type Scope } from "./call.ts";
-import { nondeterminism, recordedRef } from "./divergence.ts";
+import { Cancellation } from "./cancellation.ts";
+import { type CallRef, nondeterminism, recordedRef } from "./divergence.ts";
+import { fetchOutput } from "./fetch-output.ts";
 import { Journal } from "./journal.ts";
 import { type Entry, Outbox } from "./outbox.ts";
+import { outside } from "./outside.ts";
+import { Parking } from "./parking.ts";
 import type { Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
 import { Releases } from "./releases.ts";
@@ -27,10 +36,20 @@ export interface Sending {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
+/** Values of these may be kept outside the log; the others the engine itself has to read. */
+const KEPT_ELSEWHERE: ReadonlySet<EventType> = new Set([
+  "TASK_STARTED",
+  "TASK_COMPLETED",
+  "WORKFLOW_STARTED",
+  "WORKFLOW_COMPLETED",
+]);
+/** A log this long is worth a warning (EXE-34). */
+const LARGE_HISTORY = 10_000;
+
 /**
- * The heart of one running copy of an execution: the log it replays, the events it adds, the order
- * in which outcomes reach the code, and the moment when nothing is left to do but wait. What calls
- * do is in `runtime.ts` and the files of the single kinds.
+ * The heart of one running copy of an execution: the log it replays, the events it adds, and the
+ * order in which outcomes reach the code. What calls do is in `runtime.ts` and the files of the
+ * single kinds; when to stop running and wait, in `parking.ts`.
  */
 export class Core {
   readonly options: RunOptions;
@@ -38,74 +57,110 @@ export class Core {
   readonly releases: Releases;
   readonly outbox: Outbox;
   readonly progress: Progress;
+  readonly parking: Parking;
   readonly root: Group = new Group(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
   readonly calls: Map<string, Call> = new Map();
   /** Combinators without an outcome. */
   readonly combinators: Set<Call> = new Set();
-  readonly ended: Promise<Ended>;
   /** The body has returned or thrown: no call starts any more. */
   isBodyOver = false;
   /** The execution fails whatever its code still does. */
   isDoomed = false;
-  /** Bodies of tasks that run, and graces that pass: while there are any, nothing is parked. */
-  active = 0;
+  /** Set once a cancel has reached the code. */
+  cancellation: Cancellation | undefined;
+  /** The first call the log does not have. */
+  firstNew: CallRef | undefined;
+  /** `time` of the event that began this execution's body: the body's first clock. */
+  startedAt: number;
 
-  readonly #resolveEnded: (ended: Ended) => void;
+  #ended: Promise<Ended>;
+  #resolveEnded: (ended: Ended) => void;
   readonly #workflowHead: string;
   readonly #log: (Event | string)[];
   #received = 0;
+  #receivedAt: { received: number; ms: number } | undefined;
   #isLive = false;
   #isStopped = false;
+  #isParked = false;
+  #hasSignals: boolean;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
-  #waits: Set<Call> = new Set();
   #pushed: { base_seq: number; events: readonly Event[] }[] = [];
 
-  constructor(options: RunOptions) {
+  constructor(given: RunOptions) {
+    const { info, host, history } = given;
+    const options = { ...given, port: outside(given.port, host) };
     this.options = options;
-    this.#log = [...options.history];
-    this.journal = new Journal(options.history);
-    this.releases = new Releases(options.host, () => this.#onReleased());
+    this.#log = [...history];
+    this.#hasSignals = history.some(({ type }) => type === "WORKFLOW_SIGNALED");
+    this.journal = new Journal(history);
+    this.releases = new Releases(host, () => this.#onReleased());
     this.progress = new Progress(options);
-    const last = options.history.at(-1);
+    this.parking = new Parking({
+      host,
+      isBusy: () => this.#isBusy,
+      park: (waiting, pause) => this.#park(waiting, pause),
+    });
+    const last = history.at(-1);
     this.outbox = new Outbox({
-      host: options.host,
+      host,
       port: options.port,
       releases: this.releases,
       head: last?.seq ?? 0,
-      time: last ? parseEventTime(last.time) : options.host.now(),
+      time: last ? parseEventTime(last.time) : host.now(),
+      state: this.journal.cancelling ? "CANCELLING" : "RUNNING",
       onForeign: (events) => this.#onForeign(events),
-      resumed: (time) => {
-        const type = "WORKFLOW_RESUMED";
-        const meta = { cause: "recover" };
-        const text = eventText({ type, head: this.#workflowHead, value: STORED_NULL, time, meta });
-        return { type, source_id: options.info.execution_id, text };
-      },
+      resumed: (time, events) => this.#resumed(time, events),
       onStale: () => this.stop("stale"),
-      onRecorded: (entries) => {
-        for (const { text } of entries) this.#log.push(text);
+      onRecorded: (texts) => {
+        for (const text of texts) this.#log.push(text);
         // The first thing a copy records is that it runs.
         this.progress.begin();
       },
       onSettled: () => this.#onSent(),
     });
-    const { execution_id, workflow } = options.info;
+    const { execution_id, workflow } = info;
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
+    this.startedAt = parseEventTime(this.journal.started?.time ?? this.outbox.time());
     const { promise, resolve } = Promise.withResolvers<Ended>();
-    this.ended = promise;
+    this.#ended = promise;
     this.#resolveEnded = resolve;
+  }
+
+  /** How this life of the copy ends. */
+  get ended(): Promise<Ended> {
+    return this.#ended;
   }
 
   /** The log up to the newest outcome the code has received: equal on every replay (EXE-11). */
   get eventsReceived(): readonly Event[] {
-    return this.#log
-      .slice(0, this.#received)
-      .map((e, i) => (typeof e === "string" ? { ...(JSON.parse(e) as Event), seq: i + 1 } : e));
+    return this.#log.slice(0, this.#received).map(eventOf);
+  }
+
+  /** The time of the newest event the code has received (EXE-31). */
+  get timeReceived(): number {
+    const received = this.#received;
+    if (received === 0) return this.startedAt;
+    if (this.#receivedAt?.received !== received) {
+      const newest = this.#log[received - 1];
+      const time = newest === undefined ? undefined : eventOf(newest, received - 1).time;
+      this.#receivedAt = { received, ms: time ? parseEventTime(time) : this.startedAt };
+    }
+    return Math.max(this.#receivedAt.ms, this.startedAt);
   }
 
   get isStopped(): boolean {
     return this.#isStopped;
+  }
+
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** The code is being led along a log: what it prints was printed before. */
+  get isReplaying(): boolean {
+    return !this.#isLive && this.journal.calls.size > 0;
   }
 
   /**
@@ -113,13 +168,14 @@ export class Core {
    * after the body was started.
    */
   replay(): void {
-    if (this.journal.calls.size === 0) {
+    const { calls, outcomes } = this.journal;
+    if (calls.size === 0 && outcomes.length === 0) {
       this.#goLive();
       return;
     }
     // Even a log without outcomes has recorded calls to compare, once the code has come to rest.
     this.releases.push(() => {});
-    for (const event of this.journal.outcomes) this.releases.push(() => this.#replayOutcome(event));
+    for (const event of outcomes) this.releases.push(() => this.#replayOutcome(event));
   }
 
   /** Runs `then` when the log has been replayed: what it starts is new. */
@@ -130,18 +186,45 @@ export class Core {
 
   /** The body is over: `then` runs when the log is replayed and all that followed was written. */
   bodyIsOver(then: () => void): void {
+    if (this.cancellation) {
+      this.cancellation.bodyIsOver();
+      return;
+    }
     this.isBodyOver = true;
     if (this.#isLive) then();
     else this.#onOver = then;
   }
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
-    const head = call?.eventHead ?? this.#workflowHead;
-    const time = this.outbox.time();
-    const text = eventText({ type, head, value, time, meta: sending.meta });
-    const source_id = call?.id ?? this.options.info.execution_id;
-    const { state, onDurable, isUrgent = onDurable !== undefined } = sending;
-    this.outbox.add({ type, source_id, text, state, onDurable }, isUrgent);
+    const { state, onDurable, meta, isUrgent = onDurable !== undefined } = sending;
+    const { info, limits } = this.options;
+    if (call && info.transient) {
+      // Nothing of it is recorded; the code goes on as if it were (EXE-58).
+      if (onDurable) this.releases.push(() => onDurable(this.outbox.head));
+      return;
+    }
+    const head = `{"type":"${type}",${call?.eventHead ?? this.#workflowHead},"value":`;
+    const tail = `,"time":"${this.outbox.time()}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
+    const isLarge =
+      value.length > limits.inline_value_bytes &&
+      KEPT_ELSEWHERE.has(type) &&
+      (call === undefined || call.kind === null || type === "TASK_COMPLETED") &&
+      !value.startsWith('{"$stored"');
+    const source_id = call?.id ?? info.execution_id;
+    this.outbox.add({ type, source_id, head, value, tail, isLarge, state, onDurable }, isUrgent);
+  }
+
+  warn(code: string, message: string, task_call_id?: string): void {
+    const { text } = store({ code, message, ...(task_call_id && { task_call_id }) }, "value");
+    this.emit(undefined, "WORKFLOW_WARNING", text);
+  }
+
+  /** Counts what a call adds to the log; a long log is warned of once (EXE-34). */
+  countCall(): void {
+    if (this.outbox.length < LARGE_HISTORY || this.journal.hasWarnedLarge) return;
+    this.journal.hasWarnedLarge = true;
+    const message = `the log has ${this.outbox.length} events, which every replay reads; at ${this.options.limits.max_events} the execution fails: split the work into child executions`;
+    this.warn("history_large", message);
   }
 
   /** Writes a call's outcome and hands it to the code once it is durable. */
@@ -156,9 +239,11 @@ export class Core {
     this.emit(call, type, value, { onDurable, ...(meta && { meta }) });
   }
 
-  complete(call: Call, output: Stored, meta?: Sending["meta"]): void {
+  /** @param envelope Stands in the log for a value that a storage of the user's keeps. */
+  complete(call: Call, output: Stored, meta?: Sending["meta"], envelope?: string): void {
     const settle = () => call.resolve(output.value);
-    this.conclude(call, { type: "TASK_COMPLETED", value: output.text, settle, meta });
+    const value = envelope ?? output.text;
+    this.conclude(call, { type: "TASK_COMPLETED", value, settle, meta });
   }
 
   fail(call: Call, failure: Failure, meta?: Sending["meta"]): void {
@@ -167,13 +252,15 @@ export class Core {
     this.conclude(call, { type: "TASK_FAILED", value, settle, meta });
   }
 
-  /** Gives an open call up (EXE-33, EXE-46). */
+  /** Gives an open call up (EXE-33, EXE-42, EXE-46). */
   cancel(call: Call): void {
+    if (call.isConcluded) return;
     // Once the body is over nobody is left to catch a rejection: the promise stays as it is.
     const settle = () => {
       if (!this.isBodyOver) call.reject(cancelled(call));
     };
     this.conclude(call, { type: "TASK_CANCELLED", value: STORED_NULL, settle });
+    this.cancellation?.unwind(call);
   }
 
   /** The outcome reaches the code. */
@@ -186,22 +273,6 @@ export class Core {
     call.scope.group.leave(call);
   }
 
-  /** A body of the user's begins to run for this call. */
-  enterBody(call: Call): void {
-    call.isRunning = true;
-    this.active++;
-  }
-
-  /** Registers a wait for the outside world. */
-  wait(call: Call): void {
-    call.isWait = true;
-    this.#waits.add(call);
-    for (let c = call.scope.parent; c; c = c.scope.parent) {
-      if (c.isRunning && c.openWaits++ === 0) this.active--;
-    }
-    this.#parkSoon();
-  }
-
   /** Ends the copy's execution as failed, whatever its code still does. */
   doom(failure: Failure): void {
     if (this.isDoomed || this.#isStopped) return;
@@ -211,21 +282,28 @@ export class Core {
     this.terminate("WORKFLOW_FAILED", JSON.stringify(failure));
   }
 
-  terminate(type: "WORKFLOW_COMPLETED" | "WORKFLOW_FAILED", value: string): void {
-    this.emit(undefined, type, value, {
-      state: type === "WORKFLOW_COMPLETED" ? "COMPLETED" : "FAILED",
-      onDurable: () => this.#end("terminal"),
-    });
+  terminate(
+    type: "WORKFLOW_COMPLETED" | "WORKFLOW_FAILED" | "WORKFLOW_CANCELLED",
+    value: string,
+    meta?: Sending["meta"],
+  ): void {
+    this.#warnOfDropped();
+    const state = STATE_AFTER[type];
+    const onDurable = () => this.#end("terminal");
+    this.emit(undefined, type, value, { state, onDurable, ...(meta && { meta }) });
   }
 
   stop(reason: string): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped && !this.#isParked) return;
     this.options.host.log("debug", "a copy of an execution stops", {
       execution_id: this.options.info.execution_id,
       reason,
     });
+    // What waits in a parked copy goes on in another: nobody is to hear that it is given up.
+    const wasParked = this.#isParked;
     this.#isStopped = true;
-    this.root.abort();
+    this.#isParked = false;
+    if (!wasParked) this.root.abort();
     this.#end("stopped");
   }
 
@@ -234,6 +312,26 @@ export class Core {
     // A delta is under way: either its answer brings these events, or they follow it.
     if (this.outbox.isSending) this.#pushed.push({ base_seq, events });
     else this.outbox.append(base_seq, events);
+  }
+
+  /** A paused or parked copy goes on under a new claim; undefined when it cannot (RUN-4). */
+  wake(events: readonly Event[]): Promise<Ended> | undefined {
+    const isNext = events.every(({ seq }, i) => seq === this.outbox.head + 1 + i);
+    const isForeign = events.every(({ type }) => type !== "TASK_STARTED" && !BY_COPIES.has(type));
+    // A body that waits inside a task has timers of its own, which ran on meanwhile.
+    const isStill = [...this.root.open].every((call) => !call.isRunning);
+    const isClaimed = events.at(-1)?.type === "WORKFLOW_CLAIMED";
+    if (!this.#isParked || !isNext || !isForeign || !isStill || !isClaimed) return undefined;
+    this.#isParked = false;
+    this.#isStopped = false;
+    const { promise, resolve } = Promise.withResolvers<Ended>();
+    this.#ended = promise;
+    this.#resolveEnded = resolve;
+    this.releases.restart();
+    this.outbox.restart(events);
+    this.parking.startTimers();
+    this.parking.soon();
+    return promise;
   }
 
   /**
@@ -252,7 +350,7 @@ export class Core {
     this.whenLive(() => {
       for (const call of [...group.open]) if (call.isWait) this.cancel(call);
       if (![...group.open].some((call) => !call.isConcluded)) return;
-      this.active++;
+      this.parking.active++;
       let isPassing = true;
       const cancelTimer = this.options.host.setTimer(() => {
         done();
@@ -262,8 +360,8 @@ export class Core {
       const done = () => {
         if (!isPassing) return;
         isPassing = false;
-        this.active--;
-        this.#parkSoon();
+        this.parking.active--;
+        this.parking.soon();
       };
       group.whenEmpty(() => {
         cancelTimer();
@@ -276,29 +374,66 @@ export class Core {
   /** Ends combinators of a group whose branches never came to an end. */
   closeCombinators(group: Group): void {
     for (const call of [...this.combinators].reverse()) {
-      if (!call.scope.group.isBelow(group)) continue;
-      call.isConcluded = true;
-      this.combinators.delete(call);
-      if (!call.recorded?.outcome) this.emit(call, "TASK_CANCELLED", STORED_NULL);
-      if (!this.isBodyOver) call.reject(cancelled(call));
+      if (call.scope.group.isBelow(group)) this.closeCombinator(call);
     }
+  }
+
+  closeCombinator(call: Call): void {
+    call.isConcluded = true;
+    this.combinators.delete(call);
+    if (call.isBegun && !call.recorded?.outcome) this.emit(call, "TASK_CANCELLED", STORED_NULL);
+    if (!this.isBodyOver) call.reject(cancelled(call));
   }
 
   /** An outcome recorded inside a task: no order binds it, so the call settles at once. */
   replayNested(call: Call, event: Event): void {
     call.isConcluded = true;
-    this.settle(call, () => settleWith(call, event), event.seq);
+    const fetched = this.#settleWith(call, event);
+    if (fetched) void fetched;
   }
 
-  #replayOutcome(event: Event): void {
-    if (this.isDoomed) return;
+  #replayOutcome(event: Event): undefined | Promise<void> {
+    if (this.isDoomed) return undefined;
+    if (event.type === "WORKFLOW_CANCELLING") {
+      this.#beginCancel(event);
+      return undefined;
+    }
     const call = this.calls.get(event.source_id);
     if (!call) {
       this.#diverge(event.source_id);
-      return;
+      return undefined;
     }
     call.isConcluded = true;
-    this.settle(call, () => settleWith(call, event), event.seq);
+    if (event.type === "TASK_CANCELLED") this.cancellation?.unwind(call);
+    return this.#settleWith(call, event);
+  }
+
+  /** Settles a call with a recorded outcome; a promise when its value has to be fetched first. */
+  #settleWith(call: Call, event: Event): undefined | Promise<void> {
+    const { type, value, seq } = event;
+    if (type === "TASK_FAILED") {
+      this.settle(call, () => call.reject(taskError(value as unknown as Failure)), seq);
+    } else if (type !== "TASK_COMPLETED") {
+      this.settle(call, () => call.reject(cancelled(call)), seq);
+    } else if (referenceOf(value) === undefined) {
+      this.settle(call, () => call.resolve(decode(value)), seq);
+    } else {
+      return fetchOutput(call, value, this.options.port.services).then(
+        (output) => this.settle(call, () => call.resolve(output), seq),
+        (error: unknown) => this.#missing(call, error),
+      );
+    }
+    return undefined;
+  }
+
+  #missing(call: Call, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof EngineError && error.code === "unavailable") {
+      this.stop(message);
+      return;
+    }
+    const text = `the recorded output of ${call.id} cannot be read: ${message}`;
+    this.doom(engineFailure("StoredValueMissingError", text, { task_call_id: call.id }));
   }
 
   #diverge(id: string): void {
@@ -307,12 +442,12 @@ export class Core {
     const slash = id.lastIndexOf("/");
     const siblings = this.journal.childrenOf(slash < 0 ? null : id.slice(0, slash));
     const position = siblings.indexOf(call);
-    this.doom(nondeterminism({ position, expected: recordedRef(call), found: null }));
+    this.doom(nondeterminism({ position, expected: recordedRef(call), found: null, of: this }));
   }
 
   #onReleased(): void {
     if (!this.#isLive) this.#goLive();
-    else this.#considerParking();
+    else this.parking.consider();
   }
 
   #goLive(): void {
@@ -322,92 +457,129 @@ export class Core {
       this.#diverge(unasked.id);
       return;
     }
+    const { onLive } = this.options;
+    if (onLive) {
+      // A check of old logs against new code ends here.
+      onLive({ firstNew: this.firstNew, isBodyOver: this.isBodyOver });
+      this.stop("replayed");
+      return;
+    }
     this.#isLive = true;
     const pending = this.#onLive;
     this.#onLive = [];
     for (const then of pending) then();
     this.#onOver();
-    this.#parkSoon();
+    this.parking.soon();
   }
 
   #onSent(): void {
     const pushed = this.#pushed;
     this.#pushed = [];
     for (const { base_seq, events } of pushed) this.deliver(base_seq, events);
-    this.#parkSoon();
+    this.parking.soon();
   }
 
-  /** Events the server wrote: outcomes of waits. Everything else concerns the server alone. */
+  /** Events the server wrote: outcomes of waits, a cancel. Everything else concerns it alone. */
   #onForeign(events: readonly Event[]): void {
     for (const event of events) {
       this.#log.push(event);
+      if (event.type === "WORKFLOW_SIGNALED") this.#hasSignals = true;
+      if (event.type === "WORKFLOW_CANCELLING") {
+        this.releases.push(() => this.#beginCancel(event));
+      }
       if (!isOutcome(event.type)) continue;
       const call = this.calls.get(event.source_id);
       if (!call) continue;
       this.#conclude(call);
-      this.releases.push(() => this.settle(call, () => settleWith(call, event), event.seq));
+      this.releases.push(() => this.#settleWith(call, event));
     }
+  }
+
+  #beginCancel(event: Event): void {
+    // A body that had ended before it saw the cancel ends the way it ended (EXE-17 row 15).
+    if (this.isBodyOver || this.isDoomed || this.cancellation) return;
+    this.cancellation = new Cancellation(this, event);
+    this.cancellation.begin();
   }
 
   #conclude(call: Call): void {
     if (call.isConcluded) return;
     call.isConcluded = true;
-    if (call.isRunning) {
-      call.isRunning = false;
-      this.active--;
-    }
-    if (!this.#waits.delete(call)) return;
-    for (let c = call.scope.parent; c; c = c.scope.parent) {
-      if (c.isRunning && --c.openWaits === 0) this.active++;
-    }
+    this.parking.leave(call);
   }
 
-  /** Looks whether to park once the code has done all it can do by itself. */
-  #parkSoon(): void {
-    if (this.#waits.size) this.options.host.drain(() => this.#considerParking());
-  }
-
-  /** Parks when only the outside world can bring the execution further. */
-  #considerParking(): void {
-    const isBusy =
+  get #isBusy(): boolean {
+    return (
       !this.#isLive ||
       this.isBodyOver ||
       this.isDoomed ||
       this.#isStopped ||
-      this.active > 0 ||
+      this.cancellation !== undefined ||
       !this.releases.isIdle ||
-      this.outbox.isAwaited;
-    const [oldest] = this.#waits;
-    if (isBusy || !oldest) return;
-    this.emit(undefined, "WORKFLOW_PAUSED", oldest.pauseText ?? STORED_NULL, {
-      state: "PAUSED",
-      onDurable: () => this.#end("paused"),
-    });
+      this.outbox.isAwaited
+    );
+  }
+
+  #park(waiting: readonly Wait[], pause: Call | undefined): void {
+    const source_id = this.options.info.execution_id;
+    if (!pause) {
+      const blank = { type: undefined, source_id, head: "", value: "", tail: "", isLarge: false };
+      const onDurable = () => this.#end("parked");
+      this.outbox.add({ ...blank, state: "RUNNING", waiting, onDurable }, true);
+      return;
+    }
+    const head = `{"type":"WORKFLOW_PAUSED",${this.#workflowHead},"value":`;
+    const tail = `,"time":"${this.outbox.time()}","meta":null}`;
+    const value = pause.pauseText ?? STORED_NULL;
+    const onDurable = () => this.#end("paused");
+    const type = "WORKFLOW_PAUSED" as const;
+    const entry = { type, source_id, head, value, tail, isLarge: false, onDurable };
+    this.outbox.add({ ...entry, state: "PAUSED", ...(waiting.length > 0 && { waiting }) }, true);
+  }
+
+  #resumed(time: string, events: readonly Event[]): Entry {
+    const resuming = events.findLast(({ type }) => type === "WORKFLOW_RESUMING");
+    const meta = { cause: resuming?.meta?.["cause"] ?? "recover" };
+    const head = `{"type":"WORKFLOW_RESUMED",${this.#workflowHead},"value":`;
+    const value = resuming ? JSON.stringify(resuming.value) : STORED_NULL;
+    const tail = `,"time":"${time}","meta":${JSON.stringify(meta)}}`;
+    const source_id = this.options.info.execution_id;
+    return { type: "WORKFLOW_RESUMED", source_id, head, value, tail, isLarge: false };
+  }
+
+  /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
+  #warnOfDropped(): void {
+    if (!this.#hasSignals) return;
+    const names = unconsumedSignals(this.#log.map(eventOf)).map(({ name }) => name);
+    if (names.length === 0) return;
+    this.warn("signal_dropped", `signals that no call waited for: ${names.join(", ")}`);
   }
 
   #end(ended: Ended): void {
     this.#isStopped = true;
+    this.#isParked = ended === "paused" || ended === "parked";
+    this.parking.stopTimers();
     this.releases.stop();
     this.outbox.stop();
     this.#resolveEnded(ended);
   }
 }
 
-function eventText(of: {
-  type: EventType;
-  head: string;
-  value: string;
-  time: string;
-  meta: Sending["meta"] | undefined;
-}): string {
-  const meta = of.meta ? JSON.stringify(of.meta) : "null";
-  return `{"type":"${of.type}",${of.head},"value":${of.value},"time":"${of.time}","meta":${meta}}`;
-}
+const STATE_AFTER = {
+  WORKFLOW_COMPLETED: "COMPLETED",
+  WORKFLOW_FAILED: "FAILED",
+  WORKFLOW_CANCELLED: "CANCELLED",
+} as const;
 
-function settleWith(call: Call, event: Event): void {
-  if (event.type === "TASK_COMPLETED") call.resolve(decode(event.value));
-  else if (event.type === "TASK_FAILED") call.reject(taskError(event.value as unknown as Failure));
-  else call.reject(cancelled(call));
+/** Events that only a running copy writes: where there is one, another copy has been at work. */
+const BY_COPIES: ReadonlySet<EventType> = new Set([
+  "WORKFLOW_STARTED",
+  "WORKFLOW_RESUMED",
+  "WORKFLOW_PAUSED",
+]);
+
+function eventOf(entry: Event | string, index: number): Event {
+  return typeof entry === "string" ? { ...(JSON.parse(entry) as Event), seq: index + 1 } : entry;
 }
 
 export function cancelled(call: Pick<Call, "id" | "name">): Error {

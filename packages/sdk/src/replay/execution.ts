@@ -15,7 +15,7 @@ import { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
 import type { RunningExecution, RunOptions } from "./port.ts";
 import { CallRuntime } from "./runtime.ts";
-import { STORED_NULL, storeOr } from "./stored.ts";
+import { keepOutput, STORED_NULL, storeOr } from "./stored.ts";
 
 /**
  * Runs a copy of an execution: replays its log through the workflow's body and goes on from there.
@@ -25,15 +25,25 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
   const core = new Core(options);
   const { journal } = core;
   const cause = journal.resuming?.meta?.["cause"] ?? "recover";
-  if (!journal.hasStarted) core.emit(undefined, "WORKFLOW_STARTED", stored(options.info.input));
-  else {
+  if (!journal.started) {
+    const { input, version, bundle } = options.info;
+    // Which code the log was made by: a divergence names it.
+    const meta = version === null ? {} : { meta: { version, ...(bundle !== null && { bundle }) } };
+    core.emit(undefined, "WORKFLOW_STARTED", stored(input), meta);
+  } else {
     const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;
     core.emit(undefined, "WORKFLOW_RESUMED", input, { meta: { cause } });
   }
   void new Body(core, workflow).run();
   return {
     info: options.info,
-    ended: core.ended,
+    get ended() {
+      return core.ended;
+    },
+    wake: (events, listen) => {
+      core.progress.listen(listen);
+      return core.wake(events);
+    },
     get head() {
       return core.outbox.head;
     },
@@ -69,7 +79,10 @@ class Body {
     }
 
     const scope: Scope = {
-      runtime: new CallRuntime(core),
+      runtime: new CallRuntime(core, {
+        secrets: this.#workflow.options.secrets ?? [],
+        configs: this.#workflow.options.configs ?? [],
+      }),
       parent: undefined,
       ids: new CallIds(null),
       group: core.root,
@@ -91,9 +104,19 @@ class Body {
     const core = this.#core;
     core.bodyIsOver(() => {
       if (core.root.open.size || core.combinators.size) {
+        this.#warnOfOpen();
         core.abandon(core.root, () => void this.#terminate(result));
       } else void this.#terminate(result);
     });
+  }
+
+  /** Nobody awaits these any more: most often an `await` was forgotten. */
+  #warnOfOpen(): void {
+    const { host, info } = this.#core.options;
+    const open = [...this.#core.root.open].filter((c) => !c.isGivenUp).map(({ id }) => id);
+    if (open.length === 0) return;
+    const message = `workflow ${this.#workflow.qualifiedName} ended while ${open.join(", ")} ran: await every call, or collect them with parallel(); what is still open is cancelled`;
+    host.log("warn", message, { execution_id: info.execution_id });
   }
 
   async #terminate(result: { output: unknown; failure?: never } | { failure: Failure }) {
@@ -111,8 +134,11 @@ class Body {
       task_call_id: null,
       attempts: 1,
     });
-    if (failure) core.terminate("WORKFLOW_FAILED", JSON.stringify(failure));
-    else core.terminate("WORKFLOW_COMPLETED", stored.text);
+    const { outputStorage } = this.#workflow.options;
+    const id = core.options.info.execution_id;
+    const kept = failure ? { failure } : await keepOutput(stored, id, outputStorage);
+    if (kept.failure) core.terminate("WORKFLOW_FAILED", JSON.stringify(kept.failure));
+    else core.terminate("WORKFLOW_COMPLETED", kept.text);
   }
 }
 
@@ -125,8 +151,11 @@ function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext {
     namespace: info.namespace,
     version: info.version,
     label: info.name,
+    parentId: info.parent_id,
     input: decode(info.input),
     output: null,
+    failure: null,
+    waiting: [] as const,
     metadata: workflow.options.metadata ?? {},
     state,
     finished: false,
@@ -139,6 +168,11 @@ function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext {
     ...fields,
     get events(): readonly Event[] {
       return core.eventsReceived;
+    },
+    toJSON() {
+      const { executionId, parentId, input, ...rest } = fields;
+      const events = core.eventsReceived;
+      return { execution_id: executionId, parent_id: parentId, input, ...rest, events };
     },
   });
 }

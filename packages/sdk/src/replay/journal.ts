@@ -1,4 +1,5 @@
-import { type CallKind, type Event, isOutcome } from "@engine/contract";
+import { type CallKind, type Event, isOutcome, referenceOf } from "@engine/contract";
+import type { Host } from "./port.ts";
 
 /** A call the log already knows. */
 export interface RecordedCall {
@@ -6,7 +7,7 @@ export interface RecordedCall {
   readonly name: string;
   readonly kind: CallKind;
   readonly started: Event;
-  /** Events between start and outcome: retries, fallback, rollback, pause. */
+  /** Its other events: retries, fallback, rollback (after a cancel behind the outcome), pause. */
   readonly steps: Event[];
   readonly children: RecordedCall[];
   /** Some enclosing call is a user's task: the code that made it need not be deterministic. */
@@ -18,17 +19,20 @@ export interface RecordedCall {
 
 /** Kinds whose outcome follows from their branches: these run again on replay (see combinator). */
 function isCombinator(kind: CallKind): boolean {
-  return kind === "parallel" || kind === "map" || kind === "pipeline";
+  return kind === "parallel" || kind === "map" || kind === "pipeline" || kind === "graph";
 }
 
 /** The log of an execution, arranged for replay. */
 export class Journal {
   readonly calls: Map<string, RecordedCall> = new Map();
   readonly top: RecordedCall[] = [];
-  /** What replay hands back, in the order it was recorded. */
+  /** What replay hands back, in the order it was recorded: outcomes, and a cancel. */
   readonly outcomes: Event[] = [];
   readonly warned: Set<string> = new Set();
-  hasStarted = false;
+  /** The WORKFLOW_STARTED, once there is one. */
+  started: Event | undefined;
+  cancelling: Event | undefined;
+  hasWarnedLarge = false;
   /** The WORKFLOW_RESUMING no WORKFLOW_RESUMED has followed yet. */
   resuming: Event | undefined;
 
@@ -49,7 +53,11 @@ export class Journal {
   #add(event: Event): void {
     switch (event.type) {
       case "WORKFLOW_STARTED":
-        this.hasStarted = true;
+        this.started = event;
+        return;
+      case "WORKFLOW_CANCELLING":
+        this.cancelling = event;
+        this.outcomes.push(event);
         return;
       case "WORKFLOW_RESUMING":
         this.resuming = event;
@@ -58,8 +66,9 @@ export class Journal {
         this.resuming = undefined;
         return;
       case "WORKFLOW_WARNING": {
-        const { task_call_id } = event.value as { task_call_id?: string };
+        const { code, task_call_id } = event.value as { code: string; task_call_id?: string };
         if (task_call_id) this.warned.add(task_call_id);
+        if (code === "history_large") this.hasWarnedLarge = true;
         return;
       }
       case "TASK_STARTED":
@@ -100,4 +109,16 @@ export class Journal {
     call.outcome = event;
     if (!call.inTask && !isCombinator(call.kind)) this.outcomes.push(event);
   }
+}
+
+/** Whether a recorded call was made with the argument that is stored as `started`. */
+export function isSameInput(
+  { started: { value } }: RecordedCall,
+  started: string | null,
+  host: Pick<Host, "hash">,
+): boolean {
+  const reference = referenceOf(value);
+  if (!reference) return JSON.stringify(value) === (started ?? "null");
+  // It lies elsewhere, under the hash of its text.
+  return started !== null && reference.reference_id.endsWith(`/${host.hash(started)}`);
 }

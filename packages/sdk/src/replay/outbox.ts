@@ -1,22 +1,34 @@
 import {
   type Event,
   type EventType,
+  envelopeText,
   formatEventTime,
   isOutcome,
+  isTerminal,
   parseEventTime,
   type State,
+  type Wait,
 } from "@engine/contract";
 import type { CheckpointReply, Delta, ExecutionPort, Host } from "./port.ts";
 import type { Releases } from "./releases.ts";
 
-/** An event on its way into the log. */
+/**
+ * An event on its way into the log. One without a type is no event: it only says that the execution
+ * is parked, and comes last.
+ */
 export interface Entry {
-  readonly type: EventType;
+  readonly type: EventType | undefined;
   readonly source_id: string;
-  /** The event as JSON text. */
-  readonly text: string;
+  /** The event as JSON text up to its value, that value, and what follows it. */
+  readonly head: string;
+  readonly value: string;
+  readonly tail: string;
+  /** The value is too large for the log and goes elsewhere before the event does (EXE-49). */
+  readonly isLarge: boolean;
   /** The state the execution is in after this event, if the event changes it. */
   readonly state?: State | undefined;
+  /** Of a parked execution: the waits that no event has told of. */
+  readonly waiting?: readonly Wait[] | undefined;
   /** Called with its number once the event is durable, in the order of the log. */
   readonly onDurable?: ((seq: number) => void) | undefined;
 }
@@ -32,11 +44,12 @@ interface OutboxOptions {
   readonly time: number;
   /** Events the server wrote meanwhile. */
   readonly onForeign: (events: readonly Event[]) => void;
-  /** The WORKFLOW_RESUMED of a copy that goes on under a new claim. */
-  readonly resumed: (time: string) => Entry;
+  readonly state: State;
+  /** The WORKFLOW_RESUMED of a copy that goes on under a new claim; `events` gave it that claim. */
+  readonly resumed: (time: string, events: readonly Event[]) => Entry;
   readonly onStale: () => void;
-  /** Events of ours that are durable now. */
-  readonly onRecorded: (entries: readonly Entry[]) => void;
+  /** Events of ours that are durable now, as they are in the log. */
+  readonly onRecorded: (texts: readonly string[]) => void;
   /** Everything sent so far is durable and nothing is on its way. */
   readonly onSettled: () => void;
 }
@@ -50,7 +63,7 @@ export class Outbox {
   readonly #options: OutboxOptions;
   #queue: Entry[] = [];
   #inFlight: Entry[] | undefined;
-  #state: State = "RUNNING";
+  #state: State;
   #head: number;
   #lastMs: number;
   #lastTime = "";
@@ -60,6 +73,7 @@ export class Outbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    this.#state = options.state;
     this.#head = options.head;
     this.#lastMs = options.time;
     this.#lastTime = formatEventTime(options.time);
@@ -96,8 +110,11 @@ export class Outbox {
   add(entry: Entry, isUrgent: boolean): void {
     if (this.#isStopped) return;
     // The code went on after all, on something the engine knows nothing of: no reason to pause.
-    if (this.#queue.at(-1)?.type === "WORKFLOW_PAUSED") this.#queue.pop();
-    this.#queue.push(entry);
+    if (isParking(this.#queue.at(-1))) this.#queue.pop();
+    const last = this.#queue.at(-1);
+    // A late remark must not stand behind the end.
+    if (last?.state && isTerminal(last.state)) this.#queue.splice(-1, 0, entry);
+    else this.#queue.push(entry);
     if (isUrgent) this.flush();
     else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);
   }
@@ -118,6 +135,13 @@ export class Outbox {
     this.#clearLinger();
   }
 
+  /** A parked copy goes on with the events that woke it. */
+  restart(events: readonly Event[]): void {
+    this.#isStopped = false;
+    this.#state = "RUNNING";
+    this.#merge(events);
+  }
+
   /** Takes note of events the server appended and pushed, as far as they follow what is known. */
   append(base_seq: number, events: readonly Event[]): void {
     if (this.#inFlight || base_seq > this.#head) return;
@@ -135,17 +159,19 @@ export class Outbox {
     const ms = parseEventTime(last.time);
     if (ms > this.#lastMs) [this.#lastMs, this.#lastTime] = [ms, last.time];
     const settled = new Set(foreign.filter((e) => isOutcome(e.type)).map((e) => e.source_id));
-    this.#queue = this.#queue.filter(({ type, source_id }) => {
-      return type !== "WORKFLOW_PAUSED" && !(isOutcome(type) && settled.has(source_id));
+    this.#queue = this.#queue.filter((entry) => {
+      const { type, source_id } = entry;
+      return !isParking(entry) && !(type && isOutcome(type) && settled.has(source_id));
     });
-    if (foreign.some((event) => event.type === "WORKFLOW_CLAIMED")) this.#resumeFirst();
+    if (foreign.some(({ type }) => type === "WORKFLOW_CANCELLING")) this.#state = "CANCELLING";
+    if (foreign.some(({ type }) => type === "WORKFLOW_CLAIMED")) this.#resumeFirst(foreign);
     this.#options.onForeign(foreign);
   }
 
-  #resumeFirst(): void {
+  #resumeFirst(foreign: readonly Event[]): void {
     const first = this.#queue[0]?.type;
     if (first === "WORKFLOW_STARTED" || first === "WORKFLOW_RESUMED") return;
-    this.#queue.unshift(this.#options.resumed(this.time()));
+    this.#queue.unshift(this.#options.resumed(this.time(), foreign));
     this.flush();
   }
 
@@ -155,22 +181,52 @@ export class Outbox {
     const batch = this.#queue;
     this.#queue = [];
     this.#inFlight = batch;
-    const delta: Delta = {
-      base_seq: this.#head,
-      state: batch.findLast((entry) => entry.state)?.state ?? this.#state,
-      count: batch.length,
-      events: `[${batch.map((entry) => entry.text).join(",")}]`,
-    };
-    this.#options.port.checkpoint(delta).then(
-      (reply) => this.#onReply(batch, delta.state, reply),
-      (error: unknown) => {
-        this.#options.host.log("error", "a checkpoint could not be sent", { error: String(error) });
-        this.#onStale();
-      },
+    if (!batch.some((entry) => entry.isLarge)) {
+      this.#checkpoint(batch, batch.map(textOf));
+      return;
+    }
+    Promise.all(batch.map((entry) => this.#keptElsewhere(entry))).then(
+      (texts) => this.#checkpoint(batch, texts),
+      (error: unknown) => this.#failed("a large value could not be stored", error),
     );
   }
 
-  #onReply(batch: Entry[], state: State, reply: CheckpointReply): void {
+  async #keptElsewhere(entry: Entry): Promise<string> {
+    if (!entry.isLarge) return textOf(entry);
+    const reference = await this.#options.port.services.saveValue(entry.value);
+    return textOf({ ...entry, value: envelopeText(reference) });
+  }
+
+  #checkpoint(batch: Entry[], texts: readonly string[]): void {
+    if (this.#isStopped) return;
+    const events = texts.filter((text) => text !== "");
+    const waiting = batch.at(-1)?.waiting;
+    const state = batch.findLast((entry) => entry.state)?.state ?? this.#state;
+    const delta: Delta = {
+      base_seq: this.#head,
+      // A cancelled execution stays so until its end.
+      state: this.#state === "CANCELLING" && !isTerminal(state) ? "CANCELLING" : state,
+      count: events.length,
+      events: `[${events.join(",")}]`,
+      ...(waiting && { waiting }),
+    };
+    this.#options.port.checkpoint(delta).then(
+      (reply) => this.#onReply(batch, texts, delta.state, reply),
+      (error: unknown) => this.#failed("a checkpoint could not be sent", error),
+    );
+  }
+
+  #failed(message: string, error: unknown): void {
+    this.#options.host.log("error", message, { error: String(error) });
+    this.#onStale();
+  }
+
+  #onReply(
+    batch: readonly Entry[],
+    texts: readonly string[],
+    state: State,
+    reply: CheckpointReply,
+  ): void {
     if (this.#isStopped) return;
     switch (reply.kind) {
       case "stale":
@@ -179,14 +235,15 @@ export class Outbox {
       case "accepted":
         this.#inFlight = undefined;
         this.#state = state;
-        this.#confirm(batch);
+        this.#confirm(batch, texts);
         break;
       case "conflict": {
         this.#inFlight = undefined;
-        const known = batch.splice(0, reply.acknowledged - this.#head);
+        const n = reply.acknowledged - this.#head;
+        const known = batch.slice(0, n);
         this.#state = known.findLast((entry) => entry.state)?.state ?? this.#state;
-        this.#confirm(known);
-        this.#queue = [...batch, ...this.#queue];
+        this.#confirm(known, texts.slice(0, n));
+        this.#queue = [...batch.slice(n), ...this.#queue];
         this.#merge(reply.events);
         break;
       }
@@ -201,10 +258,10 @@ export class Outbox {
     else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);
   }
 
-  #confirm(entries: readonly Entry[]): void {
-    this.#options.onRecorded(entries);
-    for (const { onDurable } of entries) {
-      const seq = ++this.#head;
+  #confirm(entries: readonly Entry[], texts: readonly string[]): void {
+    this.#options.onRecorded(texts.filter((text) => text !== ""));
+    for (const { type, onDurable } of entries) {
+      const seq = type ? ++this.#head : this.#head;
       if (onDurable) this.#options.releases.push(() => onDurable(seq));
     }
   }
@@ -219,4 +276,13 @@ export class Outbox {
     this.#cancelLinger?.();
     this.#cancelLinger = undefined;
   }
+}
+
+function textOf({ type, head, value, tail }: Entry): string {
+  return type ? `${head}${value}${tail}` : "";
+}
+
+/** Whether an entry only says that nothing runs any more. */
+function isParking(entry: Entry | undefined): boolean {
+  return entry !== undefined && (entry.type === undefined || entry.type === "WORKFLOW_PAUSED");
 }

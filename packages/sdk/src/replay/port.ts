@@ -3,7 +3,16 @@
  * in (Node, a test); {@link ExecutionPort} is what it needs of whoever keeps the log (a worker, a
  * local run). The core itself is pure: it knows no Node, no network, no clock of its own.
  */
-import type { Encoded, Event, ExecutionLimits, ProgressItem, State, Wait } from "@engine/contract";
+import type {
+  CacheKey,
+  Encoded,
+  Event,
+  ExecutionLimits,
+  ProgressItem,
+  State,
+  StoredReference,
+  Wait,
+} from "@engine/contract";
 
 export interface Host {
   /** Runs `body` with `scope` as the current one, across awaits, like AsyncLocalStorage. */
@@ -17,9 +26,21 @@ export interface Host {
   setTimer(then: () => void, ms: number): () => void;
   random(): number;
   uuid(): string;
+  /** SHA-256 as hexadecimal text. */
+  hash(text: string): string;
+  /** The line of the user's code that is calling, as `file:line:column`; undefined when unknown. */
+  callSite(): string | undefined;
   createAbort(): { readonly signal: AbortSignal; abort(reason: unknown): void };
   /** For the worker's own log, never the execution's: warnings and swallowed details. */
   log(level: "debug" | "warn" | "error", message: string, details?: Record<string, unknown>): void;
+}
+
+/** A call as a divergence names it. */
+export interface CallRef {
+  readonly task_call_id: string;
+  readonly name: string;
+  /** What tells it from a call of the same name: a pause's name, a child's workflow. */
+  readonly label: string | null;
 }
 
 /** What the execution adds to its log in one go. */
@@ -41,7 +62,29 @@ export type CheckpointReply =
   /** Somebody else owns it now: the copy ends and writes nothing more. */
   | { readonly kind: "stale" };
 
+/**
+ * What tasks need of the outside beside the log. Every method retries network trouble by itself; a
+ * rejection is final and fails the call that asked.
+ */
+export interface TaskServices {
+  /** The stored text of a cached output; undefined = no hit (EXE-49a). */
+  lookUp(key: CacheKey): Promise<string | undefined>;
+  keep(key: CacheKey, text: string, ttl_ms: number): Promise<void>;
+  /** Keeps a value's stored text outside the log; equal text gives an equal reference (EXE-49). */
+  saveValue(text: string): Promise<StoredReference>;
+  /** Rejects EngineError `not_found` when the value is gone. */
+  loadValue(reference: StoredReference): Promise<string>;
+  /** The declared secrets of a task by name; those that do not exist are absent. */
+  secrets(task: string, names: readonly string[]): Promise<Readonly<Record<string, unknown>>>;
+  /** Configs by name; null asks on behalf of the workflow's own code. */
+  configs(
+    task: string | null,
+    names: readonly string[],
+  ): Promise<Readonly<Record<string, unknown>>>;
+}
+
 export interface ExecutionPort {
+  readonly services: TaskServices;
   /**
    * Makes a delta durable. One call at a time per execution. Retries network trouble by itself and
    * settles when the answer is certain; rejecting stops the copy as if it were stale.
@@ -59,9 +102,16 @@ export interface ExecutionInfo {
   /** An operator's label. */
   readonly name: string | null;
   readonly input: Encoded;
+  /** Of the generator behind `Math.random` in the body (EXE-31). */
+  readonly seed: string;
+  readonly parent_id: string | null;
+  /** Only WORKFLOW_… events are recorded (EXE-58). */
+  readonly transient: boolean;
+  /** Hash of the bundle that runs; null for a local run. */
+  readonly bundle: string | null;
 }
 
-/** How a copy ended. Only the first three have told the log so. */
+/** How a copy ended. Only the first three have told the log so; paused and parked ones can wake. */
 export type Ended = "terminal" | "paused" | "parked" | "stopped";
 
 export interface RunningExecution {
@@ -70,6 +120,12 @@ export interface RunningExecution {
   readonly head: number;
   /** Settles once, never rejects. */
   readonly ended: Promise<Ended>;
+  /**
+   * Lets a paused or parked copy go on under a new claim instead of replaying another (RUN-4):
+   * `events` are those behind {@link head}, the last one its WORKFLOW_CLAIMED. Gives the new end,
+   * or undefined when this copy cannot continue that log, in which case it is of no further use.
+   */
+  wake(events: readonly Event[], listen: boolean): Promise<Ended> | undefined;
   /** Merges events the server wrote; those already known are skipped, a gap is ignored. */
   deliver(base_seq: number, events: readonly Event[]): void;
   /** Whether `progress()` values are wanted. */
@@ -86,4 +142,9 @@ export interface RunOptions {
   readonly listen: boolean;
   readonly port: ExecutionPort;
   readonly host: Host;
+  /**
+   * Set to check a log against code without going on: called when the log has been replayed, after
+   * which the copy stops. `firstNew` is the first call that the log does not have.
+   */
+  readonly onLive?: (at: { firstNew: CallRef | undefined; isBodyOver: boolean }) => void;
 }

@@ -1,5 +1,8 @@
 import type { Host } from "./port.ts";
 
+/** Hands one outcome over; a promise when its value has to be fetched first. */
+type Release = () => void | Promise<void>;
+
 /**
  * Hands outcomes to the code one at a time, each followed by a full drain of microtasks, so that
  * whatever one outcome sets in motion has happened before the next arrives. A first run and a
@@ -9,12 +12,14 @@ import type { Host } from "./port.ts";
 export class Releases {
   readonly #host: Host;
   readonly #onIdle: () => void;
-  #queue: (() => void)[] = [];
+  #queue: Release[] = [];
   #next = 0;
   /** What follows from the outcome released last, and must happen before the next one. */
   #consequences: (() => void)[] = [];
   #isActive = false;
   #isStopped = false;
+  /** Lives of the copy: what a parked one left behind must not move the next. */
+  #life = 0;
 
   constructor(host: Host, onIdle: () => void) {
     this.#host = host;
@@ -25,7 +30,7 @@ export class Releases {
     return !this.#isActive;
   }
 
-  push(release: () => void): void {
+  push(release: Release): void {
     this.#queue.push(release);
     if (this.#isActive || this.#isStopped) return;
     this.#isActive = true;
@@ -49,7 +54,14 @@ export class Releases {
 
   stop(): void {
     this.#isStopped = true;
+    this.#isActive = false;
     this.clear();
+  }
+
+  /** A parked copy goes on. */
+  restart(): void {
+    this.#life++;
+    this.#isStopped = false;
   }
 
   #step(): void {
@@ -62,7 +74,13 @@ export class Releases {
       this.#onIdle();
       return;
     }
-    next();
-    this.#host.drain(() => this.#step());
+    const fetched = next();
+    const life = this.#life;
+    const goOn = () =>
+      this.#host.drain(() => {
+        if (life === this.#life) this.#step();
+      });
+    if (fetched) void fetched.then(goOn);
+    else goOn();
   }
 }

@@ -1,11 +1,15 @@
-import { type CallKind, engineFailure, store } from "@engine/contract";
+import { EngineError, engineFailure, store } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import {
+  type BodyWorld,
   Call,
+  type ChildSpec,
   type CombinatorSpec,
   Group,
+  type PauseSpec,
   type Runtime,
   type Scope,
+  type SleepSpec,
   type TaskDefinition,
   type ValueSpec,
 } from "./call.ts";
@@ -13,24 +17,14 @@ import { CallIds } from "./call-ids.ts";
 import { type Core, cancelled, scopeWithin } from "./core.ts";
 import { nondeterminism, recordedLabel, recordedRef } from "./divergence.ts";
 import { toFailure } from "./failure.ts";
-import type { RecordedCall } from "./journal.ts";
+import { isSameInput, type RecordedCall } from "./journal.ts";
 import { storeOr } from "./stored.ts";
-import { TaskAttempts } from "./task-attempts.ts";
+import { type Declared, TaskAttempts } from "./task-attempts.ts";
+import { childSpec, configSpec, type LeafSpec, pauseSpec, signalSpec, sleepSpec } from "./waits.ts";
+import { World } from "./world.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */
 const CALL_EVENTS = 3;
-
-/** A call that has an outcome of its own: a user's task, a pause, a recorded value. */
-interface LeafSpec {
-  readonly name: string;
-  readonly kind: CallKind;
-  /** What tells it apart from a call of the same name, for the divergence check. */
-  readonly label: string | null;
-  /** The value of its TASK_STARTED, as stored text; null when it could not be stored. */
-  readonly started: string | null;
-  /** Carries it out for the first time, or again when the log has no outcome. */
-  readonly start: (call: Call) => void;
-}
 
 interface Made {
   readonly id: string;
@@ -41,44 +35,81 @@ type Asked = Pick<LeafSpec, "name" | "kind" | "label" | "started">;
 
 /** Carries out the calls that user code makes: finds them in the log, or begins them. */
 export class CallRuntime implements Runtime {
+  readonly world: BodyWorld;
   readonly #core: Core;
+  readonly #declared: Declared;
+  /** The functions of the tasks called so far, by name. */
+  readonly #tasks: Map<string, TaskDefinition["fn"]> = new Map();
+  /** Names of pauses whose outcome the code has not received. */
+  readonly #pauses: Set<string> = new Set();
 
-  constructor(core: Core) {
+  /** @param declared Secrets and configs that count as declared by every task. */
+  constructor(core: Core, declared: Declared) {
     this.#core = core;
+    this.#declared = declared;
+    const { info, host } = core.options;
+    this.world = new World({
+      seed: info.seed,
+      now: () => core.timeReceived,
+      isReplaying: () => core.isReplaying,
+      timer: (scope, then, ms) => this.#timer(scope, then, ms),
+      warn: (message) => host.log("warn", message, { execution_id: info.execution_id }),
+    });
   }
 
   task(scope: Scope, task: TaskDefinition, input: unknown): Promise<unknown> {
     const core = this.#core;
-    const { name } = task;
+    const { name, options } = task;
+    this.#refuseSecond(task);
     const maxBytes = core.options.limits.max_value_bytes;
     const of = { maxBytes, task_call_id: null, attempts: 1 };
     const { stored, failure } = storeOr(input, "input", of);
+    const attempts = (call: Call) =>
+      new TaskAttempts(core, { call, task, input: stored ?? NO_INPUT, declared: this.#declared });
     const start = (call: Call) => {
       if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
-      new TaskAttempts(core, { call, task, input: stored })
+      attempts(call)
         .run()
         .catch((error: unknown) => core.fail(call, toFailure(error, { task_call_id: call.id })));
     };
-    const started = stored?.text ?? null;
-    return this.#leaf(scope, { name, kind: null, label: null, started, start });
+    const { rollback, outputStorage } = options;
+    const spec: LeafSpec = { name, kind: null, label: null, started: stored?.text ?? null, start };
+    return this.#leaf(scope, spec, (call) => {
+      if (rollback && stored) call.unwind = () => attempts(call).unwindCancelled();
+      if (typeof outputStorage === "object") {
+        call.retrieve = async (reference) => outputStorage.retrieve(reference);
+      }
+    });
   }
 
-  pause(scope: Scope, name: string, output: unknown): Promise<unknown> {
-    const core = this.#core;
-    const { stored, failure } = storeOr({ name, output: output ?? null }, "pause", {
-      maxBytes: core.options.limits.max_value_bytes,
-      task_call_id: null,
-      attempts: 1,
-    });
-    const start = (call: Call) => {
-      if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
-      call.pauseText = stored.text;
-      const isOpen = call.recorded?.steps.some((event) => event.type === "TASK_PAUSED");
-      if (!isOpen) core.emit(call, "TASK_PAUSED", stored.text);
-      core.wait(call);
-    };
-    const started = stored?.text ?? null;
-    return this.#leaf(scope, { name: "pause", kind: "pause", label: name, started, start });
+  pause(scope: Scope, spec: PauseSpec): Promise<unknown> {
+    const { name } = spec;
+    if (this.#pauses.has(name)) {
+      throw new TypeError(
+        `pause "${name}" is open already: a resume could not tell the two apart; give this one another name, or await the first before`,
+      );
+    }
+    this.#pauses.add(name);
+    const answer = this.#leaf(scope, pauseSpec(this.#core, spec));
+    const closed = () => this.#pauses.delete(name);
+    answer.then(closed, closed);
+    return answer;
+  }
+
+  sleep(scope: Scope, spec: SleepSpec): Promise<unknown> {
+    return this.#leaf(scope, sleepSpec(this.#core, spec));
+  }
+
+  signal(scope: Scope, name: string, timeout: number | undefined): Promise<unknown> {
+    return this.#leaf(scope, signalSpec(this.#core, name, timeout));
+  }
+
+  child(scope: Scope, spec: ChildSpec): Promise<unknown> {
+    return this.#leaf(scope, childSpec(this.#core, spec));
+  }
+
+  config(scope: Scope, key: string): Promise<unknown> {
+    return this.#leaf(scope, configSpec(this.#core, key));
   }
 
   recordedValue(scope: Scope, { kind, started, take }: ValueSpec): Promise<unknown> {
@@ -88,12 +119,37 @@ export class CallRuntime implements Runtime {
     return this.#leaf(scope, { name: kind, kind, label: null, started: text, start });
   }
 
-  #leaf(scope: Scope, spec: LeafSpec): Promise<unknown> {
+  /** A timer of the body's is a sleep whose end runs a function (EXE-31). */
+  #timer(scope: Scope, then: () => void, ms: number): () => void {
+    const core = this.#core;
+    let made: Call | undefined;
+    const slept = this.#leaf(scope, sleepSpec(core, { ms }), (call) => {
+      made = call;
+    });
+    slept.then(
+      () => {
+        if (!made?.isGivenUp) this.inScope(scope, then);
+      },
+      () => {},
+    );
+    return () => {
+      const call = made;
+      if (!call || call.isGivenUp) return;
+      call.isGivenUp = true;
+      // While the log is replayed its outcome may be on the way; then it is what counts.
+      core.whenLive(() => {
+        if (call.isBegun) core.cancel(call);
+      });
+    };
+  }
+
+  #leaf(scope: Scope, spec: LeafSpec, prepare?: (call: Call) => void): Promise<unknown> {
     const core = this.#core;
     if (this.#isOver(scope)) return this.#refused(scope, spec.name);
     const made = this.#identify(scope, spec);
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
+    prepare?.(call);
     const { recorded } = call;
     if (recorded) this.#compareInput(call, recorded, spec.started);
     scope.group.enter(call);
@@ -110,12 +166,18 @@ export class CallRuntime implements Runtime {
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown> {
     const core = this.#core;
     if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = this.#identify(scope, { ...spec, label: null });
+    const made = this.#identify(scope, { ...spec, label: spec.label ?? null });
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
     const isKnown = call.recorded?.outcome !== undefined;
     core.combinators.add(call);
-    if (!call.recorded) core.whenLive(() => core.emit(call, "TASK_STARTED", spec.started));
+    call.isBegun = call.recorded !== undefined;
+    core.whenLive(() => {
+      // One that is made while a cancel unwinds never begins.
+      if (call.isBegun || core.cancellation) return;
+      call.isBegun = true;
+      core.emit(call, "TASK_STARTED", spec.started);
+    });
 
     const group = new Group(scope.group);
     const branches = scopeWithin(call, { ids: new CallIds(call.id), group });
@@ -128,7 +190,11 @@ export class CallRuntime implements Runtime {
       call.isConcluded = true;
       close();
       // Not waited for: it follows from outcomes that are durable already.
-      if (!isKnown) core.whenLive(() => core.emit(call, type, value));
+      if (!isKnown) {
+        core.whenLive(() => {
+          if (call.isBegun) core.emit(call, type, value);
+        });
+      }
       return true;
     };
     const fail = (error: unknown) => {
@@ -155,15 +221,31 @@ export class CallRuntime implements Runtime {
   #begin(call: Call, spec: LeafSpec): void {
     const core = this.#core;
     if (call.isConcluded || core.isDoomed || core.isStopped) return;
+    if (core.cancellation && !call.recorded) {
+      // Made while the cancel was on its way: it never began, so there is nothing to record.
+      call.isConcluded = true;
+      core.calls.delete(call.id);
+      call.reject(cancelled(call));
+      call.scope.group.leave(call);
+      return;
+    }
     if (core.outbox.length + CALL_EVENTS > core.options.limits.max_events) {
       const message = `the log has reached ${core.outbox.length} events, the most an execution may have; split the work into child executions`;
       core.doom(engineFailure("HistoryLimitError", message));
       return;
     }
-    if (!call.recorded) core.emit(call, "TASK_STARTED", spec.started ?? "null");
-    // It was open when a sibling failed or the body ended, before the copy that ran it was lost.
-    if (call.scope.group.isAborted) core.cancel(call);
-    else spec.start(call);
+    core.countCall();
+    call.isBegun = true;
+    if (!call.recorded) {
+      const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
+      const { value, meta } = begun;
+      core.emit(call, "TASK_STARTED", value, meta ? { meta } : {});
+      spec.start(call, begun);
+    } else if (call.scope.group.isAborted) {
+      // It was open when a sibling failed or the body ended, before the copy that ran it was lost.
+      core.cancel(call);
+    } else spec.start(call, spec.begunBefore?.(call.recorded) ?? { value: "null" });
+    if (call.isGivenUp) core.cancel(call);
   }
 
   #isOver(scope: Scope): boolean {
@@ -173,10 +255,24 @@ export class CallRuntime implements Runtime {
 
   /** Branches of a failed sibling learn that they are given up; everything else is over for good. */
   #refused(scope: Scope, name: string): Promise<never> {
-    if (this.#core.isBodyOver || scope.inTask || !scope.group.isAborted) return forever();
+    const { isBodyOver, cancellation } = this.#core;
+    const tells = cancellation !== undefined || !scope.inTask;
+    if (isBodyOver || !tells || !scope.group.isAborted) return forever();
     const refused = Promise.reject(cancelled({ id: name, name }));
     refused.catch(() => {});
     return refused;
+  }
+
+  /** Ids count by name, so that two tasks of one name would take each other's results. */
+  #refuseSecond({ name, fn }: TaskDefinition): void {
+    const known = this.#tasks.get(name);
+    if (known === undefined) this.#tasks.set(name, fn);
+    else if (known !== fn && known.toString() !== fn.toString()) {
+      throw new EngineError(
+        "invalid_definition",
+        `two tasks are named ${name} and run different functions: the log tells calls apart by name; rename one of them`,
+      );
+    }
   }
 
   #limits(call: Call) {
@@ -190,14 +286,20 @@ export class CallRuntime implements Runtime {
 
   /** The call's id and its record. Undefined: the log has another call here, and all is over. */
   #identify(scope: Scope, asked: Asked): Made | undefined {
-    return scope.inTask ? this.#identifyInTask(scope, asked) : this.#identifyInBody(scope, asked);
+    const made = scope.inTask
+      ? this.#identifyInTask(scope, asked)
+      : this.#identifyInBody(scope, asked);
+    if (made && !made.recorded) {
+      this.#core.firstNew ??= { task_call_id: made.id, name: asked.name, label: asked.label };
+    }
+    return made;
   }
 
   #identifyInBody({ ids }: Scope, asked: Asked): Made | undefined {
-    const { journal } = this.#core;
+    const core = this.#core;
     const { position } = ids;
     const id = ids.next(asked.name);
-    const recorded = journal.childrenOf(ids.parent_id)[position];
+    const recorded = core.journal.childrenOf(ids.parent_id)[position];
     if (!recorded) return { id, recorded };
     recorded.asked = true;
     const label = recordedLabel(recorded);
@@ -205,19 +307,22 @@ export class CallRuntime implements Runtime {
       return { id, recorded };
     }
     const found = { task_call_id: id, name: asked.name, label: asked.label };
-    this.#core.doom(nondeterminism({ position, expected: recordedRef(recorded), found }));
+    const at = core.options.host.callSite();
+    core.doom(nondeterminism({ position, expected: recordedRef(recorded), found, at, of: core }));
     return undefined;
   }
 
   /** In a task, a record serves only the same call with the same input (EXE-30). */
   #identifyInTask({ ids }: Scope, asked: Asked): Made {
-    const { journal } = this.#core;
+    const { journal, options } = this.#core;
     for (;;) {
       const id = ids.next(asked.name);
       const recorded = journal.calls.get(id);
       if (!recorded) return { id, recorded };
-      const isSame = JSON.stringify(recorded.started.value) === (asked.started ?? "null");
-      if (isSame && recorded.kind === asked.kind && !recorded.asked) {
+      // What a wait was begun with is an instant, which no second run meets again.
+      const isSame = asked.kind !== null || isSameInput(recorded, asked.started, options.host);
+      const isKind = recorded.kind === asked.kind && recordedLabel(recorded) === asked.label;
+      if (isSame && isKind && !recorded.asked) {
         recorded.asked = true;
         return { id, recorded };
       }
@@ -225,15 +330,16 @@ export class CallRuntime implements Runtime {
   }
 
   #compareInput(call: Call, recorded: RecordedCall, started: string | null): void {
-    const { journal } = this.#core;
+    const { journal, options } = this.#core;
     if (call.kind !== null || call.scope.inTask || journal.warned.has(call.id)) return;
-    if (JSON.stringify(recorded.started.value) === (started ?? "null")) return;
+    if (isSameInput(recorded, started, options.host)) return;
     journal.warned.add(call.id);
     const message = `${call.id} was called with another argument than the log has; the recorded outcome is used`;
-    const { text } = store({ code: "argument_changed", message, task_call_id: call.id }, "value");
-    this.#core.whenLive(() => this.#core.emit(undefined, "WORKFLOW_WARNING", text));
+    this.#core.whenLive(() => this.#core.warn("argument_changed", message, call.id));
   }
 }
+
+const NO_INPUT = { text: "null", value: null };
 
 function forever(): Promise<never> {
   return new Promise(() => {});

@@ -1,4 +1,12 @@
-import { engineFailure, type Failure, type Stored, store } from "@engine/contract";
+import {
+  engineFailure,
+  envelopeText,
+  type Failure,
+  type Stored,
+  StoredReference,
+  store,
+} from "@engine/contract";
+import type { OutputStorage } from "../options.ts";
 import { toFailure } from "./failure.ts";
 
 /** JSON null, stored. */
@@ -18,5 +26,27 @@ export function storeOr(
     return { failure: engineFailure("ValueTooLargeError", message, rest) };
   } catch (error) {
     return { failure: toFailure(error, rest) };
+  }
+}
+
+/**
+ * What the log holds of an output (EXE-49): itself, or where the storage its owner named keeps it.
+ *
+ * @param id `<execution_id>/<task_call_id>`, or the execution's id for its own output.
+ */
+export async function keepOutput(
+  output: Stored,
+  id: string,
+  storage: "engine" | "inline" | OutputStorage | undefined,
+): Promise<{ text: string; failure?: undefined } | { failure: Failure }> {
+  if (storage === undefined || storage === "engine") return { text: output.text };
+  if (storage === "inline") {
+    const metadata = { value: JSON.parse(output.text) };
+    return { text: envelopeText({ storage_type: storage, reference_id: id, metadata }) };
+  }
+  try {
+    return { text: envelopeText(StoredReference.parse(await storage.store(id, output.value))) };
+  } catch (error) {
+    return { failure: toFailure(error) };
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type CacheKey,
   decode,
   type Event,
   engineFailure,
@@ -8,7 +9,7 @@ import {
   type Stored,
   store,
 } from "@engine/contract";
-import type { TaskContext } from "../options.ts";
+import type { TaskContext, TaskOptions } from "../options.ts";
 import { checkSchema, type StandardSchema } from "../standard-schema.ts";
 import { taskError } from "../task-error.ts";
 import { AttemptContext } from "./attempt-context.ts";
@@ -17,14 +18,37 @@ import { CallIds } from "./call-ids.ts";
 import { type Core, scopeWithin } from "./core.ts";
 import { toFailure } from "./failure.ts";
 import type { RecordedCall } from "./journal.ts";
-import { storeOr } from "./stored.ts";
-import { countsBefore, type Reached, reached, withRollback } from "./task-steps.ts";
+import type { Host } from "./port.ts";
+import { keepOutput, storeOr } from "./stored.ts";
+import { countsBefore, type Reached, reached, unwound, withRollback } from "./task-steps.ts";
 
 type Result = { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure };
 type Unwinding = Omit<Extract<Reached, { kind: "unwinding" }>, "kind">;
 
-/** A failure that no rollback or fallback follows (EXE-40). */
-const FINAL: ReadonlySet<string> = new Set(["InvalidInputError"]);
+/** Failures that no retry, rollback or fallback follows (EXE-40). */
+const FINAL: ReadonlySet<string> = new Set([
+  "InvalidInputError",
+  "SecretMissingError",
+  "ConfigMissingError",
+  "TransientUnsupportedError",
+]);
+
+/** Names that the workflow declares for all of its tasks. */
+export interface Declared {
+  readonly secrets: readonly string[];
+  readonly configs: readonly string[];
+}
+
+/** What an attempt gets beside its input. */
+interface Provided {
+  readonly secrets: Readonly<Record<string, unknown>>;
+  readonly configs: Readonly<Record<string, unknown>>;
+}
+
+const NOTHING_PROVIDED: Provided = Object.freeze({
+  secrets: Object.freeze({}),
+  configs: Object.freeze({}),
+});
 
 /**
  * Runs a task call to its outcome: attempts with their delays, then rollback, then fallback, each
@@ -40,9 +64,17 @@ export class TaskAttempts {
   #input: unknown;
   #isInputFresh = true;
   #counts: ReadonlyMap<string, number>;
+  readonly #declared: Declared;
+  readonly #begunAt: number;
+  #provided: Provided = NOTHING_PROVIDED;
 
-  constructor(core: Core, of: { call: Call; task: TaskDefinition; input: Stored }) {
+  constructor(
+    core: Core,
+    of: { call: Call; task: TaskDefinition; input: Stored; declared: Declared },
+  ) {
     this.#core = core;
+    this.#declared = of.declared;
+    this.#begunAt = core.options.host.now();
     this.#call = of.call;
     this.#task = of.task;
     this.#started = of.input.text;
@@ -52,10 +84,12 @@ export class TaskAttempts {
   }
 
   async run(): Promise<void> {
-    this.#core.enterBody(this.#call);
+    this.#core.parking.enter(this.#call);
     const invalid = this.#task.options.input && (await this.#checkInput());
     if (invalid) return this.#fail(invalid);
-    const at = reached(this.#call.recorded?.steps ?? []);
+    const steps = this.#call.recorded?.steps ?? [];
+    if (this.#cacheOptions && steps.length === 0 && (await this.#completeFromCache())) return;
+    const at = reached(steps);
     switch (at.kind) {
       case "attempt":
       case "failed":
@@ -75,11 +109,13 @@ export class TaskAttempts {
     let notBefore = at.kind === "attempt" ? at.not_before : undefined;
     for (let attempt = at.attempt; ; attempt++) {
       if (notBefore !== undefined) await this.#until(notBefore);
+      if (this.#call.isConcluded) return;
       const result = known ? { failure: known } : await this.#attempt(attempt);
       if (this.#call.isConcluded) return;
       const of = { attempt, max_attempts: maxAttempts };
       if (result.stored) {
         if (attempt > 1) this.#emit("TASK_RETRY_COMPLETED", { ...of, output: result.stored.value });
+        if (this.#cacheOptions) await this.#keepInCache(result.stored);
         return this.#complete(result.stored, attempt);
       }
       const { failure } = result;
@@ -103,6 +139,7 @@ export class TaskAttempts {
 
   #mayRetry(failure: Failure, attempt: number, maxAttempts: number): boolean {
     if (!failure.retryable || attempt >= maxAttempts || this.#isAborted) return false;
+    if (FINAL.has(failure.type)) return false;
     const { retryIf } = this.#task.options.retry ?? {};
     return retryIf === undefined || retryIf(failure) !== false;
   }
@@ -125,9 +162,11 @@ export class TaskAttempts {
       const result = await this.#body(failure, rollback);
       if (this.#call.isConcluded) return;
       if (result.failure) {
+        this.#call.isRolledBack = true;
         this.#emit("TASK_ROLLBACK_FAILED", result.failure);
         return this.#fail(withRollback(failure, result.failure));
       }
+      this.#call.isRolledBack = true;
       await this.#emitDurably("TASK_ROLLBACK_COMPLETED", null);
       if (this.#call.isConcluded) return;
     }
@@ -145,9 +184,111 @@ export class TaskAttempts {
     this.#fail(failed);
   }
 
+  /**
+   * What a cancel leaves to do for a call that had begun: its rollback, bound in time, unless the
+   * log says that it has run (EXE-42).
+   */
+  async unwindCancelled(): Promise<void> {
+    const { rollback, input: schema } = this.#task.options;
+    const at = this.#call.isRolledBack ? "done" : unwound(this.#call.recorded?.steps ?? []);
+    if (!rollback || at === "done") return;
+    const { host, limits } = this.#core.options;
+    // What it undoes should have stopped changing; a body that ignores its signal gets the grace.
+    await within(host, limits.sibling_grace * 1000, this.#call.bodySettled);
+    if (schema && (await this.#checkInput())) return;
+    if (at === "none") this.#emit("TASK_ROLLBACK_STARTED", { reason: "cancel" });
+    const provided = await this.#provide(1);
+    if (provided) return this.#emitDurably("TASK_ROLLBACK_FAILED", provided);
+    const late = `rollback of ${this.#call.id} took longer than rollback_timeout, ${limits.rollback_timeout}s`;
+    const context = this.#context(1, null);
+    const result = await this.#runFor(limits.rollback_timeout * 1000, context, rollback, late);
+    if (result.failure) return this.#emitDurably("TASK_ROLLBACK_FAILED", result.failure);
+    await this.#emitDurably("TASK_ROLLBACK_COMPLETED", null);
+  }
+
+  get #cacheOptions(): CacheOptions | undefined {
+    const { cache } = this.#task.options;
+    return cache === true ? {} : cache || undefined;
+  }
+
+  get #cacheKey(): CacheKey {
+    const { host, info } = this.#core.options;
+    const { key, version = "1" } = this.#cacheOptions ?? {};
+    const text = key ? store(key(this.#input), "cache.key").text : this.#started;
+    const { namespace } = info;
+    return { namespace, task: this.#task.name, version, digest: host.hash(text) };
+  }
+
+  /** A cache that does not answer is no reason to fail: the task runs. */
+  async #completeFromCache(): Promise<boolean> {
+    const { host, port } = this.#core.options;
+    try {
+      const text = await port.services.lookUp(this.#cacheKey);
+      if (text === undefined || this.#call.isConcluded) return this.#call.isConcluded;
+      const output = { text, value: decode(JSON.parse(text)) };
+      this.#core.complete(this.#call, output, { attempts: 0, cached: true });
+      return true;
+    } catch (error) {
+      host.log("warn", "the task cache could not be read", { error: String(error) });
+      return false;
+    }
+  }
+
+  async #keepInCache({ text }: Stored): Promise<void> {
+    const { host, port } = this.#core.options;
+    const { ttl = "24h" } = this.#cacheOptions ?? {};
+    try {
+      await port.services.keep(this.#cacheKey, text, parseDuration(ttl) ?? 0);
+    } catch (error) {
+      host.log("warn", "a result could not be cached", { error: String(error) });
+    }
+  }
+
+  /** Fetches what the attempt has declared; the failure if something does not exist (EXE-5). */
+  async #provide(attempts: number): Promise<Failure | undefined> {
+    const { name, options } = this.#task;
+    const secrets = namesOf(this.#declared.secrets, options.secrets);
+    const configs = namesOf(this.#declared.configs, options.configs);
+    if (secrets.length === 0 && configs.length === 0) return undefined;
+    const { services } = this.#core.options.port;
+    const [given, set] = await Promise.all([
+      secrets.length ? services.secrets(name, secrets) : {},
+      configs.length ? services.configs(name, configs) : {},
+    ]);
+    const noSecret = secrets.find((secret) => !Object.hasOwn(given, secret));
+    if (noSecret !== undefined) {
+      const message = `task ${name} needs secret ${noSecret}, which does not exist`;
+      return engineFailure("SecretMissingError", message, this.#of(attempts));
+    }
+    const noConfig = configs.find((config) => !Object.hasOwn(set, config));
+    if (noConfig !== undefined) {
+      const message = `task ${name} needs config ${noConfig}, which is not set`;
+      return engineFailure("ConfigMissingError", message, this.#of(attempts));
+    }
+    this.#provided = { secrets: Object.freeze({ ...given }), configs: Object.freeze({ ...set }) };
+    return undefined;
+  }
+
   #complete(output: Stored, attempts: number): void {
     this.#cancelUnasked(this.#call.recorded?.children ?? []);
-    this.#core.complete(this.#call, output, { attempts });
+    const { outputStorage } = this.#task.options;
+    const meta = this.#meta(attempts);
+    if (outputStorage === undefined || outputStorage === "engine") {
+      this.#core.complete(this.#call, output, meta);
+    } else void this.#completeStored(output, meta);
+  }
+
+  /** Hands the output to the storage that the task names; the log holds where it is (EXE-49). */
+  async #completeStored(output: Stored, meta: Meta): Promise<void> {
+    const id = `${this.#core.options.info.execution_id}/${this.#call.id}`;
+    const kept = await keepOutput(output, id, this.#task.options.outputStorage);
+    if (!kept.failure) return this.#core.complete(this.#call, output, meta, kept.text);
+    this.#core.fail(this.#call, { ...kept.failure, ...this.#of(meta.attempts) }, meta);
+  }
+
+  #meta(attempts: number): Meta {
+    const duration_ms = Math.max(0, this.#core.options.host.now() - this.#begunAt);
+    return { attempts, duration_ms };
   }
 
   #completeWith(output: unknown, attempts: number): void {
@@ -158,7 +299,7 @@ export class TaskAttempts {
 
   #fail(failure: Failure): void {
     this.#cancelUnasked(this.#call.recorded?.children ?? []);
-    this.#core.fail(this.#call, failure, { attempts: failure.attempts });
+    this.#core.fail(this.#call, failure, this.#meta(failure.attempts));
   }
 
   /** Calls that a lost copy left open inside this task and that nobody has made again. */
@@ -173,25 +314,38 @@ export class TaskAttempts {
 
   async #attempt(attempt: number): Promise<Result> {
     if (this.#isAborted) return { failure: this.#abortFailure(attempt) };
-    const { host } = this.#core.options;
+    const missing = await this.#provide(attempt);
+    if (missing) return { failure: missing };
     const { timeout, output: schema } = this.#task.options;
     const context = this.#context(attempt, null);
     const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
     if (timeoutMs === undefined)
       return this.#checked(await this.#run(context, this.#task.fn), schema, attempt);
 
+    const message = `attempt ${attempt} of ${this.#task.name} took longer than its timeout of ${typeof timeout === "number" ? `${timeout}ms` : timeout}`;
+    const result = await this.#runFor(timeoutMs, context, this.#task.fn, message);
+    return this.#checked(result, schema, attempt);
+  }
+
+  /** Runs a function of the task for a limited time; what it gives later is ignored (EXE-41). */
+  async #runFor(
+    ms: number,
+    context: AttemptContext,
+    body: (input: unknown, ctx: TaskContext) => unknown,
+    message: string,
+  ): Promise<Result> {
     let cancelTimer = () => {};
     const late = new Promise<Result>((resolve) => {
-      cancelTimer = host.setTimer(() => {
-        const message = `attempt ${attempt} of ${this.#task.name} took longer than its timeout of ${typeof timeout === "number" ? `${timeout}ms` : timeout}`;
-        const failure = engineFailure("TaskTimeoutError", message, this.#of(attempt));
+      cancelTimer = this.#core.options.host.setTimer(() => {
+        const of = this.#of(context.attempt);
+        const failure = engineFailure("TaskTimeoutError", message, of);
         context.abort(taskError(failure));
         resolve({ failure });
-      }, timeoutMs);
+      }, ms);
     });
-    const result = await this.#run(context, this.#task.fn, late);
+    const result = await this.#run(context, body, late);
     cancelTimer();
-    return this.#checked(result, schema, attempt);
+    return result;
   }
 
   /** Runs a rollback or fallback. */
@@ -214,6 +368,7 @@ export class TaskAttempts {
     const result = this.#settled(context.attempt, async () =>
       core.options.host.runInScope(scope, () => body(this.#freshInput(), context)),
     );
+    call.bodySettled = result;
     const first = await (late ? Promise.race([result, late]) : result);
     this.#counts = ids.counts;
     if (group.open.size) await new Promise<void>((done) => core.abandon(group, done));
@@ -270,6 +425,7 @@ export class TaskAttempts {
       metadata: this.#task.options.metadata,
       attempt,
       failure,
+      ...this.#provided,
     });
   }
 
@@ -301,11 +457,16 @@ export class TaskAttempts {
     });
   }
 
-  #until(instant: number): Promise<void> {
-    const { host } = this.#core.options;
+  async #until(instant: number): Promise<void> {
+    const { host, limits, info } = this.#core.options;
     const ms = instant - host.now();
-    if (ms <= 0 || this.#isAborted) return Promise.resolve();
-    return new Promise((resolve) => {
+    if (ms <= 0 || this.#isAborted) return;
+    // A short delay keeps the slot; so does any of an execution that cannot be parked.
+    if (ms > limits.inline_wait * 1000 && !info.transient) {
+      this.#call.onAbort = () => this.#core.parking.wakeFromRest(this.#call);
+      return this.#core.parking.rest(this.#call, instant);
+    }
+    await new Promise<void>((resolve) => {
       const cancelTimer = host.setTimer(resolve, ms);
       this.#call.onAbort = () => {
         cancelTimer();
@@ -313,4 +474,26 @@ export class TaskAttempts {
       };
     });
   }
+}
+
+interface Meta extends Readonly<Record<string, unknown>> {
+  readonly attempts: number;
+}
+
+type CacheOptions = Exclude<TaskOptions<unknown, unknown>["cache"], boolean | undefined>;
+
+function namesOf(all: readonly string[], own: readonly string[] = []): readonly string[] {
+  if (all.length === 0) return own;
+  return [...new Set([...all, ...own])];
+}
+
+/** Waits for `work`, but no longer than `ms`. */
+async function within(host: Host, ms: number, work: Promise<unknown> | undefined): Promise<void> {
+  if (!work) return;
+  let cancelTimer = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancelTimer = host.setTimer(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  cancelTimer();
 }

@@ -52,6 +52,8 @@ export function reached(steps: readonly Event[]): Reached {
         at = { kind: "completed", output: (value as RetryStep).output, attempts };
         break;
       case "TASK_ROLLBACK_STARTED":
+        // After a cancel nothing else is left to do: see unwound().
+        if ((value as { reason: string }).reason === "cancel") return at;
         failure = (value as { error: Failure }).error;
         rollback = "started";
         at = { kind: "unwinding", failure, rollback, hasFallbackStarted: false };
@@ -79,6 +81,21 @@ export function reached(steps: readonly Event[]): Reached {
   }
   return at;
 }
+
+/** How far the rollback of a cancelled call has come. */
+export function unwound(steps: readonly Event[]): "none" | "started" | "done" {
+  const begun = steps.findLastIndex(({ type }) => type === "TASK_ROLLBACK_STARTED");
+  if (begun < 0) return "none";
+  const isOver = steps.slice(begun).some(({ type }) => ROLLBACK_ENDS.has(type));
+  if (isOver) return "done";
+  const { reason } = decode(steps[begun]?.value ?? null) as { reason: string };
+  return reason === "cancel" ? "started" : "none";
+}
+
+const ROLLBACK_ENDS: ReadonlySet<string> = new Set([
+  "TASK_ROLLBACK_COMPLETED",
+  "TASK_ROLLBACK_FAILED",
+]);
 
 /** The original failure, with why it could not be undone (EXE-39). */
 export function withRollback(failure: Failure, rollback: Failure): Failure {

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import {
   type Assignment,
   EngineError,
-  formatInstant,
   notFound,
   type Registered,
   type Registration,
@@ -11,7 +10,6 @@ import {
   type WorkflowRecord,
 } from "@engine/contract";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
-import type { EnginePorts } from "../engine-ports.ts";
 import { SOURCE_FILE, transpile } from "./bundle.ts";
 import { contentHash, sourceHash } from "./content-hash.ts";
 import { extractWorkflows } from "./extract.ts";
@@ -32,16 +30,14 @@ const LOADED_MODULES = 256;
 /** The registered workflows: their versions, sources and bundles. */
 export class Catalog {
   readonly #store: Store;
-  readonly #clock: () => number;
   /** Versions that were asked for: every start needs one. Latest ones under the bare name. */
   readonly #versions = new Map<string, StoredVersion>();
   readonly #modules = new Map<string, LoadedModule>();
-  /** Grows with every registration, so that a read from before it is not kept after it. */
-  #registrations = 0;
+  /** Grows with every change of the catalog, so that a read from before it is not kept after it. */
+  #changes = 0;
 
-  constructor(ports: Pick<EnginePorts, "store" | "clock">) {
-    this.#store = ports.store;
-    this.#clock = ports.clock;
+  constructor({ store }: { readonly store: Store }) {
+    this.#store = store;
   }
 
   /** Registers the workflows of one file, all or none of them (EXE-59, EXE-64). */
@@ -63,11 +59,17 @@ export class Catalog {
       source_hash: sourceHash(source),
       created_by: options.by,
     };
-    if (options.dryRun) return { items: await this.#wouldRegister(versions), warnings };
-    const items = await this.#store.registerVersions(versions);
-    this.#registrations++;
-    this.#versions.clear();
+    const { dryRun } = options;
+    const items = await this.#store.registerVersions(versions, { dryRun });
+    if (!dryRun) this.#changed();
     return { items: [...items], warnings };
+  }
+
+  /** Deletes one version or all: new runs refuse them, executions pinned to them go on (EXE-70). */
+  async delete(namespace: string, name: string, version?: number): Promise<void> {
+    const deleted = await this.#store.deleteVersions(namespace, name, version);
+    this.#changed();
+    if (deleted.length === 0) throw await this.#unknown(namespace, name, version);
   }
 
   list(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
@@ -96,10 +98,19 @@ export class Catalog {
     const key = `${namespace}/${name}/${version ?? ""}`;
     const known = this.#versions.get(key);
     if (known) return known;
-    const registrations = this.#registrations;
+    const changes = this.#changes;
     const found = await this.#store.findVersion(namespace, name, version);
     if (!found) throw await this.#unknown(namespace, name, version);
-    if (registrations === this.#registrations) this.#versions.set(key, found);
+    if (changes === this.#changes) this.#versions.set(key, found);
+    return found;
+  }
+
+  /** The version an execution is pinned to, which may have been deleted since (EXE-70). */
+  async pinned(namespace: string, name: string, version: number): Promise<StoredVersion> {
+    const known = this.#versions.get(`${namespace}/${name}/${version}`);
+    if (known) return known;
+    const found = await this.#store.findVersion(namespace, name, version, { deleted: true });
+    if (!found) throw await this.#unknown(namespace, name, version);
     return found;
   }
 
@@ -127,6 +138,11 @@ export class Catalog {
     return loaded;
   }
 
+  #changed(): void {
+    this.#changes++;
+    this.#versions.clear();
+  }
+
   async #unknown(namespace: string, name: string, version?: number): Promise<EngineError> {
     const workflow = `${namespace}/${name}`;
     const exists =
@@ -134,28 +150,6 @@ export class Catalog {
     return exists
       ? notFound("version", `${version} of ${workflow}`)
       : notFound("workflow", workflow);
-  }
-
-  /** What {@link register} would answer now. */
-  #wouldRegister(versions: NewVersions): Promise<Registered["items"]> {
-    const { source_hash, created_by, workflows } = versions;
-    return Promise.all(
-      workflows.map(async ({ extracted, content_hash }) => {
-        const latest = await this.#store.findVersion(extracted.namespace, extracted.name);
-        if (latest?.record.content_hash === content_hash) {
-          return { ...latest.record, created: false };
-        }
-        return {
-          ...extracted,
-          version: (latest?.record.version ?? 0) + 1,
-          content_hash,
-          source_hash,
-          created_at: formatInstant(this.#clock()),
-          created_by,
-          created: true,
-        };
-      }),
-    );
   }
 }
 

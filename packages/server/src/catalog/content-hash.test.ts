@@ -1,14 +1,14 @@
-import type { ExtractedWorkflow } from "@engine/contract";
+import { ExtractedWorkflow } from "@engine/contract";
 import { expect, test } from "vitest";
 import { contentHash, sourceHash } from "./content-hash.ts";
 
-const record: ExtractedWorkflow = {
+const record: ExtractedWorkflow = ExtractedWorkflow.parse({
   namespace: "default",
   name: "a",
   description: null,
   tasks: [{ name: "t", description: null }],
   metadata: { a: 1, b: { c: 2, d: 3 } },
-};
+});
 
 test("EXE-67 equal bundle and record have one hash, whatever the order of keys", () => {
   const { name, metadata: _, ...rest } = record;
@@ -22,6 +22,9 @@ test.each<[string, string, Partial<ExtractedWorkflow>]>([
   ["a description", "code", { description: "x" }],
   ["the order of tasks or their number", "code", { tasks: [] }],
   ["metadata", "code", { metadata: {} }],
+  ["the timeout", "code", { timeout_seconds: 1 }],
+  ["a secret", "code", { secrets: ["A"] }],
+  ["what it calls", "code", { nested_workflows: ["default/b"] }],
 ])("EXE-67 another hash when %s differs", (_what, bundle, change) => {
   expect(contentHash(bundle, { ...record, ...change })).not.toBe(contentHash("code", record));
 });

@@ -10,17 +10,25 @@ import type { CallExpression, Node } from "oxc-parser";
 import { propertyName } from "./binding.ts";
 import { type Evaluated, evaluate } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
-import { isSdk, resolve, type Target, unwrap } from "./resolve.ts";
+import { resolve, sdkExport, type Target, unwrap } from "./resolve.ts";
 import type { SourceGraph } from "./source-graph.ts";
 import type { Finding } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
 
-/** What {@link Definition} hands on; the values of other options are checked and then forgotten. */
-interface ReadOptions {
+/** What the catalog looks at; the values of other options are checked and then forgotten. */
+export interface ReadOptions {
   readonly name?: unknown;
   readonly namespace?: unknown;
   readonly description?: unknown;
   readonly metadata?: unknown;
+  readonly timeout?: unknown;
+  readonly durability?: unknown;
+  readonly secrets?: unknown;
+  readonly configs?: unknown;
+  readonly authExempt?: unknown;
+  readonly risk?: unknown;
+  readonly sensitive?: unknown;
+  readonly cache?: unknown;
 }
 
 /** A `workflow(…)` or `task(…)` as read from its source. */
@@ -38,13 +46,21 @@ export interface Definition {
 export function definedBy(
   graph: SourceGraph,
   module: SourceModule,
-  { callee }: CallExpression,
+  call: CallExpression,
 ): OptionOwner | undefined {
+  const name = calledOfSdk(graph, module, call);
+  return name === "workflow" || name === "task" ? name : undefined;
+}
+
+/** The name under which the SDK exports what is called; undefined when it is not the SDK's. */
+export function calledOfSdk(
+  graph: SourceGraph,
+  module: SourceModule,
+  { callee }: CallExpression,
+): string | undefined {
   const bare = unwrap(callee);
   if (bare.type !== "Identifier" && bare.type !== "MemberExpression") return undefined;
-  const target = resolve(graph, { module, node: bare });
-  if (isSdk(target, "workflow")) return "workflow";
-  return isSdk(target, "task") ? "task" : undefined;
+  return sdkExport(resolve(graph, { module, node: bare }));
 }
 
 export function readDefinition(

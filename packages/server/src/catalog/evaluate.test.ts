@@ -128,7 +128,7 @@ function make(): any {}`;
     files: [{ path: "main.ts", source }],
   });
   expect(issues).toEqual([]);
-  expect(workflows[0]?.tasks).toEqual([{ name: "t", description: null }]);
+  expect(workflows[0]?.tasks).toMatchObject([{ name: "t", description: null }]);
 });
 
 test("EXE-62 options spread from something unreadable are refused once, without guessing a name", () => {

@@ -30,56 +30,6 @@ function issuesOf(...files: Parameters<typeof extract>): string[] {
   );
 }
 
-test("EXE-61 a workflow is read with its options, its tasks and the text above it", () => {
-  const { workflows, issues, warnings } = extract(`
-    import { task, workflow } from "@engine/sdk";
-    import { z } from "zod";
-    /**
-     * Takes the money,
-     * once.
-     *
-     * Only the first paragraph counts.
-     * @param order what to charge
-     */
-    const charge = task({ name: "charge", retry: { maxAttempts: 4, delay: "1s", backoff: 2 }, timeout: "30s" },
-      async (order: { id: string }) => ({ receipt: order.id }));
-    const ship = task({ name: "ship", description: "Sends it." }, async () => {});
-    /** Sells. */
-    // biome-ignore lint: a line between does not matter
-    export const checkout = workflow(
-      { name: "checkout", namespace: "shop", input: z.object({ id: z.string() }), metadata: { team: "sales", tags: ["a"] } },
-      async (order) => { await ship(); return charge(order); },
-    );`);
-  expect({ issues, warnings }).toEqual({ issues: [], warnings: [] });
-  expect(workflows).toEqual([
-    {
-      namespace: "shop",
-      name: "checkout",
-      description: "Sells.",
-      tasks: [
-        { name: "charge", description: "Takes the money, once." },
-        { name: "ship", description: "Sends it." },
-      ],
-      metadata: { team: "sales", tags: ["a"] },
-    },
-  ]);
-});
-
-test("a workflow without options has the defaults", () => {
-  const { workflows } = extract(
-    `${SDK}export const hello = workflow({ name: "hello" }, async () => 1);`,
-  );
-  expect(workflows).toEqual([
-    {
-      namespace: "default",
-      name: "hello",
-      description: null,
-      tasks: [],
-      metadata: {},
-    },
-  ]);
-});
-
 test("the JSDoc of a function given to the short form describes the workflow", () => {
   const { workflows } = extract(
     `${SDK}/** Says hello. */\nasync function hello() {}\nexport const a = workflow(hello);`,
@@ -410,6 +360,16 @@ test("issues in every file are told at once, where they are", () => {
     "t.ts:3:18 missing_name task({ nam: 1 }, () => 1)",
     "t.ts:3:25 unknown_option nam: 1",
   ]);
+});
+
+test("EXE-64 the second task of a name is refused with both places and what to do", () => {
+  const { issues } = extract(
+    `${SDK}const a = task({ name: "t" }, run);\nconst b = task({ name: "t" }, run);\nexport const w = workflow({ name: "w" }, async () => [a, b]);\nfunction run() {}`,
+  );
+  expect(issues).toMatchObject([{ rule: "duplicate_task", file: "main.ts", line: 3, column: 11 }]);
+  expect(issues[0]?.message).toMatch(
+    /named t, the first at main\.ts:2:11, .*; rename one, or .*with/,
+  );
 });
 
 test("a task that two workflows share is refused once", () => {

@@ -4,8 +4,11 @@ import {
   type SourceFile,
   type SourceIssue,
 } from "@engine/contract";
-import type { CallExpression } from "oxc-parser";
+import type { CallExpression, Node } from "oxc-parser";
 import { type Definition, definedBy, readDefinition } from "./definition.ts";
+import { nestedWorkflows } from "./nested-workflows.ts";
+import { type Reached, reachFrom } from "./reach.ts";
+import { workflowValues } from "./record-values.ts";
 import { exportOrigin, followOrigin } from "./resolve.ts";
 import { type SourceGraph, sourceGraph, TooIntricate } from "./source-graph.ts";
 import { type Finding, inOrder, type Subject, sourceIssue } from "./source-issues.ts";
@@ -55,6 +58,7 @@ function extractFrom(graph: SourceGraph): Extraction {
     workflowCalls(graph, module).map((node) => readDefinition(graph, "workflow", { module, node })),
   );
   const firstOf = new Map<string, Place>();
+  const nameOf = new Map(definitions.map((each) => [each.place.node as Node, qualifiedName(each)]));
 
   definitions.forEach((definition, index) => {
     const subject = { workflow: qualifiedName(definition), path: `workflows[${index}]` };
@@ -65,20 +69,28 @@ function extractFrom(graph: SourceGraph): Extraction {
     if (earlier) report(duplicateWorkflow(subject.workflow, definition, earlier));
     else if (subject.workflow !== null) firstOf.set(subject.workflow, definition.place);
 
-    const read = readTasks(definition.body, subject);
+    const reached = definition.body ? reachFrom(graph, definition.body) : NOTHING;
+    const read = readTasks(reached, subject);
+    const nested = nestedWorkflows(graph, reached.calls, (node) => nameOf.get(node));
     issues.push(...read.issues);
-    warnings.push(...read.warnings);
+    nested.issues.forEach(report);
+    warnings.push(
+      ...[...reached.warnings, ...nested.warnings].map((each) => sourceIssue(each, subject)),
+    );
     workflows.push({
       namespace: namespaceOf(definition) ?? DEFAULT_NAMESPACE,
       name: definition.name ?? "",
       description: definition.description,
       tasks: read.tasks,
-      metadata: (definition.options.metadata ?? {}) as ExtractedWorkflow["metadata"],
+      nested_workflows: nested.names,
+      ...workflowValues(definition.options),
     });
   });
   if (definitions.length === 0) issues.push(noWorkflow(graph.entry));
   return { workflows, issues, warnings };
 }
+
+const NOTHING: Reached = { tasks: [], copies: [], calls: [], warnings: [] };
 
 function workflowCalls(graph: SourceGraph, module: SourceModule): CallExpression[] {
   return module.calls

@@ -1,7 +1,7 @@
 import type { CallExpression, MemberExpression, Node } from "oxc-parser";
 import { walk } from "oxc-walker";
 import { type Binding, literalKey, propertyName } from "./binding.ts";
-import { definedBy } from "./definition.ts";
+import { calledOfSdk, definedBy } from "./definition.ts";
 import { isLocalSpecifier } from "./local-path.ts";
 import { nondeterministicCall } from "./nondeterminism.ts";
 import { exportOrigin, importOrigin, memberOf, type Origin, resolve, unwrap } from "./resolve.ts";
@@ -9,13 +9,21 @@ import { contains, type SourceGraph } from "./source-graph.ts";
 import type { Finding } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
 
-type CallPlace = Place & { node: CallExpression };
+export type CallPlace = Place & { node: CallExpression };
+
+/** A call of `with(…)`. */
+export type Copy = CallPlace & {
+  /** What it is a copy of: the `task(…)`, then, for a copy of a copy, each `with(…)` before it. */
+  readonly originals: readonly CallPlace[];
+};
 
 export interface Reached {
-  /** Every `task(…)` the body may call or pass on, in the order found. */
+  /** Every `task(…)` the body may call or pass on, in source order. */
   tasks: CallPlace[];
   /** Every `x.with(…)` of one of them. */
-  copies: CallPlace[];
+  copies: Copy[];
+  /** Every `call(…)` of another workflow, in source order. */
+  calls: CallPlace[];
   /** Calls of the body itself that a replay may answer differently. */
   warnings: Finding[];
 }
@@ -27,14 +35,20 @@ export interface Reached {
  */
 export function reachFrom(graph: SourceGraph, body: Place): Reached {
   const tasks: CallPlace[] = [];
-  const copies: CallPlace[] = [];
+  const copies: Copy[] = [];
+  const calls: CallPlace[] = [];
   const warnings: Finding[] = [];
   const visited = new Set<Node>();
   let queue: Place[] = [body];
   for (let place = queue.pop(); place; place = queue.pop()) visit(place, true);
   queue = tasks.flatMap(argumentsOf);
   for (let place = queue.pop(); place; place = queue.pop()) visit(place, false);
-  return { tasks, copies, warnings };
+  return { tasks: tasks.toSorted(bySource), copies, calls: calls.toSorted(bySource), warnings };
+
+  function bySource(a: CallPlace, b: CallPlace): number {
+    const { modules } = graph;
+    return modules.indexOf(a.module) - modules.indexOf(b.module) || a.node.start - b.node.start;
+  }
 
   function visit(root: Place, isBody: boolean): void {
     if (visited.has(root.node)) return;
@@ -48,10 +62,12 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
         if (TYPES.has(node.type)) return this.skip();
         if (isFunction(node)) functions++;
         if (node.type === "CallExpression") {
-          const defined = definedBy(graph, module, node);
-          if (defined === "task") addTask({ module, node }, isBody);
-          if (defined !== undefined) return this.skip();
-          if (isCopy(graph, module, node)) copies.push({ module, node });
+          const called = calledOfSdk(graph, module, node);
+          if (called === "task") addTask({ module, node }, isBody);
+          if (called === "task" || called === "workflow") return this.skip();
+          if (called === "call") calls.push({ module, node });
+          const originals = originalsOf(graph, module, node);
+          if (originals) copies.push({ module, node, originals });
         }
         if (isBody && functions > 0 && !settled.has(node)) {
           const warning = nondeterministicCall(graph, module, node);
@@ -177,16 +193,20 @@ function isFunction({ type }: Node): boolean {
   );
 }
 
-/** Whether a call is `task.with(…)`, of a task or of a copy of one. */
-function isCopy(graph: SourceGraph, module: SourceModule, node: CallExpression): boolean {
+/** What a call of `task.with(…)` copies; undefined for any other call. */
+function originalsOf(
+  graph: SourceGraph,
+  module: SourceModule,
+  node: CallExpression,
+): CallPlace[] | undefined {
   const { callee } = node;
-  if (callee.type !== "MemberExpression" || callee.computed) return false;
-  if (callee.property.type !== "Identifier" || callee.property.name !== "with") return false;
+  if (callee.type !== "MemberExpression" || callee.computed) return undefined;
+  if (callee.property.type !== "Identifier" || callee.property.name !== "with") return undefined;
   const target = resolve(graph, { module, node: callee.object });
-  if (target.kind !== "node" || target.node.type !== "CallExpression") return false;
+  if (target.kind !== "node" || target.node.type !== "CallExpression") return undefined;
   graph.spend(1);
-  return (
-    definedBy(graph, target.module, target.node) === "task" ||
-    isCopy(graph, target.module, target.node)
-  );
+  const original: CallPlace = { module: target.module, node: target.node };
+  if (definedBy(graph, original.module, original.node) === "task") return [original];
+  const earlier = originalsOf(graph, original.module, original.node);
+  return earlier && [...earlier, original];
 }

@@ -258,9 +258,8 @@ export function unwrap(node: Node): Node {
   return inner;
 }
 
-/** Whether a target is this export of the SDK. */
-export function isSdk(target: Target, name: string): boolean {
-  return (
-    target.kind === "package" && target.source === "@engine/sdk" && target.keys.join(".") === name
-  );
+/** The name under which the SDK exports what is meant; undefined when it is not the SDK's. */
+export function sdkExport(target: Target): string | undefined {
+  if (target.kind !== "package" || target.source !== "@engine/sdk") return undefined;
+  return target.keys.length === 1 ? target.keys[0] : undefined;
 }

@@ -58,6 +58,9 @@ export function assignmentOf(
     created_at: formatInstant(row.created_at),
     input: row.input,
     head: row.head,
+    seed: row.seed,
+    parent_id: row.parent_id,
+    transient: row.transient,
     ...rest,
   };
 }

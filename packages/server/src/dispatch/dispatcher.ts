@@ -50,7 +50,10 @@ export class Dispatcher {
 
   /** Writes a fresh execution; when a worker is free for it, the claim rides in the same commit. */
   async create(fresh: NewExecution): Promise<Changed> {
-    const session = this.#isClear() ? this.#choose({ last_worker: null }) : undefined;
+    // A copied log is not sent along: it may be long, and its claim comes after what it leads to.
+    const isFree = this.#isClear() && !fresh.fork?.history.length;
+    const last_worker = fresh.preferred_worker ?? null;
+    const session = isFree ? this.#choose({ last_worker }) : undefined;
     const { commits } = this.#parts;
     if (!session) return (await commits.create(fresh)).changed;
     const { worker, id } = session;
@@ -173,11 +176,16 @@ export class Dispatcher {
     execution_id: string,
     isStillMeant: (row: ExecutionRow) => boolean,
   ): Promise<{ changed: Changed; wrote: boolean }> {
-    const commit = this.#parts.commits.change(execution_id, (row) => {
-      if (!isStillMeant(row)) return undefined;
-      const { worker, id } = session;
-      return decideClaim(row, { worker, session: id, now: this.#ports.clock() });
-    });
+    const { worker, id } = session;
+    const commit = this.#parts.commits.change(
+      execution_id,
+      (row) => {
+        if (!isStillMeant(row)) return undefined;
+        return decideClaim(row, { worker, session: id, now: this.#ports.clock() });
+      },
+      // The claim itself rides the assignment, or the answer to a reconnect.
+      { ownerHas: () => 1 },
+    );
     session.claiming.set(execution_id, commit);
     try {
       return await commit;

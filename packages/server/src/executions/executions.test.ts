@@ -185,6 +185,7 @@ test("EXE-14 a local run cannot be resumed through the server", async () => {
     input: null,
     trigger: { kind: "local" },
     by: null,
+    seed: "seed",
     now: t.time.now,
   });
   await expect(

@@ -1,55 +1,42 @@
 import {
+  decideCancel,
   decideResume,
+  decideSignal,
   EngineError,
   type ExecutionRow,
   encode,
+  type History,
+  isName,
   type Json,
+  NAME_RULE,
   notFound,
-  type Trigger,
   UnencodableValue,
 } from "@engine/contract";
 import type { Changed, ExecutionFilter, LoggedEvent, LogPage, Page, Store } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { readValue } from "../values/read-value.ts";
+import { resolveOutput } from "../values/resolve-output.ts";
 import type { Sessions } from "../workers/sessions.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
+import { forkOf } from "./fork.ts";
+import { toHistory } from "./history.ts";
+import type {
+  CancelRequest,
+  FollowOptions,
+  ForkRequest,
+  ResumeRequest,
+  SignalRequest,
+  StartRequest,
+  WorkflowRef,
+} from "./requests.ts";
 import { rowBefore } from "./row-after.ts";
+import { pinTo } from "./version-pin.ts";
 import type { Waiters, WaitOptions } from "./waiters.ts";
-
-export interface StartRequest {
-  readonly namespace: string;
-  readonly workflow: string;
-  /** The latest when absent. */
-  readonly version?: number | undefined;
-  /** Plain JSON. */
-  readonly input: Json;
-  readonly label?: string | undefined;
-  readonly trigger: Trigger;
-  readonly by: string | null;
-}
-
-export interface ResumeRequest {
-  /** When given, an execution of another workflow is not found (EXE-79). */
-  readonly workflow?: { readonly namespace: string; readonly name: string } | undefined;
-  readonly execution_id: string;
-  /** Plain JSON. */
-  readonly input: Json;
-  /** Name or `task_call_id` of the pause. */
-  readonly pause?: string | undefined;
-  readonly by: string | null;
-}
-
-export interface FollowOptions {
-  /** Records in the frames carry their events. */
-  readonly detailed?: boolean | undefined;
-  /** The stream ends after this time, whatever the execution does. */
-  readonly timeoutMs?: number | undefined;
-  /** Fires when the reader has left. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -59,9 +46,10 @@ interface Parts {
   readonly sessions: Sessions;
   readonly waiters: Waiters;
   readonly followers: Followers;
+  readonly calls: CallResolver;
 }
 
-/** What callers do with executions: start, resume, read, wait, follow. */
+/** What callers do with executions: start, resume, cancel, signal, fork, read, wait, follow. */
 export class Executions {
   readonly #ports: EnginePorts;
   readonly #store: Store;
@@ -103,18 +91,17 @@ export class Executions {
     }
   }
 
-  /** Answers an open pause (EXE-52). A worker that runs the execution is told at once (EXE-19). */
+  /** Answers an open pause (EXE-52). */
   async resume(request: ResumeRequest): Promise<Changed> {
     const { execution_id, workflow, pause, by } = request;
-    const input = encodeInput(request.input);
+    const input = encodeBody(request.input, "input");
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
-      if (row.version === null) throw localExecution(execution_id);
+      refuseLocal(row);
       const verdict = decideResume(row, { input, pause, by, now: this.#ports.clock() });
       if (verdict instanceof EngineError) throw verdict;
       return verdict;
     });
-    this.#parts.sessions.tellOwner(changed);
     return changed;
   }
 
@@ -145,11 +132,99 @@ export class Executions {
     }
   }
 
+  /** Cancels an execution and its children (EXE-21). One that is being cancelled stays as it is. */
+  async cancel(request: CancelRequest): Promise<Changed> {
+    const { execution_id, workflow, by, reason } = request;
+    const { ports, commits, sessions } = this.#parts;
+    const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
+    const { changed } = await commits.change(execution_id, (row) => {
+      if (workflow) refuseOther(row, workflow);
+      const hasWorker = sessions.hasReady();
+      const now = ports.clock();
+      const verdict = decideCancel(row, {
+        cause: "request",
+        by,
+        reason,
+        cancel_timeout_ms,
+        hasWorker,
+        now,
+      });
+      if (verdict instanceof EngineError) throw verdict;
+      return verdict;
+    });
+    return changed;
+  }
+
+  async cancelAndWait(request: CancelRequest, options?: WaitOptions): Promise<ExecutionRow> {
+    const wait = this.#parts.waiters.open(request.execution_id);
+    try {
+      const { row } = await this.cancel(request);
+      return await wait.until(row, options);
+    } finally {
+      wait.close();
+    }
+  }
+
+  /** Sends a signal (EXE-53); answers the `seq` under which it was recorded. */
+  async signal({ execution_id, name, payload, by }: SignalRequest): Promise<number> {
+    refuseSignalName(name);
+    const encoded = encodeBody(payload, "payload");
+    const { changed } = await this.#parts.commits.change(execution_id, (row) => {
+      refuseLocal(row);
+      const now = this.#ports.clock();
+      const verdict = decideSignal(row, { name, payload: encoded, by, now });
+      if (verdict instanceof EngineError) throw verdict;
+      return verdict;
+    });
+    const signaled = changed.events.find(({ type }) => type === "WORKFLOW_SIGNALED");
+    if (!signaled) throw new Error(`a signal of execution ${execution_id} was not recorded`);
+    return signaled.seq;
+  }
+
+  /** Creates a copy that goes on from a place in the log, or begins anew (EXE-87). */
+  async fork(request: ForkRequest): Promise<Changed> {
+    const { execution_id, input, ...rest } = request;
+    const source = await this.get(execution_id);
+    refuseLocal(source);
+    const hasCut = request.from_seq !== undefined || request.from_call !== undefined;
+    if (hasCut && input !== undefined) {
+      const message =
+        "a fork with a cut keeps the input that its log was made with; leave out input, or the cut";
+      throw refused("body.input", message);
+    }
+    const encoded = input === undefined ? undefined : encodeBody(input, "input");
+    const { version, label } = request;
+    const fork = { ...rest, input: encoded, version, label };
+    return this.#parts.dispatcher.create(await forkOf(source, fork, this.#parts));
+  }
+
+  /** Waits for the end or a pause, as a sync run does. */
+  async wait(execution_id: string, options?: WaitOptions): Promise<ExecutionRow> {
+    const wait = this.#parts.waiters.open(execution_id);
+    try {
+      return await wait.until(await this.get(execution_id), options);
+    } finally {
+      wait.close();
+    }
+  }
+
+  async history(execution_id: string): Promise<History> {
+    const row = await this.get(execution_id);
+    return toHistory(row, await this.logUpTo(row));
+  }
+
+  /** The whole value of one event as plain JSON, wherever it is kept. */
+  eventValue(execution_id: string, seq: number): Promise<Json> {
+    return readValue(this.#ports, execution_id, seq);
+  }
+
+  /** The row as records show it: with the values themselves, also those kept outside the log. */
+  shown(row: ExecutionRow): Promise<ExecutionRow> {
+    return resolveOutput(row, this.#ports.values);
+  }
+
   /** @param workflow When given, an execution of another workflow is not found. */
-  async get(
-    execution_id: string,
-    workflow?: { readonly namespace: string; readonly name: string },
-  ): Promise<ExecutionRow> {
+  async get(execution_id: string, workflow?: WorkflowRef): Promise<ExecutionRow> {
     const row = await this.#store.findExecution(execution_id);
     if (!row) throw notFound("execution", execution_id);
     if (workflow) refuseOther(row, workflow);
@@ -165,24 +240,23 @@ export class Executions {
     return this.#store.readLog(execution_id, page);
   }
 
+  /** The log as it was when the row was read. */
+  async logUpTo({ execution_id, head }: ExecutionRow): Promise<readonly LoggedEvent[]> {
+    return (await this.#store.readLog(execution_id)).filter(({ event }) => event.seq <= head);
+  }
+
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
     const { namespace, workflow, label, trigger, by } = request;
-    const input = encodeInput(request.input);
-    const { record, module_hash } = await this.#parts.catalog.resolve(
-      namespace,
-      workflow,
-      request.version,
-    );
+    const input = encodeBody(request.input, "input");
+    const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
     return this.#parts.dispatcher.create({
+      ...pinTo(found),
       execution_id,
-      namespace,
-      workflow,
-      version: record.version,
-      module_hash,
       name: label ?? null,
       input,
       trigger,
       by,
+      seed: this.#ports.seed(),
       now: this.#ports.clock(),
     });
   }
@@ -197,28 +271,35 @@ export class Executions {
   }
 }
 
-function encodeInput(input: Json): Json {
+function encodeBody(body: Json, root: "input" | "payload"): Json {
   try {
-    return encode(input, "input");
+    return encode(body, root);
   } catch (error) {
     if (!(error instanceof UnencodableValue)) throw error;
-    throw new EngineError("invalid_input", error.message, {
-      details: { issues: [{ path: "body", message: error.message }] },
-    });
+    throw refused("body", error.message);
   }
 }
 
-function refuseOther(
-  row: ExecutionRow,
-  workflow: { readonly namespace: string; readonly name: string },
-): void {
+function refuseOther(row: ExecutionRow, workflow: WorkflowRef): void {
   if (row.namespace === workflow.namespace && row.workflow === workflow.name) return;
   throw notFound("execution", row.execution_id);
 }
 
-function localExecution(execution_id: string): EngineError {
-  return new EngineError(
+function refuseLocal({ version, execution_id }: ExecutionRow): void {
+  if (version !== null) return;
+  throw new EngineError(
     "local_execution",
     `execution ${execution_id} belongs to a local run; continue it in the process that runs it`,
   );
+}
+
+/** Names beginning `engine.` are kept for signals of the engine's own (EXE-8). */
+function refuseSignalName(name: string): void {
+  if (!isName(name)) throw refused("path.name", `must be a name: ${NAME_RULE}; got "${name}"`);
+  if (!name.startsWith("engine.")) return;
+  throw refused("path.name", `signals beginning "engine." belong to the engine; rename "${name}"`);
+}
+
+function refused(path: string, message: string): EngineError {
+  return new EngineError("invalid_input", message, { details: { issues: [{ path, message }] } });
 }

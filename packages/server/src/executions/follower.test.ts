@@ -18,7 +18,7 @@ interface News {
 /** The commits of an execution that is claimed, started and completed, each by itself. */
 function commits(): News[] {
   const now = 0;
-  const { row: created, event } = createdExecution({
+  const { row: created, events } = createdExecution({
     execution_id: "x",
     namespace: "default",
     workflow: "hello",
@@ -27,9 +27,11 @@ function commits(): News[] {
     input: null,
     trigger: { kind: "api" },
     by: null,
+    seed: "seed",
     now,
   });
-  const news: News[] = [{ row: created, logged: logged(created, [event]) }];
+  const news: News[] = [{ row: created, logged: logged(created, events) }];
+  const [event] = events as [NewEvent];
   const claim = decideClaim(created, { worker: "w", session: "s", now });
   if (!claim) throw new Error("not claimed");
   let row: ExecutionRow = { ...created, ...claim.patch };
@@ -55,7 +57,7 @@ async function idsOf(follower: Follower): Promise<unknown[]> {
 
 test("EXE-91 frames come in the order of the log, whatever order the commits are told in", async () => {
   const [created, claimed, started, completed] = commits() as [News, News, News, News];
-  const follower = new Follower("x");
+  const follower = new Follower("x", async (row) => row);
   follower.begin(rowBefore(created.row), 0);
   for (const { row, logged } of [completed, claimed, started, created]) follower.see(row, logged);
   expect(await idsOf(follower)).toEqual([1, 2, 3, 4]);
@@ -63,7 +65,7 @@ test("EXE-91 frames come in the order of the log, whatever order the commits are
 
 test("EXE-91 what is told twice comes once", async () => {
   const news = commits();
-  const follower = new Follower("x");
+  const follower = new Follower("x", async (row) => row);
   follower.begin(rowBefore(commits()[0]?.row as ExecutionRow), 0);
   for (const { row, logged } of [...news.slice(0, 2), ...news]) follower.see(row, logged);
   expect(await idsOf(follower)).toEqual([1, 2, 3, 4]);
@@ -71,7 +73,7 @@ test("EXE-91 what is told twice comes once", async () => {
 
 test("what was committed before the reader knew where to begin is not lost", async () => {
   const news = commits();
-  const follower = new Follower("x");
+  const follower = new Follower("x", async (row) => row);
   for (const { row, logged } of news) follower.see(row, logged);
   follower.begin(news[1]?.row as ExecutionRow, 2);
   expect(await idsOf(follower)).toEqual([3, 4]);

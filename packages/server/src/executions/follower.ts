@@ -3,7 +3,9 @@ import {
   type ExecutionRow,
   PROGRESS_QUEUE_LIMIT,
   type ProgressItem,
+  referenceOf,
   type SseFrame,
+  toPlain,
 } from "@engine/contract";
 import type { LoggedEvent } from "@engine/store";
 import { toRecord } from "./record.ts";
@@ -27,6 +29,11 @@ const STATE_WORDS: Readonly<Partial<Record<EventType, string>>> = {
   WORKFLOW_FAILED: "failed",
 };
 
+/** A frame whose record needs values that are not in the log. */
+interface Unresolved extends SseFrame {
+  readonly row: ExecutionRow;
+}
+
 interface News {
   readonly row: ExecutionRow;
   readonly logged: readonly LoggedEvent[];
@@ -38,6 +45,7 @@ interface News {
  */
 export class Follower {
   readonly execution_id: string;
+  readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
   readonly #onClosed: (() => void)[] = [];
   /** The execution as of `#seen`; undefined until the reader knows where it begins. */
   #row: ExecutionRow | undefined;
@@ -47,14 +55,16 @@ export class Follower {
   #early: News[] = [];
   #hasNews = true;
 
-  readonly #parts: FollowPart[] = [];
+  readonly #parts: (FollowPart | Unresolved)[] = [];
   #progressHeld = 0;
   #progressDropped = 0;
   #hasEnded = false;
   #wake: (() => void) | undefined;
 
-  constructor(execution_id: string) {
+  /** @param shown The row with its real values, as records show it. */
+  constructor(execution_id: string, shown: (row: ExecutionRow) => Promise<ExecutionRow>) {
     this.execution_id = execution_id;
+    this.#shown = shown;
   }
 
   /** Called once, when the reader has left or everything was told. */
@@ -114,7 +124,7 @@ export class Follower {
       while (true) {
         for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift()) {
           if (typeof part !== "string" && part.id === undefined) this.#progressHeld--;
-          yield part;
+          yield await this.#resolved(part);
         }
         if (this.#hasEnded) return;
         await new Promise<void>((resolve) => {
@@ -158,15 +168,27 @@ export class Follower {
   #tellState(row: ExecutionRow, { event }: LoggedEvent): void {
     const word = STATE_WORDS[event.type];
     if (!word) return;
-    this.#push({
+    const frame = {
       event: `${row.workflow}.execution.${word}`,
       id: event.seq,
       data: toRecord(row, this.#log),
-    });
+    };
+    this.#push(referenceOf(row.input) || referenceOf(row.output) ? { ...frame, row } : frame);
     if (isSettled(row)) this.end();
   }
 
-  #push(frame: SseFrame): void {
+  async #resolved(part: FollowPart | Unresolved): Promise<FollowPart> {
+    if (typeof part === "string" || !("row" in part)) return part;
+    const { row, data, ...frame } = part;
+    // A storage that is away is no reason to end the stream: the envelope is shown then.
+    const { input, output } = await this.#shown(row).catch(() => row);
+    return {
+      ...frame,
+      data: { ...(data as object), input: toPlain(input), output: toPlain(output) },
+    };
+  }
+
+  #push(frame: SseFrame | Unresolved): void {
     if (this.#progressDropped > 0) this.#parts.push(`dropped ${this.#progressDropped}`);
     this.#progressDropped = 0;
     this.#parts.push(frame);

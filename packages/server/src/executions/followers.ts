@@ -1,3 +1,4 @@
+import type { ExecutionRow } from "@engine/contract";
 import type { Changed, LoggedEvent, Store } from "@engine/store";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import { Follower } from "./follower.ts";
@@ -6,17 +7,24 @@ import { Follower } from "./follower.ts";
 export class Followers {
   readonly #store: Store;
   readonly #progress: ProgressHub;
+  readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
   readonly #followers = new Map<string, Set<Follower>>();
   #isClosed = false;
 
-  constructor(ports: { store: Store; progress: ProgressHub }) {
+  /** @param ports.shown The row with its real values, as records show it. */
+  constructor(ports: {
+    store: Store;
+    progress: ProgressHub;
+    shown: (row: ExecutionRow) => Promise<ExecutionRow>;
+  }) {
     this.#store = ports.store;
     this.#progress = ports.progress;
+    this.#shown = ports.shown;
   }
 
   /** Open it before the change it begins with, then `begin` it or `close` it. */
   open(execution_id: string): Follower {
-    const follower = new Follower(execution_id);
+    const follower = new Follower(execution_id, this.#shown);
     follower.onClosed(this.#progress.join(execution_id, (item) => follower.seeProgress(item)));
     const followers = this.#followers.get(execution_id) ?? new Set();
     this.#followers.set(execution_id, followers.add(follower));

@@ -1,6 +1,7 @@
 /** Rows of the store as reads return them (EXE-78): plain JSON, ISO instants, addresses. */
 import {
   type BasicExecution,
+  type CancelCause,
   type ExecutionError,
   type ExecutionRecord,
   type ExecutionRow,
@@ -32,6 +33,7 @@ export function toSummary(row: ExecutionRow): ExecutionSummary {
     priority: row.priority,
     parent_id: row.parent_id,
     parent_call_id: row.parent_call_id,
+    forked_from: row.forked_from,
     created_at: formatInstant(row.created_at),
     started_at: instant(row.started_at),
     finished_at: instant(row.finished_at),
@@ -87,10 +89,22 @@ export function toRecordedEvent({ event, recorded_at }: LoggedEvent): RecordedEv
   return { ...event, value, recorded_at: formatInstant(recorded_at) } as RecordedEvent;
 }
 
-function errorOf({ failure }: ExecutionRow): ExecutionError {
-  if (failure) return executionError(failure);
-  return { code: "workflow_cancelled", message: "the execution was cancelled", details: null };
+function errorOf({ state, failure, cancelling }: ExecutionRow): ExecutionError {
+  if (state === "FAILED" && failure) return executionError(failure);
+  const cause = cancelling?.cause;
+  return {
+    code: "workflow_cancelled",
+    message: CANCEL_MESSAGES[cause ?? "request"],
+    details: cause === undefined ? null : { cause },
+  };
 }
+
+const CANCEL_MESSAGES: Readonly<Record<CancelCause, string>> = {
+  request: "the execution was cancelled",
+  parent: "the execution was cancelled with its parent",
+  sibling: "the execution was cancelled when its parent gave up the call",
+  timeout: "the execution was cancelled when its time was over",
+};
 
 /** The pause it rests at: open pauses of a running execution are only in `waiting`. */
 function pauseOf({ execution_id, waits }: ExecutionRow): OpenPause {
@@ -105,8 +119,16 @@ function pauseOf({ execution_id, waits }: ExecutionRow): OpenPause {
   };
 }
 
-function toWait({ kind, task_call_id, name, output }: OpenWait): Wait {
-  return { kind, task_call_id, name, output: toPlain(output) };
+function toWait({ kind, task_call_id, name, output, until, execution_id }: OpenWait): Wait {
+  return {
+    kind,
+    task_call_id,
+    name,
+    // Nothing but a pause shows something to whoever ends it.
+    ...(kind === "pause" && { output: toPlain(output) }),
+    ...(until !== undefined && { until: formatInstant(until) }),
+    ...(execution_id !== undefined && { execution_id }),
+  };
 }
 
 function instant(ms: number | null): string | null {

@@ -20,6 +20,10 @@ export function rowBefore(row: ExecutionRow): ExecutionRow {
     head: 0,
     resuming: false,
     waits: [],
+    signals: [],
+    watchers: [],
+    wake_at: null,
+    cancelling: null,
     started_at: null,
     finished_at: null,
     updated_at: row.created_at,
@@ -28,11 +32,20 @@ export function rowBefore(row: ExecutionRow): ExecutionRow {
 
 /**
  * A fresh execution as its creation left it. A claim may ride in the same commit, but what was
- * accepted is told as CREATED, whether or not a worker was free (EXE-81).
+ * accepted is told as CREATED, or for a fork as RESUMING, whether or not a worker was free (EXE-81).
  */
-export function rowAsCreated({ row, events, recorded_at }: Changed): ExecutionRow {
-  const [event] = events;
-  return event ? rowAfter(rowBefore(row), { event, recorded_at }) : row;
+export function rowAsCreated({ row, events }: Changed): ExecutionRow {
+  if (row.generation !== 1 || events.at(-1)?.type !== "WORKFLOW_CLAIMED") return row;
+  const state = row.resuming ? "RESUMING" : "CREATED";
+  const { generation, head } = row;
+  return {
+    ...row,
+    state,
+    worker: null,
+    session: null,
+    generation: generation - 1,
+    head: head - 1,
+  };
 }
 
 /** The row after one more event, as far as the log tells. */

@@ -14,6 +14,7 @@ function row(changes: Partial<ExecutionRow>): ExecutionRow {
     input: null,
     trigger: { kind: "api" },
     by: null,
+    seed: "seed",
     now: 0,
   });
   return { ...created, ...changes };
@@ -31,16 +32,31 @@ async function waiters(time: ManualTime): Promise<Waiters> {
 test("a resume is not answered with the pause that it answers", async () => {
   const waits = await waiters(new ManualTime());
   const wait = waits.open("x");
-  waits.onCommit({ row: row({ state: "PAUSED", head: 6 }), events: [], recorded_at: 0 });
+  waits.onCommit({
+    row: row({ state: "PAUSED", head: 6 }),
+    events: [],
+    recorded_at: 0,
+    others: [],
+  });
   const answer = wait.until(row({ state: "RESUMING", head: 9 }));
-  waits.onCommit({ row: row({ state: "COMPLETED", head: 12 }), events: [], recorded_at: 0 });
+  waits.onCommit({
+    row: row({ state: "COMPLETED", head: 12 }),
+    events: [],
+    recorded_at: 0,
+    others: [],
+  });
   expect(await answer).toMatchObject({ state: "COMPLETED" });
 });
 
 test("what ended before the wait began is answered at once", async () => {
   const waits = await waiters(new ManualTime());
   const wait = waits.open("x");
-  waits.onCommit({ row: row({ state: "FAILED", head: 4 }), events: [], recorded_at: 0 });
+  waits.onCommit({
+    row: row({ state: "FAILED", head: 4 }),
+    events: [],
+    recorded_at: 0,
+    others: [],
+  });
   expect(await wait.until(row({ state: "CLAIMED", head: 2 }))).toMatchObject({ state: "FAILED" });
   expect(await waits.open("x").until(row({ state: "COMPLETED", head: 4 }))).toMatchObject({
     state: "COMPLETED",
@@ -56,6 +72,11 @@ test("two who wait for one execution are both answered, each by its own time lim
   await time.advance(10);
   expect(await first).toMatchObject({ state: "RUNNING" });
   short.close();
-  waits.onCommit({ row: row({ state: "PAUSED", head: 3 }), events: [], recorded_at: 0 });
+  waits.onCommit({
+    row: row({ state: "PAUSED", head: 3 }),
+    events: [],
+    recorded_at: 0,
+    others: [],
+  });
   expect(await second).toMatchObject({ state: "PAUSED" });
 });

@@ -33,13 +33,17 @@ export function basicHandlers(
       return basicAnswer(await executions.resumeAndWait(request, { timeoutMs, signal }), inspect);
     },
     inspect: async ({ params: { execution_id } }) => {
-      const row = await executions.get(execution_id);
-      return answer(200, toInspected(row, await executions.log(execution_id)));
+      return answer(200, await inspected(await executions.get(execution_id)));
     },
   };
 
   async function basicAnswer(row: ExecutionRow, inspect: boolean | undefined) {
-    if (!inspect) return runAnswer(row, toBasic(row));
-    return runAnswer(row, toInspected(row, await executions.log(row.execution_id)));
+    if (inspect) return runAnswer(row, await inspected(row));
+    return runAnswer(row, toBasic(await executions.shown(row)));
+  }
+
+  async function inspected(row: ExecutionRow) {
+    const [shown, log] = await Promise.all([executions.shown(row), executions.logUpTo(row)]);
+    return toInspected(shown, log);
   }
 }

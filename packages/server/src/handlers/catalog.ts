@@ -14,6 +14,10 @@ export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.cat
     namespaces: async ({ query }) => answer(200, paged(await catalog.namespaces(query), query)),
     get: async ({ params: { ns, wf }, query: { source } }) =>
       answer(200, await withSource(await catalog.get(ns, wf), source)),
+    delete: async ({ params: { ns, wf }, query: { version } }) => {
+      await catalog.delete(ns, wf, version);
+      return answer(204, undefined);
+    },
     versions: async ({ params: { ns, wf }, query }) =>
       answer(200, paged(await catalog.versions(ns, wf, query), query)),
     version: async ({ params: { ns, wf, version }, query: { source } }) => {

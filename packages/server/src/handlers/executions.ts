@@ -2,18 +2,20 @@ import {
   DEFAULT_NAMESPACE,
   type ExecutionRecord,
   type ExecutionRow,
+  isTerminal,
   type Json,
+  notFound,
   type RunMode,
   type routes,
 } from "@engine/contract";
 import type { ExecutionFilter, LoggedEvent } from "@engine/store";
 import type { Engine } from "../engine.ts";
-import type { ResumeRequest, StartRequest } from "../executions/executions.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
+import type { CancelRequest, ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
-import { runAnswer, runMode, runStream, waitMs } from "./run-answer.ts";
+import { addressOf, runAnswer, runMode, runStream, waitMs } from "./run-answer.ts";
 
 interface RunQuery {
   readonly detailed?: boolean | undefined;
@@ -36,6 +38,10 @@ export function executionHandlers(
       resumeSync(resumeRequest(params, query, body, call), query, call),
     resumeMode: ({ params, query, body }, call) =>
       resume(runMode(params.mode), resumeRequest(params, query, body, call), query, call),
+    cancel: ({ params, query, body }, call) =>
+      cancel(cancelRequest(params, body?.reason, call), query, call),
+    cancelLink: ({ params, query }, call) =>
+      cancel(cancelRequest(params, undefined, call), query, call),
     status: async ({ params: { ns, wf, id }, query }) => {
       const row = await executions.get(id, { namespace: ns, name: wf });
       return answer(200, await recordOf(row, query.detailed));
@@ -43,10 +49,15 @@ export function executionHandlers(
     listOfWorkflow: ({ params: { ns, wf }, query }) =>
       list({ ...query, namespace: ns, workflow: wf }),
     list: ({ query }) => list(query),
-    get: async ({ params: { id }, query: { detailed, after, before, limit } }) => {
-      const row = await executions.get(id);
-      if (!detailed) return answer(200, toRecord(row));
-      return answer(200, toRecord(row, await executions.log(id, { after, before, limit })));
+    get: async ({ params: { id }, query }, call) => {
+      const { mode, detailed, after, before, limit } = query;
+      const row = mode
+        ? await executions.wait(id, waitOptions(query, call))
+        : await executions.get(id);
+      const page = { after, before, limit };
+      const log = detailed ? await executions.log(id, page) : undefined;
+      const record = toRecord(await executions.shown(row), log && upTo(row, log));
+      return mode ? runAnswer(row, record) : answer(200, record);
     },
     events: async ({ params: { id }, query: { after = 0, limit } }) => {
       const { head } = await executions.get(id);
@@ -54,6 +65,24 @@ export function executionHandlers(
       const items = log.map(toRecordedEvent);
       // Numbers are dense from 1: what lies before the page is what `after` says.
       return answer(200, { items, total: head, limit, offset: after });
+    },
+    eventValue: async ({ params: { id, seq } }) => {
+      // Whatever is no number of an event names none.
+      const number = /^[1-9]\d{0,14}$/.test(seq) ? Number(seq) : undefined;
+      if (number === undefined) throw notFound("event", `${seq} of execution ${id}`);
+      return answer(200, await executions.eventValue(id, number));
+    },
+    history: async ({ params: { id } }) => answer(200, await executions.history(id)),
+    signal: async ({ params: { id, name }, body: payload }, { caller }) => {
+      const by = caller.principal;
+      const seq = await executions.signal({ execution_id: id, name, payload, by });
+      return answer(202, { execution_id: id, name, seq });
+    },
+    fork: async ({ params: { id }, body }, { caller }) => {
+      const { name: label, ...rest } = body ?? {};
+      const request = { ...rest, label, execution_id: id, by: caller.principal };
+      const row = rowAsCreated(await executions.fork(request));
+      return answer(201, await recordOf(row, false), addressOf(row));
     },
   };
 
@@ -79,6 +108,17 @@ export function executionHandlers(
     return answerWith(row, query.detailed);
   }
 
+  async function cancel(request: CancelRequest, query: CancelQuery, call: Call) {
+    const isSync = query.mode === "sync";
+    const row = isSync
+      ? await executions.cancelAndWait(request, waitOptions(query, call))
+      : (await executions.cancel(request)).row;
+    const record = await recordOf(row, query.detailed);
+    // Asynchronous says "accepted", even when it was over at once.
+    if (isSync && isTerminal(row.state)) return answer(200, record, addressOf(row));
+    return answer(202, record, addressOf(row));
+  }
+
   async function answerWith(row: ExecutionRow, detailed: boolean | undefined) {
     return runAnswer(row, await recordOf(row, detailed));
   }
@@ -87,12 +127,9 @@ export function executionHandlers(
     row: ExecutionRow,
     detailed: boolean | undefined,
   ): Promise<ExecutionRecord> {
-    return toRecord(row, detailed ? await logUpTo(row) : undefined);
-  }
-
-  /** A record never tells of more than its own state. */
-  async function logUpTo(row: ExecutionRow): Promise<readonly LoggedEvent[]> {
-    return (await executions.log(row.execution_id)).filter(({ event }) => event.seq <= row.head);
+    // A record never tells of more than its own state.
+    const log = detailed ? await executions.logUpTo(row) : undefined;
+    return toRecord(await executions.shown(row), log);
   }
 
   async function list(query: Omit<ExecutionFilter, "states" | "label"> & ListQuery) {
@@ -110,6 +147,10 @@ export function executionHandlers(
     const timeoutMs = timeout === undefined ? undefined : waitMs(timeout, syncTimeoutSeconds);
     return { detailed, timeoutMs, signal: call.signal };
   }
+}
+
+interface CancelQuery extends RunQuery {
+  readonly mode: "async" | "sync";
 }
 
 interface ListQuery {
@@ -147,4 +188,17 @@ function resumeRequest(
     pause,
     by: call.caller.principal,
   };
+}
+
+function cancelRequest(
+  { ns, wf, id }: { readonly ns: string; readonly wf: string; readonly id: string },
+  reason: string | undefined,
+  call: Call,
+): CancelRequest {
+  const workflow = { namespace: ns, name: wf };
+  return { workflow, execution_id: id, reason, by: call.caller.principal };
+}
+
+function upTo({ head }: ExecutionRow, log: readonly LoggedEvent[]): readonly LoggedEvent[] {
+  return log.filter(({ event }) => event.seq <= head);
 }

@@ -17,10 +17,14 @@ const EXECUTION_ID = "x-engine-execution-id";
 /** How a run or resume is answered, by the state it is in (EXE-81). */
 export function runAnswer<Body>(row: ExecutionRow, body: Body): RunAnswer<Body> {
   const status = statusOf(row.state);
-  const { execution_id, namespace, workflow } = row;
-  const location = `/workflows/${namespace}/${workflow}/status/${execution_id}`;
-  const headers = { [EXECUTION_ID]: execution_id, ...(status === 202 && { location }) };
+  const headers = status === 202 ? addressOf(row) : { [EXECUTION_ID]: row.execution_id };
   return { status, body, headers };
+}
+
+/** Which execution it is, and where to read it. */
+export function addressOf({ execution_id, namespace, workflow }: ExecutionRow): ReplyHeaders {
+  const location = `/workflows/${namespace}/${workflow}/status/${execution_id}`;
+  return { [EXECUTION_ID]: execution_id, location };
 }
 
 function statusOf(state: State): RunStatus {

@@ -1,4 +1,11 @@
-import { type routes, SESSION_HEADER, type SessionRef, type WorkerFrame } from "@engine/contract";
+import { createHash } from "node:crypto";
+import {
+  EngineError,
+  type routes,
+  SESSION_HEADER,
+  type SessionRef,
+  type WorkerFrame,
+} from "@engine/contract";
 import type { Engine } from "../engine.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { answer, lines, raw, stream } from "../http/reply.ts";
@@ -54,11 +61,40 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       const page = await workers.events(ref(params.name, headers), params.id, query);
       return answer(200, { events: [...page.events], head: page.head });
     },
+    saveValue: async ({ params: { name, id, sha256 }, headers, query, body: { text } }) => {
+      refuseWrongHash(sha256, text);
+      const { generation } = query;
+      return answer(200, await workers.saveValue(ref(name, headers), id, { generation, text }));
+    },
+    loadValue: async ({ params: { name, id, sha256 }, headers, query }) => {
+      const { generation, of = id } = query;
+      const value = { generation, reference_id: `${of}/${sha256}` };
+      return raw(200, await workers.loadValue(ref(name, headers), id, value));
+    },
+    cacheLookup: async ({ params: { name, id }, headers, body: { generation, ...key } }) => {
+      const { text } = await workers.cacheLookup(ref(name, headers), id, { generation, key });
+      // Large outputs are not read only to be printed again.
+      return raw(200, text === null ? '{"hit":false}' : `{"hit":true,"value":${text}}`);
+    },
+    cacheKeep: async ({ params: { name, id }, headers, body }) => {
+      const { generation, value, ttl_ms, ...key } = body;
+      const entry = { generation, key, text: JSON.stringify(value), ttl_ms };
+      await workers.cacheKeep(ref(name, headers), id, entry);
+      return answer(204, undefined);
+    },
     disconnect: async ({ params, headers }) => {
       await workers.disconnect(ref(params.name, headers));
       return answer(204, undefined);
     },
   };
+}
+
+function refuseWrongHash(sha256: string, text: string): void {
+  if (createHash("sha256").update(text).digest("hex") === sha256) return;
+  const message = "the text has another SHA-256 than the path says";
+  throw new EngineError("invalid_input", message, {
+    details: { issues: [{ path: "path.sha256", message }] },
+  });
 }
 
 function ref(worker: string, headers: SessionHeaders): SessionRef {

@@ -5,10 +5,12 @@ import {
   type EventType,
   formatEventTime,
   type Holding,
+  isBuiltInCall,
   type Json,
   type NewEvent,
   type SessionRef,
   type State,
+  type Wait,
   WORKER_PROTOCOL,
   type WorkerConnection,
   type WorkerFrame,
@@ -74,24 +76,40 @@ export class ScriptedWorker {
     base_seq: number,
     state: State,
     events: readonly NewEvent[],
+    waiting?: readonly Wait[],
   ): Promise<CheckpointAnswer> {
-    const item: CheckpointItem = { execution_id, generation, base_seq, state, events: [...events] };
+    const item: CheckpointItem = {
+      execution_id,
+      generation,
+      base_seq,
+      state,
+      events: [...events],
+      ...(waiting && { waiting: [...waiting] }),
+    };
     const [answer] = await this.#protocol.checkpoints(this.ref, [item]);
     if (!answer) throw new Error("no answer");
     return answer;
   }
 
-  started(assigned: Assignment): Promise<CheckpointAnswer> {
-    const type = assigned.reason === "start" ? "WORKFLOW_STARTED" : "WORKFLOW_RESUMED";
-    const event = this.event(assigned, type, assigned.input);
-    return this.checkpoint(assigned, assigned.head, "RUNNING", [event]);
+  /** Starts it, or goes on with it, with what it does first. */
+  started(assigned: Assignment, events: readonly NewEvent[] = []): Promise<CheckpointAnswer> {
+    return this.checkpoint(assigned, assigned.head, "RUNNING", [this.begin(assigned), ...events]);
+  }
+
+  /** Starts it and leaves it parked on what the events open, and on retry delays. */
+  parked(
+    assigned: Assignment,
+    events: readonly NewEvent[],
+    waiting: readonly Wait[] = [],
+  ): Promise<CheckpointAnswer> {
+    const all = [this.begin(assigned), ...events];
+    return this.checkpoint(assigned, assigned.head, "RUNNING", all, waiting);
   }
 
   /** Starts and ends it in one delta. */
   completed(assigned: Assignment, output: Json): Promise<CheckpointAnswer> {
-    const type = assigned.reason === "start" ? "WORKFLOW_STARTED" : "WORKFLOW_RESUMED";
     return this.checkpoint(assigned, assigned.head, "COMPLETED", [
-      this.event(assigned, type, assigned.input),
+      this.begin(assigned),
       this.event(assigned, "WORKFLOW_COMPLETED", output),
     ]);
   }
@@ -123,9 +141,24 @@ export class ScriptedWorker {
     };
   }
 
+  /** The first event of a claim: the log has a WORKFLOW_STARTED or it has none. */
+  begin(assigned: Assignment): NewEvent {
+    const isFirst = !assigned.history.events.some(({ type }) => type === "WORKFLOW_STARTED");
+    const type = isFirst ? "WORKFLOW_STARTED" : "WORKFLOW_RESUMED";
+    return this.event(assigned, type, isFirst ? assigned.input : null);
+  }
+
   pauseEvent(type: EventType, value: Json): NewEvent {
+    return this.callEvent(type, "pause~1", value);
+  }
+
+  /** An event of a call; one whose name is a built-in's is of that kind. */
+  callEvent(type: EventType, task_call_id: string, value: Json = null): NewEvent {
+    const last = task_call_id.slice(task_call_id.lastIndexOf("/") + 1);
+    const name = last.slice(0, last.indexOf("~"));
+    const kind = isBuiltInCall(name) ? name : null;
     const time = formatEventTime(this.#clock());
-    return { type, source_id: "/pause~1", name: "pause", kind: "pause", value, time, meta: null };
+    return { type, source_id: task_call_id, name, kind, value, time, meta: null };
   }
 }
 

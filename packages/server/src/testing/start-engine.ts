@@ -2,36 +2,42 @@ import { randomUUID } from "node:crypto";
 import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
 import { openSqliteStore, type Store } from "@engine/store";
 import { createEngine, type Engine } from "../engine.ts";
-import type { StartRequest } from "../executions/executions.ts";
+import type { StartRequest } from "../executions/requests.ts";
 import type { Log } from "../log.ts";
 import { ManualTime } from "./manual-time.ts";
+import { type MemoryValues, memoryValues } from "./memory-values.ts";
 import { ScriptedWorker } from "./scripted-worker.ts";
 
 /** An engine on a store in memory, under a clock that the test moves. */
 export class TestEngine implements AsyncDisposable {
   readonly time: ManualTime;
   readonly store: Store;
+  readonly values: MemoryValues = memoryValues();
   /** Methods of the store that reject for now, as when the database is away. */
   readonly failing: Set<string> = new Set();
   readonly #ids: () => string;
+  readonly config: Config;
   engine: Engine;
   #tokens = 0;
+  #seeds = 0;
 
-  private constructor(store: Store, time: ManualTime) {
+  private constructor(store: Store, time: ManualTime, config: Config) {
     this.store = store;
     this.time = time;
+    this.config = config;
     this.#ids = createUuidV7(time.clock, randomUUID);
     this.engine = this.#create();
   }
 
-  static async start(): Promise<TestEngine> {
+  /** @param config Keys of the `[engine]` table that are not at their defaults. */
+  static async start(config: unknown = {}): Promise<TestEngine> {
     const time = new ManualTime();
     const store = await openSqliteStore({
       path: ":memory:",
       synchronous: "normal",
       clock: time.clock,
     });
-    const started = new TestEngine(store, time);
+    const started = new TestEngine(store, time, Config.parse(config));
     await started.engine.start();
     await started.engine.catalog.register({ source: HELLO }, { by: null });
     return started;
@@ -92,10 +98,12 @@ export class TestEngine implements AsyncDisposable {
   #create(): Engine {
     return createEngine({
       store: this.#breakable(),
-      config: Config.parse({}),
+      values: this.values,
+      config: this.config,
       clock: this.time.clock,
       ids: this.#ids,
       token: () => `token-${++this.#tokens}`,
+      seed: () => `seed-${++this.#seeds}`,
       setTimer: this.time.setTimer,
       log: silent,
     });

@@ -1,11 +1,15 @@
 import {
+  type CallResolutions,
   type Checkpoint,
   type CheckpointAnswer,
   type CheckpointItem,
   type CheckpointVerdict,
   decideCheckpoint,
   EngineError,
+  isCallStart,
+  notFound,
 } from "@engine/contract";
+import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Session } from "./session.ts";
@@ -15,14 +19,18 @@ function isUnavailable(error: unknown): boolean {
   return !(error instanceof EngineError) || error.code === "unavailable";
 }
 
+type Ports = Pick<EnginePorts, "store" | "clock" | "config" | "log">;
+
 /** Takes what workers add to logs (CKP-1 to CKP-5). */
 export class Checkpoints {
-  readonly #ports: Pick<EnginePorts, "clock" | "log">;
+  readonly #ports: Ports;
   readonly #commits: Commits;
+  readonly #calls: CallResolver;
 
-  constructor(parts: { ports: Pick<EnginePorts, "clock" | "log">; commits: Commits }) {
+  constructor(parts: { ports: Ports; commits: Commits; calls: CallResolver }) {
     this.#ports = parts.ports;
     this.#commits = parts.commits;
+    this.#calls = parts.calls;
   }
 
   /** Answers in the order of the items, after the commit; a refused item touches no other. */
@@ -58,20 +66,33 @@ export class Checkpoints {
     execution_id: string,
     item: Checkpoint,
   ): Promise<Exclude<CheckpointAnswer, { error: unknown }>> {
+    const { base_seq, events } = item;
+    // Nothing is awaited in the usual case: what arrives together shares a commit.
+    const calls = events.some(isCallStart) ? await this.#resolve(execution_id, item) : NO_CALLS;
+    const { config, clock } = this.#ports;
+    const cancel_timeout_ms = config.executions.cancel_timeout * 1000;
+    const sender = { session: session.id, now: clock(), calls, cancel_timeout_ms };
     let verdict: CheckpointVerdict | undefined;
-    const sender = { session: session.id, now: this.#ports.clock() };
+    let news = 0;
     const { changed } = await this.#commits.change(
       execution_id,
       (row, recorded) => {
         verdict = decideCheckpoint(row, item, sender, recorded);
         if (verdict.kind === "refuse") throw verdict.error;
+        news = base_seq + events.length - row.head;
         return verdict.kind === "append" ? verdict : undefined;
       },
-      { above: item.base_seq },
+      // What the server appends behind them, such as an early signal, is news to the worker.
+      { above: base_seq, ownerHas: () => news },
     );
-    const { row } = changed;
-    const seq = verdict?.kind === "repeat" ? verdict.seq : row.head;
-    return { execution_id, seq, state: row.state, generation: row.generation };
+    const { state, generation } = changed.row;
+    return { execution_id, seq: base_seq + events.length, state, generation };
+  }
+
+  async #resolve(execution_id: string, { events }: Checkpoint): Promise<CallResolutions> {
+    const caller = await this.#ports.store.findExecution(execution_id);
+    if (!caller) throw notFound("execution", execution_id);
+    return this.#calls.resolve(caller, events);
   }
 }
 

@@ -5,12 +5,15 @@ import type { Session } from "./session.ts";
 
 /** Takes executions from workers and puts them back into the queue (LIV-4). */
 export class HandOvers {
-  readonly #ports: Pick<EnginePorts, "store" | "clock" | "log">;
+  readonly #ports: Pick<EnginePorts, "store" | "clock" | "config" | "log">;
   readonly #commits: Commits;
   /** Sessions that lost the right to their executions while the store was away. */
   readonly #unfinished = new Set<Session>();
 
-  constructor(parts: { ports: Pick<EnginePorts, "store" | "clock" | "log">; commits: Commits }) {
+  constructor(parts: {
+    ports: Pick<EnginePorts, "store" | "clock" | "config" | "log">;
+    commits: Commits;
+  }) {
     this.#ports = parts.ports;
     this.#commits = parts.commits;
   }
@@ -22,7 +25,8 @@ export class HandOvers {
   ): Promise<void> {
     await this.#commits.change(execution_id, (row) => {
       if (row.session !== session.id || row.generation !== generation) return undefined;
-      return { events: [], patch: handOver(row, this.#ports.clock()) };
+      const { clock, config } = this.#ports;
+      return handOver(row, clock(), config.executions.cancel_timeout * 1000);
     });
   }
 

@@ -55,7 +55,8 @@ export async function reconcile(
   return result;
 }
 
-async function missedEvents(
+/** What the log has above the `seq` that a worker knows of; undefined when it knows everything. */
+export async function missedEvents(
   store: Store,
   { execution_id, seq }: Holding,
   generation: number,

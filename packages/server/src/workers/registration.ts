@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
 import {
+  type Config,
   EngineError,
+  type ExecutionLimits,
   WORKER_PROTOCOL,
   type WorkerRegistered,
   type WorkerRegistration,
@@ -88,12 +90,11 @@ export class WorkerRegistrations {
     if (!session.isConnected) liveness.watch(session);
 
     const { heartbeat_interval } = ports.config.workers;
-    const { sibling_grace, max_events, max_value_bytes } = ports.config.executions;
     const registered = {
       worker: { name, labels, slots },
       session: token,
       heartbeat_seconds: heartbeat_interval,
-      executions: { sibling_grace, max_events, max_value_bytes },
+      executions: limitsOf(ports.config),
     };
     return { registered, isNew: is_new_worker };
   }
@@ -106,6 +107,19 @@ export class WorkerRegistrations {
     earlier.ended = "superseded";
     await this.#parts.handOvers.all(earlier);
   }
+}
+
+function limitsOf({ executions }: Config): ExecutionLimits {
+  const { inline_wait, sibling_grace, rollback_timeout } = executions;
+  const { max_events, inline_value_bytes, max_value_bytes } = executions;
+  return {
+    inline_wait,
+    sibling_grace,
+    rollback_timeout,
+    max_events,
+    inline_value_bytes,
+    max_value_bytes,
+  };
 }
 
 function refuseMismatch({ protocol, labels, runners, default_runner }: WorkerRegistration): void {

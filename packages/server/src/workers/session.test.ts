@@ -21,6 +21,7 @@ function owned(generation: number): ExecutionRow {
     input: null,
     trigger: { kind: "api" },
     by: null,
+    seed: "seed",
     now: 0,
   });
   return { ...row, generation };

@@ -1,4 +1,4 @@
-import type { ExecutionRow, WorkerFrame } from "@engine/contract";
+import type { Event, ExecutionRow, Holding, WorkerFrame } from "@engine/contract";
 import type { SessionRow } from "@engine/store";
 import type { WorkerStream } from "./worker-stream.ts";
 
@@ -9,6 +9,8 @@ interface Owned {
   readonly module_hash: string | null;
   /** Frames that must not overtake the assignment; undefined once that has left. */
   held: WorkerFrame[] | undefined;
+  /** `seq` of the newest event that was pushed to it; 0 when none was. */
+  pushed: number;
 }
 
 /** One process life of a worker: what it owns, how much it can take, and the way to reach it. */
@@ -107,12 +109,14 @@ export class Session {
   own(row: ExecutionRow): void {
     const { execution_id, generation, module_hash } = row;
     this.claiming.delete(execution_id);
-    this.owned.set(execution_id, { generation, module_hash, held: [] });
+    this.owned.set(execution_id, { generation, module_hash, held: [], pushed: 0 });
   }
 
   /** Notes what the store says it owns: assigned before this server began to look. */
   inherit({ execution_id, generation }: { execution_id: string; generation: number }): void {
-    this.owned.set(execution_id, { generation, module_hash: null, held: undefined });
+    // Whatever was pushed before, its reconnect brings.
+    const owned = { generation, module_hash: null, held: undefined, pushed: 0 };
+    this.owned.set(execution_id, owned);
   }
 
   /** Notes that a commit took it away: it ended, parked or was handed over. */
@@ -137,6 +141,22 @@ export class Session {
     const held = owned?.held ?? [];
     if (owned) owned.held = undefined;
     for (const frame of held) this.send(frame);
+  }
+
+  /** Sends events that the server wrote, of an execution it owns; `row` is as they left it. */
+  push({ execution_id, generation, head }: ExecutionRow, events: readonly Event[]): void {
+    const owned = this.owned.get(execution_id);
+    if (!owned || owned.generation !== generation || events.length === 0) return;
+    owned.pushed = head;
+    const base_seq = head - events.length;
+    const data = { execution_id, generation, base_seq, events: [...events] };
+    this.tell(execution_id, { event: "events", data });
+  }
+
+  /** Whether the worker has not heard of something that was pushed to it. */
+  hasMissed(holding: Holding): boolean {
+    const owned = this.owned.get(holding.execution_id);
+    return this.owns(holding) && owned?.held === undefined && holding.seq < (owned?.pushed ?? 0);
   }
 
   /** Sends something about an execution it owns, never before the assignment. */

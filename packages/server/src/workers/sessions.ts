@@ -42,25 +42,21 @@ export class Sessions {
     return this.#byId.values();
   }
 
-  /** Keeps who owns what in step with the rows. */
-  onCommit({ row }: Changed): void {
+  /** Whether a worker is connected that could take an execution. */
+  hasReady(): boolean {
+    for (const session of this.#byId.values()) if (session.isReady) return true;
+    return false;
+  }
+
+  /** Keeps who owns what in step with the rows, and pushes to owners what they do not know. */
+  onCommit({ row, events }: Changed, ownerHas: number): void {
     if (row.session !== null) {
       const session = this.#byId.get(row.session);
       if (session && !session.owns(row)) session.own(row);
+      session?.push(row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
       this.#byId.get(row.last_session)?.disown(row);
     }
-  }
-
-  /** Pushes what the server wrote to whoever runs the execution. */
-  tellOwner({ row, events }: Changed): void {
-    if (row.session === null || events.length === 0) return;
-    const { execution_id, generation } = row;
-    const base_seq = row.head - events.length;
-    this.#byId.get(row.session)?.tell(execution_id, {
-      event: "events",
-      data: { execution_id, generation, base_seq, events: [...events] },
-    });
   }
 
   /** Tells whoever runs the execution whether anybody watches its progress. */

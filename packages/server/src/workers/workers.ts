@@ -11,11 +11,13 @@ import {
   type HeartbeatAnswer,
   type Holding,
   notFound,
+  type OwnCacheKey,
   type ProgressAccepted,
   type ProgressBatch,
   type ReleaseAnswer,
   type ReleaseItem,
   type SessionRef,
+  type StoredReference,
   stale,
   type WorkerConnection,
   type WorkerFrame,
@@ -24,6 +26,7 @@ import {
   type WorkerRegistration,
 } from "@engine/contract";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -31,11 +34,12 @@ import type { ProgressHub } from "../progress/progress-hub.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { HandOvers } from "./hand-over.ts";
 import { Liveness } from "./liveness.ts";
-import { reconcile } from "./reconcile.ts";
+import { missedEvents, reconcile } from "./reconcile.ts";
 import { type Registered, tokenHash, WorkerRegistrations } from "./registration.ts";
 import { release } from "./releases.ts";
 import { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+import { TaskServices } from "./task-services.ts";
 import { WorkerStream } from "./worker-stream.ts";
 
 interface Parts {
@@ -45,6 +49,7 @@ interface Parts {
   readonly catalog: Catalog;
   readonly dispatcher: Dispatcher;
   readonly progress: ProgressHub;
+  readonly calls: CallResolver;
 }
 
 /** The server's side of the worker protocol, for workers in this process and behind HTTP alike. */
@@ -56,13 +61,15 @@ export class Workers implements WorkerProtocol {
   readonly #liveness: Liveness;
   readonly #registrations: WorkerRegistrations;
   readonly #checkpoints: Checkpoints;
+  readonly #services: TaskServices;
   #isClosed = false;
 
   constructor(parts: Parts) {
-    const { ports, sessions, commits } = parts;
+    const { ports, sessions, commits, calls } = parts;
     this.#parts = parts;
     this.#ports = ports;
     this.#sessions = sessions;
+    this.#services = new TaskServices(ports);
     this.#handOvers = new HandOvers({ ports, commits });
     this.#liveness = new Liveness({ ports, sessions, handOvers: this.#handOvers });
     this.#registrations = new WorkerRegistrations({
@@ -71,7 +78,7 @@ export class Workers implements WorkerProtocol {
       handOvers: this.#handOvers,
       liveness: this.#liveness,
     });
-    this.#checkpoints = new Checkpoints({ ports, commits });
+    this.#checkpoints = new Checkpoints({ ports, commits, calls });
   }
 
   /** Learns of the sessions an earlier life of this server left; they count from now (LIV-2). */
@@ -152,6 +159,7 @@ export class Workers implements WorkerProtocol {
       session.isOverloaded = false;
       this.#parts.dispatcher.wake();
     }
+    for (const holding of running) if (session.hasMissed(holding)) this.#repeat(session, holding);
     const drop = running
       .filter((holding) => !session.owns(holding))
       .map(({ execution_id, generation }) => ({ execution_id, generation }));
@@ -176,7 +184,7 @@ export class Workers implements WorkerProtocol {
 
   async release(ref: SessionRef, items: readonly ReleaseItem[]): Promise<readonly ReleaseAnswer[]> {
     const session = await this.#identify(ref);
-    return release(session, items, { commits: this.#parts.commits, clock: this.#ports.clock });
+    return release(session, items, { commits: this.#parts.commits, ports: this.#ports });
   }
 
   async progress(
@@ -213,6 +221,43 @@ export class Workers implements WorkerProtocol {
     return { events: logged.map(({ event }) => event), head };
   }
 
+  async saveValue(
+    ref: SessionRef,
+    execution_id: string,
+    { generation, text }: { generation: number; text: string },
+  ): Promise<StoredReference> {
+    await this.#owned(ref, { execution_id, generation });
+    return this.#services.saveValue(execution_id, text);
+  }
+
+  async loadValue(
+    ref: SessionRef,
+    execution_id: string,
+    { generation, reference_id }: { generation: number; reference_id: string },
+  ): Promise<string> {
+    await this.#owned(ref, { execution_id, generation });
+    return this.#services.loadValue(execution_id, reference_id);
+  }
+
+  async cacheLookup(
+    ref: SessionRef,
+    execution_id: string,
+    { generation, key }: { generation: number; key: OwnCacheKey },
+  ): Promise<{ text: string | null }> {
+    await this.#owned(ref, { execution_id, generation });
+    return { text: (await this.#services.cacheLookup(execution_id, key)) ?? null };
+  }
+
+  async cacheKeep(
+    ref: SessionRef,
+    execution_id: string,
+    entry: { generation: number; key: OwnCacheKey; text: string; ttl_ms: number },
+  ): Promise<void> {
+    const { generation } = entry;
+    await this.#owned(ref, { execution_id, generation });
+    await this.#services.cacheKeep(execution_id, entry);
+  }
+
   async disconnect(ref: SessionRef): Promise<void> {
     const session = await this.#identify(ref);
     session.ended = "disconnected";
@@ -221,6 +266,17 @@ export class Workers implements WorkerProtocol {
     await this.#handOvers.all(session);
     await this.#ports.store.endSession(session.id, "disconnected");
     this.#sessions.remove(session);
+  }
+
+  /** Pushes again what a worker shows not to have heard of (EXE-43). */
+  #repeat(session: Session, holding: Holding): void {
+    const { execution_id, generation } = holding;
+    missedEvents(this.#ports.store, holding, generation).then(
+      (frame) => {
+        if (frame && session.owns(holding)) session.tell(execution_id, frame);
+      },
+      (error: unknown) => this.#ports.log.warn({ err: error }, "could not push events again"),
+    );
   }
 
   /** The session whose secret this is; every call of it says that it lives. */
@@ -241,6 +297,14 @@ export class Workers implements WorkerProtocol {
   async #unknown(worker: string, token_hash: string): Promise<EngineError> {
     const row = await this.#ports.store.findSession(worker, token_hash);
     return row?.end_reason === "superseded" ? superseded(worker) : sessionUnknown(worker);
+  }
+
+  /** Refuses a session that is not the execution's owner under that generation. */
+  async #owned(
+    ref: SessionRef,
+    claim: { execution_id: string; generation: number },
+  ): Promise<void> {
+    await this.#refuseOthers(await this.#identify(ref), claim);
   }
 
   async #refuseOthers(

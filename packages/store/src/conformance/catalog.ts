@@ -1,4 +1,4 @@
-import { type ExtractedWorkflow, parseInstant } from "@engine/contract";
+import { ExtractedWorkflow, parseInstant } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { NewVersions } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
@@ -14,6 +14,7 @@ export function catalogConformance(open: Open): void {
     expect(registered).toMatchObject({ namespace: "default", name: "hello", version: 1 });
     expect(registered).toMatchObject({ created: true, content_hash: "c1", created_by: "ann" });
     expect(parseInstant(registered?.created_at ?? "")).toBeGreaterThan(0);
+    expect(registered).toMatchObject(extracted("hello"));
 
     const { created: _, ...record } = registered ?? { created: true };
     const found = { record, module_hash: "module-of-c1" };
@@ -64,6 +65,22 @@ export function catalogConformance(open: Open): void {
     expect(created.map((item) => item.content_hash)).toEqual(["a", "b", "c"]);
   });
 
+  test("EXE-66 a dry run answers as the registration would, and writes nothing", async () => {
+    const store = await opened(open);
+    const [first] = await store.registerVersions(registration("hello", "c1"), { dryRun: true });
+    expect(first).toMatchObject({ version: 1, created: true, ...extracted("hello") });
+    expect(await store.findVersion("default", "hello")).toBeUndefined();
+    expect(await store.readModule("module-of-c1")).toBeUndefined();
+
+    await store.registerVersions(registration("hello", "c1"));
+    await store.registerVersions(registration("hello", "c2"));
+    await store.deleteVersions("default", "hello", 2);
+    const [equal] = await store.registerVersions(registration("hello", "c1"), { dryRun: true });
+    expect(equal).toMatchObject({ version: 1, created: false });
+    const [next] = await store.registerVersions(registration("hello", "c2"), { dryRun: true });
+    expect(next).toMatchObject({ version: 3, created: true });
+  });
+
   test("a file with several workflows is registered in one go", async () => {
     const store = await opened(open);
     const one = registration("one", "c1");
@@ -102,16 +119,117 @@ export function catalogConformance(open: Open): void {
       total: 2,
     });
   });
+
+  test("a record written before some options were read has their defaults", async () => {
+    const store = await opened(open);
+    const old = { namespace: "default", name: "hello", description: null, metadata: {} };
+    const before = { ...old, tasks: [{ name: "greet", description: null }] } as ExtractedWorkflow;
+    const one = registration("hello", "c1");
+    await store.registerVersions({
+      ...one,
+      workflows: [{ extracted: before, content_hash: "c1" }],
+    });
+    expect((await store.findVersion("default", "hello"))?.record).toMatchObject({
+      tasks: [{ auth_exempt: false, risk: "write", sensitive: false, secrets: [], configs: [] }],
+      nested_workflows: [],
+      durability: "durable",
+      timeout_seconds: null,
+      secrets: [],
+      configs: [],
+    });
+  });
+
+  test("EXE-70 a deleted version is found and listed no more, and the latest live one is current", async () => {
+    const store = await opened(open);
+    for (const content of ["c1", "c2", "c3"]) {
+      await store.registerVersions(registration("hello", content));
+    }
+    expect(await store.deleteVersions("default", "hello", 3)).toEqual([3]);
+    expect(await store.findVersion("default", "hello", 3)).toBeUndefined();
+    expect((await store.findVersion("default", "hello"))?.record.version).toBe(2);
+    const page = { limit: 50, offset: 0 };
+    const versions = await store.listVersions("default", "hello", page);
+    expect([versions.items.map((v) => v.version), versions.total]).toEqual([[2, 1], 2]);
+    const workflows = await store.listWorkflows(page);
+    expect([workflows.items.map((w) => w.version), workflows.total]).toEqual([[2], 1]);
+
+    expect(await store.deleteVersions("default", "hello", 1)).toEqual([1]);
+    expect((await store.findVersion("default", "hello"))?.record.version).toBe(2);
+  });
+
+  test("EXE-70 what executions are pinned to can be read after it was deleted", async () => {
+    const store = await opened(open);
+    await store.registerVersions(registration("hello", "c1"));
+    const before = await store.findVersion("default", "hello", 1);
+    await store.deleteVersions("default", "hello");
+    expect(await store.findVersion("default", "hello", 1)).toBeUndefined();
+    expect(await store.findVersion("default", "hello", 1, { deleted: true })).toEqual(before);
+    expect(await store.findVersion("default", "hello", 2, { deleted: true })).toBeUndefined();
+    expect(await store.readModule("module-of-c1")).toBe("bundle of c1");
+    expect(await store.readFiles("default", "hello", 1)).toHaveLength(1);
+  });
+
+  test("EXE-70 deleting what does not live, or lives no more, deletes nothing", async () => {
+    const store = await opened(open);
+    await store.registerVersions(registration("hello", "c1"));
+    await store.registerVersions(registration("hello", "c2"));
+    expect(await store.deleteVersions("default", "bye")).toEqual([]);
+    expect(await store.deleteVersions("other", "hello")).toEqual([]);
+    expect(await store.deleteVersions("default", "hello", 9)).toEqual([]);
+    expect(await store.deleteVersions("default", "hello", 1)).toEqual([1]);
+    expect(await store.deleteVersions("default", "hello", 1)).toEqual([]);
+    expect(await store.deleteVersions("default", "hello")).toEqual([2]);
+    expect(await store.deleteVersions("default", "hello")).toEqual([]);
+  });
+
+  test("EXE-67 EXE-70 content of a deleted version makes a new one, and no number is used twice", async () => {
+    const store = await opened(open);
+    const register = async (content_hash: string) => {
+      const [item] = await store.registerVersions(registration("hello", content_hash));
+      return [item?.version, item?.created];
+    };
+    await register("c1");
+    await register("c2");
+    await store.deleteVersions("default", "hello", 2);
+    // Equal to the latest live one, though a later one was deleted.
+    expect(await register("c1")).toEqual([1, false]);
+    expect(await register("c2")).toEqual([3, true]);
+    await store.deleteVersions("default", "hello");
+    expect(await register("c2")).toEqual([4, true]);
+    const found = await store.findVersion("default", "hello", 3, { deleted: true });
+    expect(found?.record.content_hash).toBe("c2");
+  });
+
+  test("EXE-71 a namespace exists while it has a live workflow", async () => {
+    const store = await opened(open);
+    await store.registerVersions(registration("hello", "c1"));
+    await store.registerVersions(registration("order", "c2", "shop"));
+    await store.registerVersions(registration("refund", "c3", "shop"));
+    const namespaces = async () => {
+      const { items, total } = await store.listNamespaces({ limit: 50, offset: 0 });
+      return [items.map((item) => `${item.namespace} ${item.workflow_count}`), total];
+    };
+    await store.deleteVersions("shop", "order");
+    expect(await namespaces()).toEqual([["default 1", "shop 1"], 2]);
+    await store.deleteVersions("shop", "refund", 1);
+    expect(await namespaces()).toEqual([["default 1"], 1]);
+    await store.registerVersions(registration("order", "c2", "shop"));
+    expect(await namespaces()).toEqual([["default 1", "shop 1"], 2]);
+  });
 }
 
 function extracted(name: string, namespace = "default"): ExtractedWorkflow {
-  return {
+  return ExtractedWorkflow.parse({
     namespace,
     name,
     description: "says hello",
-    tasks: [{ name: "greet", description: null }],
+    tasks: [{ name: "greet", description: null, risk: "read", secrets: ["KEY"] }],
+    nested_workflows: ["shop/order"],
+    durability: "transient",
+    timeout_seconds: 1.5,
+    secrets: ["A"],
     metadata: { team: "a" },
-  };
+  });
 }
 
 function registration(name: string, content_hash: string, namespace?: string): NewVersions {

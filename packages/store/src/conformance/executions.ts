@@ -22,6 +22,24 @@ export function executionConformance(open: Open): void {
     expect((await store.readLog(executionId(1))).map((line) => line.event)).toEqual(events);
   });
 
+  test("EXE-22 a row carries what its execution was created with", async () => {
+    const store = await opened(open);
+    const plain = await store.createExecution(newExecution(1));
+    expect(plain.row).toMatchObject({ seed: "seed-1", timeout_ms: null, transient: false });
+    expect(plain.row).toMatchObject({ parent_id: null, detached: false, depth: 0 });
+    expect(plain.row).toMatchObject({ forked_from: null, wake_at: null, cancelling: null });
+    const parent = { execution_id: executionId(1), depth: 4, call_id: "call~1", detached: true };
+    const from = { execution_id: executionId(1), seq: 0 };
+    const fork = { from, history: [], calls: new Map() };
+    const fields = { parent, fork, timeout_ms: 5_000, transient: true, preferred_worker: "w9" };
+    const { row } = await store.createExecution(newExecution(2, fields));
+    expect(row).toMatchObject({ timeout_ms: 5_000, transient: true, last_worker: "w9" });
+    expect(row).toMatchObject({ parent_id: executionId(1), parent_call_id: "call~1" });
+    expect(row).toMatchObject({ detached: true, depth: 5, forked_from: from });
+    expect(await store.findExecution(executionId(1))).toEqual(plain.row);
+    expect(await store.findExecution(executionId(2))).toEqual(row);
+  });
+
   test("an execution that nobody created is not found", async () => {
     const store = await opened(open);
     expect(await store.findExecution(executionId(1))).toBeUndefined();
@@ -132,6 +150,10 @@ export function executionConformance(open: Open): void {
       last_time: NOW + 1,
       resuming: true,
       waits: [wait],
+      signals: [{ name: "go", payload: { x: 1 } }],
+      watchers: [{ execution_id: executionId(2), task_call_id: "pause~1" }],
+      wake_at: NOW + 6,
+      cancelling: { cause: "request", by: NOW + 7 },
       queued_at: NOW + 2,
       started_at: NOW + 3,
       finished_at: NOW + 4,
@@ -140,7 +162,17 @@ export function executionConformance(open: Open): void {
     const changed = await store.changeExecution(executionId(1), () => ({ events: [], patch }));
     expect(changed.row).toEqual({ ...row, ...patch });
     expect(await store.findExecution(executionId(1))).toEqual({ ...row, ...patch });
-    const back = { waits: [], failure: null, output: null, resuming: false, started_at: null };
+    const back: ExecutionPatch = {
+      waits: [],
+      signals: [],
+      watchers: [],
+      wake_at: null,
+      cancelling: null,
+      failure: null,
+      output: null,
+      resuming: false,
+      started_at: null,
+    };
     await store.changeExecution(executionId(1), () => ({ events: [], patch: back }));
     expect(await store.findExecution(executionId(1))).toEqual({ ...row, ...patch, ...back });
   });

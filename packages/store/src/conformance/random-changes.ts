@@ -1,28 +1,11 @@
-import {
-  type Claimant,
-  decideClaim,
-  EngineError,
-  handOver,
-  type Json,
-  type NewExecution,
-  patchOf,
-  unowned,
-} from "@engine/contract";
+import { decideClaim, EngineError, handOver, type Json, patchOf, unowned } from "@engine/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MemoryModel } from "../memory-model.ts";
-import type { Changed, Decide, LogPage, Store } from "../store.ts";
+import type { Decide } from "../store.ts";
+import { type Command, expected, expectSame, send, settled } from "./compared.ts";
 import type { Open } from "./opened.ts";
 import { event, executionId, NOW, newExecution } from "./sample.ts";
-
-type Command =
-  | { readonly kind: "create"; readonly fresh: NewExecution; readonly claimant?: Claimant }
-  | {
-      readonly kind: "change";
-      readonly execution_id: string;
-      readonly decide: Decide;
-      readonly above?: number;
-    };
 
 export function randomChangesConformance(open: Open): void {
   test("whatever is written together or in turn, the store answers and holds what the model does", async () => {
@@ -45,57 +28,6 @@ export function randomChangesConformance(open: Open): void {
       { numRuns: 40 },
     );
   });
-}
-
-async function expectSame(store: Store, model: MemoryModel, lookups: readonly LogPage[]) {
-  const rows = model.rows();
-  for (const row of rows) {
-    expect(await store.findExecution(row.execution_id)).toEqual(row);
-    for (const page of [{}, ...lookups]) {
-      const log = await store.readLog(row.execution_id, page);
-      expect(log.map((line) => line.event)).toEqual(model.log(row.execution_id, page));
-    }
-  }
-  expect(await store.listQueued(1_000)).toEqual(model.queued());
-  for (const session of ["s1", "s2"]) {
-    expect(await store.listOwned(session)).toEqual(
-      rows
-        .filter((row) => row.session === session)
-        .map(({ execution_id, generation, state, head }) => ({
-          execution_id,
-          generation,
-          state,
-          head,
-        })),
-    );
-  }
-  const all = await store.listExecutions({ order: "created_asc", limit: 1_000, offset: 0 });
-  expect(all.items).toEqual(rows.map((row) => ({ ...row, input: null, output: null })));
-}
-
-function send(store: Store, command: Command): Promise<Changed> {
-  if (command.kind === "create") return store.createExecution(command.fresh, command.claimant);
-  const { execution_id, decide, above } = command;
-  return store.changeExecution(execution_id, decide, above === undefined ? {} : { above });
-}
-
-async function settled(promise: Promise<Changed>): Promise<unknown> {
-  try {
-    const { row, events } = await promise;
-    return { row, events };
-  } catch (error) {
-    return error instanceof EngineError ? error.code : error;
-  }
-}
-
-function expected(model: MemoryModel, command: Command): unknown {
-  try {
-    return command.kind === "create"
-      ? model.create(command.fresh, command.claimant)
-      : model.change(command.execution_id, command.decide, command.above);
-  } catch (error) {
-    return error instanceof EngineError ? error.code : error;
-  }
 }
 
 const json = fc.oneof(
@@ -145,7 +77,7 @@ const decision: fc.Arbitrary<Decide> = fc.oneof(
   now.map(
     (at): Decide =>
       (row) =>
-        row.session ? { events: [], patch: handOver(row, at) } : undefined,
+        row.session ? handOver(row, at, 2) : undefined,
   ),
   json.map(
     (output): Decide =>

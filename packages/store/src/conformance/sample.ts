@@ -1,5 +1,6 @@
 /** Made-up executions and events for the suite; what a test is about, it says itself. */
 import {
+  type Change,
   type ExecutionPatch,
   type ExecutionRow,
   formatEventTime,
@@ -8,7 +9,7 @@ import {
   type NewExecution,
   patchOf,
 } from "@engine/contract";
-import type { Change, Store } from "../store.ts";
+import type { Store } from "../store.ts";
 
 /** A fixed instant: no rule of a store depends on the time of day. */
 export const NOW: number = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
@@ -28,6 +29,7 @@ export function newExecution(n: number, fields: Partial<NewExecution> = {}): New
     input: { n },
     trigger: { kind: "api" },
     by: null,
+    seed: `seed-${n}`,
     now: NOW,
     ...fields,
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import {
-  type ExtractedWorkflow,
+  ExtractedWorkflow,
   formatInstant,
   type SourceFile,
   type WorkflowRecord,
@@ -17,6 +17,7 @@ interface VersionRow {
   readonly module_hash: string;
   readonly created_at: number;
   readonly created_by: string | null;
+  readonly deleted_at: number | null;
 }
 
 interface Total {
@@ -24,21 +25,27 @@ interface Total {
 }
 
 const COLUMNS =
-  "extracted, version, content_hash, source_hash, module_hash, created_at, created_by";
+  "extracted, version, content_hash, source_hash, module_hash, created_at, created_by, deleted_at";
 
-/** The latest version of each workflow that a namespace and a beginning of the name match. */
+/** The latest live version of each workflow that a namespace and a beginning of the name match. */
 const LATEST = `
   FROM workflow_versions AS v
   WHERE version = (
-    SELECT max(version) FROM workflow_versions WHERE namespace = v.namespace AND name = v.name
+    SELECT max(version) FROM workflow_versions
+    WHERE namespace = v.namespace AND name = v.name AND deleted_at IS NULL
   ) AND namespace = coalesce(?, namespace) AND substr(name, 1, length(?)) = ?`;
 
-/** Workflows by version. Versions, modules and files are never changed once they are written. */
+/**
+ * Workflows by version. What a version holds never changes once it is written; deleting one only
+ * marks it, so that its number stays taken and executions pinned to it keep their code.
+ */
 export class Catalog {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
   readonly #latest: Statement<VersionRow>;
   readonly #exact: Statement<VersionRow>;
+  readonly #lastNumber: Statement<{ version: number | null }>;
+  readonly #delete: Statement<{ version: number }>;
   readonly #insertVersion: Statement<unknown>;
   readonly #insertModule: Statement<unknown>;
   readonly #insertFiles: Statement<unknown>;
@@ -47,18 +54,28 @@ export class Catalog {
   constructor(connection: Connection, commits: GroupCommit) {
     this.#connection = connection;
     this.#commits = commits;
-    const one = `SELECT ${COLUMNS} FROM workflow_versions WHERE namespace = ? AND name = ?`;
-    this.#latest = connection.prepare(`${one} ORDER BY version DESC LIMIT 1`);
-    this.#exact = connection.prepare(`${one} AND version = ?`);
+    const one = "FROM workflow_versions WHERE namespace = ? AND name = ?";
+    this.#latest = connection.prepare(
+      `SELECT ${COLUMNS} ${one} AND deleted_at IS NULL ORDER BY version DESC LIMIT 1`,
+    );
+    this.#exact = connection.prepare(`SELECT ${COLUMNS} ${one} AND version = ?`);
+    this.#lastNumber = connection.prepare(`SELECT max(version) AS version ${one}`);
+    this.#delete = connection.prepare(`
+      UPDATE workflow_versions SET deleted_at = ?
+      WHERE namespace = ? AND name = ? AND version = coalesce(?, version) AND deleted_at IS NULL
+      RETURNING version`);
     this.#insertVersion = connection.prepare(`
       INSERT INTO workflow_versions (namespace, name, file_set_hash, ${COLUMNS})
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`);
     this.#insertModule = connection.prepare("INSERT OR IGNORE INTO modules VALUES (?, ?)");
     this.#insertFiles = connection.prepare("INSERT OR IGNORE INTO file_sets VALUES (?, ?)");
     this.#module = connection.prepare("SELECT bundle FROM modules WHERE hash = ?");
   }
 
-  register(fresh: NewVersions): Promise<readonly (WorkflowRecord & { created: boolean })[]> {
+  register(
+    fresh: NewVersions,
+    { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
+  ): Promise<readonly (WorkflowRecord & { created: boolean })[]> {
     const files = JSON.stringify(fresh.files);
     const fileSetHash = createHash("sha256").update(files).digest("hex");
     return this.#commits.write((at) =>
@@ -67,17 +84,20 @@ export class Catalog {
         const latest = this.#latest.get(namespace, name);
         if (latest?.content_hash === content_hash) return { ...recordOf(latest), created: false };
 
-        this.#insertModule.run(fresh.module.hash, fresh.module.bundle);
-        this.#insertFiles.run(fileSetHash, files);
         const row: VersionRow = {
           extracted: JSON.stringify(extracted),
-          version: (latest?.version ?? 0) + 1,
+          version: (this.#lastNumber.get(namespace, name)?.version ?? 0) + 1,
           content_hash,
           source_hash: fresh.source_hash,
           module_hash: fresh.module.hash,
           created_at: at,
           created_by: fresh.created_by,
+          deleted_at: null,
         };
+        if (dryRun) return { ...recordOf(row), created: true };
+
+        this.#insertModule.run(fresh.module.hash, fresh.module.bundle);
+        this.#insertFiles.run(fileSetHash, files);
         this.#insertVersion.run(
           namespace,
           name,
@@ -95,13 +115,26 @@ export class Catalog {
     );
   }
 
-  find(namespace: string, name: string, version?: number): Promise<StoredVersion | undefined> {
+  delete(namespace: string, name: string, version?: number): Promise<readonly number[]> {
+    return this.#commits.write((at) => {
+      const rows = this.#delete.all(at, namespace, name, version ?? null);
+      return rows.map((row) => row.version).sort((a, b) => b - a);
+    });
+  }
+
+  find(
+    namespace: string,
+    name: string,
+    version?: number,
+    { deleted = false }: { readonly deleted?: boolean } = {},
+  ): Promise<StoredVersion | undefined> {
     return this.#connection.read(() => {
       const row =
         version === undefined
           ? this.#latest.get(namespace, name)
           : this.#exact.get(namespace, name, version);
-      return row && { record: recordOf(row), module_hash: row.module_hash };
+      if (!row || (row.deleted_at !== null && !deleted)) return undefined;
+      return { record: recordOf(row), module_hash: row.module_hash };
     });
   }
 
@@ -126,7 +159,7 @@ export class Catalog {
     { limit, offset }: { limit: number; offset: number },
   ): Promise<Page<WorkflowRecord>> {
     return this.#connection.read(() => {
-      const from = "FROM workflow_versions WHERE namespace = ? AND name = ?";
+      const from = "FROM workflow_versions WHERE namespace = ? AND name = ? AND deleted_at IS NULL";
       const rows = this.#connection.prepareOnce<VersionRow>(
         `SELECT ${COLUMNS} ${from} ORDER BY version DESC LIMIT ? OFFSET ?`,
       );
@@ -145,9 +178,9 @@ export class Catalog {
     return this.#connection.read(() => {
       const rows = this.#connection.prepareOnce<{ namespace: string; workflow_count: number }>(`
         SELECT namespace, count(DISTINCT name) AS workflow_count FROM workflow_versions
-        GROUP BY namespace ORDER BY namespace LIMIT ? OFFSET ?`);
+        WHERE deleted_at IS NULL GROUP BY namespace ORDER BY namespace LIMIT ? OFFSET ?`);
       const total = this.#connection.prepareOnce<Total>(
-        "SELECT count(DISTINCT namespace) AS total FROM workflow_versions",
+        "SELECT count(DISTINCT namespace) AS total FROM workflow_versions WHERE deleted_at IS NULL",
       );
       return { items: rows.all(page.limit, page.offset), total: total.get()?.total ?? 0 };
     });
@@ -171,9 +204,9 @@ export class Catalog {
 }
 
 function recordOf(row: VersionRow): WorkflowRecord {
-  const extracted: ExtractedWorkflow = JSON.parse(row.extracted);
   return {
-    ...extracted,
+    // Parsed, since a record of an engine that read fewer options lacks them.
+    ...ExtractedWorkflow.parse(JSON.parse(row.extracted)),
     version: row.version,
     content_hash: row.content_hash,
     source_hash: row.source_hash,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
+import { callChild, complete, run as runExecution, startRunning } from "../conformance/family.ts";
 import { opened } from "../conformance/opened.ts";
 import {
   appending,
@@ -22,6 +23,7 @@ const folder = temporaryFolder();
 // What the child processes import.
 const STORE = new URL("./sqlite-store.ts", import.meta.url);
 const SAMPLE = new URL("../conformance/sample.ts", import.meta.url);
+const FAMILY = new URL("../conformance/family.ts", import.meta.url);
 const PACKAGE = new URL("../..", import.meta.url);
 
 function open(path: string, busyTimeoutMs?: number): Promise<Store> {
@@ -98,6 +100,66 @@ test("I1 a process that is killed while it writes has kept everything it acknowl
       [3, "b"],
     ]);
   }
+});
+
+test("EXE-55 a crash before the commit loses the end of a child with the outcome in its parent", async () => {
+  const path = join(folder, "family.db");
+  const store = await opened(() => open(path));
+  const parent = await startRunning(store, 1);
+  await callChild(store, parent, 2);
+  await runExecution(store, executionId(2));
+  const image = async (name: string) => {
+    const copy = join(folder, name);
+    for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, `${copy}${end}`);
+    const survivor = await opened(() => open(copy));
+    return Promise.all([parent, executionId(2)].map((id) => survivor.findExecution(id)));
+  };
+  const pending = complete(store, executionId(2), "done");
+  const before = image("family-before.db");
+  await pending;
+  expect(await before).toMatchObject([{ head: 4, state: "RUNNING" }, { state: "RUNNING" }]);
+  expect(await image("family-after.db")).toMatchObject([
+    { head: 6, state: "RESUMING", waits: [] },
+    { state: "COMPLETED" },
+  ]);
+});
+
+test("EXE-54 EXE-55 a process that is killed leaves no call without its child, and no end untold", async () => {
+  const path = join(folder, "killed-family.db");
+  const child = run(`
+    const { openSqliteStore } = await import("${STORE}");
+    const { executionId } = await import("${SAMPLE}");
+    const { callChild, complete, run, startRunning } = await import("${FAMILY}");
+    const store = await openSqliteStore({ path: ${JSON.stringify(path)}, synchronous: "full", clock: Date.now });
+    for (let n = 1; ; n += 8) {
+      await Promise.all([0, 2, 4, 6].map(async (i) => {
+        await callChild(store, await startRunning(store, n + i), n + i + 1);
+        await run(store, executionId(n + i + 1));
+        await complete(store, executionId(n + i + 1), "done");
+      }));
+      process.stdout.write(n + "\\n");
+    }`);
+  let acknowledged = 0;
+  for await (const line of createInterface(child.stdout)) {
+    acknowledged = Number(line);
+    if (acknowledged > 400) child.kill("SIGKILL");
+  }
+  expect(acknowledged).toBeGreaterThan(400);
+
+  const store = await opened(() => open(path));
+  let told = 0;
+  for (let n = 1; n <= acknowledged + 15; n += 2) {
+    const [parent, called] = await Promise.all([
+      store.findExecution(executionId(n)),
+      store.findExecution(executionId(n + 1)),
+    ]);
+    const log = (await store.readLog(executionId(n))).map((line) => line.event.type);
+    expect(log.includes("TASK_STARTED")).toBe(called !== undefined);
+    expect(log.includes("TASK_COMPLETED")).toBe(called?.state === "COMPLETED");
+    expect(parent?.waits.length ?? 0).toBe(called && called.state !== "COMPLETED" ? 1 : 0);
+    if (called?.state === "COMPLETED") told++;
+  }
+  expect(told).toBeGreaterThanOrEqual((acknowledged + 7) / 2);
 });
 
 test("two processes on one file see each other's writes", async () => {

@@ -2,10 +2,13 @@ import type { Event, NewEvent } from "@engine/contract";
 import type { LoggedEvent, LogPage } from "../store.ts";
 import type { Connection, Statement } from "./connection.ts";
 
+/** Long changes, such as a fork's copy, are cut: a page reads whole segments. */
+const MAX_EVENTS_IN_SEGMENT = 1_000;
+
 type Segment = readonly [seq: number, recorded_at: number, events: string];
 
 /**
- * The logs of all executions. A row is a segment: all events of one change as one text, because
+ * The logs of all executions. A row is a segment: the events of one change as one text, because
  * under load rows are what costs. Readers get events and never notice.
  */
 export class EventLog {
@@ -35,8 +38,13 @@ export class EventLog {
     at: number,
   ): readonly Event[] {
     if (events.length === 0) return [];
-    const text = JSON.stringify(events);
-    this.#insert.run(execution_id, head + 1, head + events.length, at, text);
+    for (let first = 0; first < events.length; first += MAX_EVENTS_IN_SEGMENT) {
+      const last = Math.min(first + MAX_EVENTS_IN_SEGMENT, events.length);
+      const text = JSON.stringify(
+        events.length > last - first ? events.slice(first, last) : events,
+      );
+      this.#insert.run(execution_id, head + first + 1, head + last, at, text);
+    }
     return events.map((event, i) => ({ ...event, seq: head + 1 + i }));
   }
 

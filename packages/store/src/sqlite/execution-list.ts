@@ -33,13 +33,16 @@ function termsOf(filter: ExecutionFilter): { terms: string[]; values: Bindable[]
     terms.push(term);
     values.push(...bound);
   };
-  const { namespace, workflow, states, version, label } = filter;
+  const { namespace, workflow, states, version, label, parent_id, root } = filter;
   if (namespace !== undefined) add("namespace = ?", namespace);
   if (workflow !== undefined) add("workflow = ?", workflow);
   if (version !== undefined) add("version = ?", version);
   if (states?.length) add("state IN (SELECT value FROM json_each(?))", JSON.stringify(states));
   // `starts_with_any_case` is ours: SQLite's own LIKE ignores case in ASCII only.
   if (label) add("name IS NOT NULL AND starts_with_any_case(name, ?)", label);
+  // The first condition is that of the index, for SQLite to use it.
+  if (parent_id !== undefined) add("parent_id IS NOT NULL AND parent_id = ?", parent_id);
+  if (root) add("parent_id IS NULL");
   return { terms, values };
 }
 

@@ -24,10 +24,20 @@ const SUMMARY = [
   "last_time",
   "resuming",
   "waits",
+  "signals",
+  "watchers",
+  "wake_at",
+  "timeout_ms",
+  "cancelling",
+  "seed",
+  "transient",
   "priority",
   "queued_at",
   "parent_id",
   "parent_call_id",
+  "detached",
+  "depth",
+  "forked_from",
   "created_at",
   "started_at",
   "finished_at",
@@ -60,10 +70,20 @@ export type SummaryRow = readonly [
   last_time: number,
   resuming: number,
   waits: Text | null,
+  signals: Text | null,
+  watchers: Text | null,
+  wake_at: number | null,
+  timeout_ms: number | null,
+  cancelling: Text | null,
+  seed: Text,
+  transient: number,
   priority: number,
   queued_at: number,
   parent_id: Text | null,
   parent_call_id: Text | null,
+  detached: number,
+  depth: number,
+  forked_from: Text | null,
   created_at: number,
   started_at: number | null,
   finished_at: number | null,
@@ -86,7 +106,7 @@ export function toExecution(
   row: FullRow,
   readInput: (execution_id: string) => string,
 ): ExecutionRow {
-  const [apart, input, output] = [row[25], row[26], row[27]];
+  const [apart, input, output] = [row[35], row[36], row[37]];
   const execution = withValues(row, fromText(input), fromText(output));
   return apart ? withLazyInput(execution, () => fromText(readInput(row[0]))) : execution;
 }
@@ -115,25 +135,26 @@ function withValues(
     head: row[13],
     last_time: row[14],
     resuming: row[15] === 1,
-    waits: row[16] === null ? [] : JSON.parse(row[16]),
-    priority: row[17],
-    queued_at: row[18],
-    parent_id: row[19],
-    parent_call_id: row[20],
-    created_at: row[21],
-    started_at: row[22],
-    finished_at: row[23],
-    updated_at: row[24],
+    waits: fromList(row[16]),
+    signals: fromList(row[17]),
+    watchers: fromList(row[18]),
+    wake_at: row[19],
+    timeout_ms: row[20],
+    cancelling: fromText(row[21]) as ExecutionRow["cancelling"],
+    seed: row[22],
+    transient: row[23] === 1,
+    priority: row[24],
+    queued_at: row[25],
+    parent_id: row[26],
+    parent_call_id: row[27],
+    detached: row[28] === 1,
+    depth: row[29],
+    forked_from: fromText(row[30]) as ExecutionRow["forked_from"],
+    created_at: row[31],
+    started_at: row[32],
+    finished_at: row[33],
+    updated_at: row[34],
   };
-}
-
-/** The row with a patch applied. An input that nobody has looked at yet stays unread. */
-export function patched(row: ExecutionRow, patch: ExecutionPatch): ExecutionRow {
-  const isLazy = Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
-  if (!isLazy) return { ...row, ...patch };
-  // A spread would look at the input; descriptors hand the unread one on.
-  const copy: ExecutionRow = Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row));
-  return Object.assign(copy, patch);
 }
 
 /** Large inputs cost more to parse than all the rest of a change, and most changes ignore them. */
@@ -174,6 +195,10 @@ const PATCHABLE = [
   "last_time",
   "resuming",
   "waits",
+  "signals",
+  "watchers",
+  "wake_at",
+  "cancelling",
   "queued_at",
   "started_at",
   "finished_at",
@@ -212,10 +237,25 @@ export function updateSql(mask: number): string {
 type Column = Exclude<(typeof COLUMNS)[number], "input_apart">;
 
 function bindable(row: Partial<ExecutionRow>, column: Column): Bindable {
-  if (column === "input" || column === "output" || column === "failure") return toText(row[column]);
-  if (column === "waits") return row.waits?.length ? JSON.stringify(row.waits) : null;
-  if (column === "resuming") return row.resuming ? 1 : 0;
-  return row[column] ?? null;
+  const value = row[column];
+  switch (column) {
+    case "input":
+    case "output":
+    case "failure":
+    case "cancelling":
+    case "forked_from":
+      return toText(value);
+    case "waits":
+    case "signals":
+    case "watchers":
+      return row[column]?.length ? JSON.stringify(value) : null;
+    case "resuming":
+    case "transient":
+    case "detached":
+      return value ? 1 : 0;
+    default:
+      return row[column] ?? null;
+  }
 }
 
 function toText(value: unknown): string | null {
@@ -224,4 +264,8 @@ function toText(value: unknown): string | null {
 
 function fromText(text: string | null): ExecutionRow["input"] {
   return text === null ? null : JSON.parse(text);
+}
+
+function fromList<Item>(text: string | null): readonly Item[] {
+  return text === null ? [] : JSON.parse(text);
 }

@@ -2,23 +2,30 @@ import {
   type Claimant,
   createdExecution,
   decideClaim,
-  EngineError,
+  type Effect,
   type Event,
+  type ExecutionPatch,
   type ExecutionRow,
-  type NewEvent,
   type NewExecution,
   notFound,
   type State,
 } from "@engine/contract";
-import type { Change, Changed, Decide, QueuedExecution } from "../store.ts";
+import type { Changed, Decide, DueExecution, DuePage, QueuedExecution } from "../store.ts";
 import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
+import {
+  consequencesOf,
+  type EffectSource,
+  type Touched,
+  taken,
+  touch,
+  untouched,
+} from "./consequences.ts";
 import type { EventLog } from "./event-log.ts";
 import {
   assignmentsOf,
   COLUMNS_SQL,
   type FullRow,
   INSERT_SQL,
-  patched,
   toExecution,
   toInsert,
   updateSql,
@@ -42,6 +49,13 @@ export class Executions {
     state: State;
     head: number;
   }>;
+  readonly #due: Statement<DueExecution>;
+  readonly #children: Statement<FullRow>;
+  readonly #source: EffectSource = {
+    find: (execution_id) => this.#load(execution_id),
+    children: (parent_id) =>
+      this.#children.all(parent_id).map((row) => toExecution(row, this.#readInput)),
+  };
 
   constructor(connection: Connection, commits: GroupCommit, log: EventLog) {
     this.#connection = connection;
@@ -57,17 +71,16 @@ export class Executions {
     this.#insertInput = connection.prepare("INSERT INTO execution_inputs VALUES (?, ?)");
     this.#queued = connection.prepare(LIST_QUEUED_SQL);
     this.#owned = connection.prepare(LIST_OWNED_SQL);
+    this.#due = connection.prepare(LIST_DUE_SQL);
+    this.#children = connection.prepareRaw(LIST_CHILDREN_SQL);
   }
 
   create(fresh: NewExecution, claimant?: Claimant): Promise<Changed> {
     return this.#commits.write((at) => {
-      const created = createdExecution(fresh);
-      const claim = claimant && decideClaim(created.row, claimant);
-      const row = claim ? { ...created.row, ...claim.patch } : created.row;
-      const { values, inputApart } = toInsert(row);
-      this.#insertRow(row.execution_id, values);
-      if (inputApart !== undefined) this.#insertInput.run(row.execution_id, inputApart);
-      return this.#append(row, 0, [created.event, ...(claim?.events ?? [])], at);
+      const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
+      const created: Touched = { stored: undefined, row, patch: {}, events };
+      const claim = claimant && decideClaim(row, claimant);
+      return this.#write(claim ? touch(created, claim) : created, effects, at);
     });
   }
 
@@ -78,7 +91,8 @@ export class Executions {
       // Almost every checkpoint extends the head: then there is nothing above it to read.
       const recorded = above === undefined || above >= row.head ? [] : this.#above(row, above);
       const change = decide(row, recorded);
-      return change ? this.#write(row, change, at) : { row, events: [], recorded_at: at };
+      if (!change) return { row, events: [], recorded_at: at, others: [] };
+      return this.#write(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
     });
   }
 
@@ -92,6 +106,11 @@ export class Executions {
 
   listQueued(limit: number): Promise<readonly QueuedExecution[]> {
     return this.#connection.read(() => this.#queued.all(limit));
+  }
+
+  listDue({ until, limit, after }: DuePage): Promise<readonly DueExecution[]> {
+    const { wake_at = Number.MIN_SAFE_INTEGER, execution_id = "" } = after ?? {};
+    return this.#connection.read(() => this.#due.all(until, wake_at, execution_id, limit));
   }
 
   listOwned(
@@ -116,25 +135,37 @@ export class Executions {
     return this.#log.read(row.execution_id, { after: above }).map(({ event }) => event);
   }
 
-  #insertRow(execution_id: string, values: Parameters<Statement<unknown>["run"]>): void {
+  /** Writes an execution, and whatever its change does to others. */
+  #write(first: Touched, effects: readonly Effect[], at: number): Changed {
+    if (effects.length === 0) return this.#save(first, at, NO_OTHERS);
+    const [changed = first, ...others] = consequencesOf(first, effects, this.#source);
+    return this.#save(
+      changed,
+      at,
+      others.map((other) => this.#save(other, at, NO_OTHERS)),
+    );
+  }
+
+  #save({ stored, row, patch, events }: Touched, at: number, others: readonly Changed[]): Changed {
+    if (stored) this.#updateRow(stored, patch);
+    else this.#insertRow(row);
+    const written = this.#log.append(row.execution_id, stored?.head ?? 0, events, at);
+    return { row, events: written, recorded_at: at, others };
+  }
+
+  #insertRow(row: ExecutionRow): void {
+    const { values, inputApart } = toInsert(row);
     try {
       this.#insert.run(...values);
     } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      throw new EngineError("conflict", `an execution ${execution_id} exists already`);
+      throw isDuplicateKey(error) ? taken(row.execution_id) : error;
     }
+    if (inputApart !== undefined) this.#insertInput.run(row.execution_id, inputApart);
   }
 
-  #write(row: ExecutionRow, change: Change, at: number): Changed {
-    const { events } = change;
-    const head = row.head + events.length;
-    if ((change.patch.head ?? head) !== head) {
-      throw new Error(`a decision set head ${change.patch.head}, its events end at ${head}`);
-    }
-    const patch = { ...change.patch, head };
-    const { mask, values } = assignmentsOf(row, patch);
-    if (mask !== 0) this.#update(mask).run(...values, row.execution_id);
-    return this.#append(patched(row, patch), row.head, events, at);
+  #updateRow(stored: ExecutionRow, patch: ExecutionPatch): void {
+    const { mask, values } = assignmentsOf(stored, patch);
+    if (mask !== 0) this.#update(mask).run(...values, stored.execution_id);
   }
 
   #update(mask: number): Statement<unknown> {
@@ -145,15 +176,10 @@ export class Executions {
     }
     return update;
   }
-
-  #append(row: ExecutionRow, head: number, events: readonly NewEvent[], at: number): Changed {
-    return {
-      row,
-      events: this.#log.append(row.execution_id, head, events, at),
-      recorded_at: at,
-    };
-  }
 }
+
+const NO_EFFECTS: readonly Effect[] = [];
+const NO_OTHERS: readonly Changed[] = [];
 
 // The conditions are those of the partial indexes, word for word.
 export const LIST_QUEUED_SQL: string = `
@@ -164,3 +190,13 @@ export const LIST_QUEUED_SQL: string = `
 export const LIST_OWNED_SQL: string = `
   SELECT execution_id, generation, state, head FROM executions
   WHERE session IS NOT NULL AND session = ? ORDER BY execution_id`;
+
+export const LIST_DUE_SQL: string = `
+  SELECT execution_id, wake_at FROM executions
+  WHERE wake_at IS NOT NULL AND version IS NOT NULL
+    AND wake_at <= ? AND (wake_at, execution_id) > (?, ?)
+  ORDER BY wake_at, execution_id LIMIT ?`;
+
+export const LIST_CHILDREN_SQL: string = `
+  SELECT ${COLUMNS_SQL} FROM executions
+  WHERE parent_id IS NOT NULL AND parent_id = ? ORDER BY execution_id`;

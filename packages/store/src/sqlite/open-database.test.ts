@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
@@ -73,9 +73,13 @@ test("migrations are recorded once, with the time they were applied", async () =
   await (await open(path)).close();
   await (await openSqliteStore({ path, synchronous: "normal", clock: () => 2 })).close();
   const db = new Database(path);
-  const rows = db.prepare("SELECT number, name, applied_at FROM migrations").all();
+  const rows = db
+    .prepare<[], { name: string; applied_at: number }>("SELECT name, applied_at FROM migrations")
+    .all();
   db.close();
-  expect(rows).toEqual([{ number: 1, name: "0001-foundation.sql", applied_at: 1 }]);
+  const names = readdirSync(new URL("../migrations/", import.meta.url)).sort();
+  expect(names[0]).toBe("0001-foundation.sql");
+  expect(rows).toEqual(names.map((name) => ({ name, applied_at: 1 })));
 });
 
 test("the database is durable by its own settings: write-ahead log and foreign keys", async () => {
@@ -86,18 +90,27 @@ test("the database is durable by its own settings: write-ahead log and foreign k
   db.close();
 });
 
-test("the queue and an owner's list are read from their partial indexes", async () => {
-  const { LIST_OWNED_SQL, LIST_QUEUED_SQL } = await import("./executions.ts");
+test("the queue, due timers, an owner's list and children are read from their partial indexes", async () => {
+  const { LIST_CHILDREN_SQL, LIST_DUE_SQL, LIST_OWNED_SQL, LIST_QUEUED_SQL } = await import(
+    "./executions.ts"
+  );
   const path = join(folder, "plans.db");
   await (await open(path)).close();
   const db = new Database(path);
-  const plan = (sql: string, value: unknown) =>
+  const plan = (sql: string, ...values: unknown[]) =>
     db
       .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-      .all(value)
+      .all(...values)
       .map(({ detail }) => detail);
   expect(plan(LIST_QUEUED_SQL, 10)).toEqual(["SCAN executions USING INDEX executions_queued"]);
   expect(plan(LIST_OWNED_SQL, "s")[0]).toMatch(/^SEARCH executions USING INDEX executions_owned/);
+  // One line: the index's order is the one asked for.
+  const due = plan(LIST_DUE_SQL, 1, 0, "", 10);
+  expect(due).toEqual([
+    expect.stringMatching(/^SEARCH .* INDEX executions_due .*wake_at,execution_id.*wake_at</),
+  ]);
+  const children = plan(LIST_CHILDREN_SQL, "p");
+  expect(children).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_children/)]);
   db.close();
 });
 

@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { callChild, complete, run, startRunning } from "../conformance/family.ts";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
@@ -45,6 +47,34 @@ test("a change of an execution with a large input does not read that input", asy
   expect(changed - before).toBe(5);
   expect(row.input).toBe(input);
   expect(store.statementCount() - changed).toBe(1);
+});
+
+test("a child's end costs one row and one segment for each of child and parent", async () => {
+  const store = await opened(openMemory);
+  const parent = await startRunning(store, 1);
+  await callChild(store, parent, 2);
+  await run(store, executionId(2));
+  // An update's text is prepared at its first use; preparing is not counted.
+  const before = store.statementCount();
+  await complete(store, executionId(2), "done");
+  expect(store.statementCount() - before).toBe("BEGIN COMMIT".split(" ").length + 2 * 3);
+});
+
+test("a long change is stored in segments of at most a thousand events", async () => {
+  const path = join(folder, "segments.db");
+  const store = await opened(() => openSqliteStore({ path, synchronous: "full", clock: Date.now }));
+  await store.createExecution(newExecution(1));
+  const events = Array.from({ length: 2_001 }, (_, i) => event("TASK_STARTED", `a~${i}`));
+  await store.changeExecution(executionId(1), (row) => appending(row, events));
+  const db = new Database(path, { readonly: true });
+  const segments = db.prepare("SELECT seq, last_seq FROM segments ORDER BY seq").raw().all();
+  db.close();
+  expect(segments).toEqual([
+    [1, 1],
+    [2, 1_001],
+    [1_002, 2_001],
+    [2_002, 2_002],
+  ]);
 });
 
 test("the time recorded with an event is the store's clock, one for all of a commit", async () => {

@@ -1,4 +1,5 @@
 import type {
+  CacheKey,
   Claimant,
   ExecutionRow,
   NewExecution,
@@ -9,6 +10,8 @@ import type Database from "better-sqlite3";
 import type {
   Changed,
   Decide,
+  DueExecution,
+  DuePage,
   ExecutionFilter,
   LoggedEvent,
   LogPage,
@@ -31,6 +34,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { Sessions } from "./sessions.ts";
+import { TaskCache } from "./task-cache.ts";
 
 export interface SqliteOptions extends DatabaseOptions {
   /** Milliseconds since 1970. */
@@ -58,6 +62,7 @@ class SqliteStore implements Store {
   readonly #executions: Executions;
   readonly #catalog: Catalog;
   readonly #sessions: Sessions;
+  readonly #cache: TaskCache;
 
   constructor(db: Database.Database, clock: () => number) {
     this.#connection = new Connection(db);
@@ -66,6 +71,7 @@ class SqliteStore implements Store {
     this.#executions = new Executions(this.#connection, this.#commits, this.#log);
     this.#catalog = new Catalog(this.#connection, this.#commits);
     this.#sessions = new Sessions(this.#connection, this.#commits);
+    this.#cache = new TaskCache(this.#connection, this.#commits);
   }
 
   createExecution(fresh: NewExecution, claimant?: Claimant): Promise<Changed> {
@@ -96,22 +102,32 @@ class SqliteStore implements Store {
     return this.#executions.listQueued(limit);
   }
 
+  listDue(page: DuePage): Promise<readonly DueExecution[]> {
+    return this.#executions.listDue(page);
+  }
+
   listOwned(session_id: string): ReturnType<Store["listOwned"]> {
     return this.#executions.listOwned(session_id);
   }
 
   registerVersions(
     versions: NewVersions,
+    options?: { readonly dryRun?: boolean | undefined },
   ): Promise<readonly (WorkflowRecord & { created: boolean })[]> {
-    return this.#catalog.register(versions);
+    return this.#catalog.register(versions, options);
   }
 
   findVersion(
     namespace: string,
     name: string,
     version?: number,
+    options?: { readonly deleted?: boolean },
   ): Promise<StoredVersion | undefined> {
-    return this.#catalog.find(namespace, name, version);
+    return this.#catalog.find(namespace, name, version, options);
+  }
+
+  deleteVersions(namespace: string, name: string, version?: number): Promise<readonly number[]> {
+    return this.#catalog.delete(namespace, name, version);
   }
 
   listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
@@ -159,6 +175,18 @@ class SqliteStore implements Store {
 
   touchSessions(session_ids: readonly string[], at: number): Promise<void> {
     return this.#sessions.touch(session_ids, at);
+  }
+
+  findCached(key: CacheKey, now: number): Promise<string | undefined> {
+    return this.#cache.find(key, now);
+  }
+
+  keepCached(key: CacheKey, text: string, expires_at: number): Promise<void> {
+    return this.#cache.keep(key, text, expires_at);
+  }
+
+  deleteExpiredCache(now: number, limit: number): Promise<number> {
+    return this.#cache.deleteExpired(now, limit);
   }
 
   async ping(): Promise<void> {

@@ -8,12 +8,15 @@ import {
   decideCheckpoint,
   decideClaim,
   decideResume,
+  decideWake,
   type Encoded,
   EngineError,
   type Event,
   type EventPage,
+  type ExecutionLimits,
   type ExecutionPatch,
   type ExecutionRow,
+  formatEventTime,
   type Heartbeat,
   type HeartbeatAnswer,
   type Holding,
@@ -33,6 +36,9 @@ import {
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
+import { FakeStorage } from "./fake-storage.ts";
+
+const CANCEL_TIMEOUT_MS = 300_000;
 
 interface Stored {
   row: ExecutionRow;
@@ -59,6 +65,15 @@ export class FakeServer implements WorkerProtocol {
   /** Whether a worker that reconnects gets back what was taken from it and nobody has (WRK-9). */
   adopting = false;
   heartbeatSeconds = 10;
+  /** What registration answers as the limits of executions. */
+  limits: ExecutionLimits = {
+    sibling_grace: 2,
+    inline_wait: 1,
+    rollback_timeout: 10,
+    max_events: 100_000,
+    inline_value_bytes: 262_144,
+    max_value_bytes: 16_777_216,
+  };
   /** Events that an assignment frame may hold. */
   framedHistory: number = Number.POSITIVE_INFINITY;
   readonly registrations: WorkerRegistration[] = [];
@@ -73,6 +88,8 @@ export class FakeServer implements WorkerProtocol {
   readonly seen: string[] = [];
   readonly modules: Map<string, string> = new Map();
   readonly moduleReads: string[] = [];
+  /** What is kept beside the logs. */
+  readonly storage: FakeStorage = new FakeStorage();
   readonly #stored = new Map<string, Stored>();
   readonly #sessions = new Map<string, string>();
   #stream: OpenStream | undefined;
@@ -93,7 +110,7 @@ export class FakeServer implements WorkerProtocol {
     { input = null, watched = false }: { input?: Encoded; watched?: boolean } = {},
   ): string {
     const execution_id = `execution-${++this.#count}`;
-    const { row, event } = createdExecution({
+    const { row, events } = createdExecution({
       execution_id,
       namespace: "default",
       workflow,
@@ -102,9 +119,13 @@ export class FakeServer implements WorkerProtocol {
       input,
       trigger: { kind: "api" },
       by: null,
+      seed: "seed",
       now: Date.now(),
     });
-    this.#stored.set(execution_id, { row, log: [{ ...event, seq: 1 }] });
+    this.#stored.set(execution_id, {
+      row,
+      log: events.map((event, i) => ({ ...event, seq: i + 1 })),
+    });
     if (watched) this.#listening.add(execution_id);
     this.#changed();
     return execution_id;
@@ -138,6 +159,36 @@ export class FakeServer implements WorkerProtocol {
     this.send({ event: "events", data: { execution_id, generation, base_seq, events } });
   }
 
+  /** Lets the time come that a parked execution waits for. */
+  wake(execution_id: string): void {
+    const stored = this.#get(execution_id);
+    const now = stored.row.wake_at ?? Date.now();
+    const due = { now, cancel_timeout_ms: CANCEL_TIMEOUT_MS, hasWorker: true };
+    const change = decideWake(stored.row, due);
+    if (!change) throw new Error(`${execution_id} waits for no time`);
+    this.#append(stored, change.events, change.patch);
+    this.#changed();
+  }
+
+  /** Plays another worker that claims an execution and writes these events, the last one pausing it. */
+  runElsewhere(execution_id: string, events: readonly Omit<NewEvent, "time" | "meta">[]): void {
+    const stored = this.#get(execution_id);
+    const now = Date.now();
+    const claim = decideClaim(stored.row, { worker: "other", session: "other", now });
+    if (!claim) throw new Error(`${execution_id} is not in the queue`);
+    this.#append(stored, claim.events, claim.patch);
+    const { generation, head: base_seq } = stored.row;
+    const time = formatEventTime(now);
+    const answer = this.#checkpoint("other", {
+      execution_id,
+      generation,
+      base_seq,
+      state: "PAUSED",
+      events: events.map((event) => ({ ...event, time, meta: null })),
+    });
+    if ("error" in answer) throw EngineError.from(answer);
+  }
+
   send(frame: WorkerFrame): void {
     this.#stream?.send(frame);
   }
@@ -162,7 +213,7 @@ export class FakeServer implements WorkerProtocol {
   /** Takes an execution from its worker without telling it. */
   takeAway(execution_id: string): void {
     const stored = this.#get(execution_id);
-    stored.row = { ...stored.row, ...handOver(stored.row, Date.now()) };
+    this.#handOver(stored);
   }
 
   get isConnected(): boolean {
@@ -193,7 +244,7 @@ export class FakeServer implements WorkerProtocol {
       worker: { name, labels, slots },
       session,
       heartbeat_seconds: this.heartbeatSeconds,
-      executions: { sibling_grace: 2, max_events: 100_000, max_value_bytes: 16_777_216 },
+      executions: this.limits,
     };
   }
 
@@ -286,7 +337,7 @@ export class FakeServer implements WorkerProtocol {
       const owns = this.#owns(session, { execution_id, generation: item.generation });
       if (!owns) return { execution_id, error: stale(stored.row).toBody().error };
       this.releases.push({ execution_id, ...item });
-      stored.row = { ...stored.row, ...handOver(stored.row, Date.now()) };
+      this.#handOver(stored);
       if (item.error) {
         const failed = { state: "FAILED", failure: item.error, finished_at: Date.now() } as const;
         stored.row = { ...stored.row, ...failed };
@@ -332,6 +383,26 @@ export class FakeServer implements WorkerProtocol {
     return { events: log.slice(after, after + limit), head: row.head };
   }
 
+  readonly saveValue: WorkerProtocol["saveValue"] = async (ref, execution_id, value) => {
+    await this.#enterOwned("saveValue", ref, { execution_id, generation: value.generation });
+    return this.storage.save(execution_id, value.text);
+  };
+
+  readonly loadValue: WorkerProtocol["loadValue"] = async (ref, execution_id, value) => {
+    await this.#enterOwned("loadValue", ref, { execution_id, generation: value.generation });
+    return this.storage.load(value.reference_id);
+  };
+
+  readonly cacheLookup: WorkerProtocol["cacheLookup"] = async (ref, execution_id, asked) => {
+    await this.#enterOwned("cacheLookup", ref, { execution_id, generation: asked.generation });
+    return { text: this.storage.lookUp(asked.key) };
+  };
+
+  readonly cacheKeep: WorkerProtocol["cacheKeep"] = async (ref, execution_id, entry) => {
+    await this.#enterOwned("cacheKeep", ref, { execution_id, generation: entry.generation });
+    this.storage.keep(entry.key, entry.text);
+  };
+
   async disconnect(ref: SessionRef): Promise<void> {
     await this.#enter("disconnect");
     this.#sessions.delete(ref.session);
@@ -341,6 +412,15 @@ export class FakeServer implements WorkerProtocol {
 
   async #enter(call: keyof WorkerProtocol): Promise<void> {
     await this.before(call);
+  }
+
+  async #enterOwned(
+    call: keyof WorkerProtocol,
+    ref: SessionRef,
+    claim: Omit<Holding, "seq">,
+  ): Promise<void> {
+    await this.#enter(call);
+    if (!this.#owns(this.#session(ref), claim)) throw stale(this.row(claim.execution_id));
   }
 
   #session({ session }: SessionRef): string {
@@ -358,7 +438,8 @@ export class FakeServer implements WorkerProtocol {
     const { execution_id } = item;
     const stored = this.#get(execution_id);
     const recorded = stored.log.slice(item.base_seq);
-    const verdict = decideCheckpoint(stored.row, item, { session, now: Date.now() }, recorded);
+    const sender = { session, now: Date.now(), cancel_timeout_ms: CANCEL_TIMEOUT_MS };
+    const verdict = decideCheckpoint(stored.row, item, sender, recorded);
     if (verdict.kind === "refuse") {
       this.refusals.push(verdict.error.code);
       return { execution_id, error: verdict.error.toBody().error };
@@ -378,6 +459,11 @@ export class FakeServer implements WorkerProtocol {
     const { head } = stored.row;
     stored.log.push(...events.map((event, i) => ({ ...event, seq: head + i + 1 })));
     stored.row = { ...stored.row, ...patch };
+  }
+
+  #handOver(stored: Stored): void {
+    const { events, patch } = handOver(stored.row, Date.now(), CANCEL_TIMEOUT_MS);
+    this.#append(stored, events, patch);
   }
 
   #get(execution_id: string): Stored {
@@ -427,6 +513,9 @@ export class FakeServer implements WorkerProtocol {
       input: row.input,
       head: row.head,
       history: { after, events: log.slice(after) },
+      seed: row.seed,
+      parent_id: row.parent_id,
+      transient: row.transient,
       listen: this.#listening.has(row.execution_id),
     };
     stream.send({ event: "assign", data: assignment });

@@ -1,6 +1,7 @@
 /** A program for the test of the inline runner, which needs a process without a test runner in it. */
 import { FakeServer } from "./fake-server.ts";
 import { startTestWorker } from "./test-worker.ts";
+import { until } from "./until.ts";
 
 const server = new FakeServer();
 const worker = await startTestWorker(server, {
@@ -11,11 +12,19 @@ const id = server.start(
   "here",
   server.addModule(`
 import { isMainThread } from "node:worker_threads";
-import { task, workflow } from "@engine/sdk";
+import { pause, task, workflow } from "@engine/sdk";
+let entered = 0;
 const look = task({ name: "look" }, async () => isMainThread);
-export const here = workflow({ name: "here" }, async () => look());
+export const here = workflow({ name: "here" }, async () => {
+  entered++;
+  const seen = await look();
+  await pause("look");
+  return [seen, entered];
+});
 `),
 );
+await until(() => worker.status().warm === 1);
+server.resume(id, null);
 const { state, output } = await server.finished(id);
 await worker.stop();
 process.stdout.write(JSON.stringify({ state, output }));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resolveConfig, type WorkerProtocol } from "@engine/contract";
 import { type RunningWorker, startWorker } from "../start-worker.ts";
+import type { WorkerOptions } from "../worker-options.ts";
 import type { SetTimer } from "../world.ts";
 
 export const setTimer: SetTimer = (run, ms) => {
@@ -23,6 +24,7 @@ export interface TestWorker extends RunningWorker, AsyncDisposable {
 export async function startTestWorker(
   link: WorkerProtocol,
   overrides: Record<string, unknown> = {},
+  { values }: Pick<WorkerOptions, "values"> = {},
 ): Promise<TestWorker> {
   const home = mkdtempSync(join(tmpdir(), "engine-worker-"));
   const { config } = resolveConfig({ flags: { home, workers: { threads: 1, ...overrides } } });
@@ -46,6 +48,7 @@ export async function startTestWorker(
     ids: randomUUID,
     setTimer,
     random: Math.random,
+    ...(values && { values }),
     exit: (code, message) => void exits.push({ code, message }),
   }).catch((error) => {
     remove();

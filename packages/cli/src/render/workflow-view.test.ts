@@ -1,0 +1,85 @@
+import { ExtractedWorkflow, type WorkflowRecord } from "@engine/contract";
+import { expect, test } from "vitest";
+import { workflowTypes } from "./workflow-types.ts";
+import { workflowView } from "./workflow-view.ts";
+
+function record(extracted: object): WorkflowRecord {
+  const plain = { namespace: "shop", name: "order", description: null, tasks: [], metadata: {} };
+  return {
+    ...ExtractedWorkflow.parse({ ...plain, ...extracted }),
+    version: 2,
+    content_hash: "c0ffee",
+    source_hash: "5eed",
+    created_at: "2026-01-01T11:55:00.000Z",
+    created_by: null,
+  };
+}
+
+const view = (extracted: object) =>
+  workflowView(record(extracted), (_role, text) => text, Date.parse("2026-01-01T12:00:00.000Z"));
+
+test("a workflow shows what it declares, and says nothing of what it does not", () => {
+  const greet = { name: "greet", description: "Says hello.", risk: "write" };
+  const charge = { name: "charge", description: null, risk: "external", sensitive: true };
+  const all = {
+    description: "Sells.",
+    tasks: [greet, { ...charge, secrets: ["KEY"], auth_exempt: true }],
+    nested_workflows: ["shop/pack", "default/mail"],
+    timeout_seconds: 5400,
+    durability: "transient",
+    secrets: ["A"],
+    configs: ["region", "currency"],
+  };
+  expect(view(all)).toMatchInlineSnapshot(`
+    "shop/order v2
+      about        Sells.
+      tasks        greet – Says hello.
+                   charge (external; sensitive; needs no permission; secrets KEY)
+      calls        shop/pack, default/mail
+      timeout      1 h 30 min
+      kept         start and end only (transient)
+      secrets      A
+      configs      region, currency
+      registered   5 min ago (2026-01-01T11:55:00.000Z)
+      content      c0ffee
+    "
+  `);
+  expect(view({ tasks: [greet] })).toMatchInlineSnapshot(`
+    "shop/order v2
+      tasks        greet – Says hello.
+      registered   5 min ago (2026-01-01T11:55:00.000Z)
+      content      c0ffee
+    "
+  `);
+});
+
+test("EXE-90 declarations have an entry per workflow, with what its schemas say", () => {
+  const input_schema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
+  const declarations = workflowTypes([
+    record({
+      description: "Sells.\n\nAnd */ more.",
+      input_schema,
+      output_schema: { type: "null" },
+    }),
+    record({ name: "pack-up", namespace: "default" }),
+  ]);
+  expect(declarations).toMatchInlineSnapshot(`
+    "// Made by \`engine workflow types\` from an engine's catalog: make it anew instead of editing it.
+    export interface Workflows {
+      /**
+       * Sells.
+       *
+       * And *\\/ more.
+       */
+      readonly "shop/order": {
+        readonly "~input"?: { readonly id: string };
+        readonly "~output"?: null;
+      };
+      readonly "default/pack-up": {
+        readonly "~input"?: unknown;
+        readonly "~output"?: unknown;
+      };
+    }
+    "
+  `);
+});

@@ -1,0 +1,30 @@
+import type { AnyWorkflow } from "@engine/sdk";
+import type { CliIo } from "../cli-io.ts";
+import type { ServerCall } from "../server-call.ts";
+import type { WorkflowRef } from "../workflow-ref.ts";
+
+export interface CodeSource {
+  readonly client: ServerCall["client"];
+  readonly ref: WorkflowRef;
+  readonly file: string | undefined;
+}
+
+/** The workflow of the file to try, else of the newest version that the server has. */
+export async function codeToTry(
+  io: CliIo,
+  { client, ref, file }: CodeSource,
+): Promise<AnyWorkflow> {
+  // Bundler and hooks are loaded here, so that `engine --help` is quick.
+  const { loadWorkflow } = await import("../workflow-file/load-workflow.ts");
+  const { layRegisteredFiles } = await import("../workflow-file/registered-files.ts");
+  const name = `${ref.ns}/${ref.wf}`;
+  if (file !== undefined) return loadWorkflow(file, name, io);
+  const query = { source: "true" as const };
+  const { files = [], source_hash } = await client.catalog.get({ params: { ...ref }, query });
+  const laid = layRegisteredFiles({ files, source_hash }, io.cwd);
+  try {
+    return await loadWorkflow(laid.entry, name, io);
+  } finally {
+    laid.remove();
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { History } from "@engine/contract";
+import { UsageError } from "../cli-error.ts";
+import type { CliIo } from "../cli-io.ts";
+
+/** Reads a file that `engine execution export` wrote. */
+export function readHistoryFile(io: CliIo, file: string): History {
+  const parsed = History.safeParse(jsonOf(io, file));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.length ? `${issue.path.join(".")}: ` : "";
+  throw new UsageError(
+    `--history ${file} is no history of an execution (${where}${issue?.message}); write one with: npx engine execution export <id> --out ${file}`,
+  );
+}
+
+function jsonOf(io: CliIo, file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(resolve(io.cwd, file), "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--history ${file}: the file cannot be read (${code ?? String(error)})`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`--history ${file} is no JSON: ${String(error)}`);
+  }
+}

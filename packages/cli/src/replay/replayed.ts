@@ -1,0 +1,28 @@
+import type { Failure, History } from "@engine/contract";
+import type { AnyWorkflow } from "@engine/sdk";
+
+/** What became of one recorded execution on the code that was tried. */
+export type Replayed = ReplayedExecution &
+  (
+    | { readonly result: "ok" }
+    | { readonly result: "diverged"; readonly failure: Failure }
+    | { readonly result: "unverifiable"; readonly reason: string }
+  );
+
+interface ReplayedExecution {
+  readonly execution_id: string;
+  readonly namespace: string;
+  readonly workflow: string;
+  /** The version it ran on; null for a local run. */
+  readonly version: number | null;
+  readonly state: string;
+}
+
+/** Replays one history on code. Nothing that is recorded runs again, and nothing is written. */
+export async function replayOn(workflow: AnyWorkflow, history: History): Promise<Replayed> {
+  // The engine's own parts are loaded here, so that `engine --help` is quick.
+  const { replayHistory } = await import("@engine/sdk/node");
+  const { execution_id, namespace, workflow: name, version, state } = history.execution;
+  const verdict = await replayHistory(workflow, history);
+  return { execution_id, namespace, workflow: name, version, state, ...verdict };
+}

@@ -1,0 +1,166 @@
+import {
+  type Duration,
+  type ExecutionError,
+  type ExecutionRecord,
+  Failure,
+  isTerminal,
+  type Json,
+  type TerminalState,
+} from "@engine/contract";
+import { awaitRest } from "./await-rest.ts";
+import type { Follow } from "./follow.ts";
+import type { FrameStream } from "./frame-stream.ts";
+import { plainValue } from "./plain-value.ts";
+import type { CallOptions, RouteCalls } from "./route-call.ts";
+import type { Timing } from "./timing.ts";
+import {
+  type ExecutionReference,
+  WorkflowCancelledError,
+  WorkflowFailedError,
+  WorkflowPausedError,
+} from "./workflow-errors.ts";
+
+export interface ResultOptions {
+  /** Stops waiting; the execution goes on. */
+  readonly signal?: AbortSignal;
+  /** Stops waiting after that long, with ResultTimeoutError; no limit by default. */
+  readonly timeout?: Duration;
+  /** Waits on while the workflow is paused, for somebody else to answer. */
+  readonly throughPauses?: boolean;
+}
+
+export interface ResumeOptions extends CallOptions {
+  /** Name or `task_call_id` of the pause to answer; needed when several are open. */
+  readonly pause?: string;
+}
+
+export interface CancelOptions extends CallOptions {
+  /** Kept in the log, for whoever reads it. */
+  readonly reason?: string;
+}
+
+/** What became of a signal: the number of its event in the log. */
+export interface SignalReceipt {
+  readonly execution_id: string;
+  readonly name: string;
+  readonly seq: number;
+}
+
+/**
+ * One execution, wherever it runs and whoever started it (EXE-90). It holds nothing but the id, so
+ * there is nothing to close, and another process can go on with {@link WorkflowClient.get}.
+ *
+ * Every method throws EngineError for what the server refuses, such as `not_found`. Only `result`
+ * tries again by itself; the others throw `unavailable` when the server cannot be reached.
+ */
+export interface ExecutionHandle<Output = Json> {
+  readonly executionId: string;
+  /** `<namespace>/<name>`. */
+  readonly workflow: string;
+  /**
+   * Waits for the end and gives the output. A connection that breaks, a server that restarts or is
+   * away for a while only make it later.
+   *
+   * @throws WorkflowFailedError, WorkflowCancelledError when that is how it ended;
+   *   WorkflowPausedError when it waits for an answer, unless `throughPauses` is set;
+   *   ResultTimeoutError after `timeout`; the signal's reason when `signal` aborts.
+   */
+  result(options?: ResultOptions): Promise<Output>;
+  /** How it stands now. */
+  status(options?: CallOptions): Promise<ExecutionRecord>;
+  /**
+   * Answers an open pause: `input` is what the workflow's `pause` returns, null when left out.
+   * Resolves once the answer is recorded; go on with {@link ExecutionHandle.result}.
+   *
+   * @throws EngineError `not_paused` when nothing waits for an answer, `ambiguous_pause` when
+   *   several pauses are open and `pause` names none.
+   */
+  resume(input?: unknown, options?: ResumeOptions): Promise<ExecutionRecord>;
+  /** Sends a signal. One that nothing waits for yet is kept until something does. */
+  signal(name: string, payload?: unknown, options?: CallOptions): Promise<SignalReceipt>;
+  /**
+   * Asks for its end, also that of its children. Resolves once that is recorded; rollbacks may
+   * still run, {@link ExecutionHandle.result} rejects when they are done.
+   */
+  cancel(options?: CancelOptions): Promise<ExecutionRecord>;
+  /** Its states from now on, and progress in between, until it has ended. */
+  stream(options?: CallOptions): Promise<FrameStream>;
+}
+
+/** What a workflow client and its handles share. */
+export interface WorkflowParts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly executions: RouteCalls["executions"];
+  readonly follow: Follow;
+  readonly timing: Timing;
+}
+
+export function createExecutionHandle<Output>(
+  executionId: string,
+  parts: WorkflowParts,
+): ExecutionHandle<Output> {
+  const { executions, follow, timing } = parts;
+  const reference = { executionId, workflow: `${parts.namespace}/${parts.name}` };
+  const id = { id: executionId };
+  const ofWorkflow = { ns: parts.namespace, wf: parts.name, ...id };
+
+  async function ask(seconds: number, signal: AbortSignal): Promise<ExecutionRecord> {
+    const query = { mode: "sync", timeout: seconds } as const;
+    return (await executions.get({ params: id, query }, { signal })).body;
+  }
+
+  return {
+    ...reference,
+    async result({ throughPauses, signal, timeout } = {}) {
+      const rests = (record: ExecutionRecord): record is RestingRecord =>
+        record.state === "PAUSED" ? !throughPauses : isTerminal(record.state);
+      const record = await awaitRest(reference, ask, rests, { signal, timeout, timing });
+      return outputOf(reference, record) as Output;
+    },
+    status: (options) => executions.status({ params: ofWorkflow }, options),
+    async resume(input, { pause, ...options } = {}) {
+      const { body } = await executions.resumeMode(
+        {
+          params: { ...ofWorkflow, mode: "async" },
+          query: { pause },
+          body: plainValue(input, "input"),
+        },
+        options,
+      );
+      return body;
+    },
+    signal: (name, payload, options) =>
+      executions.signal({ params: { ...id, name }, body: plainValue(payload, "payload") }, options),
+    async cancel({ reason, ...options } = {}) {
+      const body = reason === undefined ? null : { reason };
+      return (await executions.cancel({ params: ofWorkflow, body }, options)).body;
+    },
+    stream: (options) => follow(executionId, options),
+  };
+}
+
+type RestState = "PAUSED" | TerminalState;
+type RestingRecord = Extract<ExecutionRecord, { state: RestState }>;
+
+/** The output of an execution that came to rest, or what it came to instead, thrown. */
+function outputOf(reference: ExecutionReference, record: RestingRecord): Json {
+  switch (record.state) {
+    case "COMPLETED":
+      return record.output;
+    case "FAILED":
+      throw new WorkflowFailedError(reference, failureOf(record.error));
+    case "CANCELLED":
+      throw new WorkflowCancelledError(reference, record.error.message);
+    case "PAUSED":
+      throw new WorkflowPausedError(reference, record.pause);
+  }
+}
+
+/** A record's error is the Failure, its message apart. */
+function failureOf({ message, details }: ExecutionError): Failure {
+  const failure = Failure.safeParse({ ...details, message });
+  if (failure.success) return failure.data;
+  const rest = { retryable: false, cause: null, attempts: 1, task_call_id: null };
+  return { type: "Error", code: null, message, details, ...rest };
+}

@@ -1,0 +1,18 @@
+import { EngineError, encode, type Json, toPlain, UnencodableValue } from "@engine/contract";
+
+/**
+ * A value as it can be sent: what JSON lacks in its plain form (EXE-48), so that nothing is dropped
+ * without a word as `JSON.stringify` would do with a Map.
+ *
+ * @param root What the value is, for messages: `input`, `payload`.
+ * @throws EngineError `invalid_input` for what has no such form, naming the place.
+ */
+export function plainValue(value: unknown, root: string): Json {
+  try {
+    return toPlain(encode(value, root));
+  } catch (error) {
+    if (!(error instanceof UnencodableValue)) throw error;
+    const issues = [{ path: error.path, message: error.message }];
+    throw new EngineError("invalid_input", error.message, { details: { issues } });
+  }
+}

@@ -1,0 +1,120 @@
+import { DEFAULT_NAMESPACE, EngineError, isName, NAME_RULE } from "@engine/contract";
+import {
+  createExecutionHandle,
+  type ExecutionHandle,
+  type ResultOptions,
+  type WorkflowParts,
+} from "./execution-handle.ts";
+import type { Plain } from "./plain.ts";
+import { plainValue } from "./plain-value.ts";
+import type { CallOptions } from "./route-call.ts";
+import type { ExecutionReference } from "./workflow-errors.ts";
+import type { InputOf, OutputOf, WorkflowShape } from "./workflow-shape.ts";
+
+export interface StartOptions extends CallOptions {
+  /**
+   * Names this start, so that sending it again does not start another execution: 1 to 255 printable
+   * ASCII characters, such as an order's number (EXE-84).
+   */
+  readonly idempotencyKey?: string;
+  /** Which version to run; the latest by default. */
+  readonly version?: number;
+  /** A label for whoever looks at the list of executions. */
+  readonly name?: string;
+}
+
+export interface RunOptions extends StartOptions, ResultOptions {}
+
+/** Runs one workflow, with the types of its input and output (EXE-90). */
+export interface WorkflowClient<W extends WorkflowShape> {
+  /** `<namespace>/<name>`. */
+  readonly qualifiedName: string;
+  /**
+   * Runs it and gives its output. The execution is started first and waited for then, so that a
+   * broken connection loses the wait at most, which begins anew by itself.
+   *
+   * The input arrives as the plain JSON that HTTP carries: what the workflow is to get as a Date it
+   * makes of the text itself, in its `input` schema for example. The output is a {@link Plain} one.
+   *
+   * @throws WorkflowFailedError, WorkflowPausedError and what else {@link ExecutionHandle.result}
+   *   throws; EngineError when it could not be started.
+   */
+  run(...args: InputThen<InputOf<W>, RunOptions>): Promise<Plain<OutputOf<W>>>;
+  /**
+   * Starts it and resolves as soon as the execution is recorded, with a handle on it.
+   *
+   * @throws EngineError when it was refused; `unavailable` when no answer came, and it may have
+   *   started or not: with an `idempotencyKey` it can be sent again.
+   */
+  start(...args: InputThen<InputOf<W>, StartOptions>): Promise<ExecutionHandle<Plain<OutputOf<W>>>>;
+  /** A handle on an execution that exists already. Nothing is sent. */
+  get(executionId: string): ExecutionHandle<Plain<OutputOf<W>>>;
+}
+
+/** An input that may be undefined may be left out. */
+type InputThen<Input, Options> = undefined extends Input
+  ? [input?: Input, options?: Options]
+  : [input: Input, options?: Options];
+
+export function createWorkflowClient<W extends WorkflowShape>(
+  reference: string,
+  shared: Omit<WorkflowParts, "namespace" | "name">,
+): WorkflowClient<W> {
+  type Handle = ExecutionHandle<Plain<OutputOf<W>>>;
+  const parts: WorkflowParts = { ...shared, ...namesOf(reference) };
+  const { namespace, name, executions } = parts;
+  const qualifiedName = `${namespace}/${name}`;
+
+  async function start(input?: unknown, options: StartOptions = {}): Promise<Handle> {
+    const { idempotencyKey, version, name: label, signal } = options;
+    const request = {
+      params: { ns: namespace, wf: name, mode: "async" },
+      query: { version, name: label },
+      headers: { "idempotency-key": idempotencyKey },
+      body: plainValue(input, "input"),
+    };
+    const { body } = await executions.run(request, signal && { signal }).catch((error: unknown) => {
+      throw startError(error, qualifiedName, idempotencyKey);
+    });
+    return createExecutionHandle(body.execution_id, parts);
+  }
+
+  return {
+    qualifiedName,
+    start,
+    async run(input?: unknown, options: RunOptions = {}) {
+      const handle = await start(input, options);
+      return handle.result(options).catch((error: unknown) => {
+        throw waitError(error, handle);
+      });
+    },
+    get: (executionId) => createExecutionHandle(executionId, parts),
+  };
+}
+
+function namesOf(reference: string): { namespace: string; name: string } {
+  const names = reference.split("/");
+  const [namespace = "", name = ""] = names.length === 1 ? [DEFAULT_NAMESPACE, ...names] : names;
+  if (names.length <= 2 && isName(namespace) && isName(name)) return { namespace, name };
+  const message = `${JSON.stringify(reference)} names no workflow; expected "name" or "namespace/name", each ${NAME_RULE}`;
+  throw new EngineError("bad_request", message);
+}
+
+/** Without an answer nobody knows whether the request arrived. */
+function startError(error: unknown, workflow: string, key: string | undefined): unknown {
+  if (!(error instanceof EngineError) || error.code !== "unavailable") return error;
+  const advice =
+    key === undefined
+      ? "look for it before you start another, and pass an idempotencyKey to be able to send a start twice"
+      : `start it again with the idempotencyKey ${JSON.stringify(key)}`;
+  const message = `${error.message}; ${workflow} may have started or not: ${advice}`;
+  return new EngineError("unavailable", message, { cause: error });
+}
+
+/** A refusal of the wait says nothing of the execution, which the caller has no other trace of. */
+function waitError(error: unknown, { workflow, executionId }: ExecutionReference): unknown {
+  if (!(error instanceof EngineError)) return error;
+  const message = `${error.message}; ${workflow} was started as execution ${executionId}, its result could not be awaited`;
+  const details = { ...error.details, execution_id: executionId };
+  return new EngineError(error.code, message, { details, cause: error });
+}

@@ -1,0 +1,45 @@
+/** Children: how an execution starts one with `call`, and how it learns of its end (EXE-54 to 57). */
+import type { Draft } from "./draft.ts";
+import type { NewEvent } from "./event.ts";
+import type { OpenWait } from "./execution-row.ts";
+import type { CallResolutions } from "./new-execution.ts";
+import { type CallStart, isCallStart } from "./row-patch.ts";
+import { decode } from "./value.ts";
+import { answerWait } from "./wait-rules.ts";
+
+/** The `call`s that events begin, for whoever has to find out what they start. */
+export function callStarts(
+  events: readonly NewEvent[],
+): readonly { readonly task_call_id: string; readonly start: CallStart }[] {
+  return events.filter(isCallStart).map((event) => ({
+    task_call_id: event.source_id,
+    start: decode(event.value) as CallStart,
+  }));
+}
+
+/** Creates the children of calls that have just been opened, in the same transaction. */
+export function startCalls(
+  draft: Draft,
+  events: readonly NewEvent[],
+  calls: CallResolutions,
+): void {
+  for (const { task_call_id, start } of callStarts(events)) {
+    const wait = draft.row.waits.find((open) => open.task_call_id === task_call_id);
+    const resolution = calls.get(task_call_id);
+    if (!wait || !resolution) continue;
+    if (resolution.kind === "refused") {
+      answerWait(draft, wait, { cause: "child", failure: resolution.failure });
+      continue;
+    }
+    const { fresh } = resolution;
+    const { execution_id } = fresh;
+    draft.effect({ kind: "create", fresh });
+    if (!start.wait) answerWait(draft, wait, { cause: "child", output: execution_id });
+    else draft.set({ waits: draft.row.waits.map(withMore(task_call_id, { execution_id })) });
+  }
+}
+
+function withMore(task_call_id: string, more: Partial<OpenWait>) {
+  return (wait: OpenWait): OpenWait =>
+    wait.task_call_id === task_call_id ? { ...wait, ...more } : wait;
+}

@@ -1,0 +1,65 @@
+import type { Append, Effect } from "./change.ts";
+import type { NewEvent } from "./event.ts";
+import { type ExecutionPatch, type ExecutionRow, patched } from "./execution-row.ts";
+import { patchOf, wakeAt } from "./row-patch.ts";
+import { formatEventTime } from "./time.ts";
+
+type Written = Pick<NewEvent, "type"> & Partial<NewEvent>;
+
+/**
+ * A change in the making: what was added so far, and the row as it would be then, so that the next
+ * step of the decision sees it.
+ */
+export class Draft {
+  readonly now: number;
+  readonly before: ExecutionRow;
+  readonly #events: NewEvent[] = [];
+  readonly #effects: Effect[] = [];
+  #patch: ExecutionPatch = {};
+  #row: ExecutionRow;
+
+  constructor(row: ExecutionRow, now: number) {
+    this.before = row;
+    this.#row = row;
+    this.now = now;
+  }
+
+  /** The row with everything so far. */
+  get row(): ExecutionRow {
+    return this.#row;
+  }
+
+  /** Events of the execution's owner, as they are. */
+  append(events: readonly NewEvent[]): this {
+    if (events.length === 0) return this;
+    const patch = patchOf(this.#row, events, this.now);
+    for (const event of events) this.#events.push(event);
+    return this.set(patch);
+  }
+
+  /** An event that the engine writes itself; of the execution unless it names a call. */
+  write(event: Written): this {
+    const { row } = this;
+    const time = formatEventTime(Math.max(this.now, row.last_time));
+    const { source_id = row.execution_id, name = row.workflow, kind = null } = event;
+    const { type, value = null, meta = null } = event;
+    return this.append([{ type, source_id, name, kind, value, time, meta }]);
+  }
+
+  set(patch: ExecutionPatch): this {
+    this.#patch = { ...this.#patch, ...patch };
+    this.#row = patched(this.#row, patch);
+    return this;
+  }
+
+  effect(...effects: readonly Effect[]): this {
+    this.#effects.push(...effects);
+    return this;
+  }
+
+  done(): Append {
+    const patch = { ...this.#patch, wake_at: wakeAt(this.row) };
+    const effects = this.#effects;
+    return { kind: "append", events: this.#events, patch, ...(effects.length && { effects }) };
+  }
+}

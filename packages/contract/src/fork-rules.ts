@@ -1,0 +1,55 @@
+import { EngineError } from "./errors.ts";
+import type { Event, NewEvent } from "./event.ts";
+import type { ExecutionRow } from "./execution-row.ts";
+
+export interface Cut {
+  readonly from_seq?: number | undefined;
+  readonly from_call?: string | undefined;
+}
+
+/**
+ * The events a fork copies (EXE-87): up to `from_seq`, or those before the start of `from_call`;
+ * never a cancel or an end. Without a cut it copies none and starts anew.
+ *
+ * @throws EngineError `invalid_input` for a cut that the log does not have.
+ */
+export function forkHistory(
+  row: ExecutionRow,
+  log: readonly Event[],
+  { from_seq, from_call }: Cut,
+): { readonly seq: number; readonly history: readonly NewEvent[] } {
+  if (from_seq === undefined && from_call === undefined) return { seq: 0, history: [] };
+  if (from_seq !== undefined && from_call !== undefined) {
+    throw refused("from_call", "give from_seq or from_call, not both");
+  }
+  const end = log.findIndex(({ type }) => ENDS.has(type));
+  const most = end < 0 ? log.length : end;
+  const seq = from_seq ?? seqBefore(log, from_call ?? "");
+  if (seq === undefined) {
+    throw refused("from_call", `execution ${row.execution_id} has no call ${from_call}`);
+  }
+  if (seq < 1 || seq > log.length) {
+    const message = `the log of execution ${row.execution_id} has events 1 to ${log.length}`;
+    throw refused("from_seq", message);
+  }
+  const cut = Math.min(seq, most);
+  const history = log.slice(1, cut).map(({ seq: _, ...event }) => event);
+  return { seq: cut, history };
+}
+
+const ENDS: ReadonlySet<string> = new Set([
+  "WORKFLOW_CANCELLING",
+  "WORKFLOW_CANCELLED",
+  "WORKFLOW_COMPLETED",
+  "WORKFLOW_FAILED",
+]);
+
+function seqBefore(log: readonly Event[], call: string): number | undefined {
+  const first = log.find(({ source_id, type }) => source_id === call && type.startsWith("TASK_"));
+  return first && first.seq - 1;
+}
+
+function refused(field: string, message: string): EngineError {
+  const details = { issues: [{ path: `body.${field}`, message }] };
+  return new EngineError("invalid_input", message, { details });
+}

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { Event } from "./event.ts";
+
+/**
+ * A recorded execution as a file (EXE-88): what `engine workflow replay` and golden tests read.
+ * Values are typed, as the log holds them, so that a replay sees what the first run saw.
+ */
+export const History = z.object({
+  format: z.literal(1),
+  execution: z.object({
+    execution_id: z.string(),
+    namespace: z.string(),
+    workflow: z.string(),
+    version: z.int().nullable(),
+    name: z.string().nullable(),
+    state: z.string(),
+    parent_id: z.string().nullable(),
+    transient: z.boolean(),
+    /** As the log holds it. */
+    input: Event.shape.value,
+  }),
+  /** Of the generator behind `Math.random` and `crypto.randomUUID` in the body. */
+  seed: z.string(),
+  events: z.array(Event.extend({ recorded_at: z.string() })),
+});
+export type History = z.infer<typeof History>;

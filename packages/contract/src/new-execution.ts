@@ -1,0 +1,46 @@
+import type { NewEvent } from "./event.ts";
+import type { Trigger } from "./event-values.ts";
+import type { ExecutionRow } from "./execution-row.ts";
+import type { Failure } from "./failure.ts";
+import type { Encoded } from "./value.ts";
+
+/** What an execution is created from. */
+export interface NewExecution {
+  readonly execution_id: string;
+  readonly namespace: string;
+  readonly workflow: string;
+  readonly version: number | null;
+  readonly module_hash: string | null;
+  readonly name?: string | null;
+  readonly input: Encoded;
+  readonly trigger: Trigger;
+  readonly by: string | null;
+  readonly priority?: number;
+  readonly timeout_ms?: number | null;
+  readonly transient?: boolean;
+  /** Random text: of the generator behind `Math.random` in the body. */
+  readonly seed: string;
+  /** The worker that is asked first. */
+  readonly preferred_worker?: string | null;
+  readonly parent?: Pick<ExecutionRow, "execution_id" | "depth"> & {
+    readonly call_id: string;
+    readonly detached: boolean;
+  };
+  /** A fork goes on from a copy of another execution's log (EXE-87). */
+  readonly fork?: {
+    readonly from: { readonly execution_id: string; readonly seq: number };
+    /** The events after WORKFLOW_CREATED that are copied. */
+    readonly history: readonly NewEvent[];
+    /** Children of the calls that are open at the cut. */
+    readonly calls: CallResolutions;
+  };
+  readonly now: number;
+}
+
+/** What becomes of a `call`: the child to create, or why there is none. */
+export type CallResolution =
+  | { readonly kind: "child"; readonly fresh: NewExecution }
+  | { readonly kind: "refused"; readonly failure: Failure };
+
+/** By `task_call_id`. */
+export type CallResolutions = ReadonlyMap<string, CallResolution>;

@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { AnyJson } from "./any-json.ts";
+import type { Encoded } from "./value.ts";
+
+/** Where a value lies that is not in the log itself (EXE-49). */
+export const StoredReference = z.object({
+  /** `file` or `s3`: the engine's own storage; `inline`: in the log; else a custom storage's name. */
+  storage_type: z.string(),
+  /** Of the engine's own: `<execution_id>/<sha256 of the stored text>`. */
+  reference_id: z.string(),
+  metadata: z.record(z.string(), AnyJson),
+});
+export type StoredReference = z.infer<typeof StoredReference>;
+
+const STORED = "$stored";
+
+/** The place that a value of the log has been taken to; undefined when the log holds the value. */
+export function referenceOf(encoded: Encoded): StoredReference | undefined {
+  if (typeof encoded !== "object" || encoded === null || !(STORED in encoded)) return undefined;
+  if (Object.keys(encoded).length !== 1) return undefined;
+  return encoded[STORED] as unknown as StoredReference;
+}
+
+/** The envelope that stands in the log for a value kept elsewhere, as text. */
+export function envelopeText(reference: StoredReference): string {
+  return `{"${STORED}":${JSON.stringify(reference)}}`;
+}

@@ -1,0 +1,34 @@
+import type { Config, ExecutionLimits } from "@engine/contract";
+import type { AnyWorkflow } from "@engine/sdk";
+import type { ExecutionPort, Host } from "@engine/sdk/node";
+import type { Store, ValueStore } from "@engine/store";
+
+/** What of `[engine.executions]` a local run keeps to; `inline_wait` is without meaning here. */
+export type LocalLimits = ExecutionLimits &
+  Pick<Config["executions"], "max_depth" | "cancel_timeout">;
+
+/** Where secrets and configs come from. */
+export type LocalSettings = Pick<ExecutionPort["services"], "secrets" | "configs">;
+
+export interface LocalParts {
+  readonly store: Store;
+  /** Where values go that are too large for the log. */
+  readonly values: ValueStore;
+  readonly limits: LocalLimits;
+  /** By default none exist. */
+  readonly settings?: LocalSettings;
+  readonly host?: Host;
+  /** Milliseconds since 1970; the host's clock unless given. */
+  readonly clock?: () => number;
+  readonly newId?: () => string;
+  /** 128 random bits as hexadecimal text. */
+  readonly newSeed?: () => string;
+  /** Targets of `call` by qualified name, beside those that were run before. */
+  readonly findWorkflow?: (qualifiedName: string) => AnyWorkflow | undefined;
+}
+
+/** The parts with everything that has a default. */
+export interface LocalWorld extends Required<LocalParts> {
+  /** Id of this process among all that ever wrote to the database. */
+  readonly session: string;
+}

@@ -1,0 +1,104 @@
+import { EngineError, type ExecutionLimits, type Failure, type History } from "@engine/contract";
+import { startExecution } from "../replay/execution.ts";
+import type { CallRef, Host, TaskServices } from "../replay/port.ts";
+import type { AnyWorkflow } from "../workflow.ts";
+import { nodeHost } from "./host.ts";
+
+/** What became of a recorded history under new code. */
+export type ReplayVerdict =
+  | { readonly result: "ok" }
+  | { readonly result: "diverged"; readonly failure: Failure }
+  | { readonly result: "unverifiable"; readonly reason: string };
+
+const LIMITS: ExecutionLimits = {
+  sibling_grace: 0,
+  inline_wait: 0,
+  rollback_timeout: 0,
+  max_events: Number.MAX_SAFE_INTEGER,
+  inline_value_bytes: Number.MAX_SAFE_INTEGER,
+  max_value_bytes: Number.MAX_SAFE_INTEGER,
+};
+const ENDS: ReadonlySet<string> = new Set([
+  "WORKFLOW_COMPLETED",
+  "WORKFLOW_FAILED",
+  "WORKFLOW_CANCELLED",
+]);
+/** What stands in an exported history for a value that may not be shown. */
+const MASK = "[REDACTED";
+
+/**
+ * Replays a recorded execution on code that may have changed since, without running a task or
+ * writing anything: would running executions survive a deploy of it (EXE-28, EXE-95)?
+ *
+ * `unverifiable` means that the history lacks a value that the code might decide by.
+ */
+export async function replayHistory(
+  workflow: AnyWorkflow,
+  { execution, seed, events }: History,
+  options: { readonly host?: Host; readonly services?: Partial<TaskServices> } = {},
+): Promise<ReplayVerdict> {
+  const last = events.at(-1);
+  const hasEnded = last !== undefined && ENDS.has(last.type);
+  const history = hasEnded ? events.slice(0, -1) : events;
+  if (JSON.stringify(history).includes(MASK)) {
+    return { result: "unverifiable", reason: "a value that the code may read was masked" };
+  }
+  let verdict: ReplayVerdict = { result: "unverifiable", reason: "the replay came to no end" };
+  const running = startExecution(workflow, {
+    info: { ...execution, bundle: null, seed },
+    history,
+    limits: LIMITS,
+    listen: false,
+    host: options.host ?? nodeHost(),
+    port: {
+      services: { ...NO_SERVICES, ...options.services },
+      progress() {},
+      // Nothing is written; what the code would write first says how the replay went.
+      async checkpoint({ events: text }) {
+        const [failed] = (JSON.parse(text) as { type: string; value: unknown }[]).filter(
+          ({ type }) => type === "WORKFLOW_FAILED",
+        );
+        if (failed) verdict = failedAs(failed.value as unknown as Failure);
+        return { kind: "stale" };
+      },
+    },
+    onLive({ firstNew, isBodyOver }) {
+      const isLonger = hasEnded && !isBodyOver && firstNew !== undefined;
+      verdict = isLonger
+        ? { result: "diverged", failure: beyondTheEnd(firstNew) }
+        : { result: "ok" };
+    },
+  });
+  await running.ended;
+  return verdict;
+}
+
+function failedAs(failure: Failure): ReplayVerdict {
+  if (failure.type === "NondeterminismError") return { result: "diverged", failure };
+  return { result: "unverifiable", reason: failure.message };
+}
+
+function beyondTheEnd(found: CallRef): Failure {
+  const details = { position: null, expected: null, found };
+  return {
+    type: "NondeterminismError",
+    code: "nondeterminism",
+    message: `the execution had ended, the code goes on with ${found.task_call_id}`,
+    retryable: false,
+    details,
+    cause: null,
+    attempts: 1,
+    task_call_id: null,
+  };
+}
+
+const notThere = (what: string) => () =>
+  Promise.reject(new EngineError("not_found", `a replay check has no ${what}`));
+const NO_SERVICES: TaskServices = {
+  lookUp: notThere("cache"),
+  keep: notThere("cache"),
+  saveValue: notThere("storage"),
+  loadValue: notThere("stored values: export the history from a server that has them"),
+  secrets: notThere("secrets"),
+  configs: notThere("configs"),
+};

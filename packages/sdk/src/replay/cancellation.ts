@@ -1,0 +1,114 @@
+import { type Event, engineFailure } from "@engine/contract";
+import type { Call, Group } from "./call.ts";
+import type { RunOptions } from "./port.ts";
+import type { Releases } from "./releases.ts";
+import { STORED_NULL } from "./stored.ts";
+
+/** What unwinding needs of the copy it unwinds. */
+interface Unwound {
+  readonly options: RunOptions;
+  readonly releases: Releases;
+  readonly root: Group;
+  readonly combinators: ReadonlySet<Call>;
+  readonly isStopped: boolean;
+  readonly isDoomed: boolean;
+  readonly isLive: boolean;
+  isBodyOver: boolean;
+  whenLive(then: () => void): void;
+  cancel(call: Call): void;
+  closeCombinator(call: Call): void;
+  terminate(
+    type: "WORKFLOW_CANCELLED" | "WORKFLOW_FAILED",
+    value: string,
+    meta?: Readonly<Record<string, unknown>>,
+  ): void;
+}
+
+/**
+ * Unwinds a cancelled execution (EXE-42): open calls are told and recorded as cancelled, innermost
+ * first, rollbacks of those that had begun run, no new call starts; then the end is written. After a
+ * crash it goes on where the log ends.
+ */
+export class Cancellation {
+  readonly #core: Unwound;
+  readonly #cause: string;
+  #unwinding = 0;
+  #isBodyOver = false;
+  #isGraceOver = false;
+  #isFinished = false;
+
+  constructor(core: Unwound, event: Event) {
+    this.#core = core;
+    this.#cause = String(event.meta?.["cause"] ?? "request");
+  }
+
+  /** The cancel reaches the code: what was recorded after it follows from the log. */
+  begin(): void {
+    const core = this.#core;
+    core.root.abort();
+    core.whenLive(() => {
+      for (const call of innermostFirst([...core.root.open, ...core.combinators])) {
+        if (core.combinators.has(call)) core.closeCombinator(call);
+        else core.cancel(call);
+      }
+      this.#waitForBody();
+      this.#finishSoon();
+    });
+  }
+
+  /** A call's TASK_CANCELLED is decided, or was recorded by an earlier copy. */
+  unwind(call: Call): void {
+    const { unwind } = call;
+    if (!unwind) return;
+    this.#unwinding++;
+    this.#core.whenLive(() => {
+      void unwind().finally(() => {
+        this.#unwinding--;
+        this.#finishSoon();
+      });
+    });
+  }
+
+  bodyIsOver(): void {
+    this.#isBodyOver = true;
+    this.#finishSoon();
+  }
+
+  /** A body that goes on with something of its own gets the grace of a sibling. */
+  #waitForBody(): void {
+    const { host, limits } = this.#core.options;
+    host.setTimer(() => {
+      this.#isGraceOver = true;
+      this.#finishSoon();
+    }, limits.sibling_grace * 1000);
+  }
+
+  #finishSoon(): void {
+    this.#core.releases.afterTurn(() => this.#finish());
+  }
+
+  #finish(): void {
+    const core = this.#core;
+    if (this.#isFinished || core.isStopped || core.isDoomed || !core.isLive) return;
+    if (this.#unwinding > 0 || !(this.#isBodyOver || this.#isGraceOver)) return;
+    this.#isFinished = true;
+    // Calls made while it unwound never began; those that did are recorded by now.
+    core.isBodyOver = true;
+    if (this.#cause !== "timeout") {
+      core.terminate("WORKFLOW_CANCELLED", STORED_NULL, { cause: this.#cause });
+      return;
+    }
+    const { workflow } = core.options.info;
+    const message = `workflow ${workflow} took longer than its timeout`;
+    core.terminate(
+      "WORKFLOW_FAILED",
+      JSON.stringify(engineFailure("WorkflowTimeoutError", message)),
+    );
+  }
+}
+
+/** Deeper calls before those they were made in, later ones before earlier ones. */
+function innermostFirst(calls: readonly Call[]): Call[] {
+  const depth = ({ id }: Call) => id.split("/").length;
+  return [...calls].reverse().sort((a, b) => depth(b) - depth(a));
+}

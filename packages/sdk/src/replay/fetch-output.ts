@@ -1,0 +1,21 @@
+import { decode, type Encoded, EngineError, referenceOf } from "@engine/contract";
+import type { Call } from "./call.ts";
+import type { TaskServices } from "./port.ts";
+
+/** The output of a recorded call that the log has elsewhere (EXE-49). */
+export async function fetchOutput(
+  call: Call,
+  value: Encoded,
+  services: Pick<TaskServices, "loadValue">,
+): Promise<unknown> {
+  const reference = referenceOf(value);
+  if (!reference) return decode(value);
+  const { storage_type, metadata } = reference;
+  if (storage_type === "inline") return decode(metadata["value"] as Encoded);
+  if (storage_type === "file" || storage_type === "s3") {
+    return decode(JSON.parse(await services.loadValue(reference)) as Encoded);
+  }
+  if (call.retrieve) return call.retrieve(reference);
+  const message = `${call.id} was kept in a storage "${storage_type}" that its outputStorage no longer names`;
+  throw new EngineError("not_found", message);
+}

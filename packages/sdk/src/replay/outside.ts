@@ -1,0 +1,24 @@
+import type { ExecutionPort, Host, TaskServices } from "./port.ts";
+
+/**
+ * The port as the core calls it: what others do on its behalf must not look like the doing of the
+ * user's code that happened to cause it.
+ */
+export function outside(port: ExecutionPort, host: Host): ExecutionPort {
+  const out = <T>(run: () => T): T => host.runInScope(undefined, run);
+  const { services } = port;
+  const guarded: TaskServices = {
+    lookUp: (key) => out(() => services.lookUp(key)),
+    keep: (key, text, ttl_ms) => out(() => services.keep(key, text, ttl_ms)),
+    saveValue: (text) => out(() => services.saveValue(text)),
+    loadValue: (reference) => out(() => services.loadValue(reference)),
+    secrets: (task, names) => out(() => services.secrets(task, names)),
+    configs: (task, names) => out(() => services.configs(task, names)),
+  };
+  return {
+    services: guarded,
+    // Always sent from a turn of its own, which belongs to nobody.
+    checkpoint: (delta) => port.checkpoint(delta),
+    progress: (item) => out(() => port.progress(item)),
+  };
+}

@@ -1,0 +1,131 @@
+import { formatInstant, type Wait } from "@engine/contract";
+import type { Call } from "./call.ts";
+import type { Host } from "./port.ts";
+
+interface ParkingOptions {
+  readonly host: Host;
+  /** Whether anything else keeps the copy busy. */
+  readonly isBusy: () => boolean;
+  /** Nothing is left to do but wait. */
+  readonly park: (waiting: readonly Wait[], oldestPause: Call | undefined) => void;
+}
+
+/** A task between two attempts. */
+interface Rest {
+  readonly until: number;
+  readonly goOn: () => void;
+  cancelTimer: () => void;
+}
+
+/**
+ * Knows what an execution waits for and what it does meanwhile, and so the moment when only the
+ * outside world can bring it further: then it gives its slot back (EXE-17 rows 4 and 5).
+ */
+export class Parking {
+  /** Bodies that run, and graces that pass: while there are any, nothing is parked. */
+  active = 0;
+  readonly #options: ParkingOptions;
+  readonly #waits: Set<Call> = new Set();
+  readonly #rests: Map<Call, Rest> = new Map();
+
+  constructor(options: ParkingOptions) {
+    this.#options = options;
+  }
+
+  /** A body of the user's, or a short wait that keeps its slot, begins. */
+  enter(call: Call): void {
+    call.isRunning = true;
+    this.active++;
+  }
+
+  /** A wait for the outside world begins. */
+  wait(call: Call): void {
+    call.isWait = true;
+    this.#waits.add(call);
+    this.#countAbove(call, 1);
+    this.soon();
+  }
+
+  /** The call's outcome is decided: it neither runs nor waits any more. */
+  leave(call: Call): void {
+    if (call.isRunning) {
+      call.isRunning = false;
+      this.active--;
+    }
+    this.#rests.get(call)?.cancelTimer();
+    this.#rests.delete(call);
+    if (this.#waits.delete(call)) this.#countAbove(call, -1);
+  }
+
+  /** Waits between two attempts; the time is waited here, or parked if nothing else runs. */
+  rest(call: Call, until: number): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = () => {
+        if (!this.#rests.delete(call)) return;
+        call.isWait = false;
+        if (this.#waits.delete(call)) this.#countAbove(call, -1);
+        if (!call.isConcluded) this.enter(call);
+        resolve();
+      };
+      const rest: Rest = { until, goOn, cancelTimer: () => {} };
+      if (call.isRunning) {
+        call.isRunning = false;
+        this.active--;
+      }
+      this.#rests.set(call, rest);
+      this.#arm(rest);
+      this.wait(call);
+    });
+  }
+
+  /** Ends a rest before its time. */
+  wakeFromRest(call: Call): void {
+    const rest = this.#rests.get(call);
+    rest?.cancelTimer();
+    rest?.goOn();
+  }
+
+  /** A parked copy's time stands still; whoever wakes it knows what is due. */
+  stopTimers(): void {
+    for (const rest of this.#rests.values()) rest.cancelTimer();
+  }
+
+  startTimers(): void {
+    for (const rest of [...this.#rests.values()]) this.#arm(rest);
+  }
+
+  /** Looks whether to park once the code has done all it can do by itself. */
+  soon(): void {
+    if (this.#waits.size) this.#options.host.drain(() => this.consider());
+  }
+
+  consider(): void {
+    if (this.#waits.size === 0 || this.active > 0 || this.#options.isBusy()) return;
+    const waiting: Wait[] = [];
+    for (const [{ id, name }, { until }] of this.#rests) {
+      waiting.push({ kind: "retry", task_call_id: id, name, until: formatInstant(until) });
+    }
+    this.#options.park(
+      waiting,
+      [...this.#waits].find(({ kind }) => kind === "pause"),
+    );
+  }
+
+  #arm(rest: Rest): void {
+    const { host } = this.#options;
+    const ms = rest.until - host.now();
+    if (ms <= 0) return void host.drain(rest.goOn);
+    rest.cancelTimer = host.setTimer(() => this.#arm(rest), ms);
+  }
+
+  /** While a call waits, the bodies it was made in wait with it. */
+  #countAbove(call: Call, by: 1 | -1): void {
+    for (let c = call.scope.parent; c; c = c.scope.parent) {
+      if (!c.isRunning) continue;
+      const before = c.openWaits;
+      c.openWaits += by;
+      if (before === 0) this.active--;
+      else if (c.openWaits === 0) this.active++;
+    }
+  }
+}

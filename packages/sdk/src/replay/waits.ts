@@ -1,0 +1,174 @@
+/** Calls that wait: pauses, sleeps, signals, children; and configs, which wait for nobody. */
+import {
+  type CallKind,
+  engineFailure,
+  formatInstant,
+  parseInstant,
+  type Stored,
+  store,
+} from "@engine/contract";
+import type { Call, ChildSpec, PauseSpec, SleepSpec } from "./call.ts";
+import type { Core } from "./core.ts";
+import { toFailure } from "./failure.ts";
+import type { RecordedCall } from "./journal.ts";
+import { storeOr } from "./stored.ts";
+
+/** What a call's TASK_STARTED holds. */
+export interface Begun {
+  readonly value: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** A call that has an outcome of its own: a user's task, a wait, a recorded value. */
+export interface LeafSpec {
+  readonly name: string;
+  readonly kind: CallKind;
+  /** What tells it apart from a call of the same name, for the divergence check. */
+  readonly label: string | null;
+  /** The value of its TASK_STARTED as stored text, for the comparison with a recorded one. */
+  readonly started: string | null;
+  /** The TASK_STARTED of a call that depends on when it begins; else it is `started`. */
+  readonly begin?: () => Begun;
+  /** The same of a call that an earlier copy began. */
+  readonly begunBefore?: (recorded: RecordedCall) => Begun;
+  /** Carries it out for the first time, or again when the log has no outcome. */
+  readonly start: (call: Call, begun: Begun) => void;
+}
+
+const NOTHING: Stored = store(undefined, "output");
+
+function ofRecord({ started }: RecordedCall): Begun {
+  return { value: JSON.stringify(started.value), meta: started.meta ?? {} };
+}
+
+/** A long wait of a transient execution has nowhere to be recorded (EXE-58). */
+function refuseTransient(core: Core, call: Call): boolean {
+  if (!core.options.info.transient) return false;
+  const message = `${call.name} needs a durable execution: this workflow has durability "transient"`;
+  core.fail(call, engineFailure("TransientUnsupportedError", message, { task_call_id: call.id }));
+  return true;
+}
+
+export function pauseSpec(
+  core: Core,
+  { name, output, until, after, onComplete }: PauseSpec,
+): LeafSpec {
+  const shown = { name, output: output ?? null };
+  const limit = { maxBytes: core.options.limits.max_value_bytes, task_call_id: null, attempts: 1 };
+  const { stored, failure } = storeOr(shown, "pause", limit);
+  const start = (call: Call, { value }: Begun) => {
+    if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
+    if (refuseTransient(core, call)) return;
+    call.pauseText = stored.text;
+    const isOpen = call.recorded?.steps.some((event) => event.type === "TASK_PAUSED");
+    if (!isOpen) core.emit(call, "TASK_PAUSED", value);
+    core.parking.wait(call);
+  };
+  const begin = () => {
+    if (failure) return { value: "null" };
+    const at = until ?? (after === undefined ? undefined : core.options.host.now() + after);
+    if (at === undefined && onComplete === undefined) return { value: stored.text };
+    const wake = {
+      ...(at !== undefined && { until: formatInstant(at) }),
+      ...(onComplete !== undefined && { on_complete: onComplete }),
+    };
+    return { value: store({ ...shown, ...wake }, "pause").text };
+  };
+  const started = stored?.text ?? null;
+  const begunBefore = ofRecord;
+  return { name: "pause", kind: "pause", label: name, started, begin, begunBefore, start };
+}
+
+export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
+  const { host, limits, info } = core.options;
+  const begin = () => {
+    const now = host.now();
+    // Up to the millisecond: never early.
+    const until = "ms" in spec ? Math.ceil(now + spec.ms) : spec.until;
+    const value = JSON.stringify({ until: formatInstant(until) });
+    const isInline = until - now <= limits.inline_wait * 1000;
+    return isInline ? { value, meta: { inline: true } } : { value };
+  };
+  const start = (call: Call, { value, meta }: Begun) => {
+    const { until } = JSON.parse(value) as { until: string };
+    if (meta?.["inline"] === true) sleepHere(core, call, parseInstant(until));
+    else if (!info.transient || !refuseTransient(core, call)) core.parking.wait(call);
+  };
+  return {
+    name: "sleep",
+    kind: "sleep",
+    label: null,
+    started: null,
+    begin,
+    begunBefore: ofRecord,
+    start,
+  };
+}
+
+/** A short sleep keeps its slot and is timed here. */
+function sleepHere(core: Core, call: Call, until: number): void {
+  const { host } = core.options;
+  core.parking.enter(call);
+  let cancelTimer = () => {};
+  call.onAbort = () => {
+    cancelTimer();
+    core.cancel(call);
+  };
+  const look = () => {
+    if (call.isConcluded) return;
+    const ms = until - host.now();
+    if (ms <= 0) core.complete(call, NOTHING);
+    else cancelTimer = host.setTimer(look, ms);
+  };
+  look();
+}
+
+export function signalSpec(core: Core, name: string, timeout: number | undefined): LeafSpec {
+  const start = (call: Call) => {
+    if (!refuseTransient(core, call)) core.parking.wait(call);
+  };
+  const begin = () => {
+    const { host } = core.options;
+    const until = timeout === undefined ? {} : { until: formatInstant(host.now() + timeout) };
+    return { value: JSON.stringify({ name, ...until }) };
+  };
+  return { name: "signal", kind: "signal", label: name, started: null, begin, start };
+}
+
+export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
+  const { workflow, input, version, wait, detach, name } = spec;
+  const asked = {
+    workflow,
+    input: input ?? null,
+    ...(version !== undefined && { version }),
+    wait,
+    detach,
+    ...(name !== undefined && { name }),
+  };
+  const limit = { maxBytes: core.options.limits.max_value_bytes, task_call_id: null, attempts: 1 };
+  const { stored, failure } = storeOr(asked, "call", limit);
+  const start = (call: Call) => {
+    if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
+    if (!refuseTransient(core, call)) core.parking.wait(call);
+  };
+  const started = stored?.text ?? null;
+  return { name: "call", kind: "call", label: workflow, started, start };
+}
+
+export function configSpec(core: Core, key: string): LeafSpec {
+  const start = (call: Call) => {
+    core.parking.enter(call);
+    read(call).catch((error: unknown) =>
+      core.fail(call, toFailure(error, { task_call_id: call.id })),
+    );
+  };
+  const read = async (call: Call) => {
+    const configs = await core.options.port.services.configs(null, [key]);
+    if (call.isConcluded) return;
+    if (Object.hasOwn(configs, key)) return core.complete(call, store(configs[key], "output"));
+    const message = `no config "${key}"; set it, or correct the key`;
+    core.fail(call, engineFailure("ConfigMissingError", message, { task_call_id: call.id }));
+  };
+  const started = JSON.stringify({ key });
+  return { name: "get_config", kind: "get_config", label: key, started, start };
+}

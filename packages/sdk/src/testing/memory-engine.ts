@@ -1,0 +1,430 @@
+import {
+  type CallResolution,
+  type CallResolutions,
+  type Cancel,
+  type Change,
+  type Checkpoint,
+  callStarts,
+  createdExecution,
+  decideCancel,
+  decideCheckpoint,
+  decideClaim,
+  decideResume,
+  decideSignal,
+  decideWake,
+  type Effect,
+  EngineError,
+  type Event,
+  type ExecutionLimits,
+  type ExecutionRow,
+  encode,
+  engineFailure,
+  handOver,
+  type NewEvent,
+  type NewExecution,
+  notFound,
+  parseDuration,
+  takeOver,
+} from "@engine/contract";
+import { startExecution } from "../replay/execution.ts";
+import type {
+  CheckpointReply,
+  Delta,
+  ExecutionPort,
+  Host,
+  RunningExecution,
+  TaskServices,
+} from "../replay/port.ts";
+import type { AnyWorkflow } from "../workflow.ts";
+
+export interface MemoryEngineOptions {
+  /** For every copy the same, or one for each. */
+  readonly host: Host | ((execution_id: string) => Host);
+  readonly limits: ExecutionLimits;
+  /** The server's clock, milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly services: TaskServices;
+  readonly findWorkflow: (qualifiedName: string) => AnyWorkflow | undefined;
+  readonly newId: () => string;
+  readonly seed?: () => string;
+  /** Every checkpoint and every push arrives twice, as after a lost answer. */
+  readonly deliversTwice?: boolean;
+}
+
+interface Copy {
+  readonly execution: RunningExecution;
+  readonly session: string;
+  generation: number;
+  /** How far the copy knows the log: what it sent itself, and what was pushed. */
+  seen: number;
+}
+
+const CANCEL_TIMEOUT_MS = 300_000;
+const MAX_DEPTH = 20;
+
+/**
+ * A server in memory, by the contract's own rules: rows, logs, children, waits and their ends. It
+ * does nothing by itself: whoever uses it claims executions and lets time pass. An execution's
+ * earlier copy is fenced by its generation, as on a server.
+ */
+export class MemoryEngine {
+  readonly rows: Map<string, ExecutionRow> = new Map();
+  readonly logs: Map<string, Event[]> = new Map();
+  readonly progress: unknown[] = [];
+  /** Called with every delta before it is decided; may wait, to reorder what happens. */
+  onDelta: (execution_id: string, delta: Delta) => Promise<void> | void = () => {};
+  /** Called with every answer before the copy gets it; may give it another. */
+  onReply: (execution_id: string, delta: Delta, reply: CheckpointReply) => CheckpointReply = (
+    _id,
+    _delta,
+    reply,
+  ) => reply;
+  /** Called after every change. */
+  onChange: (row: ExecutionRow) => void = () => {};
+  readonly #options: MemoryEngineOptions;
+  readonly #copies: Map<string, Copy> = new Map();
+  /** What calls start, by parent and call: a checkpoint that comes twice starts one child. */
+  readonly #resolved: Map<string, CallResolution> = new Map();
+  #sessions = 0;
+
+  constructor(options: MemoryEngineOptions) {
+    this.#options = options;
+  }
+
+  row(execution_id: string): ExecutionRow {
+    const row = this.rows.get(execution_id);
+    if (!row) throw notFound("execution", execution_id);
+    return row;
+  }
+
+  log(execution_id: string): Event[] {
+    return this.logs.get(execution_id) ?? [];
+  }
+
+  /** The copy that runs it now. */
+  copyOf(execution_id: string): RunningExecution | undefined {
+    return this.#copies.get(execution_id)?.execution;
+  }
+
+  /** Makes an execution of a workflow; nobody runs it yet. */
+  start(workflow: AnyWorkflow, input: unknown, over: Partial<NewExecution> = {}): ExecutionRow {
+    const execution_id = over.execution_id ?? this.#options.newId();
+    this.create({
+      ...this.#fresh(workflow, input),
+      trigger: { kind: "api" },
+      ...over,
+      execution_id,
+    });
+    return this.row(execution_id);
+  }
+
+  /** An execution that goes on from copied events of another (EXE-87). */
+  fork(
+    source: ExecutionRow,
+    of: Pick<NonNullable<NewExecution["fork"]>, "from" | "history">,
+  ): ExecutionRow {
+    const execution_id = this.#options.newId();
+    const workflow = this.#findWorkflow(`${source.namespace}/${source.workflow}`);
+    const { seed, input } = source;
+    const trigger = { kind: "fork", id: of.from.execution_id } as const;
+    const parent = { execution_id, depth: source.depth };
+    const calls = this.#resolve(parent, of.history);
+    this.create({
+      ...this.#fresh(workflow, null),
+      execution_id,
+      input,
+      seed,
+      trigger,
+      fork: { ...of, calls },
+    });
+    return this.row(execution_id);
+  }
+
+  create(fresh: NewExecution): void {
+    const { row, events, effects } = createdExecution(fresh);
+    if (this.rows.has(row.execution_id)) {
+      throw new EngineError("conflict", `an execution ${row.execution_id} exists already`);
+    }
+    this.rows.set(row.execution_id, row);
+    this.logs.set(row.execution_id, numbered(events, 0));
+    this.onChange(row);
+    this.#apply(effects ?? []);
+  }
+
+  /** @returns The events written for this execution. */
+  change(
+    execution_id: string,
+    decide: (row: ExecutionRow) => Change | undefined,
+  ): readonly Event[] {
+    const row = this.row(execution_id);
+    const change = decide(row);
+    if (!change) return [];
+    this.#write(row, change);
+    return this.log(execution_id).slice(row.head);
+  }
+
+  /** A fresh copy over the log as it is; whoever ran it before is fenced. */
+  claim(execution_id: string, options: { listen?: boolean } = {}): RunningExecution {
+    const row = this.row(execution_id);
+    const workflow = this.#findWorkflow(`${row.namespace}/${row.workflow}`);
+    const session = `s${++this.#sessions}`;
+    this.#claimFor(execution_id, session);
+    const claimed = this.row(execution_id);
+    const { host, limits } = this.#options;
+    const copy: Copy = {
+      session,
+      generation: claimed.generation,
+      seen: claimed.head,
+      execution: startExecution(workflow, {
+        info: { ...claimed, bundle: claimed.module_hash },
+        history: [...this.log(execution_id)],
+        limits,
+        listen: options.listen ?? false,
+        port: this.#portFor(execution_id, () => copy),
+        host: typeof host === "function" ? host(execution_id) : host,
+      }),
+    };
+    this.#copies.set(execution_id, copy);
+    void copy.execution.ended.then(() => this.#leave(execution_id, copy));
+    return copy.execution;
+  }
+
+  /** Lets a parked copy go on instead of replaying; undefined when it cannot. */
+  wake(execution_id: string, parked: RunningExecution): RunningExecution | undefined {
+    const { head } = parked;
+    const session = `s${++this.#sessions}`;
+    this.#claimFor(execution_id, session);
+    const claimed = this.row(execution_id);
+    const { generation } = claimed;
+    const copy: Copy = { execution: parked, session, generation, seen: claimed.head };
+    this.#copies.set(execution_id, copy);
+    const ended = parked.wake(this.log(execution_id).slice(head), false);
+    if (!ended) return undefined;
+    void ended.then(() => this.#leave(execution_id, copy));
+    return parked;
+  }
+
+  resume(execution_id: string, input: unknown, pause?: string): void {
+    const resume = { input: encode(input, "input"), pause, by: null, now: this.#options.clock() };
+    this.change(execution_id, (row) => orThrow(decideResume(row, resume)));
+  }
+
+  signal(execution_id: string, name: string, payload: unknown): void {
+    const signal = { name, payload: encode(payload, "payload"), by: null };
+    const now = this.#options.clock();
+    this.change(execution_id, (row) => orThrow(decideSignal(row, { ...signal, now })));
+  }
+
+  cancel(execution_id: string, over: Partial<Cancel> = {}): void {
+    const cancel = { cause: "request" as const, by: null, ...this.#cancelling, ...over };
+    this.change(execution_id, (row) => orThrow(decideCancel(row, cancel)));
+  }
+
+  /** Does whatever the time has come for. */
+  wakeDue(): void {
+    const now = this.#options.clock();
+    for (const { execution_id, wake_at } of [...this.rows.values()]) {
+      if (wake_at === null || wake_at > now) continue;
+      this.change(execution_id, (row) => decideWake(row, this.#cancelling));
+    }
+  }
+
+  /** The next instant at which {@link wakeDue} has something to do. */
+  get nextWake(): number | undefined {
+    const times = [...this.rows.values()].flatMap(({ wake_at }) => wake_at ?? []);
+    return times.length > 0 ? Math.min(...times) : undefined;
+  }
+
+  /** Takes an execution from whoever runs it: what that copy sends from now on is refused. */
+  fence(execution_id: string): void {
+    this.#copies.delete(execution_id);
+    if (this.row(execution_id).session === null) return;
+    const now = this.#options.clock();
+    this.change(execution_id, (row) => handOver(row, now, CANCEL_TIMEOUT_MS));
+  }
+
+  /** Takes it from its copy and gives it back under a new generation. */
+  renew(execution_id: string): void {
+    const copy = this.#copies.get(execution_id);
+    this.fence(execution_id);
+    if (!copy) return;
+    this.#copies.set(execution_id, copy);
+    this.#claimFor(execution_id, copy.session);
+    copy.generation = this.row(execution_id).generation;
+  }
+
+  #findWorkflow(qualifiedName: string): AnyWorkflow {
+    const workflow = this.#options.findWorkflow(qualifiedName);
+    if (!workflow) throw notFound("workflow", qualifiedName);
+    return workflow;
+  }
+
+  get #cancelling() {
+    const now = this.#options.clock();
+    return { cancel_timeout_ms: CANCEL_TIMEOUT_MS, hasWorker: true, now };
+  }
+
+  #claimFor(execution_id: string, session: string): void {
+    const claimant = { worker: "w", session, now: this.#options.clock() };
+    this.change(execution_id, (row) => decideClaim(row, claimant) ?? takeOver(row, claimant));
+  }
+
+  #portFor(execution_id: string, copyOf: () => Copy): ExecutionPort {
+    return {
+      services: this.#options.services,
+      checkpoint: async (delta) => {
+        await this.onDelta(execution_id, delta);
+        let reply = this.#checkpoint(execution_id, delta, copyOf());
+        if (this.#options.deliversTwice) reply = this.#checkpoint(execution_id, delta, copyOf());
+        return this.onReply(execution_id, delta, reply);
+      },
+      progress: (item) => void this.progress.push(item.value),
+    };
+  }
+
+  #checkpoint(execution_id: string, delta: Delta, copy: Copy): CheckpointReply {
+    const events = JSON.parse(delta.events) as NewEvent[];
+    const { base_seq, state, waiting } = delta;
+    const { generation, session } = copy;
+    const item: Checkpoint = {
+      generation,
+      base_seq,
+      state,
+      events,
+      ...(waiting && { waiting: [...waiting] }),
+    };
+    const sender = {
+      session,
+      ...this.#cancelling,
+      calls: this.#resolve(this.row(execution_id), events),
+    };
+    const recorded = this.log(execution_id).slice(base_seq);
+    const verdict = decideCheckpoint(this.row(execution_id), item, sender, recorded);
+    switch (verdict.kind) {
+      case "append":
+        copy.seen = base_seq + events.length;
+        this.#write(this.row(execution_id), verdict);
+        return { kind: "accepted", seq: base_seq + events.length };
+      case "repeat":
+        return { kind: "accepted", seq: verdict.seq };
+      case "refuse": {
+        const { code, details } = verdict.error;
+        if (code === "stale_claim") return { kind: "stale" };
+        if (code !== "seq_conflict") throw verdict.error;
+        const { acknowledged, events: foreign } = details as {
+          acknowledged: number;
+          events: Event[];
+        };
+        copy.seen = acknowledged + foreign.length;
+        return { kind: "conflict", acknowledged, events: foreign };
+      }
+    }
+  }
+
+  /** What the `call`s among events start. */
+  #resolve(
+    { execution_id: parent_id, depth }: Pick<ExecutionRow, "execution_id" | "depth">,
+    events: readonly NewEvent[],
+  ): CallResolutions {
+    return new Map(
+      callStarts(events).map(({ task_call_id, start }): [string, CallResolution] => {
+        const target = this.#options.findWorkflow(start.workflow);
+        const refused = (
+          type: "NotFoundError" | "DepthLimitError",
+          message: string,
+        ): [string, CallResolution] => {
+          const failure = engineFailure(type, message, { task_call_id });
+          return [task_call_id, { kind: "refused", failure }];
+        };
+        if (!target) return refused("NotFoundError", `no workflow ${start.workflow}`);
+        if (depth + 1 > MAX_DEPTH) {
+          return refused("DepthLimitError", `children are nested deeper than ${MAX_DEPTH}`);
+        }
+        const of = { execution_id: parent_id, depth };
+        const fresh: NewExecution = {
+          ...this.#fresh(target, start.input),
+          trigger: { kind: "call", id: parent_id },
+          parent: { ...of, call_id: task_call_id, detached: start.detach },
+        };
+        return [task_call_id, { kind: "child", fresh }];
+      }),
+    );
+  }
+
+  #fresh(
+    workflow: AnyWorkflow,
+    input: unknown,
+  ): Omit<NewExecution, "trigger"> & {
+    trigger: { kind: "api" };
+  } {
+    const { newId, clock, seed = () => "seed" } = this.#options;
+    const { timeout, durability } = workflow.options;
+    return {
+      execution_id: newId(),
+      namespace: workflow.namespace,
+      workflow: workflow.name,
+      version: 1,
+      module_hash: "m1",
+      input: encode(input === undefined ? null : input, "input"),
+      trigger: { kind: "api" },
+      by: null,
+      timeout_ms: timeout === undefined ? null : (parseDuration(timeout) ?? null),
+      transient: durability === "transient",
+      seed: seed(),
+      now: clock(),
+    };
+  }
+
+  #write(row: ExecutionRow, { events, patch, effects = [] }: Change): void {
+    const { execution_id } = row;
+    this.log(execution_id).push(...numbered(events, row.head));
+    const after = { ...row, ...patch, head: row.head + events.length };
+    this.rows.set(execution_id, after);
+    this.onChange(after);
+    this.#apply(effects);
+    this.#push(execution_id);
+  }
+
+  #apply(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "create") this.create(effect.fresh);
+      else if (effect.kind === "change") {
+        const row = this.rows.get(effect.execution_id);
+        const change = effect.decide(row);
+        if (row && change) this.#write(row, change);
+        else this.#apply(change?.effects ?? []);
+      } else {
+        const of = [...this.rows.values()].filter((row) => row.parent_id === effect.parent_id);
+        for (const child of of) {
+          const change = effect.decide(this.row(child.execution_id));
+          if (change) this.#write(this.row(child.execution_id), change);
+        }
+      }
+    }
+  }
+
+  /** Tells the running copy of what was written without it. */
+  #push(execution_id: string): void {
+    const copy = this.#copies.get(execution_id);
+    const { head, session } = this.row(execution_id);
+    if (!copy || copy.session !== session || copy.seen >= head) return;
+    const base_seq = copy.seen;
+    copy.seen = head;
+    const deliver = () => copy.execution.deliver(base_seq, this.log(execution_id).slice(base_seq));
+    deliver();
+    if (this.#options.deliversTwice) deliver();
+  }
+
+  #leave(execution_id: string, copy: Copy): void {
+    if (this.#copies.get(execution_id) === copy) this.#copies.delete(execution_id);
+  }
+}
+
+function numbered(events: readonly NewEvent[], head: number): Event[] {
+  return events.map((event, i) => ({ ...event, seq: head + 1 + i }));
+}
+
+function orThrow<T>(verdict: T | EngineError): T {
+  if (verdict instanceof EngineError) throw verdict;
+  return verdict;
+}

@@ -1,0 +1,144 @@
+/**
+ * Finds out what the `call`s of an execution start, before the commit that creates the children
+ * (EXE-54, EXE-57). A call that cannot be made fails by itself; the execution goes on.
+ */
+import {
+  type CallResolution,
+  type CallResolutions,
+  type CallStart,
+  callStarts,
+  DEFAULT_NAMESPACE,
+  EngineError,
+  type EngineFailureType,
+  encode,
+  engineFailure,
+  type NewEvent,
+  type NewExecution,
+} from "@engine/contract";
+import type { StoredVersion } from "@engine/store";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import { pinTo } from "../executions/version-pin.ts";
+import type { CallingExecution } from "./authorize-call.ts";
+
+export const NO_CALLS: CallResolutions = new Map();
+
+/** Past it what is known of siblings is found out again. */
+const KNOWN_SIBLINGS = 10_000;
+
+export class CallResolver {
+  readonly #ports: Pick<EnginePorts, "ids" | "seed" | "clock" | "config" | "authorizeCall">;
+  readonly #catalog: Catalog;
+  /** Versions by bundle and qualified name; null for a workflow that is not in the bundle's file. */
+  readonly #siblings = new Map<string, number | null>();
+
+  constructor(parts: {
+    ports: Pick<EnginePorts, "ids" | "seed" | "clock" | "config" | "authorizeCall">;
+    catalog: Catalog;
+  }) {
+    this.#ports = parts.ports;
+    this.#catalog = parts.catalog;
+  }
+
+  /** By `task_call_id`. Rejects only when the store does not answer. */
+  async resolve(caller: CallingExecution, events: readonly NewEvent[]): Promise<CallResolutions> {
+    const resolved = callStarts(events).map(
+      async ({ task_call_id, start }) =>
+        [task_call_id, await this.#resolve(caller, task_call_id, start)] as const,
+    );
+    return new Map(await Promise.all(resolved));
+  }
+
+  async #resolve(
+    caller: CallingExecution,
+    call_id: string,
+    start: CallStart,
+  ): Promise<CallResolution> {
+    const { max_depth } = this.#ports.config.executions;
+    const { namespace, name } = targetOf(start.workflow);
+    const target = `${namespace}/${name}`;
+    const refuse = (
+      type: EngineFailureType,
+      message: string,
+      details: Record<string, unknown> | null = null,
+    ): CallResolution => ({
+      kind: "refused",
+      failure: engineFailure(type, message, { task_call_id: call_id, details }),
+    });
+
+    if (caller.depth >= max_depth) {
+      const message = `call of ${target} would nest executions deeper than ${max_depth} levels (executions.max_depth)`;
+      return refuse("DepthLimitError", message, { max_depth });
+    }
+    let found: StoredVersion;
+    try {
+      found = await this.#find(caller, { namespace, name }, start.version);
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "not_found") throw error;
+      const message = `call of ${target}: ${error.message}; register it first`;
+      return refuse("NotFoundError", message, { ...error.details, name: target });
+    }
+    const authorize = this.#ports.authorizeCall;
+    if (authorize && !(await authorize({ caller, target: found.record }))) {
+      const message = `${caller.namespace}/${caller.workflow} may not start ${target}`;
+      return refuse("TaskNotAuthorizedError", message, { workflow: target });
+    }
+    return { kind: "child", fresh: this.#child(caller, call_id, { start, found }) };
+  }
+
+  #child(
+    caller: CallingExecution,
+    call_id: string,
+    { start, found }: { readonly start: CallStart; readonly found: StoredVersion },
+  ): NewExecution {
+    const { execution_id, depth, priority, worker } = caller;
+    return {
+      ...pinTo(found),
+      execution_id: this.#ports.ids(),
+      input: encode(start.input, "input"),
+      trigger: { kind: "call", id: execution_id },
+      by: null,
+      priority,
+      seed: this.#ports.seed(),
+      preferred_worker: worker,
+      parent: { execution_id, depth, call_id, detached: start.detach },
+      now: this.#ports.clock(),
+    };
+  }
+
+  /** The version asked for; else that of the caller's own file, if the target is in it; else the latest. */
+  async #find(
+    caller: CallingExecution,
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    version: number | undefined,
+  ): Promise<StoredVersion> {
+    if (version !== undefined) return this.#catalog.resolve(namespace, name, version);
+    const latest = await this.#catalog.resolve(namespace, name);
+    const { module_hash } = caller;
+    if (module_hash === null || latest.module_hash === module_hash) return latest;
+    const key = `${module_hash} ${namespace}/${name}`;
+    let sibling = this.#siblings.get(key);
+    if (sibling === undefined) {
+      sibling = await this.#findSibling(latest, module_hash);
+      if (this.#siblings.size >= KNOWN_SIBLINGS) this.#siblings.clear();
+      this.#siblings.set(key, sibling);
+    }
+    return sibling === null ? latest : this.#catalog.pinned(namespace, name, sibling);
+  }
+
+  /** Looks from the latest version down: a caller is seldom far behind. */
+  async #findSibling({ record }: StoredVersion, module_hash: string): Promise<number | null> {
+    const { namespace, name } = record;
+    for (let version = record.version - 1; version > 0; version--) {
+      const found = await this.#catalog.pinned(namespace, name, version);
+      if (found.module_hash === module_hash) return version;
+    }
+    return null;
+  }
+}
+
+function targetOf(workflow: string): { namespace: string; name: string } {
+  const slash = workflow.indexOf("/");
+  if (slash < 0) return { namespace: DEFAULT_NAMESPACE, name: workflow };
+  return { namespace: workflow.slice(0, slash), name: workflow.slice(slash + 1) };
+}

@@ -1,0 +1,84 @@
+/** Copies of executions that go on from a place in their log, or begin anew (EXE-87). */
+import {
+  type Cut,
+  type Encoded,
+  type ExecutionRow,
+  forkHistory,
+  isCallStart,
+  isOutcome,
+  type NewEvent,
+  type NewExecution,
+} from "@engine/contract";
+import type { Catalog } from "../catalog/catalog.ts";
+import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import { pinTo, type VersionPin } from "./version-pin.ts";
+
+export interface Fork extends Cut {
+  /** Stored; undefined = that of the source. */
+  readonly input: Encoded | undefined;
+  readonly version: number | undefined;
+  readonly label: string | undefined;
+  readonly by: string | null;
+}
+
+interface Parts {
+  readonly ports: Pick<EnginePorts, "store" | "ids" | "seed" | "clock">;
+  readonly catalog: Catalog;
+  readonly calls: CallResolver;
+}
+
+/** What the fork is created from. The source is only read. */
+export async function forkOf(
+  source: ExecutionRow,
+  { from_seq, from_call, input = source.input, version, label, by }: Fork,
+  { ports, catalog, calls }: Parts,
+): Promise<NewExecution> {
+  const cut = { from_seq, from_call };
+  const isRestart = from_seq === undefined && from_call === undefined;
+  const log = isRestart ? [] : await ports.store.readLog(source.execution_id);
+  const events = log.map(({ event }) => event);
+  const { seq, history } = forkHistory(source, events, cut);
+  const pin = await pinOf(source, version, catalog);
+  const execution_id = ports.ids();
+  const caller = { ...source, ...pin, execution_id, depth: 0, worker: null };
+  const open = openCalls(history);
+  return {
+    ...pin,
+    execution_id,
+    name: label ?? null,
+    input,
+    trigger: { kind: "fork", id: source.execution_id },
+    by,
+    priority: source.priority,
+    // What is replayed has to see the numbers it saw.
+    seed: isRestart ? ports.seed() : source.seed,
+    preferred_worker: source.worker ?? source.last_worker,
+    fork: {
+      from: { execution_id: source.execution_id, seq },
+      history,
+      calls: open.length > 0 ? await calls.resolve(caller, open) : NO_CALLS,
+    },
+    now: ports.clock(),
+  };
+}
+
+/** The source's own version, also when it was deleted since; another one has to be there. */
+async function pinOf(
+  source: ExecutionRow,
+  version: number | undefined,
+  catalog: Catalog,
+): Promise<VersionPin> {
+  const { namespace, workflow } = source;
+  if (version === undefined || version === source.version) {
+    const { version, module_hash, timeout_ms, transient } = source;
+    return { namespace, workflow, version, module_hash, timeout_ms, transient };
+  }
+  return pinTo(await catalog.resolve(namespace, workflow, version));
+}
+
+/** Calls of children that have no outcome yet: they are made anew. */
+function openCalls(history: readonly NewEvent[]): readonly NewEvent[] {
+  const over = new Set(history.filter(({ type }) => isOutcome(type)).map((e) => e.source_id));
+  return history.filter((event) => isCallStart(event) && !over.has(event.source_id));
+}

@@ -1,0 +1,66 @@
+/** What callers ask of executions. */
+import type { Json, Trigger } from "@engine/contract";
+
+export interface WorkflowRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface StartRequest {
+  readonly namespace: string;
+  readonly workflow: string;
+  /** The latest when absent. */
+  readonly version?: number | undefined;
+  /** Plain JSON. */
+  readonly input: Json;
+  readonly label?: string | undefined;
+  readonly trigger: Trigger;
+  readonly by: string | null;
+}
+
+interface ChangeRequest {
+  readonly execution_id: string;
+  readonly by: string | null;
+}
+
+/** Of an execution that the path names together with its workflow. */
+interface WorkflowRequest extends ChangeRequest {
+  /** When given, an execution of another workflow is not found (EXE-79). */
+  readonly workflow?: WorkflowRef | undefined;
+}
+
+export interface ResumeRequest extends WorkflowRequest {
+  /** Plain JSON. */
+  readonly input: Json;
+  /** Name or `task_call_id` of the pause. */
+  readonly pause?: string | undefined;
+}
+
+export interface CancelRequest extends WorkflowRequest {
+  readonly reason?: string | undefined;
+}
+
+export interface SignalRequest extends ChangeRequest {
+  readonly name: string;
+  /** Plain JSON. */
+  readonly payload: Json;
+}
+
+/** At most one of `from_seq` and `from_call`; with neither it starts anew (EXE-87). */
+export interface ForkRequest extends ChangeRequest {
+  readonly from_seq?: number | undefined;
+  readonly from_call?: string | undefined;
+  /** Plain JSON; only without a cut. */
+  readonly input?: Json | undefined;
+  readonly version?: number | undefined;
+  readonly label?: string | undefined;
+}
+
+export interface FollowOptions {
+  /** Records in the frames carry their events. */
+  readonly detailed?: boolean | undefined;
+  /** The stream ends after this time, whatever the execution does. */
+  readonly timeoutMs?: number | undefined;
+  /** Fires when the reader has left. */
+  readonly signal?: AbortSignal | undefined;
+}

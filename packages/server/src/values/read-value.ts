@@ -1,0 +1,39 @@
+import { EngineError, type Json, notFound, referenceOf, toPlain } from "@engine/contract";
+import type { Store, ValueStore } from "@engine/store";
+import { storedValue } from "./stored-value.ts";
+
+interface Ports {
+  readonly store: Pick<Store, "findExecution" | "readLog">;
+  readonly values: ValueStore;
+}
+
+/**
+ * The whole value of one event as plain JSON, wherever it is kept (EXE-86).
+ *
+ * @throws EngineError `not_found` for an unknown execution or event, or a value that is gone;
+ *   `stored_externally` for one in a storage of the workflow's own.
+ */
+export async function readValue(
+  { store, values }: Ports,
+  execution_id: string,
+  seq: number,
+): Promise<Json> {
+  if (!(await store.findExecution(execution_id))) throw notFound("execution", execution_id);
+  // Whatever was asked for in a path: what is no number of an event names none.
+  const isNumber = Number.isSafeInteger(seq) && seq > 0;
+  const [logged] = isNumber
+    ? await store.readLog(execution_id, { after: seq - 1, limit: 1 })
+    : [undefined];
+  if (!logged || logged.event.seq !== seq)
+    throw notFound("event", `${seq} of execution ${execution_id}`);
+  const reference = referenceOf(logged.event.value);
+  if (!reference) return toPlain(logged.event.value);
+  const value = await storedValue(reference, values);
+  if (value !== undefined) return toPlain(value);
+  const { storage_type } = reference;
+  throw new EngineError(
+    "stored_externally",
+    `the value lies in the workflow's own storage "${storage_type}"; read it there`,
+    { details: { reference } },
+  );
+}

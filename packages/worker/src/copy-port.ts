@@ -1,0 +1,98 @@
+import { EngineError, PROGRESS_VALUE_BYTES, type ProgressItem } from "@engine/contract";
+import type { CheckpointReply, Delta, ExecutionInfo, ExecutionPort } from "@engine/sdk/node";
+import type { FromRunner, ServiceAnswer, ServiceRequest, TaskServices } from "./messages.ts";
+
+export interface CopyPortOptions {
+  readonly copy: number;
+  readonly info: Pick<ExecutionInfo, "execution_id">;
+  post(message: FromRunner): void;
+}
+
+interface Asked {
+  resolve(value: unknown): void;
+  reject(error: EngineError): void;
+}
+
+/** What the replay core of one copy sees of the world: messages to the main thread. */
+export class CopyPort implements ExecutionPort {
+  readonly services: TaskServices;
+  readonly #options: CopyPortOptions;
+  #isClosed = false;
+  /** Answers the delta that is on its way. */
+  #reply: ((reply: CheckpointReply) => void) | undefined;
+  readonly #asked = new Map<number, Asked>();
+  #lastRequest = 0;
+  /** Task calls that were warned about a progress value that is too large. */
+  #warned: Set<string> | undefined;
+
+  constructor(options: CopyPortOptions) {
+    this.#options = options;
+    this.services = {
+      lookUp: (...args) => this.#ask({ method: "lookUp", args }),
+      keep: (...args) => this.#ask({ method: "keep", args }),
+      saveValue: (...args) => this.#ask({ method: "saveValue", args }),
+      loadValue: (...args) => this.#ask({ method: "loadValue", args }),
+      secrets: (...args) => this.#ask({ method: "secrets", args }),
+      configs: (...args) => this.#ask({ method: "configs", args }),
+    };
+  }
+
+  checkpoint(delta: Delta): Promise<CheckpointReply> {
+    // A stopped copy has nobody who would answer.
+    if (this.#isClosed) return Promise.resolve({ kind: "stale" });
+    return new Promise((reply) => {
+      this.#reply = reply;
+      const { copy, post } = this.#options;
+      post({ kind: "delta", copy, delta });
+    });
+  }
+
+  reply(reply: CheckpointReply): void {
+    const settle = this.#reply;
+    this.#reply = undefined;
+    settle?.(reply);
+  }
+
+  answer(id: number, answer: ServiceAnswer): void {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (answer.ok) asked?.resolve(answer.value);
+    else asked?.reject(EngineError.from(answer));
+  }
+
+  progress(item: ProgressItem): void {
+    if (this.#isClosed) return;
+    const { copy, info, post } = this.#options;
+    const value = JSON.stringify(item.value);
+    if (Buffer.byteLength(value) <= PROGRESS_VALUE_BYTES) {
+      post({ kind: "progress", copy, item: JSON.stringify(item) });
+      return;
+    }
+    this.#warned ??= new Set();
+    if (this.#warned.has(item.source_id)) return;
+    this.#warned.add(item.source_id);
+    post({
+      kind: "log",
+      level: "warn",
+      message: `a progress value of ${item.source_id} is over ${PROGRESS_VALUE_BYTES} bytes as JSON and was dropped; further ones of this call are dropped without a word`,
+      details: { execution_id: info.execution_id },
+    });
+  }
+
+  /** Nothing is said any more, and what was asked is never answered: nobody waits for it. */
+  close(): void {
+    this.#isClosed = true;
+    this.#asked.clear();
+    this.reply({ kind: "stale" });
+  }
+
+  #ask<T>(request: ServiceRequest): Promise<T> {
+    const { copy, post } = this.#options;
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return;
+      const id = ++this.#lastRequest;
+      this.#asked.set(id, { resolve: (value) => resolve(value as T), reject });
+      post({ kind: "request", copy, id, request });
+    });
+  }
+}
