@@ -22,8 +22,8 @@ export class BareTables implements Steps {
     this.#ids = Array.from({ length: executions }, (_, i) => `execution-${i}`);
     const create = this.#db.prepare(`
       INSERT INTO executions (execution_id, namespace, workflow, version, state, session, generation,
-        head, last_time, resuming, priority, queued_at, created_at, updated_at, input_apart, input)
-      VALUES (?, 'bench', 'chain', 1, 'RUNNING', 'bench', 1, 0, 0, 0, 0, 0, 0, 0, 0, '3')`);
+        head, last_time, resuming, seed, priority, queued_at, created_at, updated_at, input_apart, input)
+      VALUES (?, 'bench', 'chain', 1, 'RUNNING', 'bench', 1, 0, 0, 0, 'bench', 0, 0, 0, 0, 0, '3')`);
     for (const id of this.#ids) create.run(id);
     this.#insert = this.#db.prepare("INSERT INTO segments VALUES (?, ?, ?, ?, ?)");
     this.#update = this.#db.prepare(

@@ -16,6 +16,7 @@ export interface Engine {
 }
 
 export interface TwoProcesses extends Engine {
+  readonly server: EngineProcess;
   /** Ends the worker and starts a new one, which knows nothing of what the first one ran. */
   restartWorker(): Promise<void>;
 }
@@ -35,13 +36,22 @@ export async function createHome(): Promise<{ path: string; remove(): Promise<vo
   };
 }
 
+export interface TwoProcessesOptions {
+  /** Configuration of both processes that differs from what the other measurements run on. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** For the server's Node. */
+  readonly nodeArgs?: readonly string[];
+}
+
 /** One server and one worker as two processes. */
-export function startTwoProcesses(): Promise<TwoProcesses> {
+export function startTwoProcesses(options: TwoProcessesOptions = {}): Promise<TwoProcesses> {
+  const { nodeArgs = [] } = options;
   return stopOnFailure(async (cleanup) => {
     const home = await createHome();
     cleanup.push(() => home.remove());
-    const env = environment(home.path);
-    const server = new EngineProcess(["start", "server", "--port", "0"], { cwd: home.path, env });
+    const env = { ...environment(home.path), ...options.env };
+    const command = ["start", "server", "--port", "0"];
+    const server = new EngineProcess(command, { cwd: home.path, env, nodeArgs });
     cleanup.push(() => server.stop());
     const url = await printedUrl(server);
     const client = new HttpClient(url);
@@ -61,7 +71,7 @@ export function startTwoProcesses(): Promise<TwoProcesses> {
       // The module is loaded and every connection open before anything is measured.
       await client.run("chain", 0);
     };
-    return { client, restartWorker, stop: () => stopAll(cleanup) };
+    return { server, client, restartWorker, stop: () => stopAll(cleanup) };
   });
 }
 

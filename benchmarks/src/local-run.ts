@@ -1,5 +1,6 @@
+import { Config } from "@engine/contract";
 import { openLocal } from "@engine/local";
-import { openStore } from "@engine/store";
+import { openStore, openValueStore } from "@engine/store";
 import { createHome } from "./engine.ts";
 import { gate } from "./gate.ts";
 import type { Measure } from "./measure.ts";
@@ -8,7 +9,6 @@ import { ms } from "./table.ts";
 import { chain } from "./workflows/bench-workflows.ts";
 
 const TASKS = [0, 3, 100];
-const LIMITS = { sibling_grace: 2, max_events: 100_000, max_value_bytes: 16_777_216 };
 
 /** `workflow.run()` in the caller's process, on a durable database of its own. */
 export const localRun: Measure = {
@@ -16,7 +16,9 @@ export const localRun: Measure = {
   async run(bench) {
     const home = await createHome();
     const store = await openStore(`sqlite:${home.path}/engine.db`, { synchronous: "full" });
-    const local = openLocal({ store, limits: LIMITS });
+    const config = Config.parse({ home: home.path });
+    const values = await openValueStore(config);
+    const local = openLocal({ store, values, limits: config.executions });
     const samples: Record<string, number[]> = {};
     try {
       for (const tasks of TASKS) {

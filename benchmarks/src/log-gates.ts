@@ -1,12 +1,11 @@
 import type { EventType, RecordedEvent } from "@engine/contract";
+import { atATime } from "./at-a-time.ts";
 import { gate } from "./gate.ts";
 import type { HttpClient } from "./http-client.ts";
 
 /** The log of a run with `tasks` tasks on an engine that lost nothing: exact, dense, in order. */
 function gateLog(id: string, log: readonly RecordedEvent[], tasks: number): void {
-  log.forEach((event, i) => {
-    gate(event.seq === i + 1, () => `${id}: event ${i + 1} has seq ${event.seq}`);
-  });
+  gateDense(id, log);
   gateCount(id, log, "TASK_STARTED", tasks);
   gateCount(id, log, "TASK_COMPLETED", tasks);
   for (const type of ["WORKFLOW_CREATED", "WORKFLOW_CLAIMED", "WORKFLOW_STARTED"] as const) {
@@ -14,6 +13,12 @@ function gateLog(id: string, log: readonly RecordedEvent[], tasks: number): void
   }
   gate(log.at(-1)?.type === "WORKFLOW_COMPLETED", () => `${id} ends with ${log.at(-1)?.type}`);
   gate(log.length === 2 * tasks + 4, () => `${id} has ${log.length} events for ${tasks} tasks`);
+}
+
+export function gateDense(id: string, log: readonly RecordedEvent[]): void {
+  log.forEach((event, i) => {
+    gate(event.seq === i + 1, () => `${id}: event ${i + 1} has seq ${event.seq}`);
+  });
 }
 
 export function gateCount(
@@ -32,18 +37,11 @@ export async function gateLogs(
   ids: readonly string[],
   tasks: number,
 ): Promise<RecordedEvent[][]> {
-  const logs: RecordedEvent[][] = [];
-  const queue = [...ids.entries()];
-  const reader = async () => {
-    for (let next = queue.pop(); next; next = queue.pop()) {
-      const [i, id] = next;
-      const log = await client.log(id);
-      gateLog(id, log, tasks);
-      logs[i] = log;
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, reader));
-  return logs;
+  return atATime(8, ids, async (id) => {
+    const log = await client.log(id);
+    gateLog(id, log, tasks);
+    return log;
+  });
 }
 
 /** At most `limit` of the items, spread evenly. */

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
+import { branches } from "./branches.ts";
+import { children } from "./children.ts";
 import { dispatch } from "./dispatch.ts";
 import { echoCeiling } from "./echo-ceiling.ts";
 import { startTwoProcesses, type TwoProcesses } from "./engine.ts";
@@ -12,6 +14,8 @@ import type { Measure, Report } from "./measure.ts";
 import { oneProcess } from "./one-process.ts";
 import { replay } from "./replay.ts";
 import { resultsFile } from "./results-file.ts";
+import { resume } from "./resume.ts";
+import { sleepHerd } from "./sleep-herd.ts";
 import { storeCeiling } from "./store-ceiling.ts";
 import { sustained } from "./sustained.ts";
 import { renderTable } from "./table.ts";
@@ -27,10 +31,14 @@ const MEASURES: readonly Measure[] = [
   throughput,
   sustained,
   replay,
+  resume,
+  branches,
+  children,
+  sleepHerd,
   oneProcess,
 ];
 /** Far above what a run takes: only a hang reaches it. */
-const TIME_LIMIT_MS = 15 * 60_000;
+const TIME_LIMIT_MS = 30 * 60_000;
 
 const { values: flags } = parseArgs({
   options: {

@@ -14,6 +14,13 @@ process.on("exit", () => {
 });
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
 
+interface ProcessOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** For Node itself. */
+  readonly nodeArgs?: readonly string[];
+}
+
 /** One `engine …` command that keeps running until it is stopped. */
 export class EngineProcess {
   readonly #child: ChildProcess;
@@ -22,10 +29,10 @@ export class EngineProcess {
   #output = "";
   #ended = false;
 
-  constructor(args: readonly string[], options: { cwd: string; env: Record<string, string> }) {
+  constructor(args: readonly string[], options: ProcessOptions) {
     this.#command = `engine ${args.join(" ")}`;
     // A group of its own: a signal reaches the command and whatever it started.
-    this.#child = spawn(process.execPath, [ENGINE, ...args], {
+    this.#child = spawn(process.execPath, [...(options.nodeArgs ?? []), ENGINE, ...args], {
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mean, median, percentile } from "./stats.ts";
+import { mean, median, percentile, slope } from "./stats.ts";
 
 test("BEN-1 a percentile is the nearest rank: always one of the samples", () => {
   const samples = [40, 10, 30, 20];
@@ -16,4 +16,16 @@ test("the median of an odd number of samples is the middle one", () => {
 
 test("figures of no samples are an error, not a number", () => {
   expect(() => percentile([], 50)).toThrow(/at least one sample/);
+});
+
+test("a fitted line gives the slope of points that lie on one, and averages those that do not", () => {
+  const onOne = [1, 4, 9].map((x) => [x, 7 + 0.25 * x] as const);
+  expect(slope(onOne)).toBeCloseTo(0.25);
+  const steps: [number, number][] = [
+    [0, 0],
+    [1, 3],
+    [2, 2],
+  ];
+  expect(slope(steps)).toBeCloseTo(1);
+  expect(() => slope([[2, 1]])).toThrow(/two places/);
 });

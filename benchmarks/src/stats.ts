@@ -14,3 +14,13 @@ export function median(samples: readonly number[]): number {
 export function mean(samples: readonly number[]): number {
   return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
 }
+
+/** Of the straight line that least squares fits through the points. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const meanX = mean(points.map(([x]) => x));
+  const meanY = mean(points.map(([, y]) => y));
+  const covariance = mean(points.map(([x, y]) => (x - meanX) * (y - meanY)));
+  const variance = mean(points.map(([x]) => (x - meanX) ** 2));
+  if (!(variance > 0)) throw new Error("a line needs points at two places");
+  return covariance / variance;
+}

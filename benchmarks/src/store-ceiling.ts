@@ -116,6 +116,7 @@ function freshExecution(execution_id: string): NewExecution {
     input: 3,
     trigger: { kind: "local" },
     by: null,
+    seed: "bench",
     now: Date.now(),
   };
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { isTerminal } from "@engine/contract";
+import { type ExecutionRecord, isTerminal } from "@engine/contract";
 import { CliProcess, type CliResult } from "./cli-process.ts";
 import { createHome, type Home } from "./home.ts";
 import { Http } from "./http.ts";
@@ -19,7 +19,16 @@ export interface Engine extends AsyncDisposable {
   /** A command that ends by itself, with this server as its server. */
   cli(...args: string[]): Promise<CliResult>;
   register(...fixtures: string[]): Promise<void>;
-  untilEnded(executionId: string): Promise<void>;
+  /** Starts a workflow of namespace `default` and gives the id of its execution. */
+  start(workflow: string, input?: unknown): Promise<string>;
+  /** The first record that is as wanted; a server that is away is waited for. */
+  untilIs(
+    executionId: string,
+    holds: (record: ExecutionRecord) => boolean,
+  ): Promise<ExecutionRecord>;
+  /** Parked on a wait of that kind, its slot given back. */
+  untilParked(executionId: string, kind: string): Promise<ExecutionRecord>;
+  untilEnded(executionId: string): Promise<ExecutionRecord>;
   /** What each process that still runs, or ended by itself, has printed last. */
   processReport(): string;
 }
@@ -71,11 +80,31 @@ export async function startEngine(
           if (code !== 0) throw new Error(`${name} was not registered: ${stderr}`);
         }
       },
-      untilEnded: (id) =>
-        until(`${id} has ended`, async () => {
-          if (!(await http.isHealthy())) return false;
-          return isTerminal((await http.execution(id)).state);
+      async start(workflow, input) {
+        const { status, body } = await http.post<ExecutionRecord>(
+          `/workflows/default/${workflow}/run/async`,
+          input ?? null,
+        );
+        if (status !== 202) throw new Error(`${workflow}: ${status} ${JSON.stringify(body)}`);
+        return body.execution_id;
+      },
+      async untilIs(id, holds) {
+        let found: ExecutionRecord | undefined;
+        const isSo = async () => {
+          found = await http.execution(id).catch(() => undefined);
+          return found !== undefined && holds(found);
+        };
+        await until(`execution ${id} is as wanted`, isSo).catch((error: Error) => {
+          throw new Error(`${error.message}: ${JSON.stringify(found)}`, { cause: error });
+        });
+        return found as ExecutionRecord;
+      },
+      untilParked: (id, kind) =>
+        engine.untilIs(id, ({ state, worker, waiting }) => {
+          const isParked = worker === null && (state === "RUNNING" || state === "PAUSED");
+          return isParked && waiting.some((wait) => wait.kind === kind);
         }),
+      untilEnded: (id) => engine.untilIs(id, ({ state }) => isTerminal(state)),
       processReport: () => processes.map((process) => process.report()).join(""),
       [Symbol.asyncDispose]: dispose,
     };

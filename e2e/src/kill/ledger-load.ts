@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExecutionRecord } from "@engine/contract";
+import { PAYMENT } from "../fixtures/ledger.ts";
 import type { Http } from "../harness/http.ts";
 import type { Random } from "../harness/random.ts";
+import type { Payer } from "./payer.ts";
 
 /** A start the server has acknowledged: from then on it must end well, whatever happens. */
 export interface Acknowledged {
@@ -17,8 +19,18 @@ export interface Load extends AsyncDisposable {
 
 const SUBMITTERS = 4;
 
+/** What each workflow adds to the value it is given. */
+const KINDS = [
+  ["chain", (value: number) => value + 6],
+  ["fan", (value: number) => 3 * value + 36],
+  ["errand", (value: number) => value + 8 + PAYMENT],
+] as const;
+
 /** Starts executions at a steady pace; a request the server did not answer counts for nothing. */
-export function startLoad(http: Http, random: Random, file: string): Load {
+export function startLoad(
+  http: Http,
+  { random, file, payer }: { random: Random; file: string; payer: Payer },
+): Load {
   const acknowledged: Acknowledged[] = [];
   let stopped = false;
   let started = 0;
@@ -26,15 +38,17 @@ export function startLoad(http: Http, random: Random, file: string): Load {
   const submitter = async () => {
     while (!stopped) {
       const value = started++;
-      const kind = value % 2 === 0 ? "chain" : "fan";
+      const [kind, result] = KINDS[value % KINDS.length] ?? KINDS[0];
       // Most starts are answered at once; some wait for the end, and with it for every kill.
       const mode = random.next() < 0.2 ? "sync" : "async";
       const input = { file, value, ms: random.between(20, 250) };
       try {
         const answer = await http.post<ExecutionRecord>(`/workflows/${kind}/run/${mode}`, input);
         if (answer.status < 300) {
-          const expected = kind === "chain" ? value + 6 : 3 * value + 36;
-          acknowledged.push({ execution_id: answer.body.execution_id, expected });
+          const { execution_id } = answer.body;
+          acknowledged.push({ execution_id, expected: result(value) });
+          // Long before it waits for it; the others are paid while they wait.
+          if (kind === "errand" && random.next() < 0.5) await payer.pay(execution_id);
         }
       } catch {
         // The server is away: nothing was promised.

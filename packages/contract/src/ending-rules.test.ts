@@ -201,6 +201,9 @@ test("EXE-21 a cancel reaches the children that were not detached, and theirs, i
   expect(rows.row("e2")).toMatchObject({ state: "CANCELLING", cancelling: { cause: "parent" } });
   expect(rows.row("e3").state).toBe("CANCELLED");
   expect(rows.log("e3").at(-1)).toMatchObject({ meta: { cause: "parent" } });
+  rows.claim("e2");
+  const unwound = [event("TASK_CANCELLED", "call~1"), event("WORKFLOW_CANCELLED", "e2")];
+  rows.send("CANCELLED", unwound, { id: "e2" });
   expect(rows.types(), "the parent unwinds its call itself").not.toContain("TASK_FAILED");
 });
 

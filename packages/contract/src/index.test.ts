@@ -112,6 +112,7 @@ test("the public surface is deliberate", () => {
       "isStaticOption",
       "isTerminal",
       "listOf",
+      "malformedCheckpoint",
       "nearest",
       "nextState",
       "notFound",

@@ -95,6 +95,7 @@ export {
   stale,
   unowned,
 } from "./log-rules.ts";
+export { malformedCheckpoint } from "./malformed-checkpoint.ts";
 // Names, time, values
 export {
   BUILT_IN_CALLS,

@@ -3,7 +3,7 @@ import { decideCancel } from "./ending-rules.ts";
 import { event, MemoryRows, opens } from "./memory-rows.ts";
 import { decideSignal, unconsumedSignals } from "./signal-rules.ts";
 import { formatInstant } from "./time.ts";
-import type { Encoded } from "./value.ts";
+import { type Encoded, encode } from "./value.ts";
 import { decideWake } from "./wake-rules.ts";
 
 const sent = (name: string, payload: Encoded = null) => ({ name, payload, by: "ada", now: 20_000 });
@@ -114,4 +114,13 @@ test("EXE-87 which signals of a log nobody has consumed can be read off it", () 
     { name: "b", payload: null },
   ]);
   expect(rows.row().signals).toEqual(unconsumedSignals(rows.log()));
+});
+
+test("EXE-53 a payload of undefined is a payload too", () => {
+  const rows = new MemoryRows();
+  rows.running();
+  rows.change((row) => decideSignal(row, sent("a", encode(undefined, "payload"))));
+  rows.send("RUNNING", opens.signal("signal~1", "a"));
+  expect(rows.row()).toMatchObject({ signals: [], waits: [] });
+  expect(unconsumedSignals(rows.log())).toEqual([]);
 });

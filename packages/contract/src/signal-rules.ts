@@ -59,9 +59,9 @@ export function unconsumedSignals(log: readonly NewEvent[]): BufferedSignal[] {
     } else if (kind === "signal" && type === "TASK_STARTED") {
       names.set(source_id, (decode(value) as { name: string }).name);
     } else if (kind === "signal" && type === "TASK_COMPLETED") {
-      // A call that timed out has consumed nothing.
+      // Of a call that timed out there is none: it would have consumed it.
       const first = left.findIndex(({ name }) => name === names.get(source_id));
-      if (first >= 0 && decode(value) !== undefined) left.splice(first, 1);
+      if (first >= 0) left.splice(first, 1);
     }
   }
   return left;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AnyJson } from "./any-json.ts";
-import type { Encoded } from "./value.ts";
+import { type Encoded, STORED } from "./value.ts";
 
 /** Where a value lies that is not in the log itself (EXE-49). */
 export const StoredReference = z.object({
@@ -11,8 +11,6 @@ export const StoredReference = z.object({
   metadata: z.record(z.string(), AnyJson),
 });
 export type StoredReference = z.infer<typeof StoredReference>;
-
-const STORED = "$stored";
 
 /** The place that a value of the log has been taken to; undefined when the log holds the value. */
 export function referenceOf(encoded: Encoded): StoredReference | undefined {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { referenceOf } from "./stored-reference.ts";
 import { decode, encode, type Json, store, toPlain, UnencodableValue } from "./value.ts";
 
 class PaymentError extends Error {}
@@ -152,3 +153,11 @@ function thrownBy(act: () => unknown): unknown {
   }
   return expect.unreachable("nothing was thrown");
 }
+
+test("EXE-49 a user's value in the shape of a stored reference is kept as a value", () => {
+  const forged = { $stored: { storage_type: "file", reference_id: "another/execution's" } };
+  const encoded = encode(forged, "input");
+  expect(referenceOf(encoded)).toBeUndefined();
+  expect(decode(encoded)).toEqual(forged);
+  expect(toPlain(encoded)).toEqual(forged);
+});

@@ -23,6 +23,8 @@ export interface Stored {
 
 const MAX_DEPTH = 100;
 const RICH = "$rich";
+/** The key of an envelope for a value that lies outside the log: see `stored-reference.ts`. */
+export const STORED = "$stored";
 
 /** Thrown by {@link store}; `path` is the place inside the value, such as `output.items[3].client`. */
 export class UnencodableValue extends Error {
@@ -51,7 +53,7 @@ export function store(value: unknown, root: string): Stored {
   if (value === undefined) return { text: UNDEFINED_TEXT, value };
   const walk: Walk = { rich: false, ancestors: [] };
   const copy = copyOf(value, () => root, walk);
-  if (!walk.rich && !isWrapped(copy)) return { text: JSON.stringify(copy), value: copy };
+  if (!walk.rich && !looksStored(copy)) return { text: JSON.stringify(copy), value: copy };
   const text = `{"${RICH}":${stringify(copy, REDUCERS)}}`;
   return { text, value: decode(JSON.parse(text)) };
 }
@@ -85,6 +87,13 @@ const UNDEFINED_TEXT = `{"${RICH}":${stringify(undefined)}}`;
 function isWrapped(value: unknown): value is { [RICH]: Json } {
   if (typeof value !== "object" || value === null || !(RICH in value)) return false;
   return Object.keys(value).length === 1;
+}
+
+/** A user's own value in the shape of one of the engine's wrappings must not be taken for it. */
+function looksStored(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const [key, ...others] = Object.keys(value);
+  return others.length === 0 && (key === RICH || key === STORED);
 }
 
 type Path = () => string;

@@ -28,7 +28,7 @@ export interface WaitAnswer {
 export const NOTHING: Encoded = encode(undefined, "output");
 
 /** The call a wait belongs to, as its events name it. */
-export function callOf(wait: OpenWait): Pick<NewEvent, "source_id" | "name" | "kind"> {
+function callOf(wait: OpenWait): Pick<NewEvent, "source_id" | "name" | "kind"> {
   const name = wait.kind === "child" ? "call" : wait.kind;
   // Approvals and retry delays belong to a task of the user's: they never end by an answer here.
   return { source_id: wait.task_call_id, name, kind: name as NewEvent["kind"] };
@@ -48,7 +48,7 @@ export function answerWait(draft: Draft, wait: OpenWait, answer: WaitAnswer): vo
 }
 
 /** A parked execution goes back into the queue; nothing happens to one that runs. */
-export function makeRunnable(
+function makeRunnable(
   draft: Draft,
   of: { cause: ResumeCause; task_call_id: string; by: string | null; input: Encoded },
 ): void {

@@ -33,6 +33,18 @@ test("EXE-96 file, then environment, then flags: later wins, key by key", () => 
   expect(file).toBe(join(cwd, "engine.toml"));
 });
 
+test("EXE-96 EXE-97 a relative storage folder starts in the working directory, like home", () => {
+  const cwd = folderWith('[engine]\nhome = "state"\n[engine.storage]\npath = "large/values"');
+  const { config } = loadConfig({ cwd, env: {} });
+  expect([config.home, config.storage.path]).toEqual([
+    join(cwd, "state"),
+    join(cwd, "large/values"),
+  ]);
+  const env = { ENGINE_STORAGE__PATH: join(cwd, "elsewhere") };
+  expect(loadConfig({ cwd, env }).config.storage.path).toBe(join(cwd, "elsewhere"));
+  expect(loadConfig({ cwd: folderWith(), env: {} }).config.storage).not.toHaveProperty("path");
+});
+
 test("ENGINE_CONFIG names another file, and a missing one is an error that says so", () => {
   const cwd = folderWith();
   writeFileSync(join(cwd, "other.toml"), '[engine]\nlog_level = "debug"');

@@ -12,7 +12,7 @@ export interface ConfigPlaces {
 }
 
 export interface LoadedConfig {
-  /** With `home` absolute. */
+  /** With `home` and `storage.path` absolute. */
   readonly config: Config;
   /** The file that was read; undefined when there is none. */
   readonly file: string | undefined;
@@ -33,8 +33,17 @@ export function loadConfig({ cwd, env, flags }: ConfigPlaces): LoadedConfig {
 
   const { config, problems } = resolveConfig({ file, env, flags });
   if (problems) throw invalid(problems.map(({ key, message }) => `${key}: ${message}`));
-  const resolved = { ...config, home: resolve(cwd, config.home) };
+  const resolved = withAbsolutePaths(config, cwd);
   return { config: resolved, file: text === undefined ? undefined : path };
+}
+
+function withAbsolutePaths({ home, storage, ...rest }: Config, cwd: string): Config {
+  const path = storage.path === undefined ? undefined : resolve(cwd, storage.path);
+  return {
+    ...rest,
+    home: resolve(cwd, home),
+    storage: path === undefined ? storage : { ...storage, path },
+  };
 }
 
 function readText(path: string, named: string | undefined): string | undefined {

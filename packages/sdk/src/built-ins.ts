@@ -86,9 +86,9 @@ export function sleep(duration: Duration | Date): Promise<void> {
       return scope.runtime.sleep(scope, { until: instantOf("sleep()", duration) });
     }
     const ms = parseDuration(duration);
-    if (ms === undefined) {
+    if (ms === undefined || ms > LONGEST_MS) {
       throw new TypeError(
-        `sleep() takes a Date or a duration: milliseconds from 0, or a number with ms, s, m, h or d such as "1.5s"; got ${String(duration)}`,
+        `sleep() takes a Date or a duration of up to 365000d: milliseconds from 0, or a number with ms, s, m, h or d such as "1.5s"; got ${String(duration)}`,
       );
     }
     return scope.runtime.sleep(scope, { ms: ms === 0 ? 0 : Math.max(1, ms) });
@@ -257,6 +257,9 @@ export function progress(value: unknown): void {
   scope?.runtime.progress(scope, value);
 }
 
+/** A thousand years: the instant it leads to must be one that a date can tell. */
+const LONGEST_MS = 365_000 * 86_400_000;
+
 function checkLabel(builtIn: string, name: unknown): void {
   if (typeof name === "string" && isName(name) && !name.startsWith("engine.")) return;
   throw new TypeError(`${builtIn}() needs a name: ${NAME_RULE}, not beginning with "engine."`);
@@ -280,6 +283,8 @@ function instantOf(what: string, value: Date | string): number {
 
 function positive(what: string, value: Duration): number {
   const ms = parseDuration(value);
-  if (ms !== undefined && ms > 0) return Math.max(1, ms);
-  throw new TypeError(`${what} must be a duration above 0, such as "2d"; got ${String(value)}`);
+  if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return Math.max(1, ms);
+  throw new TypeError(
+    `${what} must be a duration above 0 and up to 365000d, such as "2d"; got ${String(value)}`,
+  );
 }

@@ -55,7 +55,9 @@ export function graph<const Nodes extends Record<string, GraphNode>, Input = unk
           const run = new GraphRun(nodes, input);
           const functions = names.map((node) => () => run.node(node));
           await branches(inside, functions, { limit: Number.POSITIVE_INFINITY, settle: false });
-          return run.outputs;
+          // In the order of the nodes, whichever ended first.
+          const ran = names.filter((node) => Object.hasOwn(run.outputs, node));
+          return Object.fromEntries(ran.map((node) => [node, run.outputs[node]]));
         },
       }),
     );
@@ -85,7 +87,7 @@ class GraphRun {
     const node = this.#nodes[name];
     if (!node || !ended) return;
     const { after = [], when, run } = node;
-    const before = await Promise.all(after.map((up) => this.#ended.get(up)?.promise ?? false));
+    const before = await Promise.all(after.map(async (up) => this.#ended.get(up)?.promise));
     const hasRun = after.filter((_, i) => before[i]);
     const upstream = Object.fromEntries(hasRun.map((up) => [up, this.outputs[up]]));
     const isCutOff = after.length > 0 && hasRun.length === 0;

@@ -196,6 +196,15 @@ export interface Store {
     options?: { readonly deleted?: boolean },
   ): Promise<StoredVersion | undefined>;
   /**
+   * The version of a workflow that was registered with a module, deleted or not: what executions of
+   * the same file call. Of several a live one, then the newest.
+   */
+  findVersionOfModule(
+    namespace: string,
+    name: string,
+    module_hash: string,
+  ): Promise<StoredVersion | undefined>;
+  /**
    * Marks one live version deleted, or all: no list and no new run finds them, while their record,
    * files and module stay for executions pinned to them. Numbers are not used again (EXE-70).
    *

@@ -5,11 +5,34 @@ import { expect, test } from "vitest";
 import { FakeServer } from "./testing/fake-server.ts";
 import { startTestWorker } from "./testing/test-worker.ts";
 
-test("RUN-1 RUN-4 the inline runner runs user code on the main thread and keeps what waits there", async () => {
-  const program = fileURLToPath(new URL("./testing/inline-run.ts", import.meta.url));
+/** What a program prints: inline runs change the globals of their process. */
+async function printed(program: URL): Promise<unknown> {
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, ["--conditions=@engine/source", program]);
-  expect(JSON.parse(stdout)).toEqual({ state: "COMPLETED", output: [true, 1] });
+  const args = ["--conditions=@engine/source", fileURLToPath(program)];
+  const { stdout } = await run(process.execPath, args);
+  return JSON.parse(stdout);
+}
+
+test("RUN-1 RUN-4 the inline runner runs user code on the main thread and keeps what waits there", async () => {
+  const program = new URL("./testing/inline-run.ts", import.meta.url);
+  expect(await printed(program)).toEqual({ state: "COMPLETED", output: [true, 1] });
+});
+
+test("EXE-31 RUN-1 what an inline worker sends and logs for a body is not taken for the body's own doing", async () => {
+  const native = ["Timeout"];
+  const program = new URL("./testing/inline-timers.ts", import.meta.url);
+  expect(await printed(program)).toEqual({
+    state: "COMPLETED",
+    output: "DurableTimer",
+    seen: expect.objectContaining({
+      checkpoints: native,
+      configs: native,
+      log: native,
+      module: native,
+      progress: native,
+      saveValue: native,
+    }),
+  });
 });
 
 test("RUN-1 a runner that this worker does not have, or that is not listed, stops its start", async () => {

@@ -6,6 +6,7 @@ export interface WantedWorkflow {
   readonly namespace: string;
   readonly workflow: string;
   readonly version: number | null;
+  readonly transient: boolean;
 }
 
 /** The workflows that a bundle exports. Rejects when its code does not load. */
@@ -22,8 +23,8 @@ export function pickWorkflow(
   const found = workflows.find(
     ({ namespace, name }) => namespace === wanted.namespace && name === wanted.workflow,
   );
-  if (found) return found;
   const expected = `${wanted.namespace}/${wanted.workflow}`;
+  if (found) return durabilityMismatch(found, wanted, expected) ?? found;
   if (workflows.length === 0) {
     return loadFailure(
       "missing_export",
@@ -36,6 +37,21 @@ export function pickWorkflow(
     "definition_mismatch",
     `the bundle of ${versioned(wanted)} must export a workflow with this namespace and name; it exports ${names.join(", ")}`,
     { expected, found: names },
+  );
+}
+
+/** What is recorded of an execution was decided by the registered definition (EXE-58). */
+function durabilityMismatch(
+  { options: { durability: found = "durable" } }: AnyWorkflow,
+  wanted: WantedWorkflow,
+  workflow: string,
+): Failure | undefined {
+  const expected = wanted.transient ? "transient" : "durable";
+  if (found === expected) return undefined;
+  return loadFailure(
+    "definition_mismatch",
+    `${versioned(wanted)} was registered with durability "${expected}", and its bundle defines it with "${found}"; register the file again`,
+    { workflow, option: "durability", expected, found },
   );
 }
 

@@ -5,7 +5,7 @@ import { startTestWorker } from "./testing/test-worker.ts";
 import { until } from "./testing/until.ts";
 
 const TASKS = `
-import { pause, task, workflow } from "@engine/sdk";
+import { getConfig, pause, task, workflow } from "@engine/sdk";
 let ran = 0;
 const long = task({ name: "long" }, async (length) => "x".repeat(length));
 const costly = task({ name: "costly", cache: true }, async (n) => { ran++; return n * 2; });
@@ -17,6 +17,15 @@ export const large = workflow({ name: "large" }, async (length) => {
   return text.length;
 });
 export const cached = workflow({ name: "cached" }, async (n) => [await costly(n), ran]);
+const placed = task({ name: "placed", configs: ["region"] }, async (_, { configs }) => configs.region);
+export const placing = workflow({ name: "placing" }, async () => placed());
+export const asking = workflow({ name: "asking" }, async () => {
+  try {
+    return await getConfig("region");
+  } catch (error) {
+    return [error.name, error.message];
+  }
+});
 export const signing = workflow({ name: "signing" }, async () => signs());
 `;
 
@@ -77,6 +86,19 @@ test("EXE-5 a secret that does not exist fails the call by its name", async () =
   expect(state).toBe("FAILED");
   expect(failure).toMatchObject({ type: "SecretMissingError" });
   expect(failure?.message).toContain("KEY");
+});
+
+test("EXE-5 a config that does not exist fails the task that declares it and the body that asks", async () => {
+  const server = new FakeServer();
+  await using _worker = await startTestWorker(server);
+  const hash = server.addModule(TASKS);
+  const { state, failure } = await server.finished(server.start("placing", hash));
+  expect(state).toBe("FAILED");
+  expect(failure).toMatchObject({ type: "ConfigMissingError", code: "config_missing" });
+  expect(failure?.message).toContain("region");
+
+  const asking = await server.finished(server.start("asking", hash));
+  expect(asking.output).toEqual(["ConfigMissingError", expect.stringContaining('"region"')]);
 });
 
 test("EXE-5 a task gets the secrets and configs it declares", async () => {

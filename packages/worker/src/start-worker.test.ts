@@ -202,6 +202,29 @@ test("LIV-6 a bundle that cannot run what it should ends the execution naming wh
   expect(worker.lines.filter((line) => line.includes("has died"))).toEqual([]);
 });
 
+test("EXE-69 a bundle whose workflow has another durability than was registered is not run", async () => {
+  const server = new FakeServer();
+  await using _worker = await startTestWorker(server);
+  const durable = server.addModule(HELLO);
+  const transient = server.addModule(
+    HELLO.replace('name: "hello"', 'name: "hello", durability: "transient"'),
+  );
+  const refused = server.start("hello", transient);
+  expect((await server.finished(refused)).failure).toMatchObject({
+    type: "WorkflowLoadError",
+    message: `default/hello version 1 was registered with durability "durable", and its bundle defines it with "transient"; register the file again`,
+    details: { reason: "definition_mismatch", expected: "durable", found: "transient" },
+  });
+  const other = server.start("hello", durable, { transient: true });
+  expect((await server.finished(other)).failure?.details).toMatchObject({
+    reason: "definition_mismatch",
+    expected: "transient",
+    found: "durable",
+  });
+  const same = server.start("hello", transient, { transient: true });
+  expect(await server.finished(same)).toMatchObject({ state: "COMPLETED" });
+});
+
 test("LIV-6 a bundle that twice comes with another content is not run", async () => {
   const server = new FakeServer();
   await using _worker = await startTestWorker(server);

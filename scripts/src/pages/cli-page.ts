@@ -16,6 +16,7 @@ export function cliPage(): string {
     out: stream,
     err: stream,
     readStdin: unused,
+    confirm: unused,
     now: unused,
     stopSignals: unused,
   };

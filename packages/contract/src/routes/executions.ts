@@ -36,6 +36,10 @@ const RunHeaders = z.object({
   /** Of two starts with the same key one creates an execution, the other is answered for it. */
   "idempotency-key": z.string().optional(),
 });
+const FollowHeaders = z.object({
+  /** `seq` of the last frame a follower has: what came after it is sent first (EXE-93). */
+  "last-event-id": z.coerce.number().int().min(0).optional(),
+});
 const ResumeQuery = z.strictObject({ ...Waiting, pause: z.string().optional() });
 const BasicQuery = {
   inspect: QueryFlag.optional(),
@@ -52,7 +56,7 @@ const runAnswers = {
 const Basic = z.union([InspectedExecution, BasicExecution]);
 const basicAnswers = { 200: Basic, 202: Basic, 409: Basic, 500: Basic } as const;
 
-/** SSE frames of a run: one per state, progress in between (EXE-91, EXE-92). */
+/** SSE frames of an execution: one per state, progress in between (EXE-91, EXE-92). */
 const runFrames = ["{workflow}.execution.{state}", "task.progress", "error"] as const;
 
 const states = z.preprocess(
@@ -63,6 +67,10 @@ const ExecutionFilter = {
   state: states,
   version: Version,
   name: z.string().optional(),
+  /** Only children of this execution. */
+  parent_id: z.string().min(1).optional(),
+  /** True: no children. */
+  root: QueryFlag.optional(),
   order: z.enum(["created_desc", "created_asc"]).default("created_desc"),
   ...paging(200, 50),
 };
@@ -191,16 +199,18 @@ export const executionRoutes = {
     method: "GET",
     path: "/executions/{id}",
     summary:
-      "Reads one execution; `detailed=true` adds its log, or the page of it asked for; `mode=sync` waits for its end or pause first.",
+      "Reads one execution; `detailed=true` adds its log, or the page of it asked for; `mode=sync` waits for its end or pause first; `mode=stream` follows it from its state now until it has ended, or from the `Last-Event-ID` it was followed to.",
     permission: readExecution,
     effect: "read",
     query: z.strictObject({
       ...Waiting,
-      mode: z.literal("sync").optional(),
+      mode: z.enum(["sync", "stream"]).optional(),
       ...EventPageQuery,
       limit: z.coerce.number().int().min(1).max(5000).optional(),
     }),
+    headers: FollowHeaders,
     answers: runAnswers,
+    frames: runFrames,
   },
   events: {
     method: "GET",

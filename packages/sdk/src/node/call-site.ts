@@ -8,7 +8,7 @@ export function callSite(): string | undefined {
 }
 
 /** @param stack As V8 writes it. */
-export function userLine(stack: string): string | undefined {
+function userLine(stack: string): string | undefined {
   for (const line of stack.split("\n").slice(1)) {
     const place = /\(?((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/.exec(line.trim())?.[1];
     if (place === undefined || isOurs(place)) continue;

@@ -3,7 +3,9 @@ import * as node from "./index.ts";
 
 test("the public surface is deliberate", () => {
   expect(Object.keys(node).sort()).toEqual([
+    "findWorkflow",
     "nodeHost",
+    "replayHistory",
     "runResult",
     "setLocalHost",
     "startExecution",

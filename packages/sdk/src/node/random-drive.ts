@@ -1,9 +1,10 @@
 /** Drives random programs to their end, and says what of a log must come out the same. */
 import { isOutcome, isTerminal, type NewEvent, type OpenWait } from "@engine/contract";
+import type { RunningExecution } from "../replay/port.ts";
 import type { MemoryExecution } from "./memory-execution.ts";
 import type { Scheduler } from "./random-program.ts";
 
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export interface Drive {
   readonly scheduler: Scheduler;
@@ -11,14 +12,17 @@ export interface Drive {
   readonly step: () => void;
   /** Which of the open waits ends next, while nothing else can happen. */
   readonly choose: (waits: readonly OpenWait[]) => OpenWait | undefined;
+  /** Parked copies go on where they are rather than being replayed; counts those that did. */
+  readonly warm?: { woken: number };
 }
 
 /** Runs an execution and its children to the end, ending what they wait for. */
 export async function drive(
   execution: MemoryExecution,
-  { scheduler, step, choose }: Drive,
+  { scheduler, step, choose, warm }: Drive,
 ): Promise<void> {
   const { engine } = execution;
+  const parked = new Map<string, RunningExecution>();
   const isOver = () => [...engine.rows.values()].every(({ state }) => isTerminal(state));
   for (let i = 0; !isOver(); i++) {
     if (i > 400) throw new Error(`does not end: ${execution.types.slice(0, 60).join(" ")}`);
@@ -44,14 +48,24 @@ export async function drive(
   /** One copy, until it has ended. */
   async function run(execution_id: string): Promise<void> {
     let hasEnded = false;
-    void engine.claim(execution_id).ended.then(() => {
+    const copy = wake(execution_id) ?? engine.claim(execution_id);
+    void copy.ended.then((how) => {
       hasEnded = true;
+      if (how === "paused" || how === "parked") parked.set(execution_id, copy);
     });
     for (let turns = 0; !hasEnded; turns++) {
       if (turns > 20_000) throw new Error(`stuck: ${execution.types.join(" ")}`);
       step();
       await turn();
     }
+  }
+
+  function wake(execution_id: string): RunningExecution | undefined {
+    const waiting = warm && parked.get(execution_id);
+    parked.delete(execution_id);
+    const woken = waiting && engine.wake(execution_id, waiting);
+    if (warm && woken) warm.woken++;
+    return woken;
   }
 
   function end(wait: OpenWait | undefined): void {
@@ -66,7 +80,7 @@ export async function drive(
 }
 
 /** Of several times the earliest comes first, whatever else is chosen. */
-export function earliestFirst(
+function earliestFirst(
   waits: readonly OpenWait[],
   chosen: OpenWait | undefined,
 ): OpenWait | undefined {
@@ -129,7 +143,8 @@ export function asRecorded(
       if (!order.some((next) => next.source_id === id)) scheduler.finish(id);
     }
     for (let next = order[0]; next; next = order[0]) {
-      if (isRecorded(next.end)) {
+      // A call that was given up makes no further attempt.
+      if (isRecorded(next.end) || isRecorded(next.source_id)) {
         order.shift();
         idleTurns = 0;
         continue;
@@ -168,10 +183,16 @@ export function givenUp(execution: MemoryExecution): string[] {
     .map((event) => event.source_id);
 }
 
-/** How calls ended, in order. */
+/** How calls that were given up ended, in order, and between which of the others. */
 export function fates({ events }: MemoryExecution, ids: readonly string[]): string {
-  const outcomes = events.filter((e) => isOutcome(e.type) && ids.includes(e.source_id));
-  return outcomes.map((e) => `${e.type} ${e.source_id}`).join();
+  let others = 0;
+  const fates: string[] = [];
+  for (const { type, source_id, kind, name } of events) {
+    if (!isOutcome(type) || COMBINATORS.has(kind) || name === "inner") continue;
+    if (ids.includes(source_id)) fates.push(`${type} ${source_id} after ${others}`);
+    else others++;
+  }
+  return fates.join();
 }
 
 export function isOpenAt({ events }: MemoryExecution, id: string, cut: number): boolean {

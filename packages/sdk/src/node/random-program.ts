@@ -19,7 +19,7 @@ import {
 import type { Host } from "../replay/port.ts";
 import { nodeHost } from "./host.ts";
 
-export type Leaf = "value" | "pause" | "sleep" | "signal" | "child" | "clock";
+export type Leaf = "value" | "pause" | "sleep" | "signal" | "child" | "globals" | "timer";
 export type Program =
   | { kind: "step"; fails: boolean; nested: number; attempts: number; rollback: boolean }
   | { kind: Leaf }
@@ -168,8 +168,10 @@ export function interpreter(program: Program, gate: () => Scheduler): Interprete
       }
       case "value":
         return [await random(), await uuid()];
-      case "clock":
-        return [Math.random(), await new Promise((then) => setTimeout(then, 1, "late"))];
+      case "globals":
+        return [Math.random(), crypto.randomUUID()];
+      case "timer":
+        return new Promise((then) => setTimeout(then, 1, "late"));
       case "pause":
         return pause(`p${made.pause++}`);
       case "sleep":

@@ -30,13 +30,16 @@ const MASK = "[REDACTED";
  * Replays a recorded execution on code that may have changed since, without running a task or
  * writing anything: would running executions survive a deploy of it (EXE-28, EXE-95)?
  *
- * `unverifiable` means that the history lacks a value that the code might decide by.
+ * `unverifiable` means that the history lacks what the code might decide by.
  */
 export async function replayHistory(
   workflow: AnyWorkflow,
   { execution, seed, events }: History,
   options: { readonly host?: Host; readonly services?: Partial<TaskServices> } = {},
 ): Promise<ReplayVerdict> {
+  if (execution.transient) {
+    return { result: "unverifiable", reason: "a transient execution records none of its calls" };
+  }
   const last = events.at(-1);
   const hasEnded = last !== undefined && ENDS.has(last.type);
   const history = hasEnded ? events.slice(0, -1) : events;
@@ -45,7 +48,8 @@ export async function replayHistory(
   }
   let verdict: ReplayVerdict = { result: "unverifiable", reason: "the replay came to no end" };
   const running = startExecution(workflow, {
-    info: { ...execution, bundle: null, seed },
+    // Code from a file has no version.
+    info: { ...execution, version: null, bundle: null, seed },
     history,
     limits: LIMITS,
     listen: false,
@@ -53,20 +57,16 @@ export async function replayHistory(
     port: {
       services: { ...NO_SERVICES, ...options.services },
       progress() {},
-      // Nothing is written; what the code would write first says how the replay went.
-      async checkpoint({ events: text }) {
-        const [failed] = (JSON.parse(text) as { type: string; value: unknown }[]).filter(
-          ({ type }) => type === "WORKFLOW_FAILED",
-        );
-        if (failed) verdict = failedAs(failed.value as unknown as Failure);
-        return { kind: "stale" };
-      },
+      checkpoint: async () => ({ kind: "stale" }),
     },
-    onLive({ firstNew, isBodyOver }) {
-      const isLonger = hasEnded && !isBodyOver && firstNew !== undefined;
-      verdict = isLonger
-        ? { result: "diverged", failure: beyondTheEnd(firstNew) }
-        : { result: "ok" };
+    check: {
+      replayed({ firstNew, isBodyOver }) {
+        const isLonger = hasEnded && !isBodyOver && firstNew !== undefined;
+        verdict = isLonger ? { result: "diverged", failure: beyond(firstNew) } : { result: "ok" };
+      },
+      failed(failure) {
+        verdict = failedAs(failure);
+      },
     },
   });
   await running.ended;
@@ -78,7 +78,7 @@ function failedAs(failure: Failure): ReplayVerdict {
   return { result: "unverifiable", reason: failure.message };
 }
 
-function beyondTheEnd(found: CallRef): Failure {
+function beyond(found: CallRef): Failure {
   const details = { position: null, expected: null, found };
   return {
     type: "NondeterminismError",

@@ -18,7 +18,7 @@ import {
   Scheduler,
 } from "./random-program.ts";
 
-const runs = Number(process.env["PROPERTY_RUNS"] ?? 400);
+const runs = Number(process.env["PROPERTY_RUNS"] ?? 800);
 const MINUTES = Math.max(2, runs / 500) * 60_000;
 const draws = fc.array(fc.nat({ max: 1000 }), { minLength: 5, maxLength: 40 });
 const limits = { inline_wait: 1, sibling_grace: GRACE_MS / 1000 };
@@ -70,7 +70,7 @@ test(
         expect(repeated).toEqual([]);
       }
     };
-    const asts = programs("pause", "sleep", "signal", "child", "clock");
+    const asts = programs("pause", "sleep", "signal", "child", "globals");
     await fc.assert(fc.asyncProperty(asts, draws, property), { numRuns: runs });
     // Most prefixes must have been compared, or the property would say little.
     expect(compared).toBeGreaterThan(runs * 3);
@@ -83,6 +83,32 @@ const AFTER_BODIES: ReadonlySet<string> = new Set([
   "TASK_RETRY_FAILED",
   "TASK_ROLLBACK_STARTED",
 ]);
+
+test(
+  "RUN-4 a copy that waited and went on has the log of one that was replayed",
+  async () => {
+    const warm = { woken: 0 };
+    const property = async (ast: Program, drawn: readonly number[]) => {
+      let scheduler = new Scheduler();
+      const interpreted = interpreter(ast, () => scheduler);
+      const cold = execution(interpreted, scheduler);
+      await drive(cold, atRandom(scheduler, drawn));
+      scheduler = new Scheduler();
+      const again = execution(
+        interpreter(ast, () => scheduler),
+        scheduler,
+      );
+      await drive(again, { ...asRecorded(scheduler, cold, again), warm });
+      const without = [...givenUp(cold), ...givenUp(again)];
+      if (fates(cold, without) !== fates(again, without)) return;
+      expect(essence(again, without)).toEqual(essence(cold, without));
+    };
+    const asts = programs("pause", "sleep", "signal", "child", "globals");
+    await fc.assert(fc.asyncProperty(asts, draws, property), { numRuns: runs });
+    expect(warm.woken).toBeGreaterThan(runs / 4);
+  },
+  MINUTES,
+);
 
 /** I2, I3, I4 and I5 of one finished log. */
 function expectSound(of: MemoryExecution, scheduler: Scheduler): void {
@@ -109,7 +135,7 @@ const ENDS: ReadonlySet<string> = new Set([
   "WORKFLOW_FAILED",
   "WORKFLOW_CANCELLED",
 ]);
-const everything = programs("pause", "value", "sleep", "signal", "child", "clock");
+const everything = programs("pause", "value", "sleep", "signal", "child", "globals", "timer");
 
 test(
   "I2 I3 I4 I11 whatever copy is lost when, each call has one outcome and no recorded body runs",

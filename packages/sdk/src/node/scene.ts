@@ -6,7 +6,7 @@ import {
   handOver,
   isTerminal,
 } from "@engine/contract";
-import type { RunningExecution, TaskServices } from "../replay/port.ts";
+import type { Delta, RunningExecution, TaskServices } from "../replay/port.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { memoryServices } from "../testing/memory-services.ts";
 import type { AnyWorkflow } from "../workflow.ts";
@@ -38,10 +38,12 @@ export class Scene {
   readonly clock: ManualClock = new ManualClock();
   readonly engine: MemoryEngine;
   readonly crashPoints: CrashPoint[] = [];
-  readonly ended: string[] = [];
+  /** Called with every delta before it is decided. */
+  onDelta: (execution_id: string, delta: Delta) => void = () => {};
   readonly #workflows: readonly AnyWorkflow[];
   readonly #options: SceneOptions;
   readonly #services: TaskServices;
+  #ids = 0;
 
   constructor(workflows: readonly AnyWorkflow[], options: SceneOptions = {}) {
     this.#workflows = workflows;
@@ -63,11 +65,12 @@ export class Scene {
       clock: () => this.clock.now,
       services: this.#services,
       findWorkflow: (name) => byName.get(name),
-      newId: () => `e${this.engine.rows.size + 1}`,
+      newId: () => `e${++this.#ids}`,
     });
     this.engine.onDelta = (id, delta) => {
       const types = (JSON.parse(delta.events) as Event[]).map(({ type }) => type);
       this.#remember(`before ${id} commits ${types.join(" ")}`);
+      this.onDelta(id, delta);
     };
   }
 
@@ -135,6 +138,7 @@ export class Scene {
     const options = { ...this.#options, services: this.#services };
     const scene = new Scene(this.#workflows, options);
     scene.clock.now = crash.now;
+    scene.#ids = crash.rows.size;
     for (const [id, row] of crash.rows) scene.engine.rows.set(id, row);
     for (const [id, log] of crash.logs) scene.engine.logs.set(id, [...log]);
     for (const { execution_id, session } of crash.rows.values()) {
@@ -146,6 +150,7 @@ export class Scene {
 
   /** Takes an execution from its copy, as when its worker is lost. */
   async crash(id = "e1"): Promise<void> {
+    this.engine.copyOf(id)?.stop("its worker is lost");
     this.engine.fence(id);
     await this.settle();
   }
@@ -161,8 +166,7 @@ export class Scene {
       const waiting = [...this.engine.rows.values()].filter(isRunnable);
       if (waiting.length === 0) return;
       for (const { execution_id } of waiting) {
-        const copy = this.engine.claim(execution_id);
-        void copy.ended.then((ended) => this.ended.push(`${execution_id} ${ended}`));
+        this.engine.claim(execution_id);
       }
     }
   }
@@ -189,5 +193,7 @@ export class Scene {
 }
 
 function isRunnable({ state, session }: ExecutionRow): boolean {
-  return session === null && (state === "CREATED" || state === "RESUMING" || state === "CANCELLING");
+  return (
+    session === null && (state === "CREATED" || state === "RESUMING" || state === "CANCELLING")
+  );
 }

@@ -191,6 +191,11 @@ export class Call {
   pauseText: string | undefined;
   /** Waits open beneath it; while there are any, its body counts as waiting too. */
   openWaits = 0;
+  /** Since when its body waits with them, and how long it had waited before that; milliseconds. */
+  waitingSince: number | undefined;
+  waitedMs = 0;
+  /** Its body has stopped waiting. */
+  onRunsOn: (() => void) | undefined;
   /** Tells running code that its result is no longer wanted. */
   onAbort: (() => void) | undefined;
   /** Its start is in the log or on the way there, and it has been set going here. */
@@ -223,4 +228,12 @@ export class Call {
     this.resolve = resolve;
     this.reject = reject;
   }
+}
+
+/** The scope of a call's branches or body. */
+export function scopeWithin(
+  call: Call,
+  over: Partial<Scope> & Pick<Scope, "ids" | "group">,
+): Scope {
+  return { ...call.scope, parent: call, ...over };
 }

@@ -10,14 +10,16 @@ import {
   referenceOf,
   type Stored,
   store,
-  unconsumedSignals,
   type Wait,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
-import { type Call, Group, type Scope } from "./call.ts";
+import { Call, Group } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { type CallRef, nondeterminism, recordedRef } from "./divergence.ts";
+import { eventEntry, parkedEntry } from "./event-entry.ts";
+import { cancelled } from "./failure.ts";
 import { fetchOutput } from "./fetch-output.ts";
+import { GrowingLog } from "./growing-log.ts";
 import { Journal } from "./journal.ts";
 import { type Entry, Outbox } from "./outbox.ts";
 import { outside } from "./outside.ts";
@@ -54,6 +56,7 @@ const LARGE_HISTORY = 10_000;
 export class Core {
   readonly options: RunOptions;
   readonly journal: Journal;
+  readonly log: GrowingLog;
   readonly releases: Releases;
   readonly outbox: Outbox;
   readonly progress: Progress;
@@ -71,19 +74,15 @@ export class Core {
   cancellation: Cancellation | undefined;
   /** The first call the log does not have. */
   firstNew: CallRef | undefined;
-  /** `time` of the event that began this execution's body: the body's first clock. */
-  startedAt: number;
 
   #ended: Promise<Ended>;
   #resolveEnded: (ended: Ended) => void;
   readonly #workflowHead: string;
-  readonly #log: (Event | string)[];
-  #received = 0;
-  #receivedAt: { received: number; ms: number } | undefined;
   #isLive = false;
+  /** Recorded outcomes that have not been handed to the code. */
+  #outcomesLeft: number;
   #isStopped = false;
   #isParked = false;
-  #hasSignals: boolean;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
   #pushed: { base_seq: number; events: readonly Event[] }[] = [];
@@ -92,9 +91,8 @@ export class Core {
     const { info, host, history } = given;
     const options = { ...given, port: outside(given.port, host) };
     this.options = options;
-    this.#log = [...history];
-    this.#hasSignals = history.some(({ type }) => type === "WORKFLOW_SIGNALED");
     this.journal = new Journal(history);
+    this.#outcomesLeft = this.journal.outcomes.length;
     this.releases = new Releases(host, () => this.#onReleased());
     this.progress = new Progress(options);
     this.parking = new Parking({
@@ -114,7 +112,7 @@ export class Core {
       resumed: (time, events) => this.#resumed(time, events),
       onStale: () => this.stop("stale"),
       onRecorded: (texts) => {
-        for (const text of texts) this.#log.push(text);
+        for (const text of texts) this.log.add(text);
         // The first thing a copy records is that it runs.
         this.progress.begin();
       },
@@ -122,7 +120,8 @@ export class Core {
     });
     const { execution_id, workflow } = info;
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
-    this.startedAt = parseEventTime(this.journal.started?.time ?? this.outbox.time());
+    const startedAt = parseEventTime(this.journal.started?.time ?? this.outbox.time());
+    this.log = new GrowingLog(history, startedAt);
     const { promise, resolve } = Promise.withResolvers<Ended>();
     this.#ended = promise;
     this.#resolveEnded = resolve;
@@ -133,23 +132,6 @@ export class Core {
     return this.#ended;
   }
 
-  /** The log up to the newest outcome the code has received: equal on every replay (EXE-11). */
-  get eventsReceived(): readonly Event[] {
-    return this.#log.slice(0, this.#received).map(eventOf);
-  }
-
-  /** The time of the newest event the code has received (EXE-31). */
-  get timeReceived(): number {
-    const received = this.#received;
-    if (received === 0) return this.startedAt;
-    if (this.#receivedAt?.received !== received) {
-      const newest = this.#log[received - 1];
-      const time = newest === undefined ? undefined : eventOf(newest, received - 1).time;
-      this.#receivedAt = { received, ms: time ? parseEventTime(time) : this.startedAt };
-    }
-    return Math.max(this.#receivedAt.ms, this.startedAt);
-  }
-
   get isStopped(): boolean {
     return this.#isStopped;
   }
@@ -158,9 +140,13 @@ export class Core {
     return this.#isLive;
   }
 
-  /** The code is being led along a log: what it prints was printed before. */
+  /**
+   * The code is being led along a log: what it prints was printed before. After the last outcome it
+   * is, until it has made the calls that the copy before had made.
+   */
   get isReplaying(): boolean {
-    return !this.#isLive && this.journal.calls.size > 0;
+    if (this.#isLive) return false;
+    return this.#outcomesLeft > 0 || this.journal.findUnasked() !== undefined;
   }
 
   /**
@@ -197,21 +183,23 @@ export class Core {
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
     const { state, onDurable, meta, isUrgent = onDurable !== undefined } = sending;
-    const { info, limits } = this.options;
+    const { info, limits, check } = this.options;
+    if (check) return;
     if (call && info.transient) {
       // Nothing of it is recorded; the code goes on as if it were (EXE-58).
       if (onDurable) this.releases.push(() => onDurable(this.outbox.head));
       return;
     }
-    const head = `{"type":"${type}",${call?.eventHead ?? this.#workflowHead},"value":`;
-    const tail = `,"time":"${this.outbox.time()}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
     const isLarge =
       value.length > limits.inline_value_bytes &&
       KEPT_ELSEWHERE.has(type) &&
       (call === undefined || call.kind === null || type === "TASK_COMPLETED") &&
       !value.startsWith('{"$stored"');
+    const source = call?.eventHead ?? this.#workflowHead;
     const source_id = call?.id ?? info.execution_id;
-    this.outbox.add({ type, source_id, head, value, tail, isLarge, state, onDurable }, isUrgent);
+    const time = this.outbox.time();
+    const event = { type, source, source_id, value, time, meta, isLarge, state, onDurable };
+    this.outbox.add(eventEntry(event), isUrgent);
   }
 
   warn(code: string, message: string, task_call_id?: string): void {
@@ -255,6 +243,7 @@ export class Core {
   /** Gives an open call up (EXE-33, EXE-42, EXE-46). */
   cancel(call: Call): void {
     if (call.isConcluded) return;
+    this.cancelUnasked(call);
     // Once the body is over nobody is left to catch a rejection: the promise stays as it is.
     const settle = () => {
       if (!this.isBodyOver) call.reject(cancelled(call));
@@ -263,10 +252,23 @@ export class Core {
     this.cancellation?.unwind(call);
   }
 
+  /** Calls that a lost copy left open inside a task's and that nobody has made again. */
+  cancelUnasked({ recorded, scope }: Pick<Call, "recorded" | "scope">): void {
+    for (const child of recorded?.children ?? []) {
+      this.cancelUnasked({ recorded: child, scope });
+      if (child.outcome || child.asked || !child.inTask) continue;
+      this.emit(
+        new Call(child.id, { ...child, scope, recorded: child }),
+        "TASK_CANCELLED",
+        STORED_NULL,
+      );
+    }
+  }
+
   /** The outcome reaches the code. */
   settle(call: Call, settle: () => void, seq: number): void {
     if (this.isDoomed || this.#isStopped) return;
-    this.#received = Math.max(this.#received, seq);
+    this.log.receive(seq);
     this.calls.delete(call.id);
     call.onAbort = undefined;
     settle();
@@ -279,6 +281,11 @@ export class Core {
     this.isDoomed = true;
     this.releases.clear();
     this.root.abort();
+    if (this.options.check) {
+      this.options.check.failed(failure);
+      this.stop("failed");
+      return;
+    }
     this.terminate("WORKFLOW_FAILED", JSON.stringify(failure));
   }
 
@@ -330,7 +337,12 @@ export class Core {
     this.releases.restart();
     this.outbox.restart(events);
     this.parking.startTimers();
-    this.parking.soon();
+    // Not before what woke it has had its effect, whatever the life before left to consider.
+    this.parking.active++;
+    this.options.host.drain(() => {
+      this.parking.active--;
+      this.parking.soon();
+    });
     return promise;
   }
 
@@ -393,6 +405,7 @@ export class Core {
   }
 
   #replayOutcome(event: Event): undefined | Promise<void> {
+    this.#outcomesLeft--;
     if (this.isDoomed) return undefined;
     if (event.type === "WORKFLOW_CANCELLING") {
       this.#beginCancel(event);
@@ -457,10 +470,9 @@ export class Core {
       this.#diverge(unasked.id);
       return;
     }
-    const { onLive } = this.options;
-    if (onLive) {
-      // A check of old logs against new code ends here.
-      onLive({ firstNew: this.firstNew, isBodyOver: this.isBodyOver });
+    const { check } = this.options;
+    if (check) {
+      check.replayed({ firstNew: this.firstNew, isBodyOver: this.isBodyOver });
       this.stop("replayed");
       return;
     }
@@ -482,8 +494,7 @@ export class Core {
   /** Events the server wrote: outcomes of waits, a cancel. Everything else concerns it alone. */
   #onForeign(events: readonly Event[]): void {
     for (const event of events) {
-      this.#log.push(event);
-      if (event.type === "WORKFLOW_SIGNALED") this.#hasSignals = true;
+      this.log.add(event);
       if (event.type === "WORKFLOW_CANCELLING") {
         this.releases.push(() => this.#beginCancel(event));
       }
@@ -523,34 +534,38 @@ export class Core {
   #park(waiting: readonly Wait[], pause: Call | undefined): void {
     const source_id = this.options.info.execution_id;
     if (!pause) {
-      const blank = { type: undefined, source_id, head: "", value: "", tail: "", isLarge: false };
       const onDurable = () => this.#end("parked");
-      this.outbox.add({ ...blank, state: "RUNNING", waiting, onDurable }, true);
+      this.outbox.add(parkedEntry({ source_id, waiting, onDurable }), true);
       return;
     }
-    const head = `{"type":"WORKFLOW_PAUSED",${this.#workflowHead},"value":`;
-    const tail = `,"time":"${this.outbox.time()}","meta":null}`;
-    const value = pause.pauseText ?? STORED_NULL;
-    const onDurable = () => this.#end("paused");
-    const type = "WORKFLOW_PAUSED" as const;
-    const entry = { type, source_id, head, value, tail, isLarge: false, onDurable };
-    this.outbox.add({ ...entry, state: "PAUSED", ...(waiting.length > 0 && { waiting }) }, true);
+    const event = {
+      type: "WORKFLOW_PAUSED",
+      source: this.#workflowHead,
+      source_id,
+      value: pause.pauseText ?? STORED_NULL,
+      time: this.outbox.time(),
+      state: "PAUSED",
+      onDurable: () => this.#end("paused"),
+      ...(waiting.length > 0 && { waiting }),
+    } as const;
+    this.outbox.add(eventEntry(event), true);
   }
 
   #resumed(time: string, events: readonly Event[]): Entry {
     const resuming = events.findLast(({ type }) => type === "WORKFLOW_RESUMING");
-    const meta = { cause: resuming?.meta?.["cause"] ?? "recover" };
-    const head = `{"type":"WORKFLOW_RESUMED",${this.#workflowHead},"value":`;
-    const value = resuming ? JSON.stringify(resuming.value) : STORED_NULL;
-    const tail = `,"time":"${time}","meta":${JSON.stringify(meta)}}`;
-    const source_id = this.options.info.execution_id;
-    return { type: "WORKFLOW_RESUMED", source_id, head, value, tail, isLarge: false };
+    return eventEntry({
+      type: "WORKFLOW_RESUMED",
+      source: this.#workflowHead,
+      source_id: this.options.info.execution_id,
+      value: resuming ? JSON.stringify(resuming.value) : STORED_NULL,
+      time,
+      meta: { cause: resuming?.meta?.["cause"] ?? "recover" },
+    });
   }
 
   /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
   #warnOfDropped(): void {
-    if (!this.#hasSignals) return;
-    const names = unconsumedSignals(this.#log.map(eventOf)).map(({ name }) => name);
+    const names = this.log.unconsumedSignals.map(({ name }) => name);
     if (names.length === 0) return;
     this.warn("signal_dropped", `signals that no call waited for: ${names.join(", ")}`);
   }
@@ -577,21 +592,3 @@ const BY_COPIES: ReadonlySet<EventType> = new Set([
   "WORKFLOW_RESUMED",
   "WORKFLOW_PAUSED",
 ]);
-
-function eventOf(entry: Event | string, index: number): Event {
-  return typeof entry === "string" ? { ...(JSON.parse(entry) as Event), seq: index + 1 } : entry;
-}
-
-export function cancelled(call: Pick<Call, "id" | "name">): Error {
-  return taskError(
-    engineFailure("CancelledError", `${call.id} was given up`, { task_call_id: call.id }),
-  );
-}
-
-/** The scope of a call's branches or body. */
-export function scopeWithin(
-  call: Call,
-  over: Partial<Scope> & Pick<Scope, "ids" | "group">,
-): Scope {
-  return { ...call.scope, parent: call, ...over };
-}

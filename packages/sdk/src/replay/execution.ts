@@ -167,11 +167,11 @@ function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext {
   return Object.freeze({
     ...fields,
     get events(): readonly Event[] {
-      return core.eventsReceived;
+      return core.log.received;
     },
     toJSON() {
       const { executionId, parentId, input, ...rest } = fields;
-      const events = core.eventsReceived;
+      const events = core.log.received;
       return { execution_id: executionId, parent_id: parentId, input, ...rest, events };
     },
   });

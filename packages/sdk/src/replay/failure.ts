@@ -5,7 +5,7 @@ import {
   type Failure,
   UnencodableValue,
 } from "@engine/contract";
-import { TaskError, TerminalError } from "../task-error.ts";
+import { TaskError, TerminalError, taskError } from "../task-error.ts";
 
 const MAX_CAUSES = 5;
 
@@ -75,4 +75,10 @@ function textOf(value: unknown): string {
   } catch {
     return Object.prototype.toString.call(value);
   }
+}
+
+/** What the caller of a call that was given up catches. */
+export function cancelled({ id }: { readonly id: string }): Error {
+  const failure = engineFailure("CancelledError", `${id} was given up`, { task_call_id: id });
+  return taskError(failure);
 }

@@ -19,7 +19,7 @@ import type { Releases } from "./releases.ts";
 export interface Entry {
   readonly type: EventType | undefined;
   readonly source_id: string;
-  /** The event as JSON text up to its value, that value, and what follows it. */
+  /** The event as JSON text up to its value, that value, and what follows it: its time first. */
   readonly head: string;
   readonly value: string;
   readonly tail: string;
@@ -163,6 +163,8 @@ export class Outbox {
       const { type, source_id } = entry;
       return !isParking(entry) && !(type && isOutcome(type) && settled.has(source_id));
     });
+    // What was written here before them comes after them in the log, whose time never goes back.
+    this.#queue = this.#queue.map((entry) => notBefore(entry, last.time));
     if (foreign.some(({ type }) => type === "WORKFLOW_CANCELLING")) this.#state = "CANCELLING";
     if (foreign.some(({ type }) => type === "WORKFLOW_CLAIMED")) this.#resumeFirst(foreign);
     this.#options.onForeign(foreign);
@@ -280,6 +282,14 @@ export class Outbox {
 
 function textOf({ type, head, value, tail }: Entry): string {
   return type ? `${head}${value}${tail}` : "";
+}
+
+const TIME = ',"time":"';
+
+function notBefore(entry: Entry, time: string): Entry {
+  const end = TIME.length + time.length;
+  if (!entry.tail.startsWith(TIME) || entry.tail.slice(TIME.length, end) >= time) return entry;
+  return { ...entry, tail: TIME + time + entry.tail.slice(end) };
 }
 
 /** Whether an entry only says that nothing runs any more. */

@@ -124,8 +124,16 @@ export class Parking {
       if (!c.isRunning) continue;
       const before = c.openWaits;
       c.openWaits += by;
-      if (before === 0) this.active--;
-      else if (c.openWaits === 0) this.active++;
+      const now = this.#options.host.now();
+      if (before === 0) {
+        this.active--;
+        c.waitingSince = now;
+      } else if (c.openWaits === 0) {
+        this.active++;
+        c.waitedMs += now - (c.waitingSince ?? now);
+        c.waitingSince = undefined;
+        c.onRunsOn?.();
+      }
     }
   }
 }

@@ -8,6 +8,7 @@ import type {
   Encoded,
   Event,
   ExecutionLimits,
+  Failure,
   ProgressItem,
   State,
   StoredReference,
@@ -142,9 +143,14 @@ export interface RunOptions {
   readonly listen: boolean;
   readonly port: ExecutionPort;
   readonly host: Host;
-  /**
-   * Set to check a log against code without going on: called when the log has been replayed, after
-   * which the copy stops. `firstNew` is the first call that the log does not have.
-   */
-  readonly onLive?: (at: { firstNew: CallRef | undefined; isBodyOver: boolean }) => void;
+  /** Set to check a log against code without going on: nothing is written, no task runs. */
+  readonly check?: ReplayCheck;
+}
+
+/** Hears how the replay of a log went; the copy then stops. */
+export interface ReplayCheck {
+  /** The log has been replayed; `firstNew` is the first call that it does not have. */
+  replayed(at: { firstNew: CallRef | undefined; isBodyOver: boolean }): void;
+  /** The execution would fail here. */
+  failed(failure: Failure): void;
 }

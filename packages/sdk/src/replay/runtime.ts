@@ -1,4 +1,4 @@
-import { EngineError, engineFailure, store } from "@engine/contract";
+import { type CallKind, EngineError, engineFailure, store } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import {
   type BodyWorld,
@@ -10,13 +10,14 @@ import {
   type Runtime,
   type Scope,
   type SleepSpec,
+  scopeWithin,
   type TaskDefinition,
   type ValueSpec,
 } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
-import { type Core, cancelled, scopeWithin } from "./core.ts";
+import type { Core } from "./core.ts";
 import { nondeterminism, recordedLabel, recordedRef } from "./divergence.ts";
-import { toFailure } from "./failure.ts";
+import { cancelled, toFailure } from "./failure.ts";
 import { isSameInput, type RecordedCall } from "./journal.ts";
 import { storeOr } from "./stored.ts";
 import { type Declared, TaskAttempts } from "./task-attempts.ts";
@@ -50,7 +51,7 @@ export class CallRuntime implements Runtime {
     const { info, host } = core.options;
     this.world = new World({
       seed: info.seed,
-      now: () => core.timeReceived,
+      now: () => core.log.time,
       isReplaying: () => core.isReplaying,
       timer: (scope, then, ms) => this.#timer(scope, then, ms),
       warn: (message) => host.log("warn", message, { execution_id: info.execution_id }),
@@ -239,7 +240,12 @@ export class CallRuntime implements Runtime {
     if (!call.recorded) {
       const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
       const { value, meta } = begun;
-      core.emit(call, "TASK_STARTED", value, meta ? { meta } : {});
+      // What may be answered by the commit that holds it is waited for before anything is parked.
+      const onDurable = ANSWERED_AT_ONCE.has(spec.kind) ? () => {} : undefined;
+      core.emit(call, "TASK_STARTED", value, {
+        ...(meta && { meta }),
+        ...(onDurable && { onDurable }),
+      });
       spec.start(call, begun);
     } else if (call.scope.group.isAborted) {
       // It was open when a sibling failed or the body ended, before the copy that ran it was lost.
@@ -258,7 +264,7 @@ export class CallRuntime implements Runtime {
     const { isBodyOver, cancellation } = this.#core;
     const tells = cancellation !== undefined || !scope.inTask;
     if (isBodyOver || !tells || !scope.group.isAborted) return forever();
-    const refused = Promise.reject(cancelled({ id: name, name }));
+    const refused = Promise.reject(cancelled({ id: name }));
     refused.catch(() => {});
     return refused;
   }
@@ -338,6 +344,9 @@ export class CallRuntime implements Runtime {
     this.#core.whenLive(() => this.#core.warn("argument_changed", message, call.id));
   }
 }
+
+/** An early signal, the id of a child that is not waited for, a target that does not exist. */
+const ANSWERED_AT_ONCE: ReadonlySet<CallKind> = new Set(["signal", "call"]);
 
 const NO_INPUT = { text: "null", value: null };
 

@@ -13,11 +13,10 @@ import type { TaskContext, TaskOptions } from "../options.ts";
 import { checkSchema, type StandardSchema } from "../standard-schema.ts";
 import { taskError } from "../task-error.ts";
 import { AttemptContext } from "./attempt-context.ts";
-import { Call, Group, type Scope, type TaskDefinition } from "./call.ts";
+import { type Call, Group, type Scope, scopeWithin, type TaskDefinition } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
-import { type Core, scopeWithin } from "./core.ts";
+import type { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
-import type { RecordedCall } from "./journal.ts";
 import type { Host } from "./port.ts";
 import { keepOutput, storeOr } from "./stored.ts";
 import { countsBefore, type Reached, reached, unwound, withRollback } from "./task-steps.ts";
@@ -110,6 +109,8 @@ export class TaskAttempts {
     for (let attempt = at.attempt; ; attempt++) {
       if (notBefore !== undefined) await this.#until(notBefore);
       if (this.#call.isConcluded) return;
+      // Given up before this attempt began: there is nothing that could still settle by itself.
+      if (this.#isAborted) return this.#core.cancel(this.#call);
       const result = known ? { failure: known } : await this.#attempt(attempt);
       if (this.#call.isConcluded) return;
       const of = { attempt, max_attempts: maxAttempts };
@@ -270,7 +271,7 @@ export class TaskAttempts {
   }
 
   #complete(output: Stored, attempts: number): void {
-    this.#cancelUnasked(this.#call.recorded?.children ?? []);
+    this.#core.cancelUnasked(this.#call);
     const { outputStorage } = this.#task.options;
     const meta = this.#meta(attempts);
     if (outputStorage === undefined || outputStorage === "engine") {
@@ -298,24 +299,18 @@ export class TaskAttempts {
   }
 
   #fail(failure: Failure): void {
-    this.#cancelUnasked(this.#call.recorded?.children ?? []);
+    this.#core.cancelUnasked(this.#call);
     this.#core.fail(this.#call, failure, this.#meta(failure.attempts));
   }
 
-  /** Calls that a lost copy left open inside this task and that nobody has made again. */
-  #cancelUnasked(children: readonly RecordedCall[]): void {
-    for (const child of children) {
-      this.#cancelUnasked(child.children);
-      if (child.outcome || child.asked) continue;
-      const open = new Call(child.id, { ...child, scope: this.#call.scope, recorded: child });
-      this.#core.emit(open, "TASK_CANCELLED", "null");
-    }
-  }
-
   async #attempt(attempt: number): Promise<Result> {
-    if (this.#isAborted) return { failure: this.#abortFailure(attempt) };
     const missing = await this.#provide(attempt);
     if (missing) return { failure: missing };
+    if (this.#isAborted) {
+      // Given up meanwhile: there is no body yet that could be told.
+      this.#core.cancel(this.#call);
+      return { failure: this.#abortFailure(attempt) };
+    }
     const { timeout, output: schema } = this.#task.options;
     const context = this.#context(attempt, null);
     const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
@@ -327,24 +322,41 @@ export class TaskAttempts {
     return this.#checked(result, schema, attempt);
   }
 
-  /** Runs a function of the task for a limited time; what it gives later is ignored (EXE-41). */
+  /**
+   * Runs a function of the task for a limited time; what it gives later is ignored (EXE-41). Time
+   * that it waits for the outside world does not count, whether the execution is parked or not.
+   */
   async #runFor(
     ms: number,
     context: AttemptContext,
     body: (input: unknown, ctx: TaskContext) => unknown,
     message: string,
   ): Promise<Result> {
+    const { host } = this.#core.options;
+    const call = this.#call;
     let cancelTimer = () => {};
+    const end = host.now() - call.waitedMs + ms;
     const late = new Promise<Result>((resolve) => {
-      cancelTimer = this.#core.options.host.setTimer(() => {
-        const of = this.#of(context.attempt);
-        const failure = engineFailure("TaskTimeoutError", message, of);
+      const look = () => {
+        if (call.waitingSince !== undefined) return;
+        const left = end + call.waitedMs - host.now();
+        if (left > 0) {
+          cancelTimer = host.setTimer(look, left);
+          return;
+        }
+        const failure = engineFailure("TaskTimeoutError", message, this.#of(context.attempt));
         context.abort(taskError(failure));
         resolve({ failure });
-      }, ms);
+      };
+      call.onRunsOn = () => {
+        cancelTimer();
+        look();
+      };
+      cancelTimer = host.setTimer(look, ms);
     });
     const result = await this.#run(context, body, late);
     cancelTimer();
+    call.onRunsOn = undefined;
     return result;
   }
 

@@ -1,6 +1,7 @@
 import {
   type CallResolution,
   type CallResolutions,
+  type CallStart,
   type Cancel,
   type Change,
   type Checkpoint,
@@ -53,11 +54,13 @@ export interface MemoryEngineOptions {
 
 interface Copy {
   readonly execution: RunningExecution;
-  readonly session: string;
+  session: string;
   generation: number;
   /** How far the copy knows the log: what it sent itself, and what was pushed. */
   seen: number;
 }
+
+type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
 
 const CANCEL_TIMEOUT_MS = 300_000;
 const MAX_DEPTH = 20;
@@ -85,6 +88,7 @@ export class MemoryEngine {
   readonly #copies: Map<string, Copy> = new Map();
   /** What calls start, by parent and call: a checkpoint that comes twice starts one child. */
   readonly #resolved: Map<string, CallResolution> = new Map();
+  readonly #ports: WeakMap<RunningExecution, Copy> = new WeakMap();
   #sessions = 0;
 
   constructor(options: MemoryEngineOptions) {
@@ -108,14 +112,9 @@ export class MemoryEngine {
 
   /** Makes an execution of a workflow; nobody runs it yet. */
   start(workflow: AnyWorkflow, input: unknown, over: Partial<NewExecution> = {}): ExecutionRow {
-    const execution_id = over.execution_id ?? this.#options.newId();
-    this.create({
-      ...this.#fresh(workflow, input),
-      trigger: { kind: "api" },
-      ...over,
-      execution_id,
-    });
-    return this.row(execution_id);
+    const fresh = { ...this.#fresh(workflow, input), ...over };
+    this.create(fresh);
+    return this.row(fresh.execution_id);
   }
 
   /** An execution that goes on from copied events of another (EXE-87). */
@@ -185,18 +184,22 @@ export class MemoryEngine {
       }),
     };
     this.#copies.set(execution_id, copy);
+    this.#ports.set(copy.execution, copy);
     void copy.execution.ended.then(() => this.#leave(execution_id, copy));
     return copy.execution;
   }
 
   /** Lets a parked copy go on instead of replaying; undefined when it cannot. */
   wake(execution_id: string, parked: RunningExecution): RunningExecution | undefined {
+    // Its port goes on as well, under the new claim.
+    const copy = this.#ports.get(parked);
+    if (!copy) return undefined;
     const { head } = parked;
     const session = `s${++this.#sessions}`;
     this.#claimFor(execution_id, session);
     const claimed = this.row(execution_id);
     const { generation } = claimed;
-    const copy: Copy = { execution: parked, session, generation, seen: claimed.head };
+    Object.assign(copy, { session, generation, seen: claimed.head });
     this.#copies.set(execution_id, copy);
     const ended = parked.wake(this.log(execution_id).slice(head), false);
     if (!ended) return undefined;
@@ -322,33 +325,36 @@ export class MemoryEngine {
   }
 
   /** What the `call`s among events start. */
-  #resolve(
-    { execution_id: parent_id, depth }: Pick<ExecutionRow, "execution_id" | "depth">,
-    events: readonly NewEvent[],
-  ): CallResolutions {
+  #resolve(parent: Parent, events: readonly NewEvent[]): CallResolutions {
     return new Map(
       callStarts(events).map(({ task_call_id, start }): [string, CallResolution] => {
-        const target = this.#options.findWorkflow(start.workflow);
-        const refused = (
-          type: "NotFoundError" | "DepthLimitError",
-          message: string,
-        ): [string, CallResolution] => {
-          const failure = engineFailure(type, message, { task_call_id });
-          return [task_call_id, { kind: "refused", failure }];
-        };
-        if (!target) return refused("NotFoundError", `no workflow ${start.workflow}`);
-        if (depth + 1 > MAX_DEPTH) {
-          return refused("DepthLimitError", `children are nested deeper than ${MAX_DEPTH}`);
-        }
-        const of = { execution_id: parent_id, depth };
-        const fresh: NewExecution = {
-          ...this.#fresh(target, start.input),
-          trigger: { kind: "call", id: parent_id },
-          parent: { ...of, call_id: task_call_id, detached: start.detach },
-        };
-        return [task_call_id, { kind: "child", fresh }];
+        const key = `${parent.execution_id}/${task_call_id}`;
+        const resolution = this.#resolved.get(key) ?? this.#child(parent, task_call_id, start);
+        this.#resolved.set(key, resolution);
+        return [task_call_id, resolution];
       }),
     );
+  }
+
+  #child(parent: Parent, task_call_id: string, start: CallStart): CallResolution {
+    const refused = (type: "NotFoundError" | "DepthLimitError", message: string) => {
+      const failure = engineFailure(type, message, { task_call_id });
+      return { kind: "refused" as const, failure };
+    };
+    const target = this.#options.findWorkflow(start.workflow);
+    if (!target) return refused("NotFoundError", `no workflow ${start.workflow}`);
+    if (parent.depth + 1 > MAX_DEPTH) {
+      return refused("DepthLimitError", `children are nested deeper than ${MAX_DEPTH}`);
+    }
+    const { execution_id, depth } = parent;
+    const fresh: NewExecution = {
+      ...this.#fresh(target, start.input),
+      trigger: { kind: "call", id: execution_id },
+      parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
+      ...(start.version !== undefined && { version: start.version }),
+      ...(start.name !== undefined && { name: start.name }),
+    };
+    return { kind: "child", fresh };
   }
 
   #fresh(

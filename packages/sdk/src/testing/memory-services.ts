@@ -1,19 +1,31 @@
-import { EngineError, type StoredReference } from "@engine/contract";
+import { type Encoded, EngineError, referenceOf, type StoredReference } from "@engine/contract";
 import type { Host, TaskServices } from "../replay/port.ts";
 
 export interface MemoryServicesOptions extends Pick<Host, "hash"> {
   readonly secrets?: Readonly<Record<string, unknown>>;
   readonly configs?: Readonly<Record<string, unknown>>;
+  /** Ends the life of cached results; without it they live for good. */
+  readonly now?: () => number;
+}
+
+export interface MemoryServices extends TaskServices {
+  /** A stored value as if the log held it, if it was taken to this memory. */
+  inline(encoded: Encoded): Encoded;
 }
 
 /** Cache, values, secrets and configs in memory. */
-export function memoryServices(options: MemoryServicesOptions): TaskServices {
-  const { hash, secrets = {}, configs = {} } = options;
-  const cache = new Map<string, string>();
+export function memoryServices(options: MemoryServicesOptions): MemoryServices {
+  const { hash, secrets = {}, configs = {}, now = () => 0 } = options;
+  const cache = new Map<string, { readonly text: string; readonly until: number }>();
   const values = new Map<string, string>();
   return {
-    lookUp: async (key) => cache.get(JSON.stringify(key)),
-    keep: async (key, text) => void cache.set(JSON.stringify(key), text),
+    lookUp: async (key) => {
+      const kept = cache.get(JSON.stringify(key));
+      return kept && now() < kept.until ? kept.text : undefined;
+    },
+    keep: async (key, text, ttl_ms) => {
+      cache.set(JSON.stringify(key), { text, until: now() + ttl_ms });
+    },
     saveValue: async (text): Promise<StoredReference> => {
       const reference_id = `memory/${hash(text)}`;
       values.set(reference_id, text);
@@ -26,6 +38,10 @@ export function memoryServices(options: MemoryServicesOptions): TaskServices {
     },
     secrets: async (_, names) => picked(secrets, names),
     configs: async (_, names) => picked(configs, names),
+    inline: (encoded) => {
+      const text = values.get(referenceOf(encoded)?.reference_id ?? "");
+      return text === undefined ? encoded : (JSON.parse(text) as Encoded);
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { SourceMap } from "node:module";
 import { expect, test } from "vitest";
 import { transpile } from "./bundle.ts";
 
@@ -21,8 +22,33 @@ export const a = workflow({ name: "a" }, async (n: Absent & Unused) => [z, creat
   expect(issues).toEqual([]);
   expect(bundle).toContain(`from "@engine/sdk"`);
   expect(bundle).toContain("ö");
-  expect(bundle).not.toMatch(/Absent|Unused|sourceMappingURL/);
+  expect(bundle).not.toMatch(/Absent|Unused/);
   expect(await transpile(source)).toEqual({ bundle, issues });
+});
+
+test("EXE-59 stacks of a single source name the lines the user wrote, and nothing of this machine", async () => {
+  const source = `import { task } from "@engine/sdk";
+
+interface Order { readonly id: string }
+type Orders =
+  | Order[];
+
+export const charge = task({ name: "charge" }, async (orders: Orders) => {
+  throw new Error("no funds");
+});`;
+  const { bundle } = await transpile(source);
+  const [, encoded = ""] =
+    /\n\/\/# sourceMappingURL=data:application\/json;base64,(.+)\n$/.exec(bundle) ?? [];
+  const payload = JSON.parse(Buffer.from(encoded, "base64").toString());
+  expect(payload).toMatchObject({ sourceRoot: "workflow:///", sources: ["workflow.ts"] });
+  expect(Object.keys(payload)).not.toContain("sourcesContent");
+
+  const lines = bundle.split("\n");
+  const line = lines.findIndex((text) => text.includes("no funds"));
+  expect(line).toBeLessThan(7);
+  const column = lines[line]?.indexOf("new Error") ?? -1;
+  const found = new SourceMap(payload).findEntry(line, column);
+  expect(found).toMatchObject({ originalLine: 7, originalColumn: 8 });
 });
 
 test("EXE-59 a single source imports only @engine/*, zod and node:*", async () => {

@@ -6,6 +6,7 @@ import { walk } from "oxc-walker";
 import { literalKey } from "./binding.ts";
 import { lineColumns } from "./line-column.ts";
 import { shorten } from "./source-issues.ts";
+import { sourceMapComment } from "./source-map.ts";
 import { parseModule } from "./source-module.ts";
 import { readSource, syntaxError } from "./source-reading.ts";
 
@@ -25,14 +26,15 @@ export async function transpile(
       format: "esm",
       target: "node22",
       sourcefile: SOURCE_FILE,
-      sourcemap: false,
+      sourcemap: "external",
+      sourcesContent: false,
       charset: "utf8",
       legalComments: "none",
       logLevel: "silent",
       // Without it a tsconfig would be assumed, and its defaults may change with esbuild.
       tsconfigRaw: { compilerOptions: { useDefineForClassFields: true } },
     });
-    bundle = result.code;
+    bundle = result.code + sourceMapComment(result.map);
   } catch (error) {
     const { errors } = error as Partial<TransformFailure>;
     if (!errors?.length) throw error;

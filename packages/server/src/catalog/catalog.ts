@@ -105,13 +105,13 @@ export class Catalog {
     return found;
   }
 
-  /** The version an execution is pinned to, which may have been deleted since (EXE-70). */
-  async pinned(namespace: string, name: string, version: number): Promise<StoredVersion> {
-    const known = this.#versions.get(`${namespace}/${name}/${version}`);
-    if (known) return known;
-    const found = await this.#store.findVersion(namespace, name, version, { deleted: true });
-    if (!found) throw await this.#unknown(namespace, name, version);
-    return found;
+  /** The version that was registered with a module, which may have been deleted since (EXE-54). */
+  findOfModule(
+    namespace: string,
+    name: string,
+    module_hash: string,
+  ): Promise<StoredVersion | undefined> {
+    return this.#store.findVersionOfModule(namespace, name, module_hash);
   }
 
   /** The bundle's hash and size, if the bundle was read already. */

@@ -32,26 +32,54 @@ function calledTarget(graph: SourceGraph, module: SourceModule, node: Node): Tar
   return node.type === "MemberExpression" ? resolve(graph, { module, node }) : undefined;
 }
 
-function adviceFor(target: Target, isRead: boolean): { what: string; fix: string } | undefined {
-  if (target.kind === "package") {
-    if (!isBuiltin(target.source)) return undefined;
-    const what = `${target.source} in a workflow body`;
-    return !isRead || isProcess(target.source) ? { what, fix: RECORD } : undefined;
-  }
+interface Advice {
+  readonly what: string;
+  readonly fix: string;
+}
+
+function adviceFor(target: Target, isRead: boolean): Advice | undefined {
+  if (target.kind === "package") return adviceForModule(target.source, target.keys, isRead);
   if (target.kind !== "global") return undefined;
   const [name, ...keys] =
     target.name === "globalThis" ? target.keys : [target.name, ...target.keys];
   if (name === "process" && keys.length > 0) {
     return { what: `process.${keys.join(".")}`, fix: `pass it as input, or ${RECORD}` };
   }
-  if (isRead) return undefined;
-  if (name === "fetch" && keys.length === 0) return { what: "fetch", fix: RECORD };
-  if (name === "performance" && keys[0] === "now") {
-    return { what: "performance.now", fix: "use Date.now, which replays as it was" };
-  }
-  return undefined;
+  const what = [name, ...keys].join(".");
+  const fix = isRead ? undefined : GLOBAL_CALLS.get(what);
+  return fix === undefined ? undefined : { what, fix };
 }
 
-function isProcess(source: string): boolean {
-  return source === "node:process" || source === "process";
+const RANDOM = `use crypto.randomUUID or Math.random, which replay as they were, or ${RECORD}`;
+const TIMER = "use setTimeout, which is a durable timer in a body";
+
+/** The engine replaces `Date`, `Math.random`, `crypto.randomUUID`, `setTimeout` and `setInterval`. */
+const GLOBAL_CALLS: ReadonlyMap<string, string> = new Map([
+  ["fetch", RECORD],
+  ["performance.now", "use Date.now, which replays as it was"],
+  ["crypto.getRandomValues", RANDOM],
+  ["setImmediate", TIMER],
+  ["AbortSignal.timeout", TIMER],
+]);
+
+/** Modules of Node that only compute, or that the engine makes safe to replay. */
+const SAFE_MODULES: ReadonlySet<string> = new Set([
+  ...["assert", "assert/strict", "buffer", "events", "path", "path/posix", "path/win32"],
+  ...["querystring", "string_decoder", "timers", "timers/promises", "url", "util", "util/types"],
+]);
+
+function adviceForModule(
+  source: string,
+  keys: readonly string[],
+  isRead: boolean,
+): Advice | undefined {
+  if (!isBuiltin(source)) return undefined;
+  const module = source.replace(/^node:/, "");
+  if (isRead && module !== "process") return undefined;
+  const [name] = keys[0] === "default" ? keys.slice(1) : keys;
+  const isTimers = module === "timers" || module === "timers/promises";
+  if (isTimers && name === "setImmediate") return { what: name, fix: TIMER };
+  if (module === "crypto" && name === "randomUUID") return undefined;
+  if (SAFE_MODULES.has(module)) return undefined;
+  return { what: `${source} in a workflow body`, fix: RECORD };
 }

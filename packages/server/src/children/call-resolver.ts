@@ -24,13 +24,16 @@ import type { CallingExecution } from "./authorize-call.ts";
 export const NO_CALLS: CallResolutions = new Map();
 
 /** Past it what is known of siblings is found out again. */
-const KNOWN_SIBLINGS = 10_000;
+const KNOWN_SIBLINGS = 1_000;
 
 export class CallResolver {
   readonly #ports: Pick<EnginePorts, "ids" | "seed" | "clock" | "config" | "authorizeCall">;
   readonly #catalog: Catalog;
-  /** Versions by bundle and qualified name; null for a workflow that is not in the bundle's file. */
-  readonly #siblings = new Map<string, number | null>();
+  /**
+   * Versions by bundle and qualified name; null for a workflow that is not in the bundle's file. A
+   * file's workflows are registered together, so neither becomes untrue.
+   */
+  readonly #siblings = new Map<string, StoredVersion | null>();
 
   constructor(parts: {
     ports: Pick<EnginePorts, "ids" | "seed" | "clock" | "config" | "authorizeCall">;
@@ -95,6 +98,7 @@ export class CallResolver {
     return {
       ...pinTo(found),
       execution_id: this.#ports.ids(),
+      name: start.name ?? null,
       input: encode(start.input, "input"),
       trigger: { kind: "call", id: execution_id },
       by: null,
@@ -113,27 +117,16 @@ export class CallResolver {
     version: number | undefined,
   ): Promise<StoredVersion> {
     if (version !== undefined) return this.#catalog.resolve(namespace, name, version);
-    const latest = await this.#catalog.resolve(namespace, name);
     const { module_hash } = caller;
-    if (module_hash === null || latest.module_hash === module_hash) return latest;
+    if (module_hash === null) return this.#catalog.resolve(namespace, name);
     const key = `${module_hash} ${namespace}/${name}`;
     let sibling = this.#siblings.get(key);
     if (sibling === undefined) {
-      sibling = await this.#findSibling(latest, module_hash);
+      sibling = (await this.#catalog.findOfModule(namespace, name, module_hash)) ?? null;
       if (this.#siblings.size >= KNOWN_SIBLINGS) this.#siblings.clear();
       this.#siblings.set(key, sibling);
     }
-    return sibling === null ? latest : this.#catalog.pinned(namespace, name, sibling);
-  }
-
-  /** Looks from the latest version down: a caller is seldom far behind. */
-  async #findSibling({ record }: StoredVersion, module_hash: string): Promise<number | null> {
-    const { namespace, name } = record;
-    for (let version = record.version - 1; version > 0; version--) {
-      const found = await this.#catalog.pinned(namespace, name, version);
-      if (found.module_hash === module_hash) return version;
-    }
-    return null;
+    return sibling ?? this.#catalog.resolve(namespace, name);
   }
 }
 

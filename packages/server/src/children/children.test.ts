@@ -37,6 +37,7 @@ interface Start {
   readonly version?: number;
   readonly wait?: boolean;
   readonly detach?: boolean;
+  readonly name?: string;
 }
 
 /** The beginning of a call, as the log holds it. */
@@ -187,6 +188,34 @@ export const parent = workflow({ name: "parent", namespace: "shop" }, async (inp
 `;
   await t.engine.catalog.register({ source: alone }, { by: null });
   expect(await versionOf(2)).toBe(2);
+});
+
+test("EXE-54 a child has the label its call gives it", async () => {
+  await using t = await family();
+  const worker = await t.worker();
+  const { child } = await calling(t, worker, { name: "for ann" });
+  expect(child.name).toBe("for ann");
+});
+
+test("EXE-54 EXE-70 a call within a file finds its version also after that was deleted", async () => {
+  await using t = await family();
+  await t.engine.catalog.register({ source: CHILD }, { by: null });
+  const worker = await t.worker();
+  await runParent(t);
+  const assigned = await worker.next("assign");
+  await t.engine.catalog.delete("shop", "child", 1);
+  await worker.started(assigned, [call(worker)]);
+  const first = await worker.next("assign");
+  expect(first).toMatchObject({ workflow: "child", version: 1, module: assigned.module });
+
+  // With no live version left only those of the file's own executions can start it.
+  await t.engine.catalog.delete("shop", "child");
+  await worker.checkpoint(assigned, 4, "RUNNING", [call(worker, {}, "call~2")]);
+  expect(await worker.next("assign")).toMatchObject({ workflow: "child", version: 1 });
+  await worker.checkpoint(assigned, 5, "RUNNING", [call(worker, { version: 1 }, "call~3")]);
+  expect((await worker.next("events")).events).toMatchObject([
+    { type: "TASK_FAILED", source_id: "call~3", value: { type: "NotFoundError" } },
+  ]);
 });
 
 test("EXE-56 wait: false gives the child's id as soon as it exists", async () => {

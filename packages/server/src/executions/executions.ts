@@ -7,6 +7,7 @@ import {
   encode,
   type History,
   isName,
+  isTerminal,
   type Json,
   NAME_RULE,
   notFound,
@@ -21,6 +22,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveOutput } from "../values/resolve-output.ts";
 import type { Sessions } from "../workers/sessions.ts";
+import { followAfter, followNow } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
@@ -28,6 +30,7 @@ import { toHistory } from "./history.ts";
 import type {
   CancelRequest,
   FollowOptions,
+  FollowRequest,
   ForkRequest,
   ResumeRequest,
   SignalRequest,
@@ -36,7 +39,7 @@ import type {
 } from "./requests.ts";
 import { rowBefore } from "./row-after.ts";
 import { pinTo } from "./version-pin.ts";
-import type { Waiters, WaitOptions } from "./waiters.ts";
+import { isSettled, type Waiters, type WaitOptions } from "./waiters.ts";
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -80,7 +83,7 @@ export class Executions {
   /** Settles once the execution exists, so that a refusal is no stream. */
   async startAndFollow(request: StartRequest, options: FollowOptions = {}): Promise<Follower> {
     const execution_id = this.#ports.ids();
-    const follower = this.#parts.followers.open(execution_id);
+    const follower = this.#parts.followers.open(execution_id, isSettled);
     try {
       const { row } = await this.#start(execution_id, request);
       follower.begin(rowBefore(row), 0, options.detailed ? [] : undefined);
@@ -117,7 +120,7 @@ export class Executions {
 
   async resumeAndFollow(request: ResumeRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id } = request;
-    const follower = this.#parts.followers.open(execution_id);
+    const follower = this.#parts.followers.open(execution_id, isSettled);
     try {
       const { row, events } = await this.resume(request);
       const seen = row.head - events.length;
@@ -205,6 +208,23 @@ export class Executions {
       return await wait.until(await this.get(execution_id), options);
     } finally {
       wait.close();
+    }
+  }
+
+  /** Follows an execution that exists to its end, also through pauses (EXE-93). */
+  async follow(request: FollowRequest, options: FollowOptions = {}): Promise<Follower> {
+    const { execution_id, after } = request;
+    const { detailed } = options;
+    const isLast = ({ state }: ExecutionRow) => isTerminal(state);
+    const follower = this.#parts.followers.open(execution_id, isLast);
+    try {
+      const row = await this.get(execution_id);
+      if (after === undefined) await followNow(this.#store, follower, row, detailed);
+      else await followAfter(this.#store, follower, row, { after, detailed });
+      return this.#limit(follower, options);
+    } catch (error) {
+      follower.close();
+      throw error;
     }
   }
 

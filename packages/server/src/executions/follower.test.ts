@@ -9,6 +9,7 @@ import type { LoggedEvent } from "@engine/store";
 import { expect, test } from "vitest";
 import { Follower } from "./follower.ts";
 import { rowBefore } from "./row-after.ts";
+import { isSettled } from "./waiters.ts";
 
 interface News {
   readonly row: ExecutionRow;
@@ -49,6 +50,8 @@ function logged({ head }: ExecutionRow, events: readonly NewEvent[]): LoggedEven
   return events.map((event, i) => ({ event: { ...event, seq: first + i }, recorded_at: 0 }));
 }
 
+const ports = { shown: async (row: ExecutionRow) => row, isLast: isSettled };
+
 async function idsOf(follower: Follower): Promise<unknown[]> {
   const ids: unknown[] = [];
   for await (const part of follower.frames()) ids.push(typeof part === "string" ? part : part.id);
@@ -57,7 +60,7 @@ async function idsOf(follower: Follower): Promise<unknown[]> {
 
 test("EXE-91 frames come in the order of the log, whatever order the commits are told in", async () => {
   const [created, claimed, started, completed] = commits() as [News, News, News, News];
-  const follower = new Follower("x", async (row) => row);
+  const follower = new Follower("x", ports);
   follower.begin(rowBefore(created.row), 0);
   for (const { row, logged } of [completed, claimed, started, created]) follower.see(row, logged);
   expect(await idsOf(follower)).toEqual([1, 2, 3, 4]);
@@ -65,7 +68,7 @@ test("EXE-91 frames come in the order of the log, whatever order the commits are
 
 test("EXE-91 what is told twice comes once", async () => {
   const news = commits();
-  const follower = new Follower("x", async (row) => row);
+  const follower = new Follower("x", ports);
   follower.begin(rowBefore(commits()[0]?.row as ExecutionRow), 0);
   for (const { row, logged } of [...news.slice(0, 2), ...news]) follower.see(row, logged);
   expect(await idsOf(follower)).toEqual([1, 2, 3, 4]);
@@ -73,7 +76,7 @@ test("EXE-91 what is told twice comes once", async () => {
 
 test("what was committed before the reader knew where to begin is not lost", async () => {
   const news = commits();
-  const follower = new Follower("x", async (row) => row);
+  const follower = new Follower("x", ports);
   for (const { row, logged } of news) follower.see(row, logged);
   follower.begin(news[1]?.row as ExecutionRow, 2);
   expect(await idsOf(follower)).toEqual([3, 4]);

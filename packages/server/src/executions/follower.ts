@@ -10,7 +10,9 @@ import {
 import type { LoggedEvent } from "@engine/store";
 import { toRecord } from "./record.ts";
 import { rowAfter } from "./row-after.ts";
-import { isSettled } from "./waiters.ts";
+
+/** Whether a stream closes after the frame that has this row. */
+export type IsLast = (row: ExecutionRow) => boolean;
 
 /** A frame, or the text of a comment. */
 export type FollowPart = SseFrame | string;
@@ -39,13 +41,19 @@ interface News {
   readonly logged: readonly LoggedEvent[];
 }
 
+/** Whether a stream has a frame for an event. */
+export function makesState(type: EventType): boolean {
+  return STATE_WORDS[type] !== undefined;
+}
+
 /**
- * One reader of a run or resume: turns commits into frames, none skipped and none repeated. State
+ * One reader of an execution: turns commits into frames, none skipped and none repeated. State
  * frames are never dropped; of progress it holds 1,000 and tells how many it let go (PRG-6).
  */
 export class Follower {
   readonly execution_id: string;
   readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
+  readonly #isLast: IsLast;
   readonly #onClosed: (() => void)[] = [];
   /** The execution as of `#seen`; undefined until the reader knows where it begins. */
   #row: ExecutionRow | undefined;
@@ -61,10 +69,17 @@ export class Follower {
   #hasEnded = false;
   #wake: (() => void) | undefined;
 
-  /** @param shown The row with its real values, as records show it. */
-  constructor(execution_id: string, shown: (row: ExecutionRow) => Promise<ExecutionRow>) {
+  /** @param ports.shown The row with its real values, as records show it. */
+  constructor(
+    execution_id: string,
+    ports: {
+      readonly shown: (row: ExecutionRow) => Promise<ExecutionRow>;
+      readonly isLast: IsLast;
+    },
+  ) {
     this.execution_id = execution_id;
-    this.#shown = shown;
+    this.#shown = ports.shown;
+    this.#isLast = ports.isLast;
   }
 
   /** Called once, when the reader has left or everything was told. */
@@ -82,6 +97,17 @@ export class Follower {
     this.#seen = seen;
     this.#log = log && [...log];
     this.#tellEarly();
+  }
+
+  /**
+   * Begins with the state the execution is in.
+   *
+   * @param id `seq` of the event that made this state.
+   */
+  beginNow(row: ExecutionRow, id: number, log?: readonly LoggedEvent[]): void {
+    this.#log = log && [...log];
+    this.#pushState(row, row.state.toLowerCase(), id);
+    this.begin(row, row.head, log);
   }
 
   /** Up to where the log was told. */
@@ -167,14 +193,14 @@ export class Follower {
 
   #tellState(row: ExecutionRow, { event }: LoggedEvent): void {
     const word = STATE_WORDS[event.type];
-    if (!word) return;
-    const frame = {
-      event: `${row.workflow}.execution.${word}`,
-      id: event.seq,
-      data: toRecord(row, this.#log),
-    };
+    if (word) this.#pushState(row, word, event.seq);
+  }
+
+  #pushState(row: ExecutionRow, word: string, id: number): void {
+    const event = `${row.workflow}.execution.${word}`;
+    const frame = { event, id, data: toRecord(row, this.#log) };
     this.#push(referenceOf(row.input) || referenceOf(row.output) ? { ...frame, row } : frame);
-    if (isSettled(row)) this.end();
+    if (this.#isLast(row)) this.end();
   }
 
   async #resolved(part: FollowPart | Unresolved): Promise<FollowPart> {

@@ -1,7 +1,7 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Changed, LoggedEvent, Store } from "@engine/store";
 import type { ProgressHub } from "../progress/progress-hub.ts";
-import { Follower } from "./follower.ts";
+import { Follower, type IsLast } from "./follower.ts";
 
 /** The readers of running executions, fed by the commits of this process. */
 export class Followers {
@@ -22,9 +22,12 @@ export class Followers {
     this.#shown = ports.shown;
   }
 
-  /** Open it before the change it begins with, then `begin` it or `close` it. */
-  open(execution_id: string): Follower {
-    const follower = new Follower(execution_id, this.#shown);
+  /**
+   * Open it before the change it begins with, or before the row it begins with is read, then `begin`
+   * it or `close` it.
+   */
+  open(execution_id: string, isLast: IsLast): Follower {
+    const follower = new Follower(execution_id, { shown: this.#shown, isLast });
     follower.onClosed(this.#progress.join(execution_id, (item) => follower.seeProgress(item)));
     const followers = this.#followers.get(execution_id) ?? new Set();
     this.#followers.set(execution_id, followers.add(follower));

@@ -56,6 +56,12 @@ export interface ForkRequest extends ChangeRequest {
   readonly label?: string | undefined;
 }
 
+export interface FollowRequest {
+  readonly execution_id: string;
+  /** Begins with what came after this event, instead of with the state now. */
+  readonly after?: number | undefined;
+}
+
 export interface FollowOptions {
   /** Records in the frames carry their events. */
   readonly detailed?: boolean | undefined;

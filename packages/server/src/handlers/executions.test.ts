@@ -219,3 +219,31 @@ test("EXE-49 EXE-91 a stream's last frame shows an output that is kept elsewhere
     expect(last).toMatchObject({ data: { output: isGone ? { $stored } : "large" } });
   }
 });
+
+test("EXE-85 a list is of the children of one execution, or of those that are nobody's child", async () => {
+  await using t = await TestEngine.start();
+  const { get } = http(t);
+  const worker = await t.worker();
+  const { execution_id: other } = await t.run();
+  await worker.next("assign");
+  await t.run();
+  const parent = await worker.next("assign");
+  const call = { workflow: "default/hello", input: null, wait: true, detach: false };
+  await worker.started(parent, [worker.callEvent("TASK_STARTED", "call~1", call)]);
+  const { execution_id: child } = await worker.next("assign");
+  const ids = async (path: string) => {
+    const answer = await get(path);
+    expect(answer.statusCode).toBe(200);
+    const { items, total } = answer.json<{ items: ExecutionRecord[]; total: number }>();
+    return [...items.map(({ execution_id }) => execution_id), total];
+  };
+  const { execution_id } = parent;
+  for (const path of ["/executions", "/workflows/default/hello/executions"]) {
+    expect(await ids(`${path}?parent_id=${execution_id}`)).toEqual([child, 1]);
+    expect(await ids(`${path}?parent_id=${other}`)).toEqual([0]);
+    expect(await ids(`${path}?root=true`)).toEqual([execution_id, other, 2]);
+    expect(await ids(`${path}?root=false`)).toEqual([child, execution_id, other, 3]);
+    expect((await get(`${path}?root=yes`)).statusCode).toBe(422);
+    expect((await get(`${path}?parent_id=`)).statusCode).toBe(422);
+  }
+});

@@ -1,5 +1,6 @@
 import {
   DEFAULT_NAMESPACE,
+  EngineError,
   type ExecutionRecord,
   type ExecutionRow,
   isTerminal,
@@ -49,8 +50,13 @@ export function executionHandlers(
     listOfWorkflow: ({ params: { ns, wf }, query }) =>
       list({ ...query, namespace: ns, workflow: wf }),
     list: ({ query }) => list(query),
-    get: async ({ params: { id }, query }, call) => {
+    get: async ({ params: { id }, query, headers }, call) => {
       const { mode, detailed, after, before, limit } = query;
+      if (mode === "stream") {
+        refusePage({ after, before, limit });
+        const request = { execution_id: id, after: headers["last-event-id"] };
+        return runStream(await executions.follow(request, followOptions(query, call)));
+      }
       const row = mode
         ? await executions.wait(id, waitOptions(query, call))
         : await executions.get(id);
@@ -197,6 +203,22 @@ function cancelRequest(
 ): CancelRequest {
   const workflow = { namespace: ns, name: wf };
   return { workflow, execution_id: id, reason, by: call.caller.principal };
+}
+
+/** A stream carries on from its own header. */
+function refusePage(
+  page: Readonly<Record<"after" | "before" | "limit", number | undefined>>,
+): void {
+  const issues = Object.entries(page)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => ({
+      path: `query.${name}`,
+      message: "names a page, which a stream has not; go on after a frame with Last-Event-ID",
+    }));
+  const [first] = issues;
+  if (!first) return;
+  const message = `${first.path} ${first.message}`;
+  throw new EngineError("invalid_input", message, { details: { issues } });
 }
 
 function upTo({ head }: ExecutionRow, log: readonly LoggedEvent[]): readonly LoggedEvent[] {

@@ -8,7 +8,7 @@ import { ManualTime } from "./manual-time.ts";
 import { type MemoryValues, memoryValues } from "./memory-values.ts";
 import { ScriptedWorker } from "./scripted-worker.ts";
 
-/** An engine on a store in memory, under a clock that the test moves. */
+/** An engine on a store of its own, in memory unless said otherwise, under a clock that the test moves. */
 export class TestEngine implements AsyncDisposable {
   readonly time: ManualTime;
   readonly store: Store;
@@ -30,10 +30,13 @@ export class TestEngine implements AsyncDisposable {
   }
 
   /** @param config Keys of the `[engine]` table that are not at their defaults. */
-  static async start(config: unknown = {}): Promise<TestEngine> {
+  static async start(
+    config: unknown = {},
+    { path = ":memory:" }: { readonly path?: string } = {},
+  ): Promise<TestEngine> {
     const time = new ManualTime();
     const store = await openSqliteStore({
-      path: ":memory:",
+      path,
       synchronous: "normal",
       clock: time.clock,
     });

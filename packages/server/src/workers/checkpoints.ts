@@ -7,6 +7,7 @@ import {
   decideCheckpoint,
   EngineError,
   isCallStart,
+  malformedCheckpoint,
   notFound,
 } from "@engine/contract";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
@@ -66,6 +67,8 @@ export class Checkpoints {
     execution_id: string,
     item: Checkpoint,
   ): Promise<Exclude<CheckpointAnswer, { error: unknown }>> {
+    const malformed = malformedCheckpoint(item);
+    if (malformed) throw malformed;
     const { base_seq, events } = item;
     // Nothing is awaited in the usual case: what arrives together shares a commit.
     const calls = events.some(isCallStart) ? await this.#resolve(execution_id, item) : NO_CALLS;

@@ -169,6 +169,27 @@ export function catalogConformance(open: Open): void {
     expect(await store.readFiles("default", "hello", 1)).toHaveLength(1);
   });
 
+  test("EXE-54 a version is found by its module, a live one before a deleted, the newest first", async () => {
+    const store = await opened(open);
+    for (const content of ["c1", "c2", "c1", "c3"]) {
+      await store.registerVersions(registration("hello", content));
+    }
+    const version = async (name: string, module_hash: string, namespace = "default") =>
+      (await store.findVersionOfModule(namespace, name, module_hash))?.record.version;
+    expect(await version("hello", "module-of-c1")).toBe(3);
+    expect(await version("hello", "module-of-c2")).toBe(2);
+    expect(await version("hello", "module-of-c4")).toBeUndefined();
+    expect(await version("bye", "module-of-c1")).toBeUndefined();
+    expect(await version("hello", "module-of-c1", "other")).toBeUndefined();
+
+    await store.deleteVersions("default", "hello", 3);
+    expect(await version("hello", "module-of-c1")).toBe(1);
+    const before = await store.findVersion("default", "hello", 2);
+    await store.deleteVersions("default", "hello");
+    expect(await version("hello", "module-of-c1")).toBe(3);
+    expect(await store.findVersionOfModule("default", "hello", "module-of-c2")).toEqual(before);
+  });
+
   test("EXE-70 deleting what does not live, or lives no more, deletes nothing", async () => {
     const store = await opened(open);
     await store.registerVersions(registration("hello", "c1"));

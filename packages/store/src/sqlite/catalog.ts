@@ -44,6 +44,7 @@ export class Catalog {
   readonly #commits: GroupCommit;
   readonly #latest: Statement<VersionRow>;
   readonly #exact: Statement<VersionRow>;
+  readonly #ofModule: Statement<VersionRow>;
   readonly #lastNumber: Statement<{ version: number | null }>;
   readonly #delete: Statement<{ version: number }>;
   readonly #insertVersion: Statement<unknown>;
@@ -59,6 +60,9 @@ export class Catalog {
       `SELECT ${COLUMNS} ${one} AND deleted_at IS NULL ORDER BY version DESC LIMIT 1`,
     );
     this.#exact = connection.prepare(`SELECT ${COLUMNS} ${one} AND version = ?`);
+    this.#ofModule = connection.prepare(`
+      SELECT ${COLUMNS} ${one} AND module_hash = ?
+      ORDER BY deleted_at IS NOT NULL, version DESC LIMIT 1`);
     this.#lastNumber = connection.prepare(`SELECT max(version) AS version ${one}`);
     this.#delete = connection.prepare(`
       UPDATE workflow_versions SET deleted_at = ?
@@ -135,6 +139,17 @@ export class Catalog {
           : this.#exact.get(namespace, name, version);
       if (!row || (row.deleted_at !== null && !deleted)) return undefined;
       return { record: recordOf(row), module_hash: row.module_hash };
+    });
+  }
+
+  findOfModule(
+    namespace: string,
+    name: string,
+    module_hash: string,
+  ): Promise<StoredVersion | undefined> {
+    return this.#connection.read(() => {
+      const row = this.#ofModule.get(namespace, name, module_hash);
+      return row && { record: recordOf(row), module_hash };
     });
   }
 

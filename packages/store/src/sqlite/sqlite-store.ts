@@ -126,6 +126,14 @@ class SqliteStore implements Store {
     return this.#catalog.find(namespace, name, version, options);
   }
 
+  findVersionOfModule(
+    namespace: string,
+    name: string,
+    module_hash: string,
+  ): Promise<StoredVersion | undefined> {
+    return this.#catalog.findOfModule(namespace, name, module_hash);
+  }
+
   deleteVersions(namespace: string, name: string, version?: number): Promise<readonly number[]> {
     return this.#catalog.delete(namespace, name, version);
   }

@@ -107,7 +107,11 @@ export class FakeServer implements WorkerProtocol {
   start(
     workflow: string,
     module_hash: string,
-    { input = null, watched = false }: { input?: Encoded; watched?: boolean } = {},
+    {
+      input = null,
+      watched = false,
+      transient = false,
+    }: { input?: Encoded; watched?: boolean; transient?: boolean } = {},
   ): string {
     const execution_id = `execution-${++this.#count}`;
     const { row, events } = createdExecution({
@@ -116,6 +120,7 @@ export class FakeServer implements WorkerProtocol {
       workflow,
       version: 1,
       module_hash,
+      transient,
       input,
       trigger: { kind: "api" },
       by: null,

@@ -1,0 +1,98 @@
+/**
+ * What a worker writes is kept as it comes, but the rules read some of it: what a wait is for, when
+ * it ends, why an execution failed. Whatever they could not read is refused before they see it.
+ */
+import * as z from "zod";
+import { EngineError } from "./errors.ts";
+import type { NewEvent } from "./event.ts";
+import { Failure } from "./failure.ts";
+import { type InputIssue, invalidInput } from "./invalid-input.ts";
+import { isName } from "./name.ts";
+import { parseEventTime, parseInstant } from "./time.ts";
+import { decode, store, UnencodableValue } from "./value.ts";
+import type { Checkpoint } from "./worker.ts";
+
+const Instant = z.string().refine((text) => !Number.isNaN(parseInstant(text)), {
+  message: "must be an instant in ISO 8601",
+});
+const Workflow = z.string().refine(isQualified, { message: "must be <namespace>/<name>" });
+
+const SleepStart = z.object({ until: Instant });
+const SignalStart = z.object({ name: z.string(), until: Instant.optional() });
+const ChildStart = z.object({
+  workflow: Workflow,
+  version: z.int().positive().optional(),
+  wait: z.boolean(),
+  detach: z.boolean(),
+  name: z.string().optional(),
+});
+const PauseStart = z.object({
+  name: z.string(),
+  until: Instant.optional(),
+  on_complete: z.string().optional(),
+});
+
+/** Why a checkpoint cannot be taken, whatever the log holds; undefined when it is well formed. */
+export function malformedCheckpoint({
+  events,
+  waiting = [],
+}: Pick<Checkpoint, "events" | "waiting">): EngineError | undefined {
+  for (const [i, event] of events.entries()) {
+    if (Number.isNaN(parseEventTime(event.time))) {
+      return refusal(`events[${i}].time`, "must be YYYY-MM-DD HH:MM:SS.mmm");
+    }
+    const schema = schemaOf(event);
+    const error = schema && malformedValue(schema, event, `events[${i}].value`);
+    if (error) return error;
+  }
+  for (const [i, { until }] of waiting.entries()) {
+    const fits = until === undefined || Instant.safeParse(until).success;
+    if (!fits) return refusal(`waiting[${i}].until`, "must be an instant in ISO 8601");
+  }
+  return undefined;
+}
+
+function schemaOf({ type, kind, value }: NewEvent): z.ZodType | undefined {
+  if (type === "TASK_PAUSED") return PauseStart;
+  if (type === "WORKFLOW_FAILED") return Failure;
+  // Null: what the call was made with could not be stored, so it fails and waits for nothing.
+  if (type !== "TASK_STARTED" || value === null) return undefined;
+  switch (kind) {
+    case "sleep":
+      return SleepStart;
+    case "signal":
+      return SignalStart;
+    case "call":
+      return ChildStart;
+    default:
+      return undefined;
+  }
+}
+
+function malformedValue(
+  schema: z.ZodType,
+  { value }: NewEvent,
+  path: string,
+): EngineError | undefined {
+  let decoded: unknown;
+  try {
+    decoded = decode(value);
+    // What a pause shows and a child gets is stored once more, by itself.
+    store(decoded, "value");
+  } catch (error) {
+    const isOurs = error instanceof UnencodableValue;
+    return refusal(path, isOurs ? error.message : "is no stored value");
+  }
+  const { error } = schema.safeParse(decoded);
+  return error && invalidInput(error, path);
+}
+
+function refusal(path: string, message: string): EngineError {
+  const issues: InputIssue[] = [{ path, message }];
+  return new EngineError("invalid_input", `${path}: ${message}`, { details: { issues } });
+}
+
+function isQualified(text: string): boolean {
+  const parts = text.split("/");
+  return parts.length === 2 && parts.every(isName);
+}

@@ -1,0 +1,416 @@
+import { expect, test } from "vitest";
+import {
+  CancelledError,
+  call,
+  parallel,
+  pause,
+  sleep,
+  type TaskContext,
+  task,
+  workflow,
+} from "../index.ts";
+import { crashEverywhere } from "./crash-sweep.ts";
+import { Scene } from "./scene.ts";
+
+const ran: string[] = [];
+const mark = ({ executionId, taskCallId }: TaskContext) => ran.push(`${executionId}:${taskCallId}`);
+const hangs = task({ name: "hangs" }, (_: unknown, ctx) => {
+  mark(ctx);
+  return new Promise<string>(() => {});
+});
+
+test("EXE-42 a running body's call is given up, its signal aborts, then the execution is CANCELLED", async () => {
+  let reason: unknown;
+  const listens = task({ name: "listens" }, (_, { signal }) => {
+    signal.addEventListener("abort", () => (reason = signal.reason));
+    return new Promise(() => {});
+  });
+  let caught: unknown;
+  const wf = workflow({ name: "w" }, async () => {
+    try {
+      await listens();
+    } catch (error) {
+      caught = error;
+      throw error;
+    }
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.cancel("e1", { by: "ada", reason: "wrong" });
+  await scene.settle();
+  expect(scene.story().slice(3)).toEqual([
+    "TASK_STARTED listens~1",
+    "WORKFLOW_CANCELLING",
+    "TASK_CANCELLED listens~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+  expect(scene.log()[4]).toMatchObject({
+    value: null,
+    meta: { by: "ada", cause: "request", reason: "wrong" },
+  });
+  expect(scene.log().at(-1)).toMatchObject({ value: null, meta: { cause: "request" } });
+  expect(caught).toBeInstanceOf(CancelledError);
+  expect(caught).toMatchObject({ failure: { type: "CancelledError", task_call_id: "listens~1" } });
+  expect(reason).toMatchObject({ failure: { type: "CancelledError" } });
+});
+
+test("EXE-42 a body that catches the cancel and returns is CANCELLED all the same", async () => {
+  const wf = workflow({ name: "w" }, async () => {
+    try {
+      return await hangs();
+    } catch {
+      return "caught";
+    }
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  const row = await scene.toEnd();
+  expect(row).toMatchObject({ state: "CANCELLED", output: null, failure: null });
+});
+
+test("EXE-42 no call starts after a cancel: a later one rejects the same way", async () => {
+  const caught: unknown[] = [];
+  const wf = workflow({ name: "w" }, async () => {
+    await hangs().catch((error: unknown) => caught.push(error));
+    for (const late of [
+      () => hangs(),
+      () => sleep("1s"),
+      () => pause("p"),
+      () => parallel([() => hangs()]),
+    ]) {
+      await late().catch((error: unknown) => caught.push(error));
+    }
+    await call("other").catch((error: unknown) => caught.push(error));
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.settle();
+  expect(caught).toHaveLength(6);
+  for (const error of caught) expect(error).toBeInstanceOf(CancelledError);
+  expect(scene.types().filter((t) => t === "TASK_STARTED")).toHaveLength(1);
+  expect(scene.row().state).toBe("CANCELLED");
+});
+
+test("EXE-25 open calls are given up innermost first, whatever began them", async () => {
+  const outer = task({ name: "outer" }, async () => hangs());
+  const wf = workflow({ name: "w" }, async () =>
+    parallel([() => outer(), () => parallel([() => sleep("1h"), () => pause("p")])]),
+  );
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.settle();
+  const cancelled = scene.story().filter((line) => line.startsWith("TASK_CANCELLED"));
+  const depths = cancelled.map((line) => line.split("/").length);
+  expect(depths).toEqual([...depths].sort((a, b) => b - a));
+  expect(cancelled.map((line) => line.slice(15)).sort()).toEqual([
+    "parallel~1",
+    "parallel~1/outer~1",
+    "parallel~1/outer~1/hangs~1",
+    "parallel~1/parallel~1",
+    "parallel~1/parallel~1/pause~1",
+    "parallel~1/parallel~1/sleep~1",
+  ]);
+  expect(scene.types().at(-1)).toBe("WORKFLOW_CANCELLED");
+});
+
+test("EXE-42 rollbacks of open calls run after their TASK_CANCELLED, with no failure to tell", async () => {
+  const undone: unknown[] = [];
+  const charge = task(
+    {
+      name: "charge",
+      retry: { maxAttempts: 5 },
+      fallback: () => "never",
+      rollback: (input: unknown, ctx) => void undone.push([input, ctx.failure, ctx.taskCallId]),
+    },
+    () => new Promise<string>(() => {}),
+  );
+  const scene = new Scene([workflow({ name: "w" }, async () => charge({ cents: 5 }))]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(undone).toEqual([[{ cents: 5 }, null, "charge~1"]]);
+  expect(scene.story().slice(5)).toEqual([
+    "TASK_CANCELLED charge~1",
+    "TASK_ROLLBACK_STARTED charge~1",
+    "TASK_ROLLBACK_COMPLETED charge~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+  expect(scene.log()[6]?.value).toEqual({ reason: "cancel" });
+});
+
+test("EXE-42 finished calls are not rolled back, nor one whose attempts had rolled it back already", async () => {
+  const undone: string[] = [];
+  const done = task({ name: "done", rollback: () => void undone.push("done") }, async () => 1);
+  const stuck = task(
+    {
+      name: "stuck",
+      rollback: () => void undone.push("stuck"),
+      fallback: () => new Promise<never>(() => {}),
+    },
+    async () => {
+      throw new Error("no");
+    },
+  );
+  const wf = workflow({ name: "w" }, async () => {
+    await done();
+    await stuck();
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  expect(scene.types()).toContain("TASK_FALLBACK_STARTED");
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(undone).toEqual(["stuck"]);
+  expect(scene.types().slice(-2)).toEqual(["TASK_CANCELLED", "WORKFLOW_CANCELLED"]);
+});
+
+test("EXE-42 a rollback that takes longer than rollback_timeout is recorded as failed", async () => {
+  let aborted = false;
+  const slow = task(
+    {
+      name: "slow",
+      rollback: (_: unknown, { signal }) => {
+        signal.addEventListener("abort", () => (aborted = true));
+        return new Promise<void>(() => {});
+      },
+    },
+    () => new Promise(() => {}),
+  );
+  const scene = new Scene([workflow({ name: "w" }, async () => slow())]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(scene.story().slice(-3)).toEqual([
+    "TASK_ROLLBACK_STARTED slow~1",
+    "TASK_ROLLBACK_FAILED slow~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+  expect(scene.log().at(-2)?.value).toMatchObject({
+    type: "TaskTimeoutError",
+    message: "rollback of slow~1 took longer than rollback_timeout, 10s",
+  });
+  expect(aborted).toBe(true);
+});
+
+test("EXE-42 a rollback waits for the body it undoes, which gets the grace of a sibling", async () => {
+  const order: string[] = [];
+  const charge = task(
+    { name: "charge", rollback: () => void order.push("rollback") },
+    async (_: undefined, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      order.push("body");
+    },
+  );
+  const scene = new Scene([workflow({ name: "w" }, async () => charge())]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(order).toEqual(["body", "rollback"]);
+});
+
+test("EXE-42 neither retry nor fallback runs for a call that a cancel interrupts", async () => {
+  let attempts = 0;
+  const flaky = task(
+    { name: "flaky", retry: { maxAttempts: 9, delay: 0 }, fallback: () => "never" },
+    (_: undefined, { signal }) => {
+      attempts++;
+      return new Promise<string>((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("aborted")));
+      });
+    },
+  );
+  const scene = new Scene([workflow({ name: "w" }, async () => flaky())]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(attempts).toBe(1);
+  expect(scene.story().slice(4)).toEqual([
+    "WORKFLOW_CANCELLING",
+    "TASK_CANCELLED flaky~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+});
+
+test.each(["1h", "500ms"] as const)(
+  "EXE-42 a cancel between two attempts (%s apart) ends the call",
+  async (delay) => {
+    let attempts = 0;
+    const flaky = task({ name: "flaky", retry: { maxAttempts: 9, delay } }, async () => {
+      attempts++;
+      throw new Error("no");
+    });
+    const scene = new Scene([workflow({ name: "w" }, async () => flaky())]);
+    await scene.start();
+    scene.engine.cancel("e1");
+    await scene.toEnd();
+    expect(attempts).toBe(1);
+    expect(scene.row().state).toBe("CANCELLED");
+    expect(scene.story()).toContain("TASK_CANCELLED flaky~1");
+  },
+);
+
+test("EXE-17 row 13: a PAUSED execution is replayed to its open calls, which unwind", async () => {
+  const undone: string[] = [];
+  const outer = task({ name: "outer", rollback: () => void undone.push("outer") }, async () =>
+    pause("inside"),
+  );
+  let cleaned = false;
+  const wf = workflow({ name: "w" }, async () => {
+    try {
+      await outer();
+    } finally {
+      cleaned = true;
+    }
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  expect(scene.row().state).toBe("PAUSED");
+  expect(cleaned).toBe(false);
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(undone).toEqual(["outer"]);
+  expect(cleaned).toBe(true);
+  expect(scene.story().slice(-6)).toEqual([
+    "WORKFLOW_RESUMED",
+    "TASK_CANCELLED outer~1/pause~1",
+    "TASK_CANCELLED outer~1",
+    "TASK_ROLLBACK_STARTED outer~1",
+    "TASK_ROLLBACK_COMPLETED outer~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+});
+
+test.each([
+  ["sleep", () => sleep("1d")],
+  ["pause", () => pause("p")],
+  ["call", () => call("child")],
+])("EXE-17 row 13: one that is parked on a %s is unwound by a worker", async (name, wait) => {
+  const child = workflow({ name: "child" }, async () => pause("q"));
+  const scene = new Scene([workflow({ name: "w" }, async () => wait()), child]);
+  await scene.start();
+  expect(scene.row().session).toBeNull();
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(scene.story().slice(-2)).toEqual([`TASK_CANCELLED ${name}~1`, "WORKFLOW_CANCELLED"]);
+  for (const { state } of scene.engine.rows.values()) expect(state).toBe("CANCELLED");
+});
+
+test("EXE-17 row 15: a body that had ended before the cancel reached it ends the way it ended", async () => {
+  const wf = workflow({ name: "w" }, async () => {
+    await sleep(100);
+    return "done";
+  });
+  const scene = new Scene([wf]);
+  scene.onDelta = (_, delta) => {
+    if (delta.events.includes("WORKFLOW_COMPLETED")) scene.engine.cancel("e1");
+  };
+  await scene.run();
+  expect(scene.types().slice(-3)).toEqual([
+    "TASK_COMPLETED",
+    "WORKFLOW_CANCELLING",
+    "WORKFLOW_COMPLETED",
+  ]);
+  expect(scene.row()).toMatchObject({ state: "COMPLETED", output: "done" });
+});
+
+test("EXE-44 a workflow's timeout unwinds it and fails it, parked time included", async () => {
+  const undone: string[] = [];
+  const outer = task({ name: "outer", rollback: () => void undone.push("outer") }, async () =>
+    sleep("1d"),
+  );
+  const wf = workflow({ name: "w", timeout: "2h" }, async () => outer());
+  const scene = new Scene([wf]);
+  await scene.start();
+  const { started_at } = scene.row();
+  await scene.advance(2 * 3_600_000 - 10);
+  expect(scene.row().state).toBe("RUNNING");
+  await scene.toEnd();
+  expect(undone).toEqual(["outer"]);
+  expect(scene.row()).toMatchObject({
+    state: "FAILED",
+    failure: { type: "WorkflowTimeoutError", code: "timeout" },
+  });
+  const cancelling = scene.log().find(({ type }) => type === "WORKFLOW_CANCELLING");
+  expect(cancelling?.meta).toMatchObject({ cause: "timeout" });
+  expect(scene.row().finished_at).toBeGreaterThanOrEqual(Number(started_at) + 2 * 3_600_000);
+});
+
+test("EXE-43 the same cancel again, and its frame delivered twice, change nothing", async () => {
+  const scene = new Scene([workflow({ name: "w" }, async () => hangs())]);
+  await scene.start();
+  const copy = scene.engine.copyOf("e1");
+  const base = scene.row().head;
+  scene.engine.cancel("e1");
+  scene.engine.cancel("e1");
+  copy?.deliver(base, scene.log().slice(base));
+  copy?.deliver(base, scene.log().slice(base));
+  await scene.toEnd();
+  expect(scene.types().filter((t) => t === "WORKFLOW_CANCELLING")).toHaveLength(1);
+  expect(scene.types().filter((t) => t === "TASK_CANCELLED")).toHaveLength(1);
+});
+
+test("EXE-42 a body that goes on with something of its own ends after the grace", async () => {
+  const wf = workflow({ name: "w" }, async () => {
+    await hangs().catch(() => {});
+    await new Promise(() => {});
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.settle();
+  expect(scene.row().state).toBe("CANCELLING");
+  await scene.advance(2_000);
+  expect(scene.row().state).toBe("CANCELLED");
+});
+
+const undo = (_: unknown, { executionId, taskCallId }: TaskContext) =>
+  void ran.push(`${executionId}:undo ${taskCallId}`);
+const charge = task({ name: "charge", rollback: undo }, (_: unknown, ctx) => {
+  mark(ctx);
+  return new Promise<string>(() => {});
+});
+
+/** Runs `body` until it waits, cancels it; then again from every crash point of that. */
+async function cancelAndCrashEverywhere(
+  body: () => Promise<unknown>,
+  rollbacks: readonly string[],
+) {
+  const scene = new Scene([workflow({ name: "w" }, body)], {
+    answer: ({ engine }) => {
+      if (engine.row("e1").state === "CANCELLING") return false;
+      engine.cancel("e1");
+      return true;
+    },
+  });
+  await scene.run();
+  expect(scene.row().state).toBe("CANCELLED");
+  await crashEverywhere(scene, ran);
+  for (const crash of scene.crashPoints) {
+    ran.length = 0;
+    await scene.after(crash).toEnd();
+    const done = crash.logs
+      .get("e1")
+      ?.filter(({ type }) => type === "TASK_ROLLBACK_COMPLETED")
+      .map(({ source_id }) => source_id);
+    const undone = ran.flatMap((call) => call.split("undo ")[1] ?? []);
+    expect(undone.sort(), crash.at).toEqual(rollbacks.filter((call) => !done?.includes(call)));
+  }
+}
+
+test("EXE-42 wherever the worker is lost while it unwinds, the next one goes on with what is left", async () => {
+  const outer = task({ name: "outer", rollback: undo }, async () => hangs());
+  await cancelAndCrashEverywhere(
+    async () => parallel([() => charge(1), () => outer(), () => pause("p"), () => sleep("1h")]),
+    ["parallel~1/charge~1", "parallel~1/outer~1"],
+  );
+});
+
+// A known gap: the enclosing body would have to run again as far as its open calls, since only it
+// knows their rollbacks.
+test.fails("EXE-42 a rollback of a call inside a task's runs too, wherever the worker is lost", async () => {
+  const outer = task({ name: "outer", rollback: undo }, async () => charge(2));
+  await cancelAndCrashEverywhere(async () => outer(), ["outer~1", "outer~1/charge~1"]);
+});

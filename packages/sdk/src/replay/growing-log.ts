@@ -1,0 +1,64 @@
+import {
+  type BufferedSignal,
+  type Event,
+  parseEventTime,
+  unconsumedSignals,
+} from "@engine/contract";
+
+/** The log as this copy knows it, and how much of it the code has received. */
+export class GrowingLog {
+  /** Events that this copy wrote are kept as the text that was sent. */
+  readonly #events: (Event | string)[];
+  /** `time` of the WORKFLOW_STARTED: the body's first clock. */
+  readonly #startedAt: number;
+  #received = 0;
+  #receivedAt: { received: number; ms: number } | undefined;
+  #hasSignals: boolean;
+
+  constructor(history: readonly Event[], startedAt: number) {
+    this.#events = [...history];
+    this.#startedAt = startedAt;
+    this.#hasSignals = history.some(isSignal);
+  }
+
+  /** Adds an event that the server wrote, or the text of one of this copy's own. */
+  add(event: Event | string): void {
+    this.#events.push(event);
+    if (typeof event !== "string" && isSignal(event)) this.#hasSignals = true;
+  }
+
+  /** The code has received the event of that number. */
+  receive(seq: number): void {
+    this.#received = Math.max(this.#received, seq);
+  }
+
+  /** Up to the newest outcome the code has received: equal on every replay (EXE-11). */
+  get received(): readonly Event[] {
+    return this.#events.slice(0, this.#received).map(eventOf);
+  }
+
+  /** The time of the newest event the code has received, milliseconds since 1970 (EXE-31). */
+  get time(): number {
+    const received = this.#received;
+    if (received === 0) return this.#startedAt;
+    if (this.#receivedAt?.received !== received) {
+      const newest = this.#events[received - 1];
+      const time = newest === undefined ? undefined : eventOf(newest, received - 1).time;
+      this.#receivedAt = { received, ms: time ? parseEventTime(time) : this.#startedAt };
+    }
+    return Math.max(this.#receivedAt.ms, this.#startedAt);
+  }
+
+  /** Signals that no call has taken. */
+  get unconsumedSignals(): readonly BufferedSignal[] {
+    return this.#hasSignals ? unconsumedSignals(this.#events.map(eventOf)) : [];
+  }
+}
+
+function isSignal({ type }: Event): boolean {
+  return type === "WORKFLOW_SIGNALED";
+}
+
+function eventOf(entry: Event | string, index: number): Event {
+  return typeof entry === "string" ? { ...(JSON.parse(entry) as Event), seq: index + 1 } : entry;
+}

@@ -1,0 +1,66 @@
+import { realClock } from "../node/replay-safe/real.ts";
+
+interface Timer {
+  readonly due: number;
+  readonly fire: () => void;
+}
+
+/** The core lets events wait this long for company: politeness, by which no time passes. */
+const MOMENT_MS = 5;
+/** The longest time a timer of Node's takes; what is longer passes only when somebody moves time. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * A clock that stands still until it is moved. Its timers also fire when as much real time has
+ * passed, so that what limits running code does; the clock then stands at the instant they were for.
+ */
+export class VirtualClock {
+  #now: number;
+  readonly #timers: Set<Timer> = new Set();
+  /** Functions whose moment has passed: if they want another, time has to pass for it. */
+  readonly #waited: WeakSet<() => void> = new WeakSet();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  /** Milliseconds since 1970. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** When the next timer is due. */
+  get next(): number | undefined {
+    if (this.#timers.size === 0) return undefined;
+    return Math.min(...[...this.#timers].map(({ due }) => due));
+  }
+
+  /** Returns a function that cancels the timer. */
+  setTimer(then: () => void, ms: number): () => void {
+    const isMoment = ms <= MOMENT_MS && !this.#waited.has(then);
+    const due = isMoment ? this.#now : Math.ceil(this.#now + Math.max(0, ms));
+    const cancel = () => {
+      realClock.clearTimeout(real);
+      return this.#timers.delete(timer);
+    };
+    const fire = () => {
+      if (!cancel()) return;
+      if (isMoment) this.#waited.add(then);
+      this.#now = Math.max(this.#now, due);
+      then();
+    };
+    const timer: Timer = { due, fire };
+    const real = ms > LONGEST_MS ? undefined : realClock.setTimeout(fire, ms);
+    // Whoever waits for the engine keeps the process alive, not what it might do some day.
+    real?.unref();
+    this.#timers.add(timer);
+    return cancel;
+  }
+
+  /** Moves on to an instant and fires what is due by then, in order. Time never goes back. */
+  moveTo(instant: number): void {
+    this.#now = Math.max(this.#now, instant);
+    const due = [...this.#timers].filter((timer) => timer.due <= this.#now);
+    for (const { fire } of due.sort((a, b) => a.due - b.due)) fire();
+  }
+}
