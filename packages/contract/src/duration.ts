@@ -4,12 +4,15 @@ export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const TEXT = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
-/** Milliseconds of a duration; undefined for anything else, a negative or non-finite number included. */
+/** The longest, 365000d: what ends behind it has no date. */
+const LONGEST_MS = 365_000 * UNIT_MS.d;
+
+/** Milliseconds of a duration; undefined for anything else, a negative or endless one included. */
 export function parseDuration(value: unknown): number | undefined {
-  if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value : undefined;
+  if (typeof value === "number") return value >= 0 && value <= LONGEST_MS ? value : undefined;
   if (typeof value !== "string") return undefined;
   const [, amount, unit] = TEXT.exec(value) ?? [];
   if (amount === undefined) return undefined;
   const ms = Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  return Number.isFinite(ms) ? ms : undefined;
+  return ms <= LONGEST_MS ? ms : undefined;
 }

@@ -86,7 +86,7 @@ export function sleep(duration: Duration | Date): Promise<void> {
       return scope.runtime.sleep(scope, { until: instantOf("sleep()", duration) });
     }
     const ms = parseDuration(duration);
-    if (ms === undefined || ms > LONGEST_MS) {
+    if (ms === undefined) {
       throw new TypeError(
         `sleep() takes a Date or a duration of up to 365000d: milliseconds from 0, or a number with ms, s, m, h or d such as "1.5s"; got ${String(duration)}`,
       );
@@ -173,7 +173,10 @@ export function call(
       throw new TypeError(`option version of call() must be an integer from 1; got ${version}`);
     }
     const workflow = targetOf(target);
-    return scope.runtime.child(scope, { workflow, input, version, wait, detach, name });
+    const storage = isWorkflow(target) ? target.options.outputStorage : undefined;
+    const outputStorage = typeof storage === "object" ? storage : undefined;
+    const child = { workflow, input, version, wait, detach, name, outputStorage };
+    return scope.runtime.child(scope, child);
   });
 }
 
@@ -257,9 +260,6 @@ export function progress(value: unknown): void {
   scope?.runtime.progress(scope, value);
 }
 
-/** A thousand years: the instant it leads to must be one that a date can tell. */
-const LONGEST_MS = 365_000 * 86_400_000;
-
 function checkLabel(builtIn: string, name: unknown): void {
   if (typeof name === "string" && isName(name) && !name.startsWith("engine.")) return;
   throw new TypeError(`${builtIn}() needs a name: ${NAME_RULE}, not beginning with "engine."`);
@@ -283,7 +283,7 @@ function instantOf(what: string, value: Date | string): number {
 
 function positive(what: string, value: Duration): number {
   const ms = parseDuration(value);
-  if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return Math.max(1, ms);
+  if (ms !== undefined && ms > 0) return Math.max(1, ms);
   throw new TypeError(
     `${what} must be a duration above 0 and up to 365000d, such as "2d"; got ${String(value)}`,
   );

@@ -4,7 +4,7 @@
  * other, which is why they share a file.
  */
 import type { CallKind, StoredReference } from "@engine/contract";
-import type { TaskContext, TaskOptions } from "../options.ts";
+import type { OutputStorage, TaskContext, TaskOptions } from "../options.ts";
 import type { CallIds } from "./call-ids.ts";
 import type { RecordedCall } from "./journal.ts";
 import type { Host } from "./port.ts";
@@ -48,6 +48,8 @@ export interface ChildSpec {
   readonly wait: boolean;
   readonly detach: boolean;
   readonly name: string | undefined;
+  /** Of a target whose output lies in a storage of its own. */
+  readonly outputStorage: OutputStorage | undefined;
 }
 
 /** The world as the workflow's own code sees it (EXE-31): equal on every replay. */

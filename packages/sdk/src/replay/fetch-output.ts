@@ -16,6 +16,8 @@ export async function fetchOutput(
     return decode(JSON.parse(await services.loadValue(reference)) as Encoded);
   }
   if (call.retrieve) return call.retrieve(reference);
+  // A child that was called by name: its storage is not known here, its reference is.
+  if (call.kind === "call") return reference;
   const message = `${call.id} was kept in a storage "${storage_type}" that its outputStorage no longer names`;
   throw new EngineError("not_found", message);
 }

@@ -20,7 +20,8 @@ import { nondeterminism, recordedLabel, recordedRef } from "./divergence.ts";
 import { cancelled, toFailure } from "./failure.ts";
 import { isSameInput, type RecordedCall } from "./journal.ts";
 import { storeOr } from "./stored.ts";
-import { type Declared, TaskAttempts } from "./task-attempts.ts";
+import { TaskAttempts } from "./task-attempts.ts";
+import type { Declared } from "./task-provisions.ts";
 import { childSpec, configSpec, type LeafSpec, pauseSpec, signalSpec, sleepSpec } from "./waits.ts";
 import { World } from "./world.ts";
 
@@ -106,7 +107,10 @@ export class CallRuntime implements Runtime {
   }
 
   child(scope: Scope, spec: ChildSpec): Promise<unknown> {
-    return this.#leaf(scope, childSpec(this.#core, spec));
+    const { outputStorage } = spec;
+    return this.#leaf(scope, childSpec(this.#core, spec), (call) => {
+      if (outputStorage) call.retrieve = async (reference) => outputStorage.retrieve(reference);
+    });
   }
 
   config(scope: Scope, key: string): Promise<unknown> {

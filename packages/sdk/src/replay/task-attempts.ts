@@ -1,5 +1,4 @@
 import {
-  type CacheKey,
   decode,
   type Event,
   engineFailure,
@@ -9,7 +8,7 @@ import {
   type Stored,
   store,
 } from "@engine/contract";
-import type { TaskContext, TaskOptions } from "../options.ts";
+import type { TaskContext } from "../options.ts";
 import { checkSchema, type StandardSchema } from "../standard-schema.ts";
 import { taskError } from "../task-error.ts";
 import { AttemptContext } from "./attempt-context.ts";
@@ -19,6 +18,14 @@ import type { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
 import type { Host } from "./port.ts";
 import { keepOutput, storeOr } from "./stored.ts";
+import { TaskCache } from "./task-cache.ts";
+import {
+  type Declared,
+  fetchProvisions,
+  NO_PROVISIONS,
+  needsProvisions,
+  type Provisions,
+} from "./task-provisions.ts";
 import { countsBefore, type Reached, reached, unwound, withRollback } from "./task-steps.ts";
 
 type Result = { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure };
@@ -31,23 +38,6 @@ const FINAL: ReadonlySet<string> = new Set([
   "ConfigMissingError",
   "TransientUnsupportedError",
 ]);
-
-/** Names that the workflow declares for all of its tasks. */
-export interface Declared {
-  readonly secrets: readonly string[];
-  readonly configs: readonly string[];
-}
-
-/** What an attempt gets beside its input. */
-interface Provided {
-  readonly secrets: Readonly<Record<string, unknown>>;
-  readonly configs: Readonly<Record<string, unknown>>;
-}
-
-const NOTHING_PROVIDED: Provided = Object.freeze({
-  secrets: Object.freeze({}),
-  configs: Object.freeze({}),
-});
 
 /**
  * Runs a task call to its outcome: attempts with their delays, then rollback, then fallback, each
@@ -65,7 +55,8 @@ export class TaskAttempts {
   #counts: ReadonlyMap<string, number>;
   readonly #declared: Declared;
   readonly #begunAt: number;
-  #provided: Provided = NOTHING_PROVIDED;
+  readonly #cache: TaskCache | undefined;
+  #provisions: Provisions = NO_PROVISIONS;
 
   constructor(
     core: Core,
@@ -78,6 +69,8 @@ export class TaskAttempts {
     this.#task = of.task;
     this.#started = of.input.text;
     this.#input = of.input.value;
+    const { cache } = of.task.options;
+    this.#cache = cache ? new TaskCache(core.options, of.task, cache) : undefined;
     const { steps = [], children = [] } = of.call.recorded ?? {};
     this.#counts = countsBefore(steps, children);
   }
@@ -87,7 +80,7 @@ export class TaskAttempts {
     const invalid = this.#task.options.input && (await this.#checkInput());
     if (invalid) return this.#fail(invalid);
     const steps = this.#call.recorded?.steps ?? [];
-    if (this.#cacheOptions && steps.length === 0 && (await this.#completeFromCache())) return;
+    if (this.#cache && steps.length === 0 && (await this.#completeFrom(this.#cache))) return;
     const at = reached(steps);
     switch (at.kind) {
       case "attempt":
@@ -115,8 +108,9 @@ export class TaskAttempts {
       if (this.#call.isConcluded) return;
       const of = { attempt, max_attempts: maxAttempts };
       if (result.stored) {
-        if (attempt > 1) this.#emit("TASK_RETRY_COMPLETED", { ...of, output: result.stored.value });
-        if (this.#cacheOptions) await this.#keepInCache(result.stored);
+        if (attempt > 1)
+          this.#emit("TASK_RETRY_COMPLETED", { ...of, ...this.#small(result.stored) });
+        if (this.#cache) await this.#cache.keep(this.#input, this.#started, result.stored);
         return this.#complete(result.stored, attempt);
       }
       const { failure } = result;
@@ -136,6 +130,12 @@ export class TaskAttempts {
       });
       if (this.#call.isConcluded) return;
     }
+  }
+
+  /** A large output is told by the call's outcome alone, which may keep it elsewhere. */
+  #small({ text, value }: Stored): { output?: unknown } {
+    const { inline_value_bytes } = this.#core.options.limits;
+    return text.length > inline_value_bytes ? {} : { output: value };
   }
 
   #mayRetry(failure: Failure, attempt: number, maxAttempts: number): boolean {
@@ -207,66 +207,20 @@ export class TaskAttempts {
     await this.#emitDurably("TASK_ROLLBACK_COMPLETED", null);
   }
 
-  get #cacheOptions(): CacheOptions | undefined {
-    const { cache } = this.#task.options;
-    return cache === true ? {} : cache || undefined;
+  async #completeFrom(cache: TaskCache): Promise<boolean> {
+    const output = await cache.find(this.#input, this.#started);
+    if (this.#call.isConcluded) return true;
+    if (output) this.#core.complete(this.#call, output, { attempts: 0, cached: true });
+    return output !== undefined;
   }
 
-  get #cacheKey(): CacheKey {
-    const { host, info } = this.#core.options;
-    const { key, version = "1" } = this.#cacheOptions ?? {};
-    const text = key ? store(key(this.#input), "cache.key").text : this.#started;
-    const { namespace } = info;
-    return { namespace, task: this.#task.name, version, digest: host.hash(text) };
-  }
-
-  /** A cache that does not answer is no reason to fail: the task runs. */
-  async #completeFromCache(): Promise<boolean> {
-    const { host, port } = this.#core.options;
-    try {
-      const text = await port.services.lookUp(this.#cacheKey);
-      if (text === undefined || this.#call.isConcluded) return this.#call.isConcluded;
-      const output = { text, value: decode(JSON.parse(text)) };
-      this.#core.complete(this.#call, output, { attempts: 0, cached: true });
-      return true;
-    } catch (error) {
-      host.log("warn", "the task cache could not be read", { error: String(error) });
-      return false;
-    }
-  }
-
-  async #keepInCache({ text }: Stored): Promise<void> {
-    const { host, port } = this.#core.options;
-    const { ttl = "24h" } = this.#cacheOptions ?? {};
-    try {
-      await port.services.keep(this.#cacheKey, text, parseDuration(ttl) ?? 0);
-    } catch (error) {
-      host.log("warn", "a result could not be cached", { error: String(error) });
-    }
-  }
-
-  /** Fetches what the attempt has declared; the failure if something does not exist (EXE-5). */
+  /** Fetches what the attempt has declared; the failure if something does not exist. */
   async #provide(attempts: number): Promise<Failure | undefined> {
-    const { name, options } = this.#task;
-    const secrets = namesOf(this.#declared.secrets, options.secrets);
-    const configs = namesOf(this.#declared.configs, options.configs);
-    if (secrets.length === 0 && configs.length === 0) return undefined;
+    if (!needsProvisions(this.#task, this.#declared)) return undefined;
     const { services } = this.#core.options.port;
-    const [given, set] = await Promise.all([
-      secrets.length ? services.secrets(name, secrets) : {},
-      configs.length ? services.configs(name, configs) : {},
-    ]);
-    const noSecret = secrets.find((secret) => !Object.hasOwn(given, secret));
-    if (noSecret !== undefined) {
-      const message = `task ${name} needs secret ${noSecret}, which does not exist`;
-      return engineFailure("SecretMissingError", message, this.#of(attempts));
-    }
-    const noConfig = configs.find((config) => !Object.hasOwn(set, config));
-    if (noConfig !== undefined) {
-      const message = `task ${name} needs config ${noConfig}, which is not set`;
-      return engineFailure("ConfigMissingError", message, this.#of(attempts));
-    }
-    this.#provided = { secrets: Object.freeze({ ...given }), configs: Object.freeze({ ...set }) };
+    const fetched = await fetchProvisions(this.#task, this.#declared, services);
+    if (fetched.failure) return { ...fetched.failure, ...this.#of(attempts) };
+    this.#provisions = fetched.provisions;
     return undefined;
   }
 
@@ -437,7 +391,7 @@ export class TaskAttempts {
       metadata: this.#task.options.metadata,
       attempt,
       failure,
-      ...this.#provided,
+      ...this.#provisions,
     });
   }
 
@@ -490,13 +444,6 @@ export class TaskAttempts {
 
 interface Meta extends Readonly<Record<string, unknown>> {
   readonly attempts: number;
-}
-
-type CacheOptions = Exclude<TaskOptions<unknown, unknown>["cache"], boolean | undefined>;
-
-function namesOf(all: readonly string[], own: readonly string[] = []): readonly string[] {
-  if (all.length === 0) return own;
-  return [...new Set([...all, ...own])];
 }
 
 /** Waits for `work`, but no longer than `ms`. */
