@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { Event } from "./event.ts";
+import type { ExecutionRow } from "./execution-row.ts";
+import { formatInstant } from "./time.ts";
 
 /**
  * A recorded execution as a file (EXE-88): what `engine workflow replay` and golden tests read.
@@ -24,3 +26,31 @@ export const History = z.object({
   events: z.array(Event.extend({ recorded_at: z.string() })),
 });
 export type History = z.infer<typeof History>;
+
+/** An execution as a file that replays. @param log Its whole log up to the row's head. */
+export function toHistory(
+  row: ExecutionRow,
+  log: readonly { readonly event: Event; readonly recorded_at: number }[],
+): History {
+  const { execution_id, namespace, workflow, version, name } = row;
+  const { state, parent_id, transient, input, seed } = row;
+  return {
+    format: 1,
+    execution: {
+      execution_id,
+      namespace,
+      workflow,
+      version,
+      name,
+      state,
+      parent_id,
+      transient,
+      input,
+    },
+    seed,
+    events: log.map(({ event, recorded_at }) => ({
+      ...event,
+      recorded_at: formatInstant(recorded_at),
+    })),
+  };
+}

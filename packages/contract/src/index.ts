@@ -74,7 +74,7 @@ export {
 } from "./execution-row.ts";
 export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
 export { type Cut, forkHistory } from "./fork-rules.ts";
-export { History } from "./history.ts";
+export { History, toHistory } from "./history.ts";
 export { InputIssue, invalidInput } from "./invalid-input.ts";
 export {
   type Claimant,

@@ -10,6 +10,8 @@ import {
   isQueued,
   isTerminal,
   parseDuration,
+  parseEventTime,
+  toHistory,
 } from "@engine/contract";
 import { findWorkflow } from "../find-workflow.ts";
 import { nodeHost } from "../node/host.ts";
@@ -21,7 +23,6 @@ import { type AnyWorkflow, isWorkflow, type Workflow } from "../workflow.ts";
 import { CopyHost } from "./copy-host.ts";
 import { Crashes } from "./crashes.ts";
 import { fixedChance } from "./fixed-chance.ts";
-import { historyOf } from "./history-of.ts";
 import { MemoryEngine } from "./memory-engine.ts";
 import { type MemoryServices, memoryServices } from "./memory-services.ts";
 import { immediately, printed } from "./process.ts";
@@ -241,7 +242,12 @@ export class TestEngine {
 
   /** The same as a file that a test can keep and replay against later code (EXE-88). */
   history(executionId: string): History {
-    return historyOf(this.#find(executionId), this.#engine.log(executionId));
+    // This engine's clock stands still between an event and its commit.
+    const log = this.#engine.log(executionId).map((event) => ({
+      event,
+      recorded_at: parseEventTime(event.time),
+    }));
+    return toHistory(this.#find(executionId), log);
   }
 
   async #follow<Output>(executionId: string): Promise<RunResult<Output>> {

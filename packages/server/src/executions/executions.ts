@@ -11,6 +11,7 @@ import {
   type Json,
   NAME_RULE,
   notFound,
+  toHistory,
   UnencodableValue,
 } from "@engine/contract";
 import type { Changed, ExecutionFilter, LoggedEvent, LogPage, Page, Store } from "@engine/store";
@@ -26,7 +27,7 @@ import { followAfter, followNow } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
-import { toHistory } from "./history.ts";
+
 import type {
   CancelRequest,
   FollowOptions,
