@@ -137,9 +137,22 @@ export interface Interpreted {
   readonly child: AnyWorkflow;
 }
 
-/** The workflow that interprets a program; `gate` is where its task bodies wait. */
-export function interpreter(program: Program, gate: () => Scheduler): Interpreted {
-  const inner = task({ name: "inner" }, async (n: number) => n);
+/**
+ * The workflow that interprets a program; `gate` is where its task bodies wait.
+ *
+ * @param nestedWait Those of calls made in task bodies too, so that a crash may catch them open.
+ */
+export function interpreter(
+  program: Program,
+  gate: () => Scheduler,
+  { nestedWait = false }: { readonly nestedWait?: boolean } = {},
+): Interpreted {
+  const rollback = (_: unknown, { taskCallId }: { taskCallId: string }) =>
+    void gate().undone.push(taskCallId);
+  const inner = task({ name: "inner", rollback }, async (n: number, { taskCallId }) => {
+    if (nestedWait) await gate().body(taskCallId);
+    return n;
+  });
   const run = async (
     input: { fails: boolean; nested: number },
     { taskCallId, attempt }: { taskCallId: string; attempt: number },
@@ -150,9 +163,7 @@ export function interpreter(program: Program, gate: () => Scheduler): Interprete
     return taskCallId;
   };
   const step = task({ name: "step" }, run);
-  const undoable = step.with({
-    rollback: (_, { taskCallId }) => void gate().undone.push(taskCallId),
-  });
+  const undoable = step.with({ rollback });
   const variants = { 1: { plain: step, undoable }, 2: retried(step, undoable) } as const;
   // Under a name of its own: what a child runs is told apart from what its parent runs.
   const leaf = task({ name: "leaf" }, run);

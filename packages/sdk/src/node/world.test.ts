@@ -171,3 +171,22 @@ test("EXE-31 a warning goes to the worker's log once per key", async () => {
     { level: "warn", message: "move fetch into a task" },
   ]);
 });
+
+test("EXE-31 after a cold replay the body's output appears again from the first thing it had not done", async () => {
+  const seen: string[] = [];
+  const wf = workflow({ name: "w" }, async () => {
+    seen.push(`start ${world().isReplaying}`);
+    const answer = await pause("p");
+    seen.push(`${answer} ${world().isReplaying}`);
+  });
+  const scene = new Scene([wf], {
+    answer: ({ engine }) => {
+      if (engine.row("e1").state !== "PAUSED") return false;
+      engine.resume("e1", "answered");
+      return true;
+    },
+  });
+  await scene.run();
+  expect(seen.slice(-2)).toEqual(["start true", "answered false"]);
+  expect(seen[0]).toBe("start false");
+});

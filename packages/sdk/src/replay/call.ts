@@ -102,6 +102,14 @@ export interface Scope {
   readonly inTask: boolean;
   /** The nearest enclosing user task, which progress values are said to come from. */
   readonly task: Call | undefined;
+  /** Of a body that runs again after a cancel: takes the calls that it makes. */
+  readonly reach?: Reaching | undefined;
+}
+
+export interface Reaching {
+  /** The calls that were looked for have been made, or took too long. */
+  readonly isOver: boolean;
+  arrive(call: Call): Promise<unknown>;
 }
 
 /**
@@ -110,19 +118,16 @@ export interface Scope {
  */
 export class Group {
   readonly #parent: Group | undefined;
-  readonly #below: Set<Group> = new Set();
   readonly open: Set<Call> = new Set();
   #isAborted = false;
   #onEmpty: (() => void) | undefined;
 
   constructor(parent: Group | undefined) {
     this.#parent = parent;
-    this.#isAborted = parent?.isAborted ?? false;
-    if (parent) parent.#below.add(this);
   }
 
   get isAborted(): boolean {
-    return this.#isAborted;
+    return this.#isAborted || (this.#parent?.isAborted ?? false);
   }
 
   enter(call: Call): void {
@@ -142,8 +147,8 @@ export class Group {
 
   /** From now on no new call starts in here; open ones are told by their signal. */
   abort(): void {
-    if (this.#isAborted) return;
-    this.#mark();
+    if (this.isAborted) return;
+    this.#isAborted = true;
     for (const call of [...this.open]) call.onAbort?.();
   }
 
@@ -157,16 +162,6 @@ export class Group {
   isBelow(group: Group): boolean {
     for (let g: Group | undefined = this; g; g = g.#parent) if (g === group) return true;
     return false;
-  }
-
-  /** The group is over: its parent need not know it any longer. */
-  close(): void {
-    if (this.#parent) this.#parent.#below.delete(this);
-  }
-
-  #mark(): void {
-    this.#isAborted = true;
-    for (const group of this.#below) group.#mark();
   }
 }
 
@@ -206,6 +201,8 @@ export class Call {
   isGivenUp = false;
   /** Of a task with a rollback: runs it after a cancel (EXE-42). */
   unwind: (() => Promise<void>) | undefined;
+  /** Of a task that a lost copy made calls in: finds and gives up those that nobody has made again. */
+  reach: (() => Promise<void> | undefined) | undefined;
   /** Its rollback has ended in this copy. */
   isRolledBack = false;
   /** Settles when the function that runs for it now has settled. */

@@ -32,13 +32,17 @@ interface Unwound {
 export class Cancellation {
   readonly #core: Unwound;
   readonly #cause: string;
-  #unwinding = 0;
+  /** Number of the event that says so: what is recorded as cancelled after it follows from it. */
+  readonly since: number;
+  /** What of a call is still to do. */
+  readonly #unwinding: Map<Call, Promise<void>> = new Map();
   #isBodyOver = false;
   #isGraceOver = false;
   #isFinished = false;
 
   constructor(core: Unwound, event: Event) {
     this.#core = core;
+    this.since = event.seq;
     this.#cause = String(event.meta?.["cause"] ?? "request");
   }
 
@@ -51,27 +55,55 @@ export class Cancellation {
         if (core.combinators.has(call)) core.closeCombinator(call);
         else core.cancel(call);
       }
-      this.#waitForBody();
+      void Promise.all(this.#unwinding.values()).then(() => this.#waitForBody());
       this.#finishSoon();
     });
   }
 
-  /** A call's TASK_CANCELLED is decided, or was recorded by an earlier copy. */
-  unwind(call: Call): void {
-    const { unwind } = call;
-    if (!unwind) return;
-    this.#unwinding++;
-    this.#core.whenLive(() => {
-      void unwind().finally(() => {
-        this.#unwinding--;
-        this.#finishSoon();
-      });
+  /**
+   * Gives a call up after all that was made in it: while a rollback is left to run that only its
+   * body knows, it must not have an outcome, for then its body never runs again (I4).
+   */
+  giveUp(call: Call, record: () => void): void {
+    const reached = call.reach?.();
+    if (!reached && this.#below(call).length === 0) {
+      record();
+      this.unwind(call);
+      return;
+    }
+    this.#track(call, async () => {
+      await reached;
+      await Promise.all(this.#below(call));
+      if (this.#core.isStopped) return;
+      record();
+      await call.unwind?.();
     });
+  }
+
+  /** A call's TASK_CANCELLED is written, perhaps by an earlier copy: its rollback follows. */
+  unwind(call: Call): void {
+    if (call.unwind) this.#track(call, call.unwind);
   }
 
   bodyIsOver(): void {
     this.#isBodyOver = true;
     this.#finishSoon();
+  }
+
+  #track(call: Call, work: () => Promise<void>): void {
+    const over = new Promise<void>((resolve) => {
+      this.#core.whenLive(() => void work().finally(resolve));
+    });
+    const forget = () => {
+      this.#unwinding.delete(call);
+      this.#finishSoon();
+    };
+    this.#unwinding.set(call, over.then(forget));
+  }
+
+  #below({ id }: Call): Promise<void>[] {
+    const inside = [...this.#unwinding].filter(([call]) => call.id.startsWith(`${id}/`));
+    return inside.map(([, over]) => over);
   }
 
   /** A body that goes on with something of its own gets the grace of a sibling. */
@@ -90,7 +122,7 @@ export class Cancellation {
   #finish(): void {
     const core = this.#core;
     if (this.#isFinished || core.isStopped || core.isDoomed || !core.isLive) return;
-    if (this.#unwinding > 0 || !(this.#isBodyOver || this.#isGraceOver)) return;
+    if (this.#unwinding.size > 0 || !(this.#isBodyOver || this.#isGraceOver)) return;
     this.#isFinished = true;
     // Calls made while it unwound never began; those that did are recorded by now.
     core.isBodyOver = true;

@@ -243,13 +243,18 @@ export class Core {
   /** Gives an open call up (EXE-33, EXE-42, EXE-46). */
   cancel(call: Call): void {
     if (call.isConcluded) return;
-    this.cancelUnasked(call);
+    this.#conclude(call);
     // Once the body is over nobody is left to catch a rejection: the promise stays as it is.
     const settle = () => {
       if (!this.isBodyOver) call.reject(cancelled(call));
     };
-    this.conclude(call, { type: "TASK_CANCELLED", value: STORED_NULL, settle });
-    this.cancellation?.unwind(call);
+    const onDurable = (seq: number) => this.settle(call, settle, seq);
+    const record = () => {
+      this.cancelUnasked(call);
+      this.emit(call, "TASK_CANCELLED", STORED_NULL, { onDurable });
+    };
+    if (this.cancellation) this.cancellation.giveUp(call, record);
+    else record();
   }
 
   /** Calls that a lost copy left open inside a task's and that nobody has made again. */
@@ -257,11 +262,9 @@ export class Core {
     for (const child of recorded?.children ?? []) {
       this.cancelUnasked({ recorded: child, scope });
       if (child.outcome || child.asked || !child.inTask) continue;
-      this.emit(
-        new Call(child.id, { ...child, scope, recorded: child }),
-        "TASK_CANCELLED",
-        STORED_NULL,
-      );
+      child.asked = true;
+      const lost = new Call(child.id, { ...child, scope, recorded: child });
+      this.emit(lost, "TASK_CANCELLED", STORED_NULL);
     }
   }
 

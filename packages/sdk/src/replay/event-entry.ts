@@ -1,31 +1,21 @@
 import type { EventType } from "@engine/contract";
 import type { Entry } from "./outbox.ts";
 
-interface EntryOf extends Omit<Entry, "type" | "head" | "tail" | "isLarge"> {
+interface EntryOf extends Omit<Entry, "type" | "head" | "meta" | "isLarge"> {
   readonly type: EventType;
   /** The part of the event that is the same in all events of its source, as JSON text. */
   readonly source: string;
-  readonly time: string;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   readonly isLarge?: boolean;
 }
 
 /** An event as the outbox keeps it: as text, of which only the value may still change. */
-export function eventEntry({ source, time, meta, isLarge = false, ...rest }: EntryOf): Entry {
-  const head = `{"type":"${rest.type}",${source},"value":`;
-  const tail = `,"time":"${time}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
-  return { ...rest, head, tail, isLarge };
+export function eventEntry({ source, meta, isLarge = false, ...rest }: EntryOf): Entry {
+  return { ...rest, head: `{"type":"${rest.type}",${source},"value":`, meta, isLarge };
 }
 
 /** No event: it says that the execution is parked, and for what beside the waits of its log. */
 export function parkedEntry(of: Pick<Entry, "source_id" | "waiting" | "onDurable">): Entry {
-  return {
-    ...of,
-    type: undefined,
-    head: "",
-    value: "",
-    tail: "",
-    isLarge: false,
-    state: "RUNNING",
-  };
+  const nothing = { type: undefined, head: "", value: "", time: "", meta: undefined };
+  return { ...of, ...nothing, isLarge: false, state: "RUNNING" };
 }

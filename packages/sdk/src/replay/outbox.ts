@@ -19,10 +19,11 @@ import type { Releases } from "./releases.ts";
 export interface Entry {
   readonly type: EventType | undefined;
   readonly source_id: string;
-  /** The event as JSON text up to its value, that value, and what follows it: its time first. */
+  /** The event as JSON text up to its value, and that value. */
   readonly head: string;
   readonly value: string;
-  readonly tail: string;
+  readonly time: string;
+  readonly meta: Readonly<Record<string, unknown>> | undefined;
   /** The value is too large for the log and goes elsewhere before the event does (EXE-49). */
   readonly isLarge: boolean;
   /** The state the execution is in after this event, if the event changes it. */
@@ -280,16 +281,13 @@ export class Outbox {
   }
 }
 
-function textOf({ type, head, value, tail }: Entry): string {
-  return type ? `${head}${value}${tail}` : "";
+function textOf({ type, head, value, time, meta }: Entry): string {
+  if (!type) return "";
+  return `${head}${value},"time":"${time}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
 }
 
-const TIME = ',"time":"';
-
 function notBefore(entry: Entry, time: string): Entry {
-  const end = TIME.length + time.length;
-  if (!entry.tail.startsWith(TIME) || entry.tail.slice(TIME.length, end) >= time) return entry;
-  return { ...entry, tail: TIME + time + entry.tail.slice(end) };
+  return entry.time < time ? { ...entry, time } : entry;
 }
 
 /** Whether an entry only says that nothing runs any more. */

@@ -78,6 +78,7 @@ export class CallRuntime implements Runtime {
     const spec: LeafSpec = { name, kind: null, label: null, started: stored?.text ?? null, start };
     return this.#leaf(scope, spec, (call) => {
       if (rollback && stored) call.unwind = () => attempts(call).unwindCancelled();
+      if (call.recorded?.children.length) call.reach = () => attempts(call).reach();
       if (typeof outputStorage === "object") {
         call.retrieve = async (reference) => outputStorage.retrieve(reference);
       }
@@ -155,6 +156,7 @@ export class CallRuntime implements Runtime {
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
     prepare?.(call);
+    if (scope.reach) return scope.reach.arrive(call);
     const { recorded } = call;
     if (recorded) this.#compareInput(call, recorded, spec.started);
     scope.group.enter(call);
@@ -186,14 +188,10 @@ export class CallRuntime implements Runtime {
 
     const group = new Group(scope.group);
     const branches = scopeWithin(call, { ids: new CallIds(call.id), group });
-    const close = () => {
-      group.close();
-      core.combinators.delete(call);
-    };
     const conclude = (type: "TASK_COMPLETED" | "TASK_FAILED", value: string): boolean => {
       if (call.isConcluded) return false;
       call.isConcluded = true;
-      close();
+      core.combinators.delete(call);
       // Not waited for: it follows from outcomes that are durable already.
       if (!isKnown) {
         core.whenLive(() => {
@@ -251,8 +249,9 @@ export class CallRuntime implements Runtime {
         ...(onDurable && { onDurable }),
       });
       spec.start(call, begun);
-    } else if (call.scope.group.isAborted) {
-      // It was open when a sibling failed or the body ended, before the copy that ran it was lost.
+    } else if (call.scope.group.isAborted || core.cancellation) {
+      // It was open when a sibling failed, the body ended or a cancel came, before the copy that ran
+      // it was lost.
       core.cancel(call);
     } else spec.start(call, spec.begunBefore?.(call.recorded) ?? { value: "null" });
     if (call.isGivenUp) core.cancel(call);
@@ -260,7 +259,8 @@ export class CallRuntime implements Runtime {
 
   #isOver(scope: Scope): boolean {
     const core = this.#core;
-    return core.isBodyOver || core.isDoomed || core.isStopped || scope.group.isAborted;
+    const isGivenUp = scope.reach ? scope.reach.isOver : scope.group.isAborted;
+    return core.isBodyOver || core.isDoomed || core.isStopped || isGivenUp;
   }
 
   /** Branches of a failed sibling learn that they are given up; everything else is over for good. */

@@ -16,7 +16,7 @@ import { type Call, Group, type Scope, scopeWithin, type TaskDefinition } from "
 import { CallIds } from "./call-ids.ts";
 import type { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
-import type { Host } from "./port.ts";
+import { interruptedIn, Reach } from "./reach.ts";
 import { keepOutput, storeOr } from "./stored.ts";
 import { TaskCache } from "./task-cache.ts";
 import {
@@ -27,8 +27,10 @@ import {
   type Provisions,
 } from "./task-provisions.ts";
 import { countsBefore, type Reached, reached, unwound, withRollback } from "./task-steps.ts";
+import { within } from "./within.ts";
 
 type Result = { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure };
+type Body = (input: unknown, ctx: TaskContext) => unknown;
 type Unwinding = Omit<Extract<Reached, { kind: "unwinding" }>, "kind">;
 
 /** Failures that no retry, rollback or fallback follows (EXE-40). */
@@ -207,6 +209,54 @@ export class TaskAttempts {
     await this.#emitDurably("TASK_ROLLBACK_COMPLETED", null);
   }
 
+  /**
+   * Runs the body again after a cancel, as far as the calls a lost copy made in it (EXE-42).
+   * Undefined: there are none to look for.
+   */
+  reach(): Promise<void> | undefined {
+    const { recorded, bodySettled } = this.#call;
+    const { cancellation } = this.#core;
+    if (!recorded || !cancellation) return undefined;
+    const left = interruptedIn(recorded, cancellation.since);
+    if (left.length === 0) return undefined;
+    const reach = new Reach(this.#core, cancellation, left);
+    // One that runs here has been told to stop; it is not run a second time.
+    if (!bodySettled) return this.#reach(reach);
+    reach.warnOfMissed();
+    return undefined;
+  }
+
+  async #reach(reach: Reach): Promise<void> {
+    const again = this.#interruptedBody();
+    const { input: schema } = this.#task.options;
+    const isInvalid = schema !== undefined && (await this.#checkInput());
+    if (again && !isInvalid && !(await this.#provide(again.attempt))) {
+      const { body, attempt, failure } = again;
+      const context = this.#context(attempt, failure);
+      const { host } = this.#core.options;
+      await reach.run(this.#call, this.#counts, (scope) =>
+        this.#settled(attempt, async () =>
+          host.runInScope(scope, () => body(this.#freshInput(), context)),
+        ),
+      );
+      context.abort(taskError(this.#abortFailure(attempt)));
+    }
+    reach.warnOfMissed();
+  }
+
+  #interruptedBody(): { body: Body; attempt: number; failure: Failure | null } | undefined {
+    const { rollback, fallback } = this.#task.options;
+    const at = reached(this.#call.recorded?.steps ?? []);
+    if (at.kind === "attempt") {
+      return { body: this.#task.fn, attempt: at.attempt, failure: null };
+    }
+    if (at.kind !== "unwinding") return undefined;
+    const { failure, hasFallbackStarted } = at;
+    const again: Body = (input, ctx) => fallback?.(input, failure, ctx);
+    const body = hasFallbackStarted ? again : rollback;
+    return body && { body, attempt: failure.attempts, failure };
+  }
+
   async #completeFrom(cache: TaskCache): Promise<boolean> {
     const output = await cache.find(this.#input, this.#started);
     if (this.#call.isConcluded) return true;
@@ -280,12 +330,7 @@ export class TaskAttempts {
    * Runs a function of the task for a limited time; what it gives later is ignored (EXE-41). Time
    * that it waits for the outside world does not count, whether the execution is parked or not.
    */
-  async #runFor(
-    ms: number,
-    context: AttemptContext,
-    body: (input: unknown, ctx: TaskContext) => unknown,
-    message: string,
-  ): Promise<Result> {
+  async #runFor(ms: number, context: AttemptContext, body: Body, message: string): Promise<Result> {
     const { host } = this.#core.options;
     const call = this.#call;
     let cancelTimer = () => {};
@@ -315,21 +360,18 @@ export class TaskAttempts {
   }
 
   /** Runs a rollback or fallback. */
-  #body(failure: Failure, body: (input: unknown, ctx: TaskContext) => unknown): Promise<Result> {
+  #body(failure: Failure, body: Body): Promise<Result> {
     return this.#run(this.#context(failure.attempts, failure), body);
   }
 
   /** Runs one function of the task in a scope and group of its own; open calls end with it. */
-  async #run(
-    context: AttemptContext,
-    body: (input: unknown, ctx: TaskContext) => unknown,
-    late?: Promise<Result>,
-  ): Promise<Result> {
+  async #run(context: AttemptContext, body: Body, late?: Promise<Result>): Promise<Result> {
     const core = this.#core;
     const call = this.#call;
     const group = new Group(call.scope.group);
     const ids = new CallIds(call.id, this.#counts);
-    const scope: Scope = scopeWithin(call, { ids, group, inTask: true, task: call });
+    const inside = { ids, group, inTask: true, task: call, reach: undefined };
+    const scope: Scope = scopeWithin(call, inside);
     call.onAbort = () => context.abort(taskError(this.#abortFailure(context.attempt)));
     const result = this.#settled(context.attempt, async () =>
       core.options.host.runInScope(scope, () => body(this.#freshInput(), context)),
@@ -340,7 +382,6 @@ export class TaskAttempts {
     if (group.open.size) await new Promise<void>((done) => core.abandon(group, done));
     else core.closeCombinators(group);
     group.abort();
-    group.close();
     return first;
   }
 
@@ -444,15 +485,4 @@ export class TaskAttempts {
 
 interface Meta extends Readonly<Record<string, unknown>> {
   readonly attempts: number;
-}
-
-/** Waits for `work`, but no longer than `ms`. */
-async function within(host: Host, ms: number, work: Promise<unknown> | undefined): Promise<void> {
-  if (!work) return;
-  let cancelTimer = () => {};
-  const late = new Promise<void>((resolve) => {
-    cancelTimer = host.setTimer(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  cancelTimer();
 }

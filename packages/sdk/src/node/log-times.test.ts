@@ -1,0 +1,30 @@
+import { parseEventTime } from "@engine/contract";
+import { expect, test } from "vitest";
+import { signal, workflow } from "../index.ts";
+import { nodeHost } from "./host.ts";
+import { MemoryExecution } from "./memory-execution.ts";
+
+test("EXE-23 what a copy wrote before it heard of an early signal is not older than the signal in the log", async () => {
+  let now = 1_700_000_000_000;
+  const host = { ...nodeHost(), now: () => now };
+  const wf = workflow({ name: "w" }, async () => signal("paid"));
+  const execution = new MemoryExecution(wf, null, host, { clock: () => now });
+  let isFirst = true;
+  execution.onDelta = () => {
+    // The signal is there before the copy's first delta, which was written earlier.
+    if (isFirst) {
+      now += 5;
+      execution.engine.signal(execution.id, "paid", 7);
+    }
+    isFirst = false;
+  };
+  await execution.run();
+  while (execution.row.session === null && execution.row.state === "RESUMING")
+    await execution.run();
+  expect(execution.row).toMatchObject({ state: "COMPLETED", output: 7 });
+  const times = execution.events.map(({ time }) => parseEventTime(time));
+  expect([...times].sort((a, b) => a - b)).toEqual(times);
+  expect(execution.types.indexOf("WORKFLOW_SIGNALED")).toBeLessThan(
+    execution.types.indexOf("WORKFLOW_STARTED"),
+  );
+});
