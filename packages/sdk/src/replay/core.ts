@@ -70,6 +70,8 @@ export class Core {
   isBodyOver = false;
   /** The execution fails whatever its code still does. */
   isDoomed = false;
+  /** A cancel is in the log: no call begins any more, though the code may not know it yet. */
+  isCancelled = false;
   /** Set once a cancel has reached the code. */
   cancellation: Cancellation | undefined;
   /** The first call the log does not have. */
@@ -297,7 +299,9 @@ export class Core {
     value: string,
     meta?: Sending["meta"],
   ): void {
-    this.#warnOfDropped();
+    // Signals that nobody took are gone with the execution: the log says so (EXE-53).
+    const left = this.log.unconsumedSignals.map(({ name }) => name).join(", ");
+    if (left) this.warn("signal_dropped", `signals that no call waited for: ${left}`);
     const state = STATE_AFTER[type];
     const onDurable = () => this.#end("terminal");
     this.emit(undefined, type, value, { state, onDurable, ...(meta && { meta }) });
@@ -499,6 +503,7 @@ export class Core {
     for (const event of events) {
       this.log.add(event);
       if (event.type === "WORKFLOW_CANCELLING") {
+        this.isCancelled = true;
         this.releases.push(() => this.#beginCancel(event));
       }
       if (!isOutcome(event.type)) continue;
@@ -512,6 +517,7 @@ export class Core {
   #beginCancel(event: Event): void {
     // A body that had ended before it saw the cancel ends the way it ended (EXE-17 row 15).
     if (this.isBodyOver || this.isDoomed || this.cancellation) return;
+    this.isCancelled = true;
     this.cancellation = new Cancellation(this, event);
     this.cancellation.begin();
   }
@@ -564,13 +570,6 @@ export class Core {
       time,
       meta: { cause: resuming?.meta?.["cause"] ?? "recover" },
     });
-  }
-
-  /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
-  #warnOfDropped(): void {
-    const names = this.log.unconsumedSignals.map(({ name }) => name);
-    if (names.length === 0) return;
-    this.warn("signal_dropped", `signals that no call waited for: ${names.join(", ")}`);
   }
 
   #end(ended: Ended): void {

@@ -181,7 +181,7 @@ export class CallRuntime implements Runtime {
     call.isBegun = call.recorded !== undefined;
     core.whenLive(() => {
       // One that is made while a cancel unwinds never begins.
-      if (call.isBegun || core.cancellation) return;
+      if (call.isBegun || core.isCancelled) return;
       call.isBegun = true;
       core.emit(call, "TASK_STARTED", spec.started);
     });
@@ -224,7 +224,7 @@ export class CallRuntime implements Runtime {
   #begin(call: Call, spec: LeafSpec): void {
     const core = this.#core;
     if (call.isConcluded || core.isDoomed || core.isStopped) return;
-    if (core.cancellation && !call.recorded) {
+    if (core.isCancelled && !call.recorded) {
       // Made while the cancel was on its way: it never began, so there is nothing to record.
       call.isConcluded = true;
       core.calls.delete(call.id);
