@@ -53,7 +53,10 @@ test("EXE-17 row 12: what never started and nobody owns is cancelled in one tran
     meta: { cause: "request", by: "ada", reason: "wrong order" },
   });
   expect(cancelled).toMatchObject({ type: "WORKFLOW_CANCELLED", value: null });
-  expect(rows.row()).toMatchObject({ state: "CANCELLED", finished_at: 20_000, wake_at: null });
+  expect(rows.row()).toMatchObject({
+    ...{ state: "CANCELLED", finished_at: 20_000, wake_at: null },
+    cancelling: { cause: "request", reason: "wrong order" },
+  });
 });
 
 test("EXE-17 row 13: a running one keeps its owner, a parked one queues for a worker to unwind it", () => {

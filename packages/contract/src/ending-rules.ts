@@ -35,9 +35,9 @@ export function decideCancel(row: ExecutionRow, cancel: Cancel): Append | Engine
   }
   if (state === "CANCELLING") return undefined;
   const { cause, by, reason, now } = cancel;
-  const meta = { cause, by, ...(reason !== undefined && { reason }) };
-  const draft = new Draft(row, now).write({ type: "WORKFLOW_CANCELLING", meta });
-  draft.set({ cancelling: { cause, by: now + cancel.cancel_timeout_ms } });
+  const why = { cause, ...(reason !== undefined && { reason }) };
+  const draft = new Draft(row, now).write({ type: "WORKFLOW_CANCELLING", meta: { ...why, by } });
+  draft.set({ cancelling: { ...why, by: now + cancel.cancel_timeout_ms } });
   draft.effect({
     kind: "children",
     parent_id: execution_id,

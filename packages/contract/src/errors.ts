@@ -26,7 +26,10 @@ export const ERRORS = {
     status: 405,
     meaning: "The path exists, the method does not; the `Allow` header lists those that do.",
   },
-  conflict: { status: 409, meaning: "The request contradicts the current state." },
+  conflict: {
+    status: 409,
+    meaning: "The request contradicts what is there; the message says what.",
+  },
   execution_finished: {
     status: 409,
     meaning: "The execution has ended (`details.state`) and can no longer be changed.",
@@ -48,7 +51,10 @@ export const ERRORS = {
     meaning:
       "The value lies in a storage of the workflow's own; `details.reference` says where to look.",
   },
-  workflow_cancelled: { status: 409, meaning: "The execution was cancelled." },
+  workflow_cancelled: {
+    status: 409,
+    meaning: "The execution was cancelled; the record's `error.details` says by what and why.",
+  },
   stale_claim: {
     status: 409,
     meaning: "The worker no longer owns this execution; it drops its copy and does not retry.",
@@ -67,7 +73,10 @@ export const ERRORS = {
     status: 409,
     meaning: "The worker speaks a protocol this server does not; see `details.supported`.",
   },
-  labels_immutable: { status: 409, meaning: "Labels of a session cannot change; restart it." },
+  labels_immutable: {
+    status: 409,
+    meaning: "A worker's labels cannot change while it runs; restart it.",
+  },
   payload_too_large: { status: 413, meaning: "The body exceeds `details.limit_bytes`." },
   uri_too_long: { status: 414, meaning: "The path is longer than 2 KiB." },
   unsupported_media_type: { status: 415, meaning: "Send `Content-Type: application/json`." },
@@ -81,7 +90,7 @@ export const ERRORS = {
     status: 500,
     meaning: "A defect of the engine; the server's log has it under `details.request_id`.",
   },
-  workflow_failed: { status: 500, meaning: "The workflow failed; `error` tells how." },
+  workflow_failed: { status: 500, meaning: "The workflow failed; the record's `error` tells how." },
   unavailable: { status: 503, meaning: "The server or its database is away; try again." },
   invalid_definition: {
     status: null,

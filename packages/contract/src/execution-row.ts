@@ -33,6 +33,15 @@ export interface Watcher {
 /** Why an execution is being cancelled: `cause` of WORKFLOW_CANCELLING. */
 export type CancelCause = "request" | "parent" | "sibling" | "timeout";
 
+/** A cancel of an execution: kept when it has ended by it, so that its record can say why. */
+export interface Cancelling {
+  readonly cause: CancelCause;
+  /** When it ends even if no worker has unwound it, milliseconds since 1970. */
+  readonly by: number;
+  /** In the words of whoever asked for it. */
+  readonly reason?: string;
+}
+
 /**
  * An execution as every store keeps it. Instants are milliseconds since 1970. The row is what
  * decides: ownership, generation and head are read and written in the transaction of each change.
@@ -74,8 +83,7 @@ export interface ExecutionRow {
   readonly wake_at: number | null;
   /** Longest it may take from its start to its end. */
   readonly timeout_ms: number | null;
-  /** Set by a cancel: what asked for it, and when it ends even if no worker unwinds it. */
-  readonly cancelling: { readonly cause: CancelCause; readonly by: number } | null;
+  readonly cancelling: Cancelling | null;
   /** Of the generator behind `Math.random` in its body; a fork inherits it (EXE-31). */
   readonly seed: string;
   /** Only WORKFLOW_… events are recorded (EXE-58). */

@@ -29,29 +29,118 @@ export const Failure: z.ZodType<Failure> = z.object({
   task_call_id: z.string().nullable(),
 });
 
-/** Failure types the engine makes, with their codes (EXE-37). */
+interface FailureRow {
+  readonly code: string;
+  readonly retryable: boolean;
+  /** One sentence for `docs/errors.md`: when it happens. */
+  readonly meaning: string;
+}
+
+/** Failure types the engine makes, with their codes (EXE-37). `docs/errors.md` is printed from this table. */
 export const ENGINE_FAILURES = {
-  TaskTimeoutError: { code: "timeout", retryable: true },
-  InvalidInputError: { code: "invalid_input", retryable: false },
-  InvalidOutputError: { code: "invalid_output", retryable: false },
-  UnencodableValueError: { code: "unencodable_value", retryable: false },
-  ValueTooLargeError: { code: "value_too_large", retryable: false },
-  NondeterminismError: { code: "nondeterminism", retryable: false },
-  HistoryLimitError: { code: "history_limit", retryable: false },
-  CancelledError: { code: "cancelled", retryable: false },
-  WorkflowTimeoutError: { code: "timeout", retryable: false },
-  SecretMissingError: { code: "secret_missing", retryable: false },
-  ConfigMissingError: { code: "config_missing", retryable: false },
-  NotFoundError: { code: "not_found", retryable: false },
-  ChildFailedError: { code: "child_failed", retryable: false },
-  ChildCancelledError: { code: "child_cancelled", retryable: false },
-  DepthLimitError: { code: "depth_limit", retryable: false },
-  StoredValueMissingError: { code: "stored_value_missing", retryable: false },
-  TransientUnsupportedError: { code: "transient_unsupported", retryable: false },
-  TaskNotAuthorizedError: { code: "permission_denied", retryable: false },
-  WorkerLostError: { code: "worker_lost", retryable: false },
-  WorkflowLoadError: { code: "workflow_load", retryable: false },
-} as const satisfies Record<string, { code: string; retryable: boolean }>;
+  TaskTimeoutError: {
+    code: "timeout",
+    retryable: true,
+    meaning: "An attempt took longer than the task's `timeout`.",
+  },
+  InvalidInputError: {
+    code: "invalid_input",
+    retryable: false,
+    meaning: "The input does not fit the schema of the task or workflow.",
+  },
+  InvalidOutputError: {
+    code: "invalid_output",
+    retryable: false,
+    meaning: "What the task or workflow returned does not fit its schema.",
+  },
+  UnencodableValueError: {
+    code: "unencodable_value",
+    retryable: false,
+    meaning: "A value cannot be stored, such as a function; the message names its place.",
+  },
+  ValueTooLargeError: {
+    code: "value_too_large",
+    retryable: false,
+    meaning: "A value takes more than `executions.max_value_bytes`.",
+  },
+  NondeterminismError: {
+    code: "nondeterminism",
+    retryable: false,
+    meaning:
+      "The code does other things than its log has; the message shows both and the likely fix.",
+  },
+  HistoryLimitError: {
+    code: "history_limit",
+    retryable: false,
+    meaning: "The log has reached `executions.max_events`.",
+  },
+  CancelledError: {
+    code: "cancelled",
+    retryable: false,
+    meaning: "The call was given up: its execution is cancelled, or a sibling has failed.",
+  },
+  WorkflowTimeoutError: {
+    code: "timeout",
+    retryable: false,
+    meaning: "The execution took longer than the workflow's `timeout`.",
+  },
+  SecretMissingError: {
+    code: "secret_missing",
+    retryable: false,
+    meaning: "A secret that the task asks for is not set.",
+  },
+  ConfigMissingError: {
+    code: "config_missing",
+    retryable: false,
+    meaning: "A config that the task asks for is not set.",
+  },
+  NotFoundError: {
+    code: "not_found",
+    retryable: false,
+    meaning: "What `call` or `pause` names, a workflow, a version or an execution, does not exist.",
+  },
+  ChildFailedError: {
+    code: "child_failed",
+    retryable: false,
+    meaning: "A workflow started with `call` failed; `cause` is its failure.",
+  },
+  ChildCancelledError: {
+    code: "child_cancelled",
+    retryable: false,
+    meaning: "A workflow started with `call` was cancelled.",
+  },
+  DepthLimitError: {
+    code: "depth_limit",
+    retryable: false,
+    meaning: "`call`s are nested deeper than `executions.max_depth`.",
+  },
+  StoredValueMissingError: {
+    code: "stored_value_missing",
+    retryable: false,
+    meaning: "A value that lies outside the log is gone from its storage.",
+  },
+  TransientUnsupportedError: {
+    code: "transient_unsupported",
+    retryable: false,
+    meaning: "A transient workflow made a call that only a log can carry, such as `pause`.",
+  },
+  TaskNotAuthorizedError: {
+    code: "permission_denied",
+    retryable: false,
+    meaning: "Whoever runs the workflow may not run this task.",
+  },
+  WorkerLostError: {
+    code: "worker_lost",
+    retryable: false,
+    meaning: "A transient execution lost its worker, and has no log to go on from.",
+  },
+  WorkflowLoadError: {
+    code: "workflow_load",
+    retryable: false,
+    meaning:
+      "The bundle does not load, or the server refused what it recorded; `details.reason` says which.",
+  },
+} as const satisfies Record<string, FailureRow>;
 export type EngineFailureType = keyof typeof ENGINE_FAILURES;
 
 export function engineFailure(
@@ -59,9 +148,11 @@ export function engineFailure(
   message: string,
   rest: Partial<Pick<Failure, "details" | "cause" | "attempts" | "task_call_id">> = {},
 ): Failure {
+  const { code, retryable } = ENGINE_FAILURES[type];
   return {
     type,
-    ...ENGINE_FAILURES[type],
+    code,
+    retryable,
     message,
     details: null,
     cause: null,

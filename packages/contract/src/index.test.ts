@@ -134,6 +134,7 @@ test("the public surface is deliberate", () => {
       "store",
       "takeOver",
       "timeoutFailure",
+      "toHistory",
       "toPlain",
       "unconsumedSignals",
       "unowned",

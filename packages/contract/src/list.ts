@@ -8,8 +8,8 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 /** `limit` and `offset` of a list's query. */
 export function paging(max: number, initial: number) {
   return {
-    limit: z.coerce.number().int().min(1).max(max).default(initial),
-    offset: z.coerce.number().int().min(0).default(0),
+    limit: z.coerce.number().int().min(1).max(max).default(initial).describe("at most so many"),
+    offset: z.coerce.number().int().min(0).default(0).describe("skips so many"),
   };
 }
 

@@ -82,7 +82,10 @@ test("bodies and queries show what is sent, answers what comes back", () => {
     name: "limit",
     in: "query",
     required: false,
-    schema: { default: 50, type: "integer", minimum: 1, maximum: 200 },
+    schema: {
+      ...{ default: 50, type: "integer", minimum: 1, maximum: 200 },
+      description: "at most so many",
+    },
   });
   const register = operationOf("catalog.register");
   expect(register.requestBody?.content["application/json"]?.schema).toEqual({
@@ -97,6 +100,23 @@ test("bodies and queries show what is sent, answers what comes back", () => {
   expect(JSON.stringify(document.components.schemas["ExecutionRecord"])).not.toContain(
     'additionalProperties":false',
   );
+});
+
+test("a value that is answered as it was stored is any JSON; other raw answers are text", () => {
+  const answerOf = (id: string) => operationOf(id).responses["200"]?.content;
+  expect(answerOf("workers.loadValue")).toEqual({ "application/json": { schema: {} } });
+  expect(answerOf("workers.module")).toEqual({ "text/javascript": { schema: { type: "string" } } });
+});
+
+test("every query key and header says what it means", () => {
+  const bare = table.flatMap(([id]) =>
+    operationOf(id)
+      .parameters.filter((parameter) => parameter.in !== "path")
+      .filter(({ schema }) => !Object.hasOwn(schema as object, "description"))
+      .map(({ name }) => name),
+  );
+  // The server does not look at it yet.
+  expect([...new Set(bare)]).toEqual(["idempotency-key"]);
 });
 
 test("a route that can stream answers text/event-stream beside its record", () => {

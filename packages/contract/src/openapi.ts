@@ -147,7 +147,9 @@ function parameters(place: string, schema: JsonObject = {}): JsonObject[] {
 function responses(id: string, route: Route, answered: Parts): JsonObject {
   const listed = Object.entries(route.answers).map(([status, answer]) => {
     if (isRaw(answer)) {
-      const content = answer.raw && { content: { [answer.raw]: { schema: { type: "string" } } } };
+      // Raw JSON is a value that was printed already, of any type.
+      const schema = answer.raw === "application/json" ? {} : { type: "string" };
+      const content = answer.raw && { content: { [answer.raw]: { schema } } };
       return [status, { description: answer.meaning, ...content }];
     }
     const stream = status === "200" && route.frames && { "text/event-stream": { schema: FRAMES } };

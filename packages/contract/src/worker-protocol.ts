@@ -73,8 +73,8 @@ export interface WorkerProtocol {
     value: { generation: number; text: string },
   ): Promise<StoredReference>;
   /**
-   * The text of a value of an execution the session owns, or of another one's that its input or
-   * log names: a child's output, what a fork took over.
+   * The text of a value of an execution the session owns, or of another one's that its log names: a
+   * child's output, what a fork took over.
    */
   loadValue(
     ref: SessionRef,

@@ -45,9 +45,10 @@ function typesOf({ events }: RunResult): string[] {
   return events.map(({ type }) => type);
 }
 
+const ALL = { order: "created_asc", limit: 100, offset: 0 } as const;
+
 async function childrenOf(store: Store, parent_id: string) {
-  const filter = { parent_id, order: "created_asc", limit: 100, offset: 0 } as const;
-  return (await store.listExecutions(filter)).items;
+  return (await store.listExecutions({ parent_id, ...ALL })).items;
 }
 
 async function stateOf(store: Store, execution_id: string): Promise<string | undefined> {
@@ -81,9 +82,48 @@ test("EXE-54 a child runs as an execution of its own, linked to its parent", asy
   expect(log[1]?.event.value).toMatchObject({ worker: "local" });
 });
 
-test("EXE-25 EXE-55 the child's outcome is in the parent's log before it goes on", async () => {
-  const { local } = await openTemporary({ findWorkflow });
-  const parent = await local.run(caller, { target: "math/double", input: 21 });
+test("EXE-55 a child's end and the outcome of its call are one commit, before the parent goes on", async () => {
+  const seen: unknown[] = [];
+  let store: Store | undefined;
+  const look = task({ name: "look" }, async () => {
+    const [parent] = (await store?.listExecutions({ workflow: "looking", ...ALL }))?.items ?? [];
+    const log = await store?.readLog(parent?.execution_id ?? "");
+    seen.push(...(log ?? []).map(({ event: { type, source_id } }) => [type, source_id]));
+  });
+  const wf = workflow({ name: "looking" }, async () => {
+    const doubled = await call(double, 21);
+    await look();
+    return doubled;
+  });
+  let commits = Date.now();
+  const opened = await openTemporary({ findWorkflow, commitClock: () => ++commits });
+  store = opened.store;
+  const parent = await opened.local.run(wf);
+  expect(parent.output).toBe(42);
+  expect(seen).toContainEqual(["TASK_COMPLETED", "call~1"]);
+  const [child] = await childrenOf(store, parent.executionId);
+  const ended = await store.readLog(child?.execution_id ?? "");
+  const answered = (await store.readLog(parent.executionId)).find(({ event }) => {
+    return event.type === "TASK_COMPLETED" && event.source_id === "call~1";
+  });
+  expect(answered?.recorded_at).toBe(ended.at(-1)?.recorded_at);
+});
+
+test("EXE-25 EXE-55 a child that takes longer lets its parent park, and its outcome wakes it", async () => {
+  const gate = Promise.withResolvers<void>();
+  const slow = workflow({ name: "slow_double" }, async (n: number) => {
+    await task({ name: "wait" }, () => gate.promise)();
+    return n * 2;
+  });
+  const { local, store } = await openTemporary({ findWorkflow: () => slow });
+  const result = local.run(caller, { target: "slow_double", input: 21 });
+  const isParked = async () => {
+    const [row] = (await store.listExecutions({ workflow: "caller", ...ALL })).items;
+    return row?.waits.length === 1 && row.session === null;
+  };
+  await until(isParked);
+  gate.resolve();
+  const parent = await result;
   expect(typesOf(parent)).toEqual([
     "WORKFLOW_CREATED",
     "WORKFLOW_CLAIMED",

@@ -19,12 +19,17 @@ export function temporaryFolder(): string {
 export async function openTemporary(
   parts: Partial<Omit<LocalParts, "limits">> & {
     readonly folder?: string;
+    /** Asked once by each commit of the database. */
+    readonly commitClock?: () => number;
     readonly limits?: Partial<LocalParts["limits"]>;
   } = {},
 ): Promise<{ local: Local; store: Store }> {
-  const { folder = temporaryFolder(), limits, ...rest } = parts;
+  const { folder = temporaryFolder(), limits, commitClock, ...rest } = parts;
   const config = Config.parse({ home: folder });
-  const store = await openStore(`sqlite:${join(folder, "engine.db")}`, { synchronous: "normal" });
+  const store = await openStore(`sqlite:${join(folder, "engine.db")}`, {
+    synchronous: "normal",
+    ...(commitClock && { clock: commitClock }),
+  });
   const local = openLocal({
     store,
     values: await openValueStore(config),

@@ -175,6 +175,21 @@ test("CKP-2 CKP-3 refusals reach the execution they are for and no other", async
   expect(refused).toMatchObject([{ code: "invalid_input" }]);
 });
 
+test("CKP-5 a request refused for what one item holds is taken apart: only that item is refused", async () => {
+  const { lanes, next, refused } = createLanes(1);
+  const replies = ["good", "bad", "other"].map((id) => lanes.send(copyOf(id), delta(2)));
+  const error = new EngineError("invalid_input", "body.items[1].events[0].type: is no event type");
+  (await next()).answer(error);
+  for (const id of ["good", "bad", "other"]) {
+    const request = await next();
+    expect(request.items.map((item) => item.execution_id)).toEqual([id]);
+    request.answer(id === "bad" ? error : accept(request));
+  }
+  const accepted = { kind: "accepted", seq: 3 };
+  expect(await Promise.all(replies)).toEqual([accepted, { kind: "stale" }, accepted]);
+  expect(refused).toEqual([error]);
+});
+
 test("CKP-2 nothing is sent for a copy that is gone, also when its request is tried again", async () => {
   const { lanes, next } = createLanes(1);
   const [kept, gone] = [copyOf("kept"), copyOf("gone")];

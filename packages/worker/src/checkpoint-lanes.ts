@@ -1,6 +1,12 @@
-import type { CheckpointAnswer, EngineError, Event, WorkerProtocol } from "@engine/contract";
+import {
+  type CheckpointAnswer,
+  EngineError,
+  type Event,
+  type WorkerProtocol,
+} from "@engine/contract";
 import type { CheckpointReply, Delta } from "@engine/sdk/node";
 import type { Copy } from "./copy.ts";
+import { isContentRefused } from "./refused-checkpoint.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { type Outgoing, sendCheckpoints } from "./text-link.ts";
 
@@ -91,11 +97,19 @@ class Lane {
         return sent.length > 0 ? sendCheckpoints(link, ref, sent) : Promise.resolve([]);
       });
     } catch (error) {
+      // One item spoils the request for all of them: alone, each is judged by itself.
+      if (batch.length > 1 && isContentRefused(error)) return this.#sendEach(batch);
       for (const entry of batch) this.#refuse(entry, error);
       return [];
     }
     for (const entry of batch) if (entry.copy.state === "gone") entry.answer({ kind: "stale" });
     return sent.filter((entry, i) => !this.#settle(entry, answers[i]));
+  }
+
+  async #sendEach(batch: readonly Entry[]): Promise<Entry[]> {
+    const unsettled: Entry[] = [];
+    for (const entry of batch) unsettled.push(...(await this.#send([entry])));
+    return unsettled;
   }
 
   /** Whether the answer settles the entry; a claim renewed meanwhile makes it go again. */
@@ -110,7 +124,7 @@ class Lane {
     } else if (answer.error.code === "seq_conflict") {
       entry.answer(conflictOf(copy, answer.error.details));
     } else if (answer.error.code !== "stale_claim") {
-      this.#refuse(entry, answer.error);
+      this.#refuse(entry, EngineError.from(answer));
     } else if (entry.generation !== copy.generation) {
       return false;
     } else {

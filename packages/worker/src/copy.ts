@@ -1,4 +1,5 @@
 import type { Assignment, Holding } from "@engine/contract";
+import type { ToRunner } from "./messages.ts";
 import type { Runner } from "./runner.ts";
 
 /** An execution this worker holds, from its assignment until the server knows that it is given up. */
@@ -17,6 +18,8 @@ export interface Copy {
   listening: boolean;
   /** Where it runs, once it was started there. */
   runner: Runner | undefined;
+  /** What its runner has to hear as soon as it has been given the copy; undefined once it has. */
+  early: ToRunner[] | undefined;
   /** What to start it with in case the copy that waited in its runner cannot go on. */
   cold: Assignment | undefined;
   /** Settles when the answer to what it wrote last is certain. */
@@ -47,6 +50,7 @@ export class Copies {
       ...fresh,
       number,
       runner: undefined,
+      early: [],
       cold: undefined,
       writing: undefined,
       state: "held",
@@ -91,4 +95,17 @@ export class Copies {
     if (this.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.push(resolve));
   }
+}
+
+/** Tells a copy's runner something, after what it is begun with. */
+export function tell(copy: Copy, message: ToRunner): void {
+  if (copy.early) copy.early.push(message);
+  else copy.runner?.post([message]);
+}
+
+/** Gives a copy to its runner, and then what came for it meanwhile. */
+export function begin(copy: Copy, runner: Runner, message: ToRunner): void {
+  const early = copy.early ?? [];
+  copy.early = undefined;
+  runner.post([message, ...early]);
 }

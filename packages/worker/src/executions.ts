@@ -1,6 +1,5 @@
 import type {
   Assignment,
-  Event,
   ExecutionLimits,
   Failure,
   ReleaseReason,
@@ -9,9 +8,9 @@ import type {
 import { isTerminal } from "@engine/contract";
 import type { Delta } from "@engine/sdk/node";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
-import type { Copies, Copy } from "./copy.ts";
+import { begin, type Copies, type Copy, tell } from "./copy.ts";
 import { loadFailure } from "./load-workflow.ts";
-import type { FromRunner } from "./messages.ts";
+import type { FromRunner, LogText } from "./messages.ts";
 import { HashMismatch, type ModuleCache } from "./module-cache.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { Releases } from "./releases.ts";
@@ -36,8 +35,8 @@ export interface ExecutionsOptions {
   limits(): ExecutionLimits;
   /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
   onRecovered(): void;
-  /** The events of an assignment behind `from`, those that its frame left out included. */
-  history(assignment: Assignment, from: number): Promise<readonly Event[]>;
+  /** The log of an assignment behind `from`, as far as its frame left it out. */
+  missing(assignment: Assignment, from: number): Promise<LogText>;
 }
 
 /**
@@ -86,7 +85,7 @@ export class Executions {
     const copy = this.#held(execution_id, generation);
     if (!copy) return;
     if (base_seq <= copy.seq) copy.seq = Math.max(copy.seq, base_seq + events.length);
-    copy.runner?.post([{ kind: "events", copy: copy.number, base_seq, events }]);
+    tell(copy, { kind: "events", copy: copy.number, base_seq, events });
   }
 
   listen({ execution_id, on }: FrameData<"listen">): void {
@@ -96,7 +95,7 @@ export class Executions {
 
   setListening(copy: Copy, on: boolean): void {
     copy.listening = on;
-    copy.runner?.post([{ kind: "listen", copy: copy.number, on }]);
+    tell(copy, { kind: "listen", copy: copy.number, on });
   }
 
   /** What the server made of the holdings it was told (WRK-9). */
@@ -185,56 +184,50 @@ export class Executions {
   }
 
   async #prepare(copy: Copy, runner: Runner, assignment: Assignment): Promise<void> {
-    const { modules, history: historyOf, limits } = this.#options;
+    const { modules, limits } = this.#options;
     const { execution_id, namespace, workflow, version, name, input, module } = assignment;
     const { seed, parent_id, transient } = assignment;
     // Nothing is awaited in the usual case: the body starts in this turn of the loop.
-    const paged = assignment.history.after > 0;
-    const history = paged ? await historyOf(assignment, 0) : assignment.history.events;
+    const isWhole = assignment.history.after === 0;
+    const missing = isWhole ? [] : await this.#options.missing(assignment, 0);
     if (!runner.loaded.has(module.hash)) await modules.ensure(module.hash);
     if (copy.state !== "held") return;
     runner.loaded.add(module.hash);
-    runner.post([
-      {
-        kind: "start",
-        copy: copy.number,
-        info: {
-          execution_id,
-          namespace,
-          workflow,
-          version,
-          name,
-          input,
-          seed,
-          parent_id,
-          transient,
-          bundle: module.hash,
-        },
-        module: { hash: module.hash, path: modules.file(module.hash) },
-        history: JSON.stringify(history),
-        limits: limits(),
-        listen: copy.listening,
+    begin(copy, runner, {
+      kind: "start",
+      copy: copy.number,
+      info: {
+        execution_id,
+        namespace,
+        workflow,
+        version,
+        name,
+        input,
+        seed,
+        parent_id,
+        transient,
+        bundle: module.hash,
       },
-    ]);
+      module: { hash: module.hash, path: modules.file(module.hash) },
+      history: [...missing, framed(assignment)],
+      limits: limits(),
+      listen: copy.listening,
+    });
   }
 
   /** Lets a copy that waited go on with what its log has gained (RUN-4). */
   async #wake(copy: Copy, warm: WarmCopy, assignment: Assignment): Promise<void> {
-    const { after, events } = assignment.history;
-    const behind =
-      warm.seq >= after
-        ? events.slice(warm.seq - after)
-        : await this.#options.history(assignment, warm.seq);
+    const { seq } = warm;
+    const isEnough = seq >= assignment.history.after;
+    const missing = isEnough ? [] : await this.#options.missing(assignment, seq);
     if (copy.state !== "held") return;
     copy.cold = assignment;
-    warm.runner.post([
-      {
-        kind: "wake",
-        copy: copy.number,
-        events: JSON.stringify(behind),
-        listen: copy.listening,
-      },
-    ]);
+    begin(copy, warm.runner, {
+      kind: "wake",
+      copy: copy.number,
+      events: [...missing, framed(assignment, seq)],
+      listen: copy.listening,
+    });
   }
 
   /** The copy that waited cannot take up what others have written: a replay can. */
@@ -242,6 +235,7 @@ export class Executions {
     const { cold } = copy;
     copy.cold = undefined;
     if (!cold || copy.state !== "held") return;
+    copy.early = [];
     this.#prepare(copy, runner, cold).catch((error: unknown) => this.#unstarted(copy, error));
   }
 
@@ -342,6 +336,11 @@ export class Executions {
 /** Whether a delta ends the copy: the execution has ended, paused or parked. */
 function isClosing({ state, waiting }: Delta): boolean {
   return isTerminal(state) || state === "PAUSED" || (state === "RUNNING" && waiting !== undefined);
+}
+
+/** The events behind `from` that an assignment brought along. */
+function framed({ history }: Assignment, from = 0): string {
+  return JSON.stringify({ events: history.events.slice(Math.max(0, from - history.after)) });
 }
 
 type Request = Extract<FromRunner, { kind: "request" }>;

@@ -9,7 +9,7 @@ import {
 } from "@engine/sdk/node";
 import { CopyPort } from "./copy-port.ts";
 import { importFailure, loadWorkflows, pickWorkflow } from "./load-workflow.ts";
-import type { FromRunner, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
+import type { FromRunner, LogText, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
 
 export interface ExecutorOptions {
   readonly host: Host;
@@ -126,7 +126,8 @@ export class Executor {
     const { port } = entry;
     const { host } = this.#options;
     try {
-      const events = JSON.parse(history) as Event[];
+      const events = eventsOf(history);
+      if (events.at(-1)?.seq !== events.length) throw new Error("its log came with a gap");
       const options: RunOptions = { info, history: events, limits, listen, port, host };
       entry.execution = startExecution(workflow, options);
     } catch (error) {
@@ -142,7 +143,7 @@ export class Executor {
     // The reply to what it wrote last came just before, and the core may still be at it.
     await entry.ended;
     if (!this.#has(entry)) return;
-    const behind = (JSON.parse(events) as Event[]).filter(({ seq }) => seq > execution.head);
+    const behind = eventsOf(events).filter(({ seq }) => seq > execution.head);
     let ended: Promise<Ended> | undefined;
     try {
       if (behind[0]?.seq === execution.head + 1) {
@@ -230,4 +231,8 @@ export class Executor {
   #has(entry: Entry): boolean {
     return this.#entries.get(entry.copy) === entry;
   }
+}
+
+function eventsOf(log: LogText): Event[] {
+  return log.flatMap((piece) => (JSON.parse(piece) as { events: Event[] }).events);
 }

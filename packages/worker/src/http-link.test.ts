@@ -115,6 +115,20 @@ test("an answer that is not the server's own counts as trouble on the way", asyn
   expect(String(error)).toMatch(/404 to GET \/workers\/builder\/modules\/ab; is this the address/);
 });
 
+test("WRK-7 a page of a log comes as the text it was sent as", async () => {
+  const text = '{"events":[{"seq":3,"value":1.0}],"head":4}';
+  const answers = [text, '{"hello":"proxy"}'];
+  await using server = await listen((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end(answers.shift());
+  });
+  const page = { generation: 2, after: 2, limit: 1 };
+  expect(await server.link().eventsText(ref, "e/1", page)).toBe(text);
+  expect(server.seen[0]?.request.url).toBe(
+    "/workers/builder/executions/e%2F1/events?generation=2&after=2&limit=1",
+  );
+  await expect(server.link().eventsText(ref, "e", page)).rejects.toSatisfy(isTransient);
+});
+
 test("a call that is not answered in time, or cut off, rejects", async () => {
   await using silent = await listen(() => {});
   await expect(silent.link({ timeoutMs: 20 }).module(ref, "ab")).rejects.toThrow(/no answer/);

@@ -64,9 +64,19 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     return ProgressAccepted.parse(await post(path, ref.session, body));
   };
 
+  const eventsText: TextLink["eventsText"] = async (ref, execution_id, page) => {
+    const { generation, after, limit } = page;
+    const query = `generation=${generation}&after=${after}&limit=${limit}`;
+    const path = of(ref, execution_id, `events?${query}`);
+    const text = await textOf(await send({ method: "GET", path, session: ref.session }));
+    if (!text.startsWith('{"events":[')) throw new Error(`GET ${path} was not answered by events`);
+    return text;
+  };
+
   return {
     checkpointsText,
     progressText,
+    eventsText,
     async register(registration) {
       const body = JSON.stringify(registration);
       return WorkerRegistered.parse(await post("/workers/register", undefined, body));
@@ -93,11 +103,8 @@ export function httpLink(options: HttpLinkOptions): TextLink {
       const path = at(ref, `modules/${encodeURIComponent(hash)}`);
       return textOf(await send({ method: "GET", path, session: ref.session }));
     },
-    async events(ref, execution_id, { generation, after, limit }) {
-      const query = `generation=${generation}&after=${after}&limit=${limit}`;
-      const path = of(ref, execution_id, `events?${query}`);
-      const text = await textOf(await send({ method: "GET", path, session: ref.session }));
-      return JSON.parse(text) as EventPage;
+    async events(ref, execution_id, page) {
+      return JSON.parse(await eventsText(ref, execution_id, page)) as EventPage;
     },
     async saveValue(ref, execution_id, { generation, text }) {
       const sha256 = createHash("sha256").update(text).digest("hex");

@@ -7,14 +7,20 @@
 import type { ErrorBody, Event, ExecutionLimits, Failure } from "@engine/contract";
 import type { CheckpointReply, Delta, Ended, ExecutionInfo, ExecutionPort } from "@engine/sdk/node";
 
+/**
+ * Events in order, in pieces: each the JSON of an object whose `events` they are, as a server's
+ * pages come. As text they cross in a fraction of the time a clone of events takes.
+ */
+export type LogText = readonly string[];
+
 export interface StartMessage {
   readonly kind: "start";
   readonly copy: number;
   readonly info: ExecutionInfo;
   /** File of the bundle and its hash. */
   readonly module: { readonly path: string; readonly hash: string };
-  /** The whole log as JSON: as text it crosses in a fraction of the time a clone of events takes. */
-  readonly history: string;
+  /** The whole log. */
+  readonly history: LogText;
   readonly limits: ExecutionLimits;
   readonly listen: boolean;
 }
@@ -23,8 +29,8 @@ export interface StartMessage {
 export interface WakeMessage {
   readonly kind: "wake";
   readonly copy: number;
-  /** What the log has gained since it began to wait, as JSON. */
-  readonly events: string;
+  /** What the log has gained since it began to wait. */
+  readonly events: LogText;
   readonly listen: boolean;
 }
 

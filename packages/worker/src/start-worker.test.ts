@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { FakeServer } from "./testing/fake-server.ts";
 import { AT_GATE, createGate } from "./testing/gate.ts";
 import { startTestWorker } from "./testing/test-worker.ts";
+import { until } from "./testing/until.ts";
 
 const HELLO = `
 import { task, workflow } from "@engine/sdk";
@@ -177,6 +178,25 @@ test("an assignment whose history cannot be read gives its slot back", async () 
   expect(await server.finished(id)).toMatchObject({ state: "COMPLETED" });
 });
 
+test("an execution whose log comes with a gap is not run on it and gives its slot back", async () => {
+  const server = new FakeServer();
+  server.framedHistory = 1;
+  const events = server.events.bind(server);
+  let reads = 0;
+  Object.assign(server, {
+    async events(...of: Parameters<FakeServer["events"]>) {
+      const page = await events(...of);
+      return ++reads === 1 ? { ...page, events: [] } : page;
+    },
+  });
+  await using worker = await startTestWorker(server);
+  const id = server.start("hello", server.addModule(HELLO));
+
+  expect(await server.finished(id)).toMatchObject({ state: "COMPLETED", generation: 2 });
+  expect(server.releases).toMatchObject([{ execution_id: id, reason: "runner_lost" }]);
+  expect(worker.lines).toContainEqual(expect.stringContaining("its log came with a gap"));
+});
+
 test("LIV-6 a bundle that cannot run what it should ends the execution naming why", async () => {
   const server = new FakeServer();
   await using worker = await startTestWorker(server);
@@ -223,6 +243,29 @@ test("EXE-69 a bundle whose workflow has another durability than was registered 
   });
   const same = server.start("hello", transient, { transient: true });
   expect(await server.finished(same)).toMatchObject({ state: "COMPLETED" });
+});
+
+test("an execution whose checkpoint the server will not have ends with the reason, and is not run again", async () => {
+  const server = new FakeServer();
+  const issues = [{ path: "events[0].time", message: "must be YYYY-MM-DD HH:MM:SS.mmm" }];
+  const message = "events[0].time: must be YYYY-MM-DD HH:MM:SS.mmm";
+  const error = { code: "invalid_input" as const, message, details: { issues } };
+  server.checkpoints = async (_, items) =>
+    items.map(({ execution_id }) => ({ execution_id, error }));
+  await using worker = await startTestWorker(server);
+  const id = server.start("hello", server.addModule(HELLO));
+
+  expect(await server.finished(id)).toMatchObject({
+    state: "FAILED",
+    generation: 1,
+    failure: {
+      type: "WorkflowLoadError",
+      message: expect.stringContaining(`the checkpoint that the workflow's SDK made: ${message};`),
+      details: { reason: "checkpoint_refused", code: "invalid_input", issues },
+    },
+  });
+  expect(server.releases).toMatchObject([{ execution_id: id, reason: "load_failed" }]);
+  await until(() => worker.status().running === 0);
 });
 
 test("LIV-6 a bundle that twice comes with another content is not run", async () => {

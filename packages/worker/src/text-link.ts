@@ -1,6 +1,6 @@
 /**
- * Execution threads hand over JSON text, and a remote server wants JSON text. A link that can take
- * it as it is saves parsing and printing every event again; the server's own handler object takes
+ * Execution threads hand over and take JSON text, and so does a remote server. A link that passes it
+ * on as it is saves parsing and printing every event again; the server's own handler object deals in
  * parsed items, which costs the one parse that a body would have cost.
  */
 import type {
@@ -18,7 +18,11 @@ export interface TextLink extends WorkerProtocol {
   checkpointsText(ref: SessionRef, body: string): Promise<readonly CheckpointAnswer[]>;
   /** {@link WorkerProtocol.progress} with its body as text. */
   progressText(ref: SessionRef, execution_id: string, body: string): Promise<ProgressAccepted>;
+  /** {@link WorkerProtocol.events} with its answer as text. */
+  eventsText(ref: SessionRef, execution_id: string, page: LogPage): Promise<string>;
 }
+
+type LogPage = Parameters<WorkerProtocol["events"]>[2];
 
 /** A delta under the generation it is sent with. */
 export interface Outgoing {
@@ -53,6 +57,18 @@ export function sendProgress(
     generation,
     items: JSON.parse(list) as ProgressItem[],
   });
+}
+
+/** One page of a log, as text of an object whose `events` they are. */
+export async function readEvents(
+  link: WorkerProtocol | TextLink,
+  ref: SessionRef,
+  execution_id: string,
+  page: LogPage,
+): Promise<string> {
+  if (takesText(link)) return link.eventsText(ref, execution_id, page);
+  const { events } = await link.events(ref, execution_id, page);
+  return JSON.stringify({ events });
 }
 
 function takesText(link: WorkerProtocol | TextLink): link is TextLink {

@@ -3,10 +3,11 @@ import { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { Copies } from "./copy.ts";
 import { Executions } from "./executions.ts";
 import type { HeartbeatsOptions } from "./heartbeat.ts";
-import { readHistory } from "./history.ts";
+import { readMissing } from "./missing-history.ts";
 import { ModuleCache } from "./module-cache.ts";
 import { Outage } from "./outage.ts";
 import { ProgressQueues } from "./progress-queues.ts";
+import { isContentRefused, refusedCheckpoint } from "./refused-checkpoint.ts";
 import { registrationOf } from "./registration.ts";
 import { Releases } from "./releases.ts";
 import { RunnerPool } from "./runner-pool.ts";
@@ -80,7 +81,9 @@ export async function createParts(
         if (life.aborted) return;
         const { execution_id } = copy;
         log.error({ execution_id, error: messageOf(error) }, "the server refused a checkpoint");
-        executions.release(copy, "runner_lost");
+        if (isContentRefused(error)) {
+          executions.release(copy, "load_failed", refusedCheckpoint(error));
+        } else executions.release(copy, "runner_lost");
       },
     }),
     progress: new ProgressQueues({
@@ -104,8 +107,8 @@ export async function createParts(
     warm,
     onRecovered: () => stream.reconnect(),
     limits: () => session.answer.executions,
-    history: (assignment, from) =>
-      readHistory(assignment, link, session, { tries: FETCH_TRIES, from }),
+    missing: (assignment, from) =>
+      readMissing(assignment, from, { link, session, tries: FETCH_TRIES }),
   });
 
   const stream = new ServerStream({

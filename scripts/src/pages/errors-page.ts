@@ -19,6 +19,7 @@ export function errorsPage(): string {
     code(type),
     code(failure.code),
     failure.retryable ? "yes" : "no",
+    failure.meaning,
   ]);
   const example = {
     error: {
@@ -42,7 +43,7 @@ ${table(["code", "status", "when, and what to do"], onTheWire)}
 ${table(["code", "when, and what to do"], inProcess)}
 ## Failures of workflows and tasks
 
-What went wrong inside a workflow is not an error of the engine but data in its log: \`{type, code, message, retryable, details, cause, attempts, task_call_id}\`. \`type\` is the name of the error's class; your own errors have no \`code\`. These are the ones that the engine makes:
+What went wrong inside a workflow is not an error of the engine but data in its log: \`{type, code, message, retryable, details, cause, attempts, task_call_id}\`. \`type\` is the name of the error's class; your own errors have no \`code\` and follow the task's \`retry\`, unless they are a \`TerminalError\`. These are the ones that the engine makes:
 
-${table(["type", "code", "tried again"], failures)}`;
+${table(["type", "code", "tried again", "when"], failures)}`;
 }

@@ -50,7 +50,9 @@ export function httpPage(document: Json): string {
   );
   return `# HTTP interface
 
-Printed from the route table; [openapi.json](openapi.json) has the same for machines, and a running server answers it under \`GET /openapi.json\`. Bodies are JSON; an empty body is \`null\`. A query key that takes a list may be repeated. Instants are ISO 8601 in UTC; an event's \`time\` is \`YYYY-MM-DD HH:MM:SS.mmm\`. Anything but a listed answer is an error as in [errors.md](errors.md). The permission is what a caller needs once authorization is on.
+Printed from the route table; [openapi.json](openapi.json) has the same for machines, and a running server answers it under \`GET /openapi.json\`. Bodies are JSON; an empty body is \`null\`. A query key that takes a list may be repeated. Instants are ISO 8601 in UTC; an event's \`time\` is \`YYYY-MM-DD HH:MM:SS.mmm\`. Anything but a listed answer is an error as in [errors.md](errors.md). The permission is what a caller needs once authorization is on: \`open\` is for everybody, \`identity\` for every known caller, \`worker\` for a worker's own session, \`run(…)\` stands for what running that workflow takes, and of a list with \`scoped(…)\` a caller sees what it may read.
+
+A call that waits for an execution answers its record under a status that tells its state: 200 COMPLETED, 202 paused or still under way, 409 CANCELLED, 500 FAILED.
 
 ${groups.join("\n")}
 ## Shapes
@@ -83,9 +85,10 @@ function parametersTable({ parameters }: Operation): string {
       const range = rangeText(schema);
       const initial = schema.default === undefined ? "" : code(JSON.stringify(schema.default));
       const type = range ? `${typeText(schema)}, ${range}` : typeText(schema);
-      return [code(name), place, type, initial];
+      return [code(name), place, type, initial, schema.description ?? ""];
     });
-  return rows.length ? table(["parameter", "in", "type", "default"], rows).trimEnd() : "";
+  const head = ["parameter", "in", "type", "default", "meaning"];
+  return rows.length ? table(head, rows).trimEnd() : "";
 }
 
 function bodyText({ requestBody }: Operation): string {
@@ -100,7 +103,11 @@ function answersTable({ responses }: Operation): string {
     .filter(([status]) => status !== "default")
     .map(([status, { description, content }]) => {
       const json = content?.["application/json"];
-      if (json) return [status, linked(json.schema)];
+      if (json)
+        return [
+          status,
+          linked(json.schema) + (description === "A result." ? "" : `: ${description}`),
+        ];
       return [
         status,
         content ? `${code(Object.keys(content).join())}: ${description}` : description,
@@ -160,12 +167,14 @@ const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
 
 function curl(route: Route, operation: Operation, schemas: Schemas): string {
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const sample = SAMPLE_PARAMS[name];
+    const sample =
+      name === "name" && route.path.includes("/signals/") ? "paid" : SAMPLE_PARAMS[name];
     if (!sample) throw new Error(`no sample for the path parameter ${name}`);
     return sample;
   });
   const schema = operation.requestBody?.content["application/json"]?.schema;
-  const headers = operation.parameters.filter((parameter) => parameter.in === "header");
+  // Those of a client's own, such as an idempotency key, are for who needs them.
+  const headers = operation.parameters.filter(({ name }) => name.startsWith("x-engine-"));
   const required = operation.parameters.filter((p) => p.in === "query" && p.required);
   const search = required.map(({ name }, i) => `${i ? "&" : "?"}${name}=1`).join("");
   const onlyStream = !operation.responses["200"]?.content?.["application/json"] && route.frames;

@@ -49,7 +49,10 @@ test("EXE-95 show and list say what an execution waits for, and until when", asy
   );
   expect(await show(night)).toMatch(/^sleep until \S+Z \(in 2 d 23 h\)$/);
   expect(await show(parent)).toBe(`child default/parcel ${child}`);
-  expect(await show(child)).toBe("signal address");
+  // Its parent waits for it from its creation on.
+  await vi.waitFor(async () => expect(await show(child)).toBe("signal address"), {
+    timeout: 20_000,
+  });
   expect((await engine("execution", "show", child)).out).toMatch(
     new RegExp(`part of +${parent}, its call call~1`),
   );
@@ -57,6 +60,23 @@ test("EXE-95 show and list say what an execution waits for, and until when", asy
   const { out } = await engine("execution", "list");
   expect(out).toMatch(/night v1 .* sleep \(in 2 d 23 h\)$/m);
   expect(out).toMatch(/shop\/order v1 .* pause review \(in 1 d 23 h\)$/m);
+});
+
+test("EXE-85 EXE-95 list shows the children of one execution, or only those that are nobody's", async () => {
+  await using dev = await startDev({ "flows.ts": FLOWS });
+  const { engine } = dev;
+  const parent = await waiting(dev, "parent");
+  const listed = async (...args: string[]) => {
+    const { out } = await engine("execution", "list", ...args, "--format", "json");
+    return JSON.parse(out).items.map(({ workflow }: { workflow: string }) => workflow);
+  };
+  expect(await listed()).toEqual(["parcel", "parent"]);
+  expect(await listed("--parent", parent)).toEqual(["parcel"]);
+  expect(await listed("--root")).toEqual(["parent"]);
+  expect(await engine("execution", "list", "--parent", parent, "--root")).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/'--root' cannot be used with .*--parent/),
+  });
 });
 
 test("EXE-53 EXE-95 signal reaches the call that waits for it", async () => {
@@ -127,6 +147,13 @@ test("EXE-42 EXE-95 cancel asks, --sync waits until it has ended, and a child go
   expect(
     JSON.parse(events.out).items.find((e: { type: string }) => e.type === "WORKFLOW_CANCELLING"),
   ).toMatchObject({ meta: { reason: "sent twice" } });
+  await vi.waitFor(
+    async () => expect(await recordOf(engine, id)).toMatchObject({ state: "CANCELLED" }),
+    { timeout: 20_000 },
+  );
+  expect((await engine("execution", "show", id)).out).toMatch(
+    /^ *why +the execution was cancelled: sent twice$/m,
+  );
 
   const parent = await waiting(dev, "parent");
   const [{ execution_id: child }] = (await recordOf(engine, parent)).waiting;

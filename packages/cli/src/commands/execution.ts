@@ -1,5 +1,5 @@
 import type { RecordedEvent, State } from "@engine/contract";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { state, wholeNumber } from "../option-values.ts";
@@ -15,6 +15,8 @@ interface ListOptions extends ServerOptions {
   readonly workflow?: WorkflowRef & { readonly qualified: boolean };
   readonly namespace?: string;
   readonly state?: readonly State[];
+  readonly parent?: string;
+  readonly root?: boolean;
   readonly limit: number;
   readonly offset: number;
 }
@@ -40,6 +42,8 @@ function addList(execution: Command, io: CliIo): void {
     .option("--workflow <ref>", "only of this workflow: NAME or NAMESPACE/NAME", workflowFilter)
     .option("-n, --namespace <ns>", "only of this namespace")
     .option("--state <state>", "only in this state; may be repeated", state)
+    .option("--parent <id>", "only children of this execution: what it called")
+    .addOption(new Option("--root", "only executions that are nobody's child").conflicts("parent"))
     .option("--limit <n>", "at most so many, up to 200", wholeNumber(1), 50)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0);
   serverOptions(command).action((options: ListOptions) =>
@@ -55,11 +59,13 @@ function addList(execution: Command, io: CliIo): void {
   examples(command, [
     "execution list",
     "execution list --workflow shop/checkout --state paused --state failed",
-    "execution list --limit 200 --format json",
+    "execution list --root --limit 200 --format json",
+    "execution list --parent 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
   ]);
 }
 
-function listQuery({ workflow, namespace, state: states, limit, offset }: ListOptions) {
+function listQuery(options: ListOptions) {
+  const { workflow, namespace, state: states, parent, root, limit, offset } = options;
   const ns = namespace ?? (workflow?.qualified ? workflow.ns : undefined);
   return {
     limit,
@@ -67,6 +73,8 @@ function listQuery({ workflow, namespace, state: states, limit, offset }: ListOp
     ...(workflow && { workflow: workflow.wf }),
     ...(ns !== undefined && { namespace: ns }),
     ...(states && { state: [...states] }),
+    ...(parent !== undefined && { parent_id: parent }),
+    ...(root && { root: "true" as const }),
   };
 }
 

@@ -23,13 +23,21 @@ export function addStartWorker(start: Command, io: CliIo): void {
     .command("worker")
     .summary("Starts a worker, which runs executions.")
     .description(
-      "Starts a worker: it connects to the server, runs executions and reports what they do. A server that is away is tried again for ever.",
+      "Starts a worker: it connects to the server, runs executions and reports what they do. While the server is away it keeps trying.",
     )
     .argument("[name]", "unique name (default: worker-<6 hex digits>)")
     .option("--label <key=value>", "what this worker can do; may be repeated", label)
     .option("--slots <n>", "executions at a time; 0 = unlimited", wholeNumber(0))
-    .option("--runner <runner>", "thread or inline; may be repeated", runner)
-    .option("--drain-timeout <seconds>", "for running work when it stops", seconds)
+    .option(
+      "--runner <runner>",
+      "how it can run workflows: thread or inline; may be repeated",
+      runner,
+    )
+    .option(
+      "--drain-timeout <seconds>",
+      "how long running work may take to end when it stops",
+      seconds,
+    )
     .option(
       "--server-url <url>",
       "server to connect to (default: ENGINE_SERVER_URL, engine.toml, http://127.0.0.1:8000)",

@@ -23,7 +23,7 @@ export function addCancel(workflow: Command, io: CliIo): void {
     .addArgument(refArgument())
     .argument("<id>", "execution id")
     .option("--sync", "wait until it has ended")
-    .option("--reason <text>", "why, for its log");
+    .option("--reason <text>", "why: kept in its log and shown with it");
   serverOptions(command).action((ref: WorkflowRef, id: string, options: CancelOptions) =>
     cancel(io, { ref, id, options }),
   );

@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 100;
 export function addReplay(workflow: Command, io: CliIo): void {
   const command = workflow
     .command("replay")
-    .summary("Tells which recorded executions new code would diverge from.")
+    .summary("Tells which recorded executions would diverge on new code.")
     .description(
       "Replays recorded executions on code, in this process, and tells which of them would diverge: a check before a deploy. No task runs and nothing is written. Exit code 1 when one diverges.",
     )

@@ -82,8 +82,9 @@ function failureOf(error: NonNullable<ExecutionRecord["error"]>) {
 /** The failure of a record in one sentence, for `error: `. */
 export function failureSentence(record: ExecutionRecord): string {
   const { state, error } = record;
-  const what = `${title(record)} ${state === "CANCELLED" ? "was cancelled" : "failed"}`;
-  if (!error || state === "CANCELLED") return what;
+  if (state === "CANCELLED") return `${title(record)}: ${error.message}`;
+  const what = `${title(record)} failed`;
+  if (!error) return what;
   const [first = ""] = failureLines(failureOf(error));
   return `${what}: ${first}`;
 }

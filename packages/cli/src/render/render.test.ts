@@ -130,6 +130,9 @@ test("a cancelled execution says why; a fork says where it left its source", () 
       details: { cause: "parent" },
     },
   };
+  expect(failureSentence(cancelled)).toBe(
+    "checkout v3: the execution was cancelled with its parent",
+  );
   expect(executionView(cancelled, plain, now)).toMatchInlineSnapshot(`
     "⊘ cancelled  checkout v3
       id            0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10

@@ -12,6 +12,9 @@ import { grant, scoped } from "../permission.ts";
 import type { Route } from "../route.ts";
 
 const read = grant("workflow:{ns}:{wf}:read");
+const SourceQuery = z.strictObject({
+  source: QueryFlag.optional().describe("adds the source files"),
+});
 const WithSource = WorkflowRecord.extend({ files: z.array(SourceFile).optional() });
 
 export const catalogRoutes = {
@@ -21,7 +24,11 @@ export const catalogRoutes = {
     summary: "Registers the workflows of one file; equal content creates nothing.",
     permission: grant("workflow:{ns}:*:register"),
     effect: "write",
-    query: z.strictObject({ dry_run: QueryFlag.optional() }),
+    query: z.strictObject({
+      dry_run: QueryFlag.optional().describe(
+        "checks and answers what it would make; saves nothing",
+      ),
+    }),
     body: Registration,
     bodyLimit: 8 * 1024 * 1024,
     answers: { 200: Registered, 201: Registered },
@@ -33,8 +40,8 @@ export const catalogRoutes = {
     permission: scoped("workflow:{ns}:{wf}:read"),
     effect: "read",
     query: z.strictObject({
-      namespace: Name.optional(),
-      name: z.string().optional(),
+      namespace: Name.optional().describe("only of this namespace"),
+      name: z.string().optional().describe("only names that begin like this"),
       ...paging(1000, 200),
     }),
     answers: { 200: listOf(WorkflowRecord) },
@@ -54,7 +61,7 @@ export const catalogRoutes = {
     summary: "Reads the latest version of a workflow.",
     permission: read,
     effect: "read",
-    query: z.strictObject({ source: QueryFlag.optional() }),
+    query: SourceQuery,
     answers: { 200: WithSource },
   },
   delete: {
@@ -64,7 +71,14 @@ export const catalogRoutes = {
       "Deletes one version of a workflow, or all: no new run finds them; executions already created keep their code.",
     permission: grant("workflow:{ns}:{wf}:register"),
     effect: "write",
-    query: z.strictObject({ version: z.coerce.number().int().min(1).optional() }),
+    query: z.strictObject({
+      version: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .describe("only this one; all unless given"),
+    }),
     answers: { 204: { raw: null, meaning: "the versions are deleted" } },
   },
   versions: {
@@ -82,7 +96,7 @@ export const catalogRoutes = {
     summary: "Reads one version of a workflow.",
     permission: read,
     effect: "read",
-    query: z.strictObject({ source: QueryFlag.optional() }),
+    query: SourceQuery,
     answers: { 200: WithSource },
   },
 } as const satisfies Record<string, Route>;

@@ -22,30 +22,46 @@ export const RunMode = z.enum(["sync", "async", "stream"]);
 export type RunMode = z.infer<typeof RunMode>;
 
 const Waiting = {
-  detailed: QueryFlag.optional(),
-  /** Seconds a sync call waits before it answers 202. */
-  timeout: z.coerce.number().positive().optional(),
+  detailed: QueryFlag.optional().describe("adds the log"),
+  timeout: z.coerce
+    .number()
+    .positive()
+    .optional()
+    .describe("seconds until `sync` answers as it is then, and `stream` ends"),
 };
 const Version = z.coerce.number().int().positive().optional();
+const RunVersion = Version.describe("the version to run; the latest unless given");
+const PauseName = z
+  .string()
+  .optional()
+  .describe("name or `task_call_id` of the pause, when several are open");
 const RunQuery = z.strictObject({
   ...Waiting,
-  version: Version,
-  name: z.string().trim().min(1).max(200).optional(),
+  version: RunVersion,
+  name: z.string().trim().min(1).max(200).optional().describe("a label for people, shown in lists"),
 });
 const RunHeaders = z.object({
   /** Of two starts with the same key one creates an execution, the other is answered for it. */
   "idempotency-key": z.string().optional(),
 });
 const FollowHeaders = z.object({
-  /** `seq` of the last frame a follower has: what came after it is sent first (EXE-93). */
-  "last-event-id": z.coerce.number().int().min(0).optional(),
+  /** What a browser's EventSource sends by itself (EXE-93). */
+  "last-event-id": z.coerce
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe("`id` of the last frame that was read: `stream` goes on behind it"),
 });
-const ResumeQuery = z.strictObject({ ...Waiting, pause: z.string().optional() });
+const ResumeQuery = z.strictObject({ ...Waiting, pause: PauseName });
 const BasicQuery = {
-  inspect: QueryFlag.optional(),
-  namespace: Name.default(DEFAULT_NAMESPACE),
-  timeout: Waiting.timeout,
+  inspect: QueryFlag.optional().describe("answers the whole record, with its log"),
+  namespace: Name.default(DEFAULT_NAMESPACE).describe("of the workflow"),
+  timeout: Waiting.timeout.describe("seconds until it answers as it is then"),
 };
+
+const MODES =
+  "`mode` is `sync` (answers when it has ended or paused), `async` (answers at once) or `stream` (frames until then).";
 
 const runAnswers = {
   200: ExecutionRecord,
@@ -64,19 +80,20 @@ const states = z.preprocess(
   z.array(State).optional(),
 );
 const ExecutionFilter = {
-  state: states,
-  version: Version,
-  name: z.string().optional(),
-  /** Only children of this execution. */
-  parent_id: z.string().min(1).optional(),
-  /** True: no children. */
-  root: QueryFlag.optional(),
-  order: z.enum(["created_desc", "created_asc"]).default("created_desc"),
+  state: states.describe("only in this state, in any case; may be repeated"),
+  version: Version.describe("only of this version"),
+  name: z.string().optional().describe("only with a label that begins like this, in any case"),
+  parent_id: z.string().min(1).optional().describe("only children of this execution"),
+  root: QueryFlag.optional().describe("`true`: only executions that are nobody's child"),
+  order: z
+    .enum(["created_desc", "created_asc"])
+    .default("created_desc")
+    .describe("newest or oldest first"),
   ...paging(200, 50),
 };
 const EventPageQuery = {
-  after: z.coerce.number().int().min(0).optional(),
-  before: z.coerce.number().int().min(1).optional(),
+  after: z.coerce.number().int().min(0).optional().describe("only events behind this `seq`"),
+  before: z.coerce.number().int().min(1).optional().describe("only events before this `seq`"),
 };
 
 const read = any(
@@ -89,9 +106,9 @@ const listExecutions = all(grant("execution:*:read"), scoped("workflow:{ns}:{wf}
 
 const cancelAnswers = { 200: ExecutionRecord, 202: ExecutionRecord } as const;
 const CancelQuery = z.strictObject({
-  mode: z.enum(["async", "sync"]).default("async"),
-  detailed: QueryFlag.optional(),
-  timeout: Waiting.timeout,
+  mode: z.enum(["async", "sync"]).default("async").describe("`sync` waits until it has ended"),
+  detailed: Waiting.detailed,
+  timeout: Waiting.timeout.describe("seconds until `sync` answers as it is then"),
 });
 const Seq = z.int().positive();
 
@@ -99,7 +116,7 @@ export const executionRoutes = {
   run: {
     method: "POST",
     path: "/workflows/{ns}/{wf}/run/{mode}",
-    summary: "Starts a workflow; the body is its input.",
+    summary: `Starts a workflow; the body is its input. ${MODES}`,
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: RunQuery,
@@ -112,7 +129,7 @@ export const executionRoutes = {
   runDefault: {
     method: "POST",
     path: "/workflows/{wf}/run/{mode}",
-    summary: "Starts a workflow of namespace `default`.",
+    summary: `Starts a workflow of namespace \`default\`; the body is its input. ${MODES}`,
     permission: run("default/{wf}"),
     effect: "write",
     query: RunQuery,
@@ -125,7 +142,8 @@ export const executionRoutes = {
   resume: {
     method: "POST",
     path: "/workflows/{ns}/{wf}/resume/{id}",
-    summary: "Answers an open pause and waits; the body is the resume input.",
+    summary:
+      "Answers an open pause and waits until the execution has ended or paused again. The body is what its `pause` call returns.",
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: ResumeQuery,
@@ -136,7 +154,7 @@ export const executionRoutes = {
   resumeMode: {
     method: "POST",
     path: "/workflows/{ns}/{wf}/resume/{id}/{mode}",
-    summary: "Answers an open pause in the given mode.",
+    summary: `Answers an open pause; the body is what its \`pause\` call returns. ${MODES}`,
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: ResumeQuery,
@@ -151,13 +169,14 @@ export const executionRoutes = {
     summary: "Reads one execution of a workflow.",
     permission: read,
     effect: "read",
-    query: z.strictObject({ detailed: QueryFlag.optional() }),
+    query: z.strictObject({ detailed: Waiting.detailed }),
     answers: { 200: ExecutionRecord },
   },
   cancel: {
     method: "POST",
     path: "/workflows/{ns}/{wf}/cancel/{id}",
-    summary: "Cancels an execution and its children; `mode=sync` waits until it has ended.",
+    summary:
+      "Cancels an execution and its children. What runs is told to stop and rolled back; `reason` is kept and shown.",
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: CancelQuery,
@@ -167,7 +186,7 @@ export const executionRoutes = {
   cancelLink: {
     method: "GET",
     path: "/workflows/{ns}/{wf}/cancel/{id}",
-    summary: "Cancels an execution, for a link to click.",
+    summary: "The same as a link to click, without a reason.",
     permission: run("{ns}/{wf}"),
     effect: "write",
     query: CancelQuery,
@@ -189,8 +208,8 @@ export const executionRoutes = {
     permission: listExecutions,
     effect: "read",
     query: z.strictObject({
-      namespace: Name.optional(),
-      workflow: Name.optional(),
+      namespace: Name.optional().describe("only of this namespace"),
+      workflow: Name.optional().describe("only of workflows with this name"),
       ...ExecutionFilter,
     }),
     answers: { 200: listOf(ExecutionSummary) },
@@ -199,14 +218,17 @@ export const executionRoutes = {
     method: "GET",
     path: "/executions/{id}",
     summary:
-      "Reads one execution; `detailed=true` adds its log, or the page of it asked for; `mode=sync` waits for its end or pause first; `mode=stream` follows it from its state now until it has ended, or from the `Last-Event-ID` it was followed to.",
+      "Reads one execution: as it is, once it has ended or paused (`mode=sync`), or as frames from its state now to its end (`mode=stream`). Without a mode the answer is 200 in every state. `after`, `before` and `limit` choose a page of the log that `detailed=true` adds.",
     permission: readExecution,
     effect: "read",
     query: z.strictObject({
       ...Waiting,
-      mode: z.enum(["sync", "stream"]).optional(),
+      mode: z
+        .enum(["sync", "stream"])
+        .optional()
+        .describe("`sync` waits for its end or a pause, `stream` follows it"),
       ...EventPageQuery,
-      limit: z.coerce.number().int().min(1).max(5000).optional(),
+      limit: z.coerce.number().int().min(1).max(5000).optional().describe("at most so many events"),
     }),
     headers: FollowHeaders,
     answers: runAnswers,
@@ -215,12 +237,13 @@ export const executionRoutes = {
   events: {
     method: "GET",
     path: "/executions/{id}/events",
-    summary: "Reads the log of an execution, oldest first; `after` continues a page.",
+    summary:
+      "Reads the log of an execution, oldest first. The next page is asked for with the last `seq` as `after`.",
     permission: readExecution,
     effect: "read",
     query: z.strictObject({
       after: EventPageQuery.after,
-      limit: z.coerce.number().int().min(1).max(5000).default(500),
+      limit: z.coerce.number().int().min(1).max(5000).default(500).describe("at most so many"),
     }),
     answers: { 200: listOf(RecordedEvent) },
   },
@@ -243,7 +266,8 @@ export const executionRoutes = {
   signal: {
     method: "POST",
     path: "/executions/{id}/signals/{name}",
-    summary: "Sends a signal to an execution; the body is its payload.",
+    summary:
+      "Sends a signal to an execution; the body is its payload. It is kept until a `signal` call of that name takes it.",
     permission: run("{ns}/{wf}"),
     effect: "write",
     body: AnyJson,
@@ -253,7 +277,7 @@ export const executionRoutes = {
     method: "POST",
     path: "/executions/{id}/fork",
     summary:
-      "Starts a copy that goes on from an event or before a call of this one; without a cut, anew.",
+      "Starts a copy that keeps the log up to an event (`from_seq`) or before a call (`from_call`) and goes on from there; with neither it begins anew, with another `input` if one is given. `name` is its label.",
     permission: run("{ns}/{wf}"),
     effect: "write",
     body: z
@@ -275,10 +299,10 @@ export const basicRoutes = {
   run: {
     method: "POST",
     path: "/{workflow_name}",
-    summary: "Runs a workflow and waits; `inspect=true` adds all detail.",
+    summary: "Runs a workflow and waits until it has ended or paused; the body is its input.",
     permission: run("{namespace}/{workflow_name}"),
     effect: "write",
-    query: z.strictObject({ ...BasicQuery, version: Version }),
+    query: z.strictObject({ ...BasicQuery, version: RunVersion }),
     body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: basicAnswers,
@@ -286,10 +310,11 @@ export const basicRoutes = {
   resume: {
     method: "POST",
     path: "/{workflow_name}/{execution_id}",
-    summary: "Resumes a paused execution and waits.",
+    summary:
+      "Answers an open pause and waits until the execution has ended or paused again; the body is what its `pause` call returns.",
     permission: run("{namespace}/{workflow_name}"),
     effect: "write",
-    query: z.strictObject({ ...BasicQuery, pause: z.string().optional() }),
+    query: z.strictObject({ ...BasicQuery, pause: PauseName }),
     body: AnyJson,
     bodyLimit: RUN_BODY_LIMIT,
     answers: basicAnswers,

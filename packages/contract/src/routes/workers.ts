@@ -24,9 +24,15 @@ import {
 
 /** Of bodies that hold what goes into logs: many values, each up to `max_value_bytes`. */
 const LOG_LIMIT = 64 * 1024 * 1024;
-const session = z.object({ [SESSION_HEADER]: z.string().optional() });
+const session = z.object({
+  [SESSION_HEADER]: z.string().optional().describe("the secret that registration answered"),
+});
 const CheckpointBatch = z.strictObject({ items: z.array(CheckpointItem).max(256) });
-const Generation = z.coerce.number().int().positive();
+const Generation = z.coerce
+  .number()
+  .int()
+  .positive()
+  .describe("of the claim under which the session owns it");
 const CacheQuestion = z.strictObject({
   generation: z.int().positive(),
   ...CacheKey.omit({ namespace: true }).shape,
@@ -70,7 +76,9 @@ export const workerRoutes = {
     summary: "Appends to the log of one execution.",
     permission: worker,
     effect: "write",
-    headers: session.extend({ "x-engine-worker": z.string().optional() }),
+    headers: session.extend({
+      "x-engine-worker": z.string().optional().describe("the worker's name"),
+    }),
     body: Checkpoint,
     bodyLimit: LOG_LIMIT,
     answers: { 200: CheckpointAccepted },
@@ -139,8 +147,8 @@ export const workerRoutes = {
     headers: session,
     query: z.strictObject({
       generation: Generation,
-      after: z.coerce.number().int().min(0).default(0),
-      limit: z.coerce.number().int().min(1).max(1000).default(1000),
+      after: z.coerce.number().int().min(0).default(0).describe("only events behind this `seq`"),
+      limit: z.coerce.number().int().min(1).max(1000).default(1000).describe("at most so many"),
     }),
     answers: { 200: EventPage },
   },
@@ -165,8 +173,7 @@ export const workerRoutes = {
     headers: session,
     query: z.strictObject({
       generation: Generation,
-      /** The execution that made it, when that is another one. */
-      of: z.string().optional(),
+      of: z.string().optional().describe("the execution that made it, when that is another one"),
     }),
     answers: { 200: { raw: "application/json", meaning: "the value as the log would hold it" } },
   },

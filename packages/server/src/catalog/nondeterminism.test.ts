@@ -6,7 +6,7 @@ function warnings(body: string, before = "") {
 import fs, { readFileSync } from "node:fs";
 import * as os from "os";
 import { env } from "node:process";
-import nodeCrypto, { randomBytes, randomUUID } from "node:crypto";
+import nodeCrypto, { createHash, hash, randomBytes, randomUUID } from "node:crypto";
 import * as path from "node:path";
 import { inspect } from "util";
 import assert from "node:assert/strict";
@@ -77,6 +77,9 @@ test.each([
   "inspect(1)",
   "assert.equal(1, 1)",
   "randomUUID() + nodeCrypto.randomUUID() + crypto.randomUUID()",
+  "createHash('sha256').update('x').digest('hex') + hash('sha256', 'x')",
+  "nodeCrypto.createHmac('sha256', 'k').update('x').digest()",
+  "nodeCrypto.timingSafeEqual(Buffer.from('x'), Buffer.from('y'))",
   "later(() => {}, 5)",
   "timers.setInterval(() => {}, 5)",
   "sleep(5)",

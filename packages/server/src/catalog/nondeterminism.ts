@@ -68,6 +68,11 @@ const SAFE_MODULES: ReadonlySet<string> = new Set([
   ...["querystring", "string_decoder", "timers", "timers/promises", "url", "util", "util/types"],
 ]);
 
+/** What the rest of `node:crypto` gives is random, or reads keys. */
+const SAFE_CRYPTO: ReadonlySet<string> = new Set([
+  ...["createHash", "createHmac", "hash", "randomUUID", "timingSafeEqual"],
+]);
+
 function adviceForModule(
   source: string,
   keys: readonly string[],
@@ -79,7 +84,7 @@ function adviceForModule(
   const [name] = keys[0] === "default" ? keys.slice(1) : keys;
   const isTimers = module === "timers" || module === "timers/promises";
   if (isTimers && name === "setImmediate") return { what: name, fix: TIMER };
-  if (module === "crypto" && name === "randomUUID") return undefined;
+  if (module === "crypto" && SAFE_CRYPTO.has(name ?? "")) return undefined;
   if (SAFE_MODULES.has(module)) return undefined;
   return { what: `${source} in a workflow body`, fix: RECORD };
 }

@@ -172,6 +172,34 @@ test("WRK-7 a long history rides the assignment with its end only", async () => 
   expect(page.events).toHaveLength(8);
 });
 
+test("RUN-4 WRK-7 a resume brings the worker that may keep a copy only what is new, any other the whole log", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker("a");
+  const { execution_id } = await t.run();
+  const assigned = await worker.next("assign");
+  const steps = Array.from({ length: 100 }, (_, i) => [
+    worker.callEvent("TASK_STARTED", `step~${i + 1}`),
+    worker.callEvent("TASK_COMPLETED", `step~${i + 1}`),
+  ]);
+  await worker.started(assigned, steps.flat());
+  const pause = { name: "answer", output: null };
+  await worker.checkpoint(assigned, 203, "PAUSED", [
+    worker.pauseEvent("TASK_STARTED", pause),
+    worker.pauseEvent("TASK_PAUSED", pause),
+    worker.event(assigned, "WORKFLOW_PAUSED", pause),
+  ]);
+  await t.engine.executions.resume({ execution_id, input: 1, by: null });
+  const resumed = await worker.next("assign");
+  expect(resumed).toMatchObject({ reason: "resume", head: 210, history: { after: 160 } });
+  expect(resumed.history.events.map(({ seq }) => seq)).toEqual(
+    Array.from({ length: 50 }, (_, i) => 161 + i),
+  );
+
+  await t.engine.workers.disconnect(worker.ref);
+  const other = await t.worker("b");
+  expect((await other.next("assign")).history).toMatchObject({ after: 0, events: { length: 211 } });
+});
+
 test("an idle engine asks the store for nothing but heartbeats, the safety tick and what is due soon", async () => {
   await using t = await TestEngine.start();
   const workers = [];

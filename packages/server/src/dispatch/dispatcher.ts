@@ -15,7 +15,9 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Session } from "../workers/session.ts";
 import type { Sessions } from "../workers/sessions.ts";
-import { assignmentOf, historyOf, reasonOf } from "./assignment.ts";
+import { historyOf } from "./assigned-history.ts";
+import { assignmentOf } from "./assignment.ts";
+import { reasonOf } from "./claim-reason.ts";
 import { compareQueued, DispatchQueue } from "./dispatch-queue.ts";
 import { gate } from "./gate.ts";
 

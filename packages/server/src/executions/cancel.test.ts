@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
+import { toRecord } from "./record.ts";
 
 async function localRow(t: TestEngine, execution_id: string, session?: string): Promise<void> {
   await t.store.createExecution(
@@ -41,6 +42,11 @@ test("EXE-17 row 12: one that never started is over at once, without a worker", 
     { type: "WORKFLOW_CANCELLING", meta: { by: "eva", cause: "request", reason: "too late" } },
     { type: "WORKFLOW_CANCELLED" },
   ]);
+  expect(toRecord(row).error).toEqual({
+    code: "workflow_cancelled",
+    message: "the execution was cancelled: too late",
+    details: { cause: "request", reason: "too late" },
+  });
   // It waits no more.
   const worker = await t.worker();
   await t.time.advance(20_000);

@@ -174,7 +174,7 @@ export class Executions {
     refuseSignalName(name);
     const encoded = encodeBody(payload, "payload");
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
-      refuseLocal(row);
+      // One of a local run, too: its process looks what others write (EXE-15).
       const now = this.#ports.clock();
       const verdict = decideSignal(row, { name, payload: encoded, by, now });
       if (verdict instanceof EngineError) throw verdict;

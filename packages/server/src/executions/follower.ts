@@ -31,7 +31,7 @@ const STATE_WORDS: Readonly<Partial<Record<EventType, string>>> = {
   WORKFLOW_FAILED: "failed",
 };
 
-/** A frame whose record needs values that are not in the log. */
+/** A frame whose record needs an output that is not in the log. */
 interface Unresolved extends SseFrame {
   readonly row: ExecutionRow;
 }
@@ -199,7 +199,7 @@ export class Follower {
   #pushState(row: ExecutionRow, word: string, id: number): void {
     const event = `${row.workflow}.execution.${word}`;
     const frame = { event, id, data: toRecord(row, this.#log) };
-    this.#push(referenceOf(row.input) || referenceOf(row.output) ? { ...frame, row } : frame);
+    this.#push(referenceOf(row.output) ? { ...frame, row } : frame);
     if (this.#isLast(row)) this.end();
   }
 
@@ -207,11 +207,8 @@ export class Follower {
     if (typeof part === "string" || !("row" in part)) return part;
     const { row, data, ...frame } = part;
     // A storage that is away is no reason to end the stream: the envelope is shown then.
-    const { input, output } = await this.#shown(row).catch(() => row);
-    return {
-      ...frame,
-      data: { ...(data as object), input: toPlain(input), output: toPlain(output) },
-    };
+    const { output } = await this.#shown(row).catch(() => row);
+    return { ...frame, data: { ...(data as object), output: toPlain(output) } };
   }
 
   #push(frame: SseFrame | Unresolved): void {

@@ -91,11 +91,12 @@ export function toRecordedEvent({ event, recorded_at }: LoggedEvent): RecordedEv
 
 function errorOf({ state, failure, cancelling }: ExecutionRow): ExecutionError {
   if (state === "FAILED" && failure) return executionError(failure);
-  const cause = cancelling?.cause;
+  const { cause = "request", reason } = cancelling ?? {};
+  const why = reason === undefined ? "" : `: ${reason}`;
   return {
     code: "workflow_cancelled",
-    message: CANCEL_MESSAGES[cause ?? "request"],
-    details: cause === undefined ? null : { cause },
+    message: CANCEL_MESSAGES[cause] + why,
+    details: cancelling && { cause, ...(reason !== undefined && { reason }) },
   };
 }
 

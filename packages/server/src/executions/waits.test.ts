@@ -1,4 +1,4 @@
-import { type Json, store } from "@engine/contract";
+import { decideCheckpoint, type Json, store } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
@@ -43,6 +43,40 @@ test("EXE-53 a signal to a call that waits is its outcome, and wakes a parked ex
     { type: "WORKFLOW_RESUMING", meta: { cause: "signal" } },
     { type: "WORKFLOW_CLAIMED" },
   ]);
+});
+
+test("EXE-15 EXE-53 a signal reaches a local run, which no worker is given", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const execution_id = "01900000-0000-7000-8000-00000000000a";
+  const of = { execution_id, workflow: "hello" };
+  const claimant = { worker: "local", session: "process", now: t.time.now };
+  await t.store.createExecution(
+    {
+      ...{ execution_id, namespace: "default", workflow: "hello" },
+      ...{ version: null, module_hash: null, input: null, by: null, seed: "seed" },
+      trigger: { kind: "local" },
+      now: t.time.now,
+    },
+    claimant,
+  );
+  const events = [worker.event(of, "WORKFLOW_STARTED", null), waiting(worker)];
+  await t.store.changeExecution(execution_id, (row) => {
+    const sender = { session: "process", now: t.time.now, cancel_timeout_ms: 1000 };
+    const parked = { generation: 1, base_seq: 2, state: "RUNNING" as const, waiting: [] };
+    const verdict = decideCheckpoint(row, { ...parked, events }, sender, []);
+    return verdict.kind === "append" ? verdict : undefined;
+  });
+
+  expect(await signalOf(t, execution_id, { cents: 900 })).toBe(5);
+  expect((await t.types(execution_id)).slice(4)).toEqual([
+    "WORKFLOW_SIGNALED",
+    "TASK_COMPLETED",
+    "WORKFLOW_RESUMING",
+  ]);
+  await t.time.advance(15_000);
+  expect(await t.row(execution_id)).toMatchObject({ state: "RESUMING", session: null });
+  expect(worker.heard).not.toContain("assign");
 });
 
 test("EXE-53 signals that came early wait in order, and each is consumed once", async () => {

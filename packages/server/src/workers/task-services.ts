@@ -27,7 +27,7 @@ export class TaskServices {
     return this.#ports.values.save(execution_id, text);
   }
 
-  /** Another execution's value is there only for those whose input or log names it. */
+  /** Another execution's value is there only for one whose log names it. */
   async loadValue(execution_id: string, reference_id: string): Promise<string> {
     const isOwn = reference_id.startsWith(`${execution_id}/`);
     if (!isOwn && !(await this.#isNamed(execution_id, reference_id))) {
@@ -60,8 +60,6 @@ export class TaskServices {
   }
 
   async #isNamed(execution_id: string, reference_id: string): Promise<boolean> {
-    const { input } = await this.#row(execution_id);
-    if (names(input, reference_id)) return true;
     for (let after = 0; ; after += PAGE) {
       const page = await this.#ports.store.readLog(execution_id, { after, limit: PAGE });
       if (page.some(({ event }) => names(event.value, reference_id))) return true;

@@ -1,32 +1,19 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { createRequire, registerHooks } from "node:module";
 import { dirname, join } from "node:path";
 import { Config } from "@engine/contract";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { executionId } from "../conformance/sample.ts";
 import { temporaryFolder } from "../sqlite/temporary-folder.ts";
 import { type FakeS3, startFakeS3 } from "./fake-s3.ts";
 import { fileValues } from "./file-values.ts";
 import { openValueStore } from "./open-value-store.ts";
-import { openS3Values, type S3Sdk } from "./s3-values.ts";
+import { openS3Values } from "./s3-values.ts";
 import type { ValueStore } from "./value-store.ts";
 
 vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDTEST");
 vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
 vi.stubEnv("AWS_MAX_ATTEMPTS", "1");
-
-// The SDK as Node finds it: the test runner's condition "module" names builds for bundlers only.
-const hooks = registerHooks({
-  resolve: (specifier, context, next) =>
-    next(specifier, {
-      ...context,
-      conditions: context.conditions.filter((condition) => condition !== "module"),
-    }),
-});
-afterAll(() => hooks.deregister());
-const importSdk = async () =>
-  createRequire(import.meta.url)("@aws-sdk/client-s3") as unknown as S3Sdk;
 
 interface Opened {
   readonly values: ValueStore;
@@ -59,7 +46,7 @@ async function openS3(s3: FakeS3 | undefined = undefined): Promise<Opened> {
   const options = { bucket: "values", prefix: "/engine/v/", endpoint, region: "eu-test-1" };
   const start = "values/engine/v/";
   return {
-    values: await openS3Values(options, importSdk),
+    values: await openS3Values(options),
     paths: () => [...objects.keys()].map((key) => key.replace(start, "")),
     overwrite: (reference_id, text) => objects.set(start + reference_id, text),
   };
@@ -188,7 +175,7 @@ test("EXE-97 an S3 storage without a bucket, a region or the SDK stops the start
     message: 'engine.storage.bucket: type = "s3" needs the name of a bucket',
   });
   const options = { bucket: "values", prefix: "" };
-  await expect(openS3Values(options, importSdk)).rejects.toMatchObject({
+  await expect(openS3Values(options)).rejects.toMatchObject({
     code: "invalid_input",
     message: "engine.storage.region: no region is known; set it here or in AWS_REGION",
   });
