@@ -233,7 +233,7 @@ export function decideResume(row: ExecutionRow, resume: Resume): Append | Engine
   if (others.length) {
     return new EngineError(
       "ambiguous_pause",
-      `execution ${row.execution_id} has ${named.length} open pauses; name one with "pause"`,
+      `execution ${row.execution_id} has ${named.length} open pauses, ${named.map(({ name }) => name).join(", ")}; name one with "pause"`,
       { details: { pauses: named.map(pauseRef) } },
     );
   }
