@@ -114,7 +114,7 @@ test("EXE-90 a start without an answer says that it may have happened, and what 
 
   const idempotencyKey = "order-17";
   const keyed = await thrown<EngineError>(checkout(broken).start(order, { idempotencyKey }));
-  expect(keyed.message).toContain('start it again with the idempotencyKey "order-17"');
+  expect(keyed.message).toContain('look for it (its key was "order-17") before you start another');
 });
 
 test("EXE-90 a run whose result the caller may not read still tells the execution", async () => {

@@ -13,8 +13,9 @@ import type { InputOf, OutputOf, WorkflowShape } from "./workflow-shape.ts";
 
 export interface StartOptions extends CallOptions {
   /**
-   * Names this start, so that sending it again does not start another execution: 1 to 255 printable
-   * ASCII characters, such as an order's number (EXE-84).
+   * Names this start for the server: 1 to 255 printable ASCII characters, such as an order's number.
+   * It is sent as `Idempotency-Key`; servers do not keep keys yet (EXE-84), so a second start with
+   * the same key still starts another execution.
    */
   readonly idempotencyKey?: string;
   /** Which version to run; the latest by default. */
@@ -44,7 +45,7 @@ export interface WorkflowClient<W extends WorkflowShape> {
    * Starts it and resolves as soon as the execution is recorded, with a handle on it.
    *
    * @throws EngineError when it was refused; `unavailable` when no answer came, and it may have
-   *   started or not: with an `idempotencyKey` it can be sent again.
+   *   started or not: look for it before starting another.
    */
   start(...args: InputThen<InputOf<W>, StartOptions>): Promise<ExecutionHandle<Plain<OutputOf<W>>>>;
   /** A handle on an execution that exists already. Nothing is sent. */
@@ -103,10 +104,8 @@ function namesOf(reference: string): { namespace: string; name: string } {
 /** Without an answer nobody knows whether the request arrived. */
 function startError(error: unknown, workflow: string, key: string | undefined): unknown {
   if (!(error instanceof EngineError) || error.code !== "unavailable") return error;
-  const advice =
-    key === undefined
-      ? "look for it before you start another, and pass an idempotencyKey to be able to send a start twice"
-      : `start it again with the idempotencyKey ${JSON.stringify(key)}`;
+  const named = key === undefined ? "" : ` (its key was ${JSON.stringify(key)})`;
+  const advice = `look for it${named} before you start another`;
   const message = `${error.message}; ${workflow} may have started or not: ${advice}`;
   return new EngineError("unavailable", message, { cause: error });
 }
