@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 // Workspace packages are tested from their sources, without a build.
-const ssr = { resolve: { conditions: ["@engine/source", "node", "import", "default"] } };
+const ssr = { resolve: { conditions: ["@engine/source", "node"] } };
 
 export default defineConfig({
   test: {

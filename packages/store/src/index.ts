@@ -1,4 +1,8 @@
+export { shownDatabaseUrl } from "./database-url.ts";
+export type { MigrationStatus } from "./migration-files.ts";
+export { migrationStatus } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
+export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
 export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 export type {
@@ -7,6 +11,7 @@ export type {
   DueExecution,
   DuePage,
   ExecutionFilter,
+  Leadership,
   LoggedEvent,
   LogPage,
   NewSession,
@@ -14,6 +19,7 @@ export type {
   OpenedSession,
   Page,
   QueuedExecution,
+  RemoteNews,
   SessionRow,
   Store,
   StoredVersion,

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
+import { shownDatabaseUrl } from "./database-url.ts";
 import { openStore } from "./open-store.ts";
 import { temporaryFolder } from "./sqlite/temporary-folder.ts";
 
@@ -17,13 +19,29 @@ test("a sqlite: URL opens the file it names", async () => {
 });
 
 test.each([
-  ["postgres://ann:secret@db/engine", "PostgreSQL comes with a later release"],
-  ["postgresql://ann:secret@db/engine", "PostgreSQL comes with a later release"],
-  ["mysql://ann:secret@db/engine", "sqlite:<path>, got one that begins with mysql:"],
-  ["engine.db", "sqlite:<path>, got one without a scheme"],
+  ["postgres://ann:secret@db", "it names no database"],
+  ["postgres://ann:secret@db:port/engine", "it cannot be read as a URL"],
+  ["postgresql://ann:sec%ret@db/engine", "holds a % that stands for nothing"],
+  ["mysql://ann:secret@db/engine", "or postgres://…, got one that begins with mysql:"],
+  ["engine.db", "or postgres://…, got one without a scheme"],
   ["sqlite:", "needs a path"],
 ])("%s is refused and told what to write, without its password", async (url, message) => {
   const error = await openStore(url).catch((reason) => reason);
   expect(error).toMatchObject({ code: "invalid_input", message: expect.stringContaining(message) });
-  expect(JSON.stringify(error.toBody())).not.toContain("secret");
+  expect(inspect(error, { depth: null, showHidden: true })).not.toMatch(/sec(ret|%ret)/);
+});
+
+test("a database URL is shown without user and password", () => {
+  const shown = [
+    "postgres://ann:secret@db/engine",
+    "postgresql://db:6543/engine?password=secret",
+    "postgres:///engine?host=db",
+    "sqlite:.engine/engine.db",
+  ].map(shownDatabaseUrl);
+  expect(shown).toEqual([
+    "postgres://db:5432/engine",
+    "postgres://db:6543/engine",
+    "postgres://db:5432/engine",
+    "sqlite:.engine/engine.db",
+  ]);
 });

@@ -1,4 +1,5 @@
-import { EngineError } from "@engine/contract";
+import { parseDatabaseUrl } from "./database-url.ts";
+import { openPostgresStore } from "./postgres/postgres-store.ts";
 import { openSqliteStore } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
 
@@ -7,37 +8,20 @@ export interface StoreOptions {
   readonly synchronous?: "full" | "normal" | undefined;
   /** Milliseconds since 1970; the system's clock unless given. */
   readonly clock?: (() => number) | undefined;
+  /** Told in one line what an operator should know of the database while it is used. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 /**
- * Opens the store a database URL names: `sqlite:<path>`, or `sqlite::memory:`.
+ * Opens the store a database URL names: `sqlite:<path>`, `sqlite::memory:`, or
+ * `postgres://user:password@host:port/database`.
  *
  * @throws EngineError `invalid_input` for a URL that names none, `unavailable` for one that fails.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const { synchronous = "full", clock = Date.now } = options;
-  // A URL may hold a password: messages show its scheme and nothing else of it.
-  const [scheme = ""] = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(url) ?? [];
-  switch (scheme.toLowerCase()) {
-    case "sqlite": {
-      const path = url.slice("sqlite:".length).replace(/^\/\//, "");
-      if (path === "") throw refused("sqlite: needs a path, such as sqlite:.engine/engine.db");
-      return openSqliteStore({ path, synchronous, clock });
-    }
-    case "postgres":
-    case "postgresql":
-      throw refused("PostgreSQL comes with a later release; use sqlite:<path>");
-    default:
-      throw refused(
-        scheme
-          ? `expected a database URL sqlite:<path>, got one that begins with ${scheme}:`
-          : "expected a database URL sqlite:<path>, got one without a scheme",
-      );
-  }
-}
-
-function refused(message: string): EngineError {
-  return new EngineError("invalid_input", message, {
-    details: { issues: [{ path: "database_url", message }] },
-  });
+  const { synchronous = "full", clock = Date.now, warn } = options;
+  const address = parseDatabaseUrl(url);
+  return address.kind === "sqlite"
+    ? openSqliteStore({ path: address.path, synchronous, clock })
+    : openPostgresStore({ url, clock, warn });
 }

@@ -24,6 +24,14 @@ test("a home folder has one server; the second is told which file says so", () =
   other.release();
 });
 
+test("servers that share a database may share a home folder as well", () => {
+  const home = join(folder, "shared");
+  const lock = lockServer(home);
+  lockServer(home, "postgres://ann:secret@db/engine").release();
+  expect(() => lockServer(home, "sqlite:engine.db")).toThrow("another server runs");
+  lock.release();
+});
+
 test("a server that is killed leaves its home free", async () => {
   const home = join(folder, "killed");
   const script = `

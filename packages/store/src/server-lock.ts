@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
 import Database from "better-sqlite3";
+import { parseDatabaseUrl } from "./database-url.ts";
 
 /** Held by the one server of a home folder. */
 export interface ServerLock {
@@ -9,12 +10,16 @@ export interface ServerLock {
 }
 
 /**
- * Takes a home folder for one server. The lock is an exclusive transaction on a SQLite file, so the
- * operating system frees it with the process, however that ends: no stale file to clean up.
+ * Takes a home folder for one server; not with a PostgreSQL database, which any number of servers
+ * share. The lock is an exclusive transaction on a SQLite file, so the operating system frees it with
+ * the process, however that ends: no stale file to clean up.
  *
  * @throws EngineError `conflict` while another server holds it.
  */
-export function lockServer(home: string): ServerLock {
+export function lockServer(home: string, databaseUrl?: string): ServerLock {
+  if (databaseUrl !== undefined && parseDatabaseUrl(databaseUrl).kind === "postgres") {
+    return { release: () => undefined };
+  }
   const path = join(home, "server.lock");
   let db: Database.Database | undefined;
   try {

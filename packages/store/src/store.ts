@@ -144,6 +144,21 @@ export interface OpenedSession {
   readonly superseded: SessionRow | undefined;
 }
 
+/** What other servers on the same database have done. It may be late, repeated or lost. */
+export interface RemoteNews {
+  /** Executions they changed; "all" where they are too many to name, or news were missed. */
+  readonly execution_ids: readonly string[] | "all";
+  /** What they announced, in the order of each. */
+  readonly messages: readonly string[];
+}
+
+/** Held by one server at a time. */
+export interface Leadership {
+  /** Aborted when the database has given it away, with the connection that held it. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
 /**
  * Every durable fact. Writes are committed in groups: a promise settles after the commit that holds
  * its change, so acknowledging it is safe; a commit that fails rejects all its writes with
@@ -243,6 +258,22 @@ export interface Store {
   keepCached(key: CacheKey, text: string, expires_at: number): Promise<void>;
   /** Deletes at most `limit` entries, those expired longest first; answers how many. */
   deleteExpiredCache(now: number, limit: number): Promise<number>;
+
+  /**
+   * Listens to the other servers on the same database; absent where there can be none. Resolves once
+   * it listens, or has warned that it cannot: then the safety tick has to do. Reconnecting counts as
+   * news of "all".
+   *
+   * @returns Ends it.
+   */
+  onRemoteChange?(listener: (news: RemoteNews) => void): Promise<() => void>;
+  /** Tells the other servers, about 10 ms later; lost while the database is away. At most 7,000 bytes. */
+  announce?(message: string): void;
+  /**
+   * Makes this server the one that does some periodic work, unless another one is; absent where it is
+   * the only one. Rejects `unavailable` while the database is away.
+   */
+  lead?(name: string): Promise<Leadership | undefined>;
 
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;

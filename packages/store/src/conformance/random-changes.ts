@@ -27,7 +27,7 @@ export function randomChangesConformance(open: Open): void {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 60_000);
 }
 
 const json = fc.oneof(

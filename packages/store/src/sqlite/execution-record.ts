@@ -182,7 +182,7 @@ export function toInsert(row: ExecutionRow): {
   return { values, inputApart };
 }
 
-const PATCHABLE = [
+export const PATCHABLE: readonly (keyof ExecutionPatch)[] = [
   "state",
   "output",
   "failure",
@@ -203,7 +203,7 @@ const PATCHABLE = [
   "started_at",
   "finished_at",
   "updated_at",
-] as const satisfies readonly (keyof ExecutionPatch)[];
+];
 
 export interface Assignments {
   /** One bit for each column that is assigned: the same set is the same statement. */
@@ -234,9 +234,7 @@ export function updateSql(mask: number): string {
   return `UPDATE executions SET ${columns.map((c) => `${c} = ?`).join(", ")} WHERE execution_id = ?`;
 }
 
-type Column = Exclude<(typeof COLUMNS)[number], "input_apart">;
-
-function bindable(row: Partial<ExecutionRow>, column: Column): Bindable {
+export function bindable(row: Partial<ExecutionRow>, column: keyof ExecutionRow): Bindable {
   const value = row[column];
   switch (column) {
     case "input":

@@ -1,0 +1,306 @@
+import { createHash } from "node:crypto";
+import {
+  ExtractedWorkflow,
+  formatInstant,
+  type SourceFile,
+  type WorkflowRecord,
+} from "@engine/contract";
+import type { NewVersions, Page, StoredVersion, WorkflowFilter } from "../store.ts";
+import type { Database, Lane, Query, Statement } from "./database.ts";
+import type { Serial } from "./serial.ts";
+
+interface VersionRow {
+  readonly extracted: string;
+  readonly version: number;
+  readonly content_hash: string;
+  readonly source_hash: string;
+  readonly module_hash: string;
+  readonly created_at: number;
+  readonly created_by: string | null;
+  readonly deleted_at: number | null;
+}
+
+interface Total {
+  readonly total: number;
+}
+
+type Registered = readonly (WorkflowRecord & { created: boolean })[];
+
+const COLUMNS =
+  "extracted, version, content_hash, source_hash, module_hash, created_at, created_by, deleted_at";
+
+const LIVE = "FROM workflow_versions WHERE deleted_at IS NULL";
+
+/** The latest live version of each workflow that a namespace and a beginning of the name match. */
+const LATEST = `
+  FROM workflow_versions AS v
+  WHERE version = (
+    SELECT max(version) FROM workflow_versions
+    WHERE namespace = v.namespace AND name = v.name AND deleted_at IS NULL
+  ) AND namespace = coalesce($1::text, namespace) AND starts_with(name, $2)`;
+
+/**
+ * Workflows by version. What a version holds never changes once it is written; deleting one only
+ * marks it, so that its number stays taken and executions pinned to it keep their code.
+ */
+export class Catalog {
+  readonly #database: Database;
+  readonly #writes: Serial;
+  readonly #clock: () => number;
+  readonly #lock: Statement;
+  readonly #latest: Statement;
+  readonly #exact: Statement;
+  readonly #ofModule: Statement;
+  readonly #lastNumber: Statement;
+  readonly #delete: Statement;
+  readonly #insertVersion: Statement;
+  readonly #insertModule: Statement;
+  readonly #insertFiles: Statement;
+  readonly #module: Statement;
+  readonly #files: Statement;
+
+  constructor(database: Database, writes: Serial, clock: () => number) {
+    this.#database = database;
+    this.#writes = writes;
+    this.#clock = clock;
+    const one = "FROM workflow_versions WHERE namespace = $1 AND name = $2";
+    this.#lock = database.prepare(
+      "SELECT pg_advisory_xact_lock(hashtextextended('engine catalog', 0))",
+    );
+    this.#latest = database.prepare(
+      `SELECT ${COLUMNS} ${one} AND deleted_at IS NULL ORDER BY version DESC LIMIT 1`,
+    );
+    this.#exact = database.prepare(`SELECT ${COLUMNS} ${one} AND version = $3`);
+    this.#ofModule = database.prepare(
+      `SELECT ${COLUMNS} ${one} AND module_hash = $3
+       ORDER BY (deleted_at IS NULL) DESC, version DESC LIMIT 1`,
+    );
+    this.#lastNumber = database.prepare(`SELECT max(version) AS version ${one}`);
+    this.#delete = database.prepare(`
+      UPDATE workflow_versions SET deleted_at = $1
+      WHERE namespace = $2 AND name = $3 AND version = coalesce($4, version) AND deleted_at IS NULL
+      RETURNING version`);
+    this.#insertVersion = database.prepare(`
+      INSERT INTO workflow_versions (namespace, name, file_set_hash, ${COLUMNS})
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`);
+    this.#insertModule = database.prepare(
+      "INSERT INTO modules (hash, bundle) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    );
+    this.#insertFiles = database.prepare(
+      "INSERT INTO file_sets (hash, files) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    );
+    this.#module = database.prepare("SELECT bundle FROM modules WHERE hash = $1");
+    this.#files = database.prepare(`
+      SELECT files FROM file_sets WHERE hash = (SELECT file_set_hash ${one} AND version = $3)`);
+  }
+
+  register(
+    fresh: NewVersions,
+    { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
+  ): Promise<Registered> {
+    return this.#writes.write(() =>
+      this.#database.transaction(async (lane) => {
+        // One registration at a time on all replicas: the numbers of versions have no gaps.
+        await lane.pipelined([this.#lock]);
+        const at = this.#clock();
+        const registered: Registered[number][] = [];
+        for (const workflow of fresh.workflows) {
+          registered.push(await this.#registerOne(lane, fresh, workflow, at, dryRun));
+        }
+        return registered;
+      }),
+    );
+  }
+
+  async #registerOne(
+    lane: Lane,
+    fresh: NewVersions,
+    { extracted, content_hash }: NewVersions["workflows"][number],
+    at: number,
+    dryRun: boolean,
+  ): Promise<Registered[number]> {
+    const { namespace, name } = extracted;
+    const [latest, last] = (await lane.pipelined<unknown>(
+      [this.#latest, namespace, name],
+      [this.#lastNumber, namespace, name],
+    )) as [VersionRow[], { version: number | null }[]];
+    if (latest[0]?.content_hash === content_hash) {
+      return { ...recordOf(latest[0]), created: false };
+    }
+    const row: VersionRow = {
+      extracted: JSON.stringify(extracted),
+      version: (last[0]?.version ?? 0) + 1,
+      content_hash,
+      source_hash: fresh.source_hash,
+      module_hash: fresh.module.hash,
+      created_at: at,
+      created_by: fresh.created_by,
+      deleted_at: null,
+    };
+    if (!dryRun) await lane.pipelined(...this.#inserts(fresh, namespace, name, row));
+    return { ...recordOf(row), created: true };
+  }
+
+  #inserts(fresh: NewVersions, namespace: string, name: string, row: VersionRow): Query[] {
+    const files = JSON.stringify(fresh.files);
+    const fileSetHash = createHash("sha256").update(files).digest("hex");
+    return [
+      [this.#insertModule, fresh.module.hash, fresh.module.bundle],
+      [this.#insertFiles, fileSetHash, files],
+      [
+        this.#insertVersion,
+        namespace,
+        name,
+        fileSetHash,
+        row.extracted,
+        row.version,
+        row.content_hash,
+        row.source_hash,
+        row.module_hash,
+        row.created_at,
+        row.created_by,
+      ],
+    ];
+  }
+
+  delete(namespace: string, name: string, version?: number): Promise<readonly number[]> {
+    return this.#writes.write(() =>
+      this.#database.transaction(async (lane) => {
+        const at = this.#clock();
+        const [, rows = []] = await lane.pipelined<{ version: number }>(
+          [this.#lock],
+          [this.#delete, at, namespace, name, version ?? null],
+        );
+        return rows.map((row) => row.version).sort((a, b) => b - a);
+      }),
+    );
+  }
+
+  async find(
+    namespace: string,
+    name: string,
+    version?: number,
+    { deleted = false }: { readonly deleted?: boolean } = {},
+  ): Promise<StoredVersion | undefined> {
+    const [row] = await (version === undefined
+      ? this.#database.read<VersionRow>(this.#latest, namespace, name)
+      : this.#database.read<VersionRow>(this.#exact, namespace, name, version));
+    if (!row || (row.deleted_at !== null && !deleted)) return undefined;
+    return { record: recordOf(row), module_hash: row.module_hash };
+  }
+
+  async findOfModule(
+    namespace: string,
+    name: string,
+    module_hash: string,
+  ): Promise<StoredVersion | undefined> {
+    const [row] = await this.#database.read<VersionRow>(
+      this.#ofModule,
+      namespace,
+      name,
+      module_hash,
+    );
+    return row && { record: recordOf(row), module_hash };
+  }
+
+  listWorkflows({
+    namespace = undefined,
+    name = "",
+    ...page
+  }: WorkflowFilter): Promise<Page<WorkflowRecord>> {
+    const where = [namespace ?? null, name];
+    return this.#page<VersionRow, WorkflowRecord>(
+      [
+        { text: `SELECT ${COLUMNS} ${LATEST} ORDER BY namespace, name LIMIT $3 OFFSET $4` },
+        ...where,
+        page.limit,
+        page.offset,
+      ],
+      [{ text: `SELECT count(*) AS total ${LATEST}` }, ...where],
+      recordOf,
+    );
+  }
+
+  listVersions(
+    namespace: string,
+    name: string,
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<Page<WorkflowRecord>> {
+    const from = `${LIVE} AND namespace = $1 AND name = $2`;
+    return this.#page<VersionRow, WorkflowRecord>(
+      [
+        { text: `SELECT ${COLUMNS} ${from} ORDER BY version DESC LIMIT $3 OFFSET $4` },
+        namespace,
+        name,
+        limit,
+        offset,
+      ],
+      [{ text: `SELECT count(*) AS total ${from}` }, namespace, name],
+      recordOf,
+    );
+  }
+
+  listNamespaces({
+    limit,
+    offset,
+  }: {
+    limit: number;
+    offset: number;
+  }): Promise<Page<{ namespace: string; workflow_count: number }>> {
+    const text = `SELECT namespace, count(DISTINCT name) AS workflow_count ${LIVE}
+      GROUP BY namespace ORDER BY namespace LIMIT $1 OFFSET $2`;
+    return this.#page<NamespaceRow, NamespaceRow>(
+      [{ text }, limit, offset],
+      [{ text: `SELECT count(DISTINCT namespace) AS total ${LIVE}` }],
+      (row) => row,
+    );
+  }
+
+  async readFiles(
+    namespace: string,
+    name: string,
+    version: number,
+  ): Promise<readonly SourceFile[]> {
+    const [row] = await this.#database.read<{ files: string }>(
+      this.#files,
+      namespace,
+      name,
+      version,
+    );
+    return row ? JSON.parse(row.files) : [];
+  }
+
+  async readModule(hash: string): Promise<string | undefined> {
+    const [row] = await this.#database.read<{ bundle: string }>(this.#module, hash);
+    return row?.bundle;
+  }
+
+  async #page<Row, Item>(
+    items: Query,
+    total: Query,
+    toItem: (row: Row) => Item,
+  ): Promise<Page<Item>> {
+    const [rows, totals] = (await this.#database.readAll<unknown>(items, total)) as [
+      Row[],
+      Total[],
+    ];
+    return { items: rows.map(toItem), total: totals[0]?.total ?? 0 };
+  }
+}
+
+interface NamespaceRow {
+  readonly namespace: string;
+  readonly workflow_count: number;
+}
+
+function recordOf(row: VersionRow): WorkflowRecord {
+  return {
+    // Parsed, since a record of an engine that read fewer options lacks them.
+    ...ExtractedWorkflow.parse(JSON.parse(row.extracted)),
+    version: row.version,
+    content_hash: row.content_hash,
+    source_hash: row.source_hash,
+    created_at: formatInstant(row.created_at),
+    created_by: row.created_by,
+  };
+}

@@ -1,0 +1,69 @@
+import type { NewEvent } from "@engine/contract";
+import type { LoggedEvent, LogPage } from "../store.ts";
+import type { Database, Lane, Query, Statement } from "./database.ts";
+
+type SegmentRow = readonly [seq: number, recorded_at: number, events: string];
+
+/** Reads the logs of all executions: rows are segments, readers get events and never notice. */
+export class EventLog {
+  readonly #database: Database;
+  readonly #ascending: Statement;
+  readonly #descending: Statement;
+
+  constructor(database: Database) {
+    this.#database = database;
+    // Begins with the segment that holds the first event wanted, which may begin before it.
+    this.#ascending = database.prepare(
+      `SELECT seq, recorded_at, events FROM segments
+       WHERE execution_id = $1 AND seq < $2 AND seq >= coalesce((
+         SELECT seq FROM segments WHERE execution_id = $1 AND seq <= $3 ORDER BY seq DESC LIMIT 1
+       ), 0)
+       ORDER BY seq LIMIT $4`,
+      "array",
+    );
+    this.#descending = database.prepare(
+      `SELECT seq, recorded_at, events FROM segments
+       WHERE execution_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
+      "array",
+    );
+  }
+
+  async read(execution_id: string, page: LogPage = {}): Promise<readonly LoggedEvent[]> {
+    const [rows = []] = await this.#database.readAll<SegmentRow>(this.#query(execution_id, page));
+    return eventsOf(rows, page);
+  }
+
+  /** The same inside a transaction. */
+  async readIn(lane: Lane, execution_id: string, page: LogPage): Promise<readonly LoggedEvent[]> {
+    const [rows = []] = await lane.pipelined<SegmentRow>(this.#query(execution_id, page));
+    return eventsOf(rows, page);
+  }
+
+  #query(execution_id: string, { after, before = MAX_SEQ, limit }: LogPage): Query {
+    return isNewestFirst({ after, limit })
+      ? [this.#descending, execution_id, before, limit as number]
+      : [this.#ascending, execution_id, before, (after ?? 0) + 1, limit ?? null];
+  }
+}
+
+/** The column's type ends here, and no log comes near. */
+const MAX_SEQ = 2 ** 31 - 1;
+
+function isNewestFirst({ after, limit }: LogPage): boolean {
+  return after === undefined && limit !== undefined;
+}
+
+/** A segment holds one event at least, so `limit` of them hold enough. */
+function eventsOf(rows: readonly SegmentRow[], page: LogPage): readonly LoggedEvent[] {
+  const { after = 0, before = MAX_SEQ, limit } = page;
+  const events = (isNewestFirst(page) ? rows.toReversed() : rows)
+    .flatMap(([seq, recorded_at, text]) => {
+      const parsed: NewEvent[] = JSON.parse(text);
+      return parsed.map((event, i) => ({ event: { ...event, seq: seq + i }, recorded_at }));
+    })
+    .filter(({ event }) => event.seq > after && event.seq < before);
+  if (limit === undefined) return events;
+  return isNewestFirst(page)
+    ? events.slice(Math.max(events.length - limit, 0))
+    : events.slice(0, limit);
+}

@@ -1,0 +1,147 @@
+import type { ExecutionRow } from "@engine/contract";
+import type { Database, Query, Statement } from "./database.ts";
+import { type Segment, segmentsOf } from "./event-texts.ts";
+import {
+  type ColumnTypes,
+  changedColumns,
+  type FullRow,
+  fullRowSql,
+  inputText,
+  insertedRow,
+  insertRowsSql,
+  MAX_SMALL_INPUT,
+  toExecution,
+  updatedRow,
+  updateRowsSql,
+} from "./execution-record.ts";
+import type { InputCache } from "./input-cache.ts";
+import type { Written } from "./workspace.ts";
+
+/** A query of whole rows, with what turns its answer into executions. */
+interface RowQuery {
+  readonly query: Query;
+  readonly read: (rows: readonly FullRow[]) => ReadonlyMap<string, ExecutionRow>;
+}
+
+/** The statements of the hot path: one per table, whatever number of executions. */
+export class ExecutionStatements {
+  readonly #database: Database;
+  readonly #types: ColumnTypes;
+  readonly #inputs: InputCache;
+  readonly #lockWaiting: Statement;
+  readonly #lockAtOnce: Statement;
+  readonly #find: Statement;
+  readonly #children: Statement;
+  readonly #insertRows: Statement;
+  readonly #insertSegments: Statement;
+  readonly #updates = new Map<number, Statement>();
+
+  constructor(database: Database, types: ColumnTypes, inputs: InputCache) {
+    this.#database = database;
+    this.#types = types;
+    this.#inputs = inputs;
+    const rows = `SELECT ${fullRowSql("$2::text[]")} FROM executions`;
+    const lock = `${rows} WHERE execution_id = ANY($1) ORDER BY execution_id FOR NO KEY UPDATE`;
+    this.#lockWaiting = database.prepare(lock, "array");
+    this.#lockAtOnce = database.prepare(`${lock} NOWAIT`, "array");
+    this.#find = database.prepare(`${rows} WHERE execution_id = $1`, "array");
+    this.#children = database.prepare(LIST_CHILDREN_SQL, "array");
+    this.#insertRows = database.prepare(insertRowsSql(types));
+    this.#insertSegments = database.prepare(INSERT_SEGMENTS_SQL);
+  }
+
+  find(execution_id: string): RowQuery {
+    const known = this.#inputs.find([execution_id]);
+    return {
+      query: [this.#find, execution_id, [...known.keys()]],
+      read: (rows) => this.#read(rows, known),
+    };
+  }
+
+  /** @param ids In their order. */
+  lock(ids: readonly string[], held: "wait" | "nowait"): RowQuery {
+    const known = this.#inputs.find(ids);
+    const statement = held === "wait" ? this.#lockWaiting : this.#lockAtOnce;
+    return {
+      query: [statement, ids, [...known.keys()]],
+      read: (rows) => this.#read(rows, known),
+    };
+  }
+
+  children(parent_id: string): Query {
+    return [this.#children, parent_id];
+  }
+
+  /** What has to be sent for executions to be stored as they are now. */
+  write(
+    written: readonly Written[],
+    at: number,
+  ): { readonly queries: readonly Query[]; readonly segments: readonly Segment[] } {
+    const segments: Segment[] = [];
+    const created: object[] = [];
+    const changed: ExecutionRow[] = [];
+    let mask = 0;
+    for (const { stored, row, texts } of written) {
+      const head = stored?.head ?? 0;
+      segments.push(
+        ...segmentsOf(texts, { execution_id: row.execution_id, head, recorded_at: at }),
+      );
+      if (!stored) {
+        created.push(this.#created(row));
+        continue;
+      }
+      const columns = changedColumns(stored, row);
+      if (columns === 0) continue;
+      mask |= columns;
+      changed.push(row);
+    }
+    const queries: Query[] = [];
+    if (created.length > 0) queries.push([this.#insertRows, JSON.stringify(created)]);
+    if (changed.length > 0) {
+      const rows = changed.map((row) => updatedRow(row, mask));
+      queries.push([this.#update(mask), JSON.stringify(rows)]);
+    }
+    if (segments.length > 0) queries.push([this.#insertSegments, JSON.stringify(segments)]);
+    return { queries, segments };
+  }
+
+  #created(row: ExecutionRow): object {
+    const record = insertedRow(row);
+    const { input } = record;
+    if (typeof input === "string" && input.length > MAX_SMALL_INPUT) {
+      this.#inputs.keep(row.execution_id, input);
+    }
+    return record;
+  }
+
+  #read(
+    rows: readonly FullRow[],
+    known: ReadonlyMap<string, string>,
+  ): ReadonlyMap<string, ExecutionRow> {
+    const executions = new Map<string, ExecutionRow>();
+    for (const row of rows) {
+      const text = inputText(row, known);
+      if (text !== null && text.length > MAX_SMALL_INPUT) this.#inputs.keep(row[0], text);
+      executions.set(row[0], toExecution(row, known));
+    }
+    return executions;
+  }
+
+  #update(mask: number): Statement {
+    let update = this.#updates.get(mask);
+    if (!update) {
+      update = this.#database.prepare(updateRowsSql(mask, this.#types));
+      this.#updates.set(mask, update);
+    }
+    return update;
+  }
+}
+
+const INSERT_SEGMENTS_SQL = `
+  INSERT INTO segments (execution_id, seq, last_seq, recorded_at, events)
+  SELECT execution_id, seq, last_seq, recorded_at, events FROM json_to_recordset($1::json)
+  AS r(execution_id text, seq integer, last_seq integer, recorded_at bigint, events text)`;
+
+export const LIST_CHILDREN_SQL: string = `
+  SELECT execution_id FROM executions
+  WHERE parent_id IS NOT NULL AND parent_id = $1 ORDER BY execution_id`;

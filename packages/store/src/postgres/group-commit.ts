@@ -1,0 +1,97 @@
+/**
+ * Group commit. What is asked for while the connections are busy is committed together by the next
+ * one that is free. No two commits of one store work on the same execution at once: what is asked of
+ * it later waits here, in the order of asking, and not for a lock in the database.
+ */
+import type { Changed } from "../store.ts";
+import type { BatchCommit } from "./batch-commit.ts";
+import { closedStore } from "./database-failure.ts";
+import type { Job } from "./workspace.ts";
+
+interface Request {
+  readonly job: Job;
+  readonly resolve: (changed: Changed) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** More would make each of them wait longer without making all of them quicker. */
+const MAX_BATCH = 256;
+
+export class GroupCommit {
+  readonly #batches: BatchCommit;
+  readonly #lanes: number;
+  #queue: Request[] = [];
+  readonly #busy = new Set<string>();
+  #underWay = 0;
+  #scheduled = false;
+  #closed = false;
+  readonly #idle: (() => void)[] = [];
+
+  constructor(batches: BatchCommit, lanes: number) {
+    this.#batches = batches;
+    this.#lanes = lanes;
+  }
+
+  write(job: Job): Promise<Changed> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) {
+        reject(closedStore());
+        return;
+      }
+      this.#queue.push({ job, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Takes nothing more; resolves when all that was asked for has been answered. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#queue.length > 0 || this.#underWay > 0) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+  }
+
+  /** At the end of this turn of the event loop, so that what is asked in one turn goes together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay >= this.#lanes) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    while (this.#underWay < this.#lanes) {
+      const batch = this.#take();
+      if (batch.length === 0) return;
+      this.#underWay++;
+      void this.#run(batch);
+    }
+  }
+
+  #take(): readonly Request[] {
+    const batch: Request[] = [];
+    const left: Request[] = [];
+    for (const request of this.#queue) {
+      const isFree = batch.length < MAX_BATCH && !this.#busy.has(request.job.execution_id);
+      (isFree ? batch : left).push(request);
+    }
+    this.#queue = left;
+    for (const { job } of batch) this.#busy.add(job.execution_id);
+    return batch;
+  }
+
+  async #run(batch: readonly Request[]): Promise<void> {
+    const outcomes = await this.#batches.commit(batch.map(({ job }) => job));
+    for (const { job } of batch) this.#busy.delete(job.execution_id);
+    this.#underWay--;
+    batch.forEach(({ resolve, reject }, i) => {
+      const outcome = outcomes[i];
+      if (outcome && "changed" in outcome) resolve(outcome.changed);
+      else reject(outcome?.refusal);
+    });
+    this.#schedule();
+    for (const tell of this.#idle.splice(0)) tell();
+  }
+}

@@ -1,0 +1,197 @@
+import { inspect } from "node:util";
+import { Client } from "pg";
+import { afterAll, expect, test } from "vitest";
+import { opened } from "../conformance/opened.ts";
+import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
+import { storeConformance } from "../conformance.ts";
+import { startTestPostgres } from "../test-postgres.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+
+const postgres = await startTestPostgres();
+afterAll(() => postgres.stop());
+
+const migrated = await postgres.createDatabase();
+await (await openPostgresStore({ url: migrated, clock: Date.now })).close();
+
+const open = async (clock = Date.now) =>
+  openPostgresStore({ url: await postgres.createDatabase(migrated), clock });
+
+storeConformance("PostgreSQL", () => open());
+
+test("what is asked for together is one transaction of six statements, whatever its size", async () => {
+  const store = await opened(() => open());
+  const ids = Array.from({ length: 100 }, (_, i) => executionId(i + 1));
+  const start = store.statementCount();
+  await Promise.all(ids.map((_, i) => store.createExecution(newExecution(i + 1))));
+  const created = store.statementCount();
+  // The notification of it may have been sent meanwhile.
+  expect(created - start).toBeLessThanOrEqual(
+    "begin lock rows segments commit notify".split(" ").length,
+  );
+  await Promise.all(
+    ids.map((id) =>
+      store.changeExecution(id, (row) => appending(row, [event("TASK_STARTED", "a")]), {
+        above: 1,
+      }),
+    ),
+  );
+  const changed = store.statementCount() - created;
+  expect(changed).toBeLessThanOrEqual(
+    "begin lock rows segments commit notify notify".split(" ").length,
+  );
+});
+
+test("changes of one execution are made in the order of asking, over all connections", async () => {
+  const store = await opened(() => open());
+  await Promise.all([1, 2, 3].map((n) => store.createExecution(newExecution(n))));
+  const asked = Array.from({ length: 60 }, (_, i) => `a~${i}`);
+  const changes: Promise<unknown>[] = [];
+  for (const [i, id] of asked.entries()) {
+    for (const n of i % 2 ? [1, 2, 3] : [3, 1]) {
+      changes.push(
+        store.changeExecution(executionId(n), (row) => appending(row, [event("TASK_STARTED", id)])),
+      );
+      await new Promise(setImmediate);
+    }
+  }
+  await Promise.all(changes);
+  const [, ...log] = await store.readLog(executionId(1));
+  expect(log.map((line) => line.event.source_id)).toEqual(asked);
+});
+
+test("what one commit adds to a log is one row of it, of at most a thousand events", async () => {
+  const url = await postgres.createDatabase(migrated);
+  const store = await opened(() => openPostgresStore({ url, clock: Date.now }));
+  await store.createExecution(newExecution(1));
+  const add = (count: number) =>
+    store.changeExecution(executionId(1), (row) =>
+      appending(
+        row,
+        Array.from({ length: count }, (_, i) => event("TASK_STARTED", `a~${i}`)),
+      ),
+    );
+  await Promise.all([add(2), add(3), add(2_001)]);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query("SELECT seq, last_seq FROM segments ORDER BY seq");
+  await client.end();
+  expect(rows.map(({ seq, last_seq }) => [seq, last_seq])).toEqual([
+    [1, 1],
+    [2, 6],
+    [7, 1_006],
+    [1_007, 2_006],
+    [2_007, 2_007],
+  ]);
+  expect(await store.readLog(executionId(1))).toHaveLength(2_007);
+});
+
+test("the time recorded with an event is the store's clock, one for all of a commit", async () => {
+  let now = 1_000;
+  const store = await opened(() => open(() => now++));
+  const together = await Promise.all([
+    store.createExecution(newExecution(1)),
+    store.createExecution(newExecution(2)),
+  ]);
+  const later = await store.createExecution(newExecution(3));
+  const [first, second] = together.map(({ recorded_at }) => recorded_at);
+  expect(second).toBe(first);
+  expect(later.recorded_at).toBe((first ?? 0) + 1);
+});
+
+test("a change of an execution with a large input hands the input on, and can be looked at after close", async () => {
+  const url = await postgres.createDatabase(migrated);
+  const writer = await openPostgresStore({ url, clock: Date.now });
+  const reader = await openPostgresStore({ url, clock: Date.now });
+  const input = { text: "ß".repeat(50_000) };
+  await writer.createExecution(newExecution(1, { input }));
+  const rows = [];
+  for (const store of [writer, reader, reader]) {
+    const { row } = await store.changeExecution(executionId(1), (found) =>
+      appending(found, [event("TASK_STARTED", "a")]),
+    );
+    rows.push(row);
+  }
+  await writer.close();
+  await reader.close();
+  expect(rows.map((row) => row.input)).toEqual([input, input, input]);
+});
+
+test("text that the database cannot hold is refused by itself, its neighbours are written", async () => {
+  const store = await opened(() => open());
+  const both = await Promise.allSettled([
+    store.createExecution(newExecution(1)),
+    store.createExecution(newExecution(2, { name: "nul \u0000" })),
+    store.createExecution(newExecution(3, { name: "half \ud800" })),
+    store.createExecution(newExecution(4, { input: "nul \u0000 and half \ud800 in JSON" })),
+  ]);
+  const reason = { code: "invalid_input", message: expect.stringContaining("U+0000") };
+  expect(both).toMatchObject([{ status: "fulfilled" }, { reason }, { reason }, {}]);
+  expect(await store.findExecution(executionId(4))).toMatchObject({
+    input: "nul \u0000 and half \ud800 in JSON",
+  });
+  await expect(store.openSession({ ...session, host: "\u0000" })).rejects.toMatchObject(reason);
+});
+
+const session = {
+  session_id: "s",
+  token_hash: "t",
+  worker: "w",
+  instance_id: "i",
+  host: "h",
+  pid: 1,
+  labels: {},
+  slots: 1,
+  runners: [],
+  default_runner: "thread",
+};
+
+test("the queue, due timers, an owner's list and children are read from their partial indexes", async () => {
+  const { LIST_DUE_SQL, LIST_OWNED_SQL, LIST_QUEUED_SQL } = await import("./execution-lists.ts");
+  const { LIST_CHILDREN_SQL } = await import("./execution-statements.ts");
+  const client = new Client({ connectionString: await postgres.createDatabase(migrated) });
+  await client.connect();
+  // With a table this small the planner would look for no index; the other is the store's setting.
+  await client.query("SET enable_seqscan = off; SET enable_bitmapscan = off");
+  const plan = async (sql: string, ...values: unknown[]) => {
+    const { rows } = await client.query(`EXPLAIN ${sql}`, values);
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  };
+  const plans = [
+    await plan(LIST_QUEUED_SQL, 10),
+    await plan(LIST_DUE_SQL, 1, 0, "", 10),
+    await plan(LIST_OWNED_SQL, "s"),
+    await plan(LIST_CHILDREN_SQL, "p"),
+  ];
+  await client.end();
+  expect(plans[0]).toMatch(/using executions_queued/);
+  expect(plans[0]).not.toContain("Sort");
+  expect(plans[1]).toMatch(/using executions_due/);
+  expect(plans[1]).not.toContain("Sort");
+  expect(plans[2]).toMatch(/executions_owned/);
+  expect(plans[3]).toMatch(/executions_children/);
+});
+
+test.each([
+  ["a wrong password", { password: "wrong-secret" }, "refused the user or the password"],
+  ["a database that is not there", { pathname: "/nothing" }, "has no such database"],
+  ["a port nobody listens on", { port: "1" }, "cannot be opened: connect ECONNREFUSED"],
+])("%s is said in one line that names the place and no password", async (_, wrong, message) => {
+  const url = Object.assign(new URL(migrated), wrong);
+  const error = await openPostgresStore({ url: url.href, clock: Date.now }).catch((e) => e);
+  expect(error).toMatchObject({ code: "unavailable", message: expect.stringContaining(message) });
+  expect(error.message).toContain(`${url.hostname}:${url.port}${url.pathname}`);
+  expect(error.message).not.toContain("\n");
+  expect(inspect(error, { depth: null, showHidden: true })).not.toMatch(/-secret/);
+});
+
+test("a database that does not store text as UTF-8 is refused", async () => {
+  const client = new Client({ connectionString: migrated });
+  await client.connect();
+  await client.query("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+  await client.end();
+  const url = Object.assign(new URL(migrated), { pathname: "/latin" }).href;
+  await expect(openPostgresStore({ url, clock: Date.now })).rejects.toMatchObject({
+    code: "unavailable",
+    message: expect.stringContaining("stores text as LATIN1; make one with ENCODING 'UTF8'"),
+  });
+});

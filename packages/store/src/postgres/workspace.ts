@@ -1,0 +1,183 @@
+/**
+ * What a transaction works on: executions as it has locked them, and as its jobs leave them. Jobs are
+ * judged in memory, one after the other, and nothing is written before all are. A job that needs what
+ * has not been read yet says so by throwing {@link Missing}; it is judged again once that is there.
+ */
+import {
+  type Change,
+  type Claimant,
+  createdExecution,
+  decideClaim,
+  type Effect,
+  type Event,
+  type ExecutionRow,
+  type NewExecution,
+  notFound,
+} from "@engine/contract";
+import {
+  consequencesOf,
+  type EffectSource,
+  type Touched,
+  taken,
+  touch,
+  untouched,
+} from "../sqlite/consequences.ts";
+import type { Changed, Decide } from "../store.ts";
+import { type EventTexts, eventTexts } from "./event-texts.ts";
+
+/** What is asked of the store. */
+export type Job =
+  | {
+      readonly kind: "create";
+      readonly execution_id: string;
+      readonly fresh: NewExecution;
+      readonly claimant: Claimant | undefined;
+    }
+  | {
+      readonly kind: "change";
+      readonly execution_id: string;
+      readonly decide: Decide;
+      readonly above: number | undefined;
+    };
+
+/** What a job needs and the transaction has not read yet. */
+export type Need =
+  | { readonly kind: "row"; readonly execution_id: string }
+  | { readonly kind: "children"; readonly parent_id: string }
+  | { readonly kind: "log"; readonly execution_id: string; readonly above: number };
+
+/** Breaks a judgement off; never leaves the transaction. */
+export class Missing extends Error {
+  readonly need: Need;
+
+  constructor(need: Need) {
+    super(`not read yet: ${need.kind}`);
+    this.need = need;
+  }
+}
+
+/** An execution that jobs have changed or created. */
+export interface Written {
+  /** As it is stored; undefined for a new one. */
+  readonly stored: ExecutionRow | undefined;
+  readonly row: ExecutionRow;
+  readonly events: readonly Event[];
+  readonly texts: readonly EventTexts[];
+}
+
+interface StoredLog {
+  readonly above: number;
+  readonly events: readonly Event[];
+}
+
+const NO_EFFECTS: readonly Effect[] = [];
+
+export class Workspace {
+  /** Locked; undefined for an id that nobody has. */
+  readonly #rows = new Map<string, ExecutionRow | undefined>();
+  readonly #children = new Map<string, readonly string[]>();
+  readonly #logs = new Map<string, StoredLog>();
+  #written = new Map<string, Written>();
+  readonly #source: EffectSource = {
+    find: (execution_id) => this.#find(execution_id),
+    children: (parent_id) => this.#childrenOf(parent_id),
+  };
+
+  addRow(execution_id: string, row: ExecutionRow | undefined): void {
+    this.#rows.set(execution_id, row);
+  }
+
+  addChildren(parent_id: string, execution_ids: readonly string[]): void {
+    this.#children.set(parent_id, execution_ids);
+  }
+
+  addLog(execution_id: string, log: StoredLog): void {
+    this.#logs.set(execution_id, log);
+  }
+
+  has(execution_id: string): boolean {
+    return this.#rows.has(execution_id);
+  }
+
+  /** What the jobs judged so far come to. */
+  get written(): readonly Written[] {
+    return [...this.#written.values()];
+  }
+
+  /** Forgets what jobs have done, to judge them all again. */
+  startOver(): void {
+    this.#written = new Map();
+  }
+
+  /** @throws Missing, or whatever the job is refused with; then it has done nothing. */
+  judge(job: Job, at: number): Changed {
+    if (job.kind === "create") return this.#create(job.fresh, job.claimant, at);
+    const row = this.#find(job.execution_id);
+    if (!row) throw notFound("execution", job.execution_id);
+    const change = job.decide(row, this.#recorded(row, job.above));
+    if (!change) return { row, events: [], recorded_at: at, others: [] };
+    return this.#apply(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
+  }
+
+  #create(fresh: NewExecution, claimant: Claimant | undefined, at: number): Changed {
+    if (this.#find(fresh.execution_id)) throw taken(fresh.execution_id);
+    const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
+    const created: Touched = { stored: undefined, row, patch: {}, events };
+    const claim: Change | undefined = claimant && decideClaim(row, claimant);
+    return this.#apply(claim ? touch(created, claim) : created, effects, at);
+  }
+
+  #apply(first: Touched, effects: readonly Effect[], at: number): Changed {
+    const all = effects.length === 0 ? [first] : consequencesOf(first, effects, this.#source);
+    for (const { stored, row } of all) {
+      if (!stored && this.#find(row.execution_id)) throw taken(row.execution_id);
+    }
+    // Events become text before anything is noted: one that cannot refuses the whole job.
+    const staged = all.map((one) => ({ one, texts: eventTexts(one.events) }));
+    const [changed, ...others] = staged.map(({ one, texts }) => this.#note(one, texts, at));
+    return { ...(changed as Changed), others };
+  }
+
+  #note({ stored, row, events }: Touched, texts: readonly EventTexts[], at: number): Changed {
+    const before = this.#written.get(row.execution_id);
+    const head = stored?.head ?? 0;
+    const numbered = events.map((event, i) => ({ ...event, seq: head + 1 + i }));
+    this.#written.set(row.execution_id, {
+      stored: before ? before.stored : stored,
+      row,
+      events: before ? [...before.events, ...numbered] : numbered,
+      texts: before ? [...before.texts, ...texts] : texts,
+    });
+    return { row, events: numbered, recorded_at: at, others: [] };
+  }
+
+  #find(execution_id: string): ExecutionRow | undefined {
+    const written = this.#written.get(execution_id);
+    if (written) return written.row;
+    const row = this.#rows.get(execution_id);
+    if (!row && !this.#rows.has(execution_id)) throw new Missing({ kind: "row", execution_id });
+    return row;
+  }
+
+  #childrenOf(parent_id: string): readonly ExecutionRow[] {
+    const stored = this.#children.get(parent_id);
+    if (!stored) throw new Missing({ kind: "children", parent_id });
+    const created = [...this.#written.values()]
+      .filter((one) => !one.stored && one.row.parent_id === parent_id)
+      .map(({ row }) => row.execution_id);
+    return [...stored, ...created].sort().map((id) => this.#find(id) as ExecutionRow);
+  }
+
+  /** Almost every checkpoint extends the head: then there is nothing above it to read. */
+  #recorded(row: ExecutionRow, above: number | undefined): readonly Event[] {
+    if (above === undefined || above >= row.head) return [];
+    const { execution_id } = row;
+    const written = this.#written.get(execution_id);
+    const storedHead = written ? (written.stored?.head ?? 0) : row.head;
+    const log = this.#logs.get(execution_id);
+    if (above < storedHead && !(log && log.above <= above)) {
+      throw new Missing({ kind: "log", execution_id, above });
+    }
+    return [...(log?.events ?? []), ...(written?.events ?? [])].filter(({ seq }) => seq > above);
+  }
+}
