@@ -1,9 +1,13 @@
-import { relative } from "node:path";
 import { createClient } from "@engine/client";
-import type { Config, Registered } from "@engine/contract";
+import type { Registered } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import type { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
+import { DevFiles } from "../dev/dev-files.ts";
+import { DevReporter } from "../dev/dev-reporter.ts";
+import { itemsOf, newVersions } from "../dev/file-news.ts";
+import { ReplayChecks } from "../dev/replay-checks.ts";
+import { WatchLoop } from "../dev/watch-loop.ts";
 import { examples } from "../examples.ts";
 import { createLog } from "../log.ts";
 import { openServer } from "../open-server.ts";
@@ -14,9 +18,10 @@ import { fields, lines } from "../render/table.ts";
 import { shellQuote } from "../render/value-text.ts";
 import { registeredTable } from "../render/workflow-view.ts";
 import { serveUntilStopped } from "../serve-until-stopped.ts";
-import { findWorkflowFiles, type WorkflowFile } from "../workflow-file/find-workflow-files.ts";
+import { isSavedSince, stampOf } from "../workflow-file/file-stamp.ts";
+import { workflowFinder } from "../workflow-file/find-workflow-files.ts";
+import { registerFile } from "../workflow-file/register-file.ts";
 import { refText } from "../workflow-ref.ts";
-import { registerFile, reportProblems } from "./workflow-register.ts";
 
 interface DevFlags {
   readonly host?: string;
@@ -31,12 +36,12 @@ export function addDev(program: Command, io: CliIo): void {
     .command("dev")
     .summary("Starts server and worker in one process, with the workflows of a folder.")
     .description(
-      "Starts server and worker in one process and registers workflow files: those given, those below the folders given, or those of the current folder.",
+      "Starts server and worker in one process and registers workflow files: those given, those below the folders given, or those of the current folder. A save registers them again; what runs keeps the version it began with, and is replayed on the new one to tell whether it could go on with it.",
     )
     .argument("[paths...]", "workflow files, or folders to search")
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
     .option("--port <n>", "port to listen on; 0 = any free one, printed (default: 8000)", port)
-    .option("--no-watch", "do not watch the files")
+    .option("--no-watch", "register the files once and do not watch them")
     .action((paths: string[], flags: DevFlags) => dev(io, paths, flags));
   examples(command, ["dev", "dev src/workflows --port 9000", "dev hello.ts --no-watch"]);
 }
@@ -47,7 +52,7 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
     env: io.env,
     flags: { server: { host: flags.host, port: flags.port } },
   });
-  const files = findWorkflowFiles(paths, io.cwd);
+  const find = workflowFinder(paths, io.cwd);
   const signals = io.stopSignals();
   const log = await createLog(config.log_level, io);
   const paint = painter(io.out, io.env);
@@ -79,20 +84,39 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
       paint,
     ),
   );
-  const items = await registerAll(io, files, url);
-  io.out.write(`\n${registered(items, files, io, paint)}`);
-  io.out.write(`\n${thingsToTry(items, url, config)}`);
-  if (flags.watch) {
-    io.out.write(
-      "\nFiles are not watched yet: register a changed file with `npx engine workflow register FILE`.\n",
-    );
-  }
+  const client = createClient({ baseUrl: url });
+  const files = new DevFiles({
+    find,
+    stamp: stampOf,
+    isSavedSince,
+    register: (path) => registerFile(path, client),
+    clock: io.now,
+  });
+  const serverFlag = url === config.server_url.replace(/\/+$/, "") ? "" : ` --server-url ${url}`;
+  const reporter = new DevReporter(io, serverFlag);
+  const { news } = await files.look();
+  reporter.problems(news);
+  const items = itemsOf(news);
+  io.out.write(`\n${registered(items, { fileCount: news.length, flags, cwd: io.cwd, paint })}`);
+  io.out.write(`\n${thingsToTry(items, serverFlag)}`);
+  if (flags.watch) io.out.write(`\n${watching(files.inputs.size)}`);
+
+  const checks = new ReplayChecks({
+    client,
+    baseUrl: url,
+    report: (checked) => reporter.checked(checked),
+    setTimer: processPorts.setTimer,
+  });
+  for (const version of newVersions(news)) checks.add(version);
+  const loop = flags.watch && watch({ files, reporter, checks, clock: io.now });
 
   await serveUntilStopped({
     signals,
     ended: refused.promise,
     async stop() {
       io.out.write("stopping: running work gets time to finish; press Ctrl-C again to stop now\n");
+      if (loop) await loop.close();
+      await checks.close();
       await worker.stop();
       await engine.close();
     },
@@ -100,36 +124,50 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   });
 }
 
-async function registerAll(
-  io: CliIo,
-  files: readonly WorkflowFile[],
-  baseUrl: string,
-): Promise<Registered["items"]> {
-  const client = createClient({ baseUrl });
-  const items: Registered["items"] = [];
-  for (const { path } of files) {
-    const outcome = await registerFile(path, client);
-    reportProblems(io, outcome);
-    if (outcome.registered) items.push(...outcome.registered.items);
-    else io.err.write(`error: ${relative(io.cwd, path)} cannot be registered\n`);
-  }
-  return items;
+interface Watch {
+  readonly files: DevFiles;
+  readonly reporter: DevReporter;
+  readonly checks: ReplayChecks;
+  clock(): number;
+}
+
+function watch({ files, reporter, checks, clock }: Watch): WatchLoop {
+  return new WatchLoop({
+    files,
+    clock,
+    setTimer: processPorts.setTimer,
+    report(news) {
+      reporter.saved(news);
+      for (const version of newVersions(news)) checks.add(version);
+    },
+    failed: (message) => reporter.lookFailed(message),
+  });
+}
+
+interface Registering {
+  readonly fileCount: number;
+  readonly flags: DevFlags;
+  readonly cwd: string;
+  readonly paint: Paint;
 }
 
 function registered(
   items: Registered["items"],
-  files: readonly WorkflowFile[],
-  io: CliIo,
-  paint: Paint,
+  { fileCount, flags, cwd, paint }: Registering,
 ): string {
   if (items.length) return registeredTable(items, paint, false);
-  if (files.length) return "Nothing is registered: every file has problems, see above.\n";
-  return `No workflow files in ${io.cwd}. Write one that imports @engine/sdk, then: npx engine workflow register FILE\n`;
+  if (fileCount) return "Nothing is registered: every file has problems, see above.\n";
+  const then = flags.watch ? "save it there" : "npx engine workflow register FILE";
+  return `No workflow files in ${cwd}. Write one that imports @engine/sdk, then: ${then}\n`;
+}
+
+function watching(fileCount: number): string {
+  const what = fileCount === 1 ? "1 file" : `${fileCount} files`;
+  return `Watching ${what}: a save is registered at once; what runs keeps the version it began with.\n`;
 }
 
 /** Three commands that work as they are printed. */
-function thingsToTry(items: Registered["items"], url: string, config: Config): string {
-  const server = url === config.server_url.replace(/\/+$/, "") ? "" : ` --server-url ${url}`;
+function thingsToTry(items: Registered["items"], serverFlag: string): string {
   const greeting = items.find(({ name }) => /hello/i.test(name));
   const first = greeting ?? items[0];
   const input = greeting ? ` ${shellQuote('"World"')}` : "";
@@ -138,5 +176,8 @@ function thingsToTry(items: Registered["items"], url: string, config: Config): s
     "workflow list",
     "execution list",
   ];
-  return lines(["Try, in another terminal:", ...commands.map((c) => `  npx engine ${c}${server}`)]);
+  return lines([
+    "Try, in another terminal:",
+    ...commands.map((command) => `  npx engine ${command}${serverFlag}`),
+  ]);
 }

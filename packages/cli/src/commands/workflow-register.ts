@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { EngineError, type Registered, type SourceIssue } from "@engine/contract";
+import type { Registered, SourceIssue } from "@engine/contract";
 import type { Command } from "commander";
 import { Reported } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -8,8 +8,8 @@ import { examples } from "../examples.ts";
 import { painter } from "../render/paint.ts";
 import { problemText, type SourceProblem } from "../render/source-problem.ts";
 import { registeredTable } from "../render/workflow-view.ts";
-import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
-import { bundleWorkflow, type WorkflowBundle } from "../workflow-file/bundle-workflow.ts";
+import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
+import { type RegisterOutcome, registerFile } from "../workflow-file/register-file.ts";
 
 interface RegisterOptions extends ServerOptions {
   readonly dryRun?: boolean;
@@ -57,45 +57,8 @@ async function register(io: CliIo, files: string[], options: RegisterOptions): P
   }
 }
 
-export interface RegisterOutcome {
-  /** Undefined when the file was refused. */
-  readonly registered: Registered | undefined;
-  /** Why it was refused, or warnings; `file` is an absolute path. */
-  readonly problems: readonly SourceProblem[];
-}
-
-/** Bundles and registers one file, given by its absolute path. */
-export async function registerFile(
-  path: string,
-  client: ServerCall["client"],
-  dryRun = false,
-): Promise<RegisterOutcome> {
-  const { bundle, problems } = await bundleWorkflow(path);
-  if (problems) return { registered: undefined, problems };
-  const { root, ...body } = bundle;
-  try {
-    const query = dryRun ? { dry_run: "true" as const } : {};
-    const { body: registered } = await client.catalog.register({ query, body });
-    return { registered, problems: registered.warnings.map((w) => problemOf(w, root, true)) };
-  } catch (error) {
-    const issues = error instanceof EngineError && error.details?.["issues"];
-    if (!Array.isArray(issues) || !issues.every(isSourceIssue)) throw error;
-    return { registered: undefined, problems: issues.map((issue) => problemOf(issue, root)) };
-  }
-}
-
-function isSourceIssue(issue: unknown): issue is SourceIssue {
-  return typeof issue === "object" && issue !== null && "rule" in issue && "line" in issue;
-}
-
-function problemOf(issue: SourceIssue, root: WorkflowBundle["root"], warns = false): SourceProblem {
-  const { file, line, column, message } = issue;
-  const rule = warns ? `warning ${issue.rule}` : issue.rule;
-  return { file: resolve(root, file), line, column, rule, message };
-}
-
 /** Prints what is wrong with a file on stderr, each with the line it is in. */
-export function reportProblems(io: CliIo, { problems }: RegisterOutcome): void {
+export function reportProblems(io: CliIo, { problems }: Pick<RegisterOutcome, "problems">): void {
   const paint = painter(io.err, io.env);
   for (const problem of problems) {
     const shown = { ...problem, file: relative(io.cwd, problem.file) };

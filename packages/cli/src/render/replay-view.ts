@@ -10,10 +10,12 @@ const MARKS = {
 
 /** One line per execution, below it why it would not go on; the counts last. */
 export function replayView(replayed: readonly Replayed[], paint: Paint): string {
-  return lines([...replayed.flatMap((one) => entry(one, paint)), summary(replayed)]);
+  const what = replayed.length === 1 ? "1 execution" : `${replayed.length} executions`;
+  const summary = `${what} replayed: ${replayCounts(replayed)}`;
+  return lines([...replayed.flatMap((one) => replayEntry(one, paint)), summary]);
 }
 
-function entry(one: Replayed, paint: Paint): string[] {
+export function replayEntry(one: Replayed, paint: Paint): string[] {
   const { execution_id, version, state, result } = one;
   const [glyph, role] = MARKS[result];
   const mark = paint(role, `${glyph} ${result}`.padEnd("✗ unverifiable".length));
@@ -27,12 +29,12 @@ function why(one: Replayed): string[] {
   return (one.result === "diverged" ? one.failure.message : one.reason).split("\n");
 }
 
-function summary(replayed: readonly Replayed[]): string {
+/** `2 ok, 1 diverged` */
+export function replayCounts(replayed: readonly Replayed[]): string {
   const results = Object.keys(MARKS) as Replayed["result"][];
   const counts = results.map((result) => [count(replayed, result), result] as const);
   const shown = counts.filter(([n]) => n > 0).map(([n, result]) => `${n} ${result}`);
-  const what = replayed.length === 1 ? "1 execution" : `${replayed.length} executions`;
-  return `${what} replayed: ${shown.join(", ")}`;
+  return shown.join(", ");
 }
 
 /** How many came out this way. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -111,4 +111,29 @@ test.each([
   const file = join(folderWith({ "a.ts": source }), "a.ts");
   const { problems } = await bundleWorkflow(file);
   expect(problems).toEqual([expect.objectContaining({ rule, file, ...place })]);
+});
+
+test("a bundle names every local file that decides it, a linked entry by where it lies", async () => {
+  const folder = folderWith(FILES);
+  const local = Object.keys(FILES).map((path) => join(folder, path));
+  symlinkSync(join(folder, "flows/checkout.ts"), join(folder, "link.ts"));
+  const { bundle, inputs } = await bundleWorkflow(join(folder, "link.ts"));
+  expect([...inputs].sort()).toEqual(local.sort());
+  expect(bundle?.entry).toBe("flows/checkout.ts");
+});
+
+test("a refused file names where what it lacks would be found", async () => {
+  const folder = folderWith({
+    "flows/a.ts": 'import "../lib/gone";\nimport "@who/knows/deep";\nexport const a = 1;\n',
+  });
+  const { inputs } = await bundleWorkflow(join(folder, "flows/a.ts"));
+  for (const path of [
+    "flows/a.ts",
+    "lib/gone.ts",
+    "lib/gone/index.ts",
+    "flows/node_modules/@who/knows/package.json",
+    "node_modules/@who/knows/package.json",
+  ]) {
+    expect(inputs).toContain(join(folder, path));
+  }
 });

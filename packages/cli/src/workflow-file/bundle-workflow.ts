@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { SourceFile } from "@engine/contract";
 import { type BuildFailure, build, type Location, type Message, type Metafile } from "esbuild";
 import type { SourceProblem } from "../render/source-problem.ts";
 import { placedMap } from "./source-map.ts";
+import { spellings } from "./spellings.ts";
 
 /** What registration sends (EXE-59), with the folder its paths start from. */
 export interface WorkflowBundle {
@@ -13,9 +14,16 @@ export interface WorkflowBundle {
   readonly root: string;
 }
 
-export type Bundled =
+export type Bundled = {
+  /**
+   * Absolute paths of what decides the outcome: of a bundle all its local files, of a failure those
+   * it is known to concern, also paths where something is missing.
+   */
+  readonly inputs: readonly string[];
+} & (
   | { readonly bundle: WorkflowBundle; readonly problems?: undefined }
-  | { readonly bundle?: undefined; readonly problems: readonly SourceProblem[] };
+  | { readonly bundle?: undefined; readonly problems: readonly SourceProblem[] }
+);
 
 /** Left to the worker's own installation. */
 const EXTERNAL = ["node:*", "@engine/*", "zod", "zod/*"];
@@ -24,7 +32,9 @@ const EXTERNAL = ["node:*", "@engine/*", "zod", "zod/*"];
  * Bundles a workflow file with everything it imports. The same sources give the same bytes wherever
  * they lie, because equal content must not become a new version.
  */
-export async function bundleWorkflow(path: string): Promise<Bundled> {
+export async function bundleWorkflow(file: string): Promise<Bundled> {
+  // esbuild names files by where they really lie, and so must the entry be named.
+  const path = realPath(file);
   const folder = dirname(path);
   try {
     const { outputFiles, metafile } = await build({
@@ -51,22 +61,38 @@ export async function bundleWorkflow(path: string): Promise<Bundled> {
     const map = outputFiles.find((file) => file.path.endsWith(".map"));
     const output = outputFiles.find((file) => file !== map);
     if (!map || !output) throw new Error(`bundling ${path} gave no output`);
-    return { bundle: withFiles(path, folder, metafile, { map: map.text, code: output.text }) };
+    const inputs = localFiles(folder, metafile);
+    const made = { map: map.text, code: output.text };
+    return { bundle: withFiles(path, folder, inputs, made), inputs };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
-    return { problems: error.errors.map((message) => problemOf(message, folder)) };
+    const problems = error.errors.map((message) => problemOf(message, folder));
+    const missing = error.errors.flatMap((message) => missingFiles(message, folder));
+    return { problems, inputs: [path, ...problems.map(({ file }) => file), ...missing] };
   }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // There is none: the bundler says so in its own words.
+    return path;
+  }
+}
+
+function localFiles(folder: string, { inputs }: Metafile): string[] {
+  return Object.keys(inputs)
+    .map((input) => resolve(folder, input))
+    .filter((input) => !input.includes(`${sep}node_modules${sep}`) && isReadable(input));
 }
 
 function withFiles(
   path: string,
   folder: string,
-  { inputs }: Metafile,
+  paths: readonly string[],
   output: { map: string; code: string },
 ): WorkflowBundle {
-  const paths = Object.keys(inputs)
-    .map((input) => resolve(folder, input))
-    .filter((input) => !input.includes(`${sep}node_modules${sep}`) && isReadable(input));
   const root = commonFolder([path, ...paths]);
   const inRoot = (file: string) => relative(root, file).split(sep).join("/");
   const files = paths.map((file) => ({ path: inRoot(file), source: readFileSync(file, "utf8") }));
@@ -115,7 +141,7 @@ function isBuildFailure(error: unknown): error is BuildFailure {
 }
 
 function problemOf({ text, location }: Message, folder: string): SourceProblem {
-  const missing = /^Could not resolve "(.+)"$/.exec(text)?.[1];
+  const missing = unresolvedModule(text);
   return {
     file: location ? resolve(folder, location.file) : folder,
     line: location?.line ?? 1,
@@ -125,8 +151,31 @@ function problemOf({ text, location }: Message, folder: string): SourceProblem {
   };
 }
 
+function unresolvedModule(text: string): string | undefined {
+  return /^Could not resolve "(.+)"$/.exec(text)?.[1];
+}
+
+/** Where an import that led nowhere would have found its module. */
+function missingFiles({ text, location }: Message, folder: string): string[] {
+  const module = unresolvedModule(text);
+  if (module === undefined || !location) return [];
+  const importer = dirname(resolve(folder, location.file));
+  if (isPath(module)) return spellings(resolve(importer, module));
+  const [name] = /^(@[^/]+\/)?[^/]+/.exec(module) ?? [module];
+  return foldersUpFrom(importer).map((above) => join(above, "node_modules", name, "package.json"));
+}
+
+function foldersUpFrom(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersUpFrom(above)];
+}
+
+function isPath(module: string): boolean {
+  return /^\.{0,2}\//.test(module);
+}
+
 function unresolved(module: string): string {
-  if (/^\.{0,2}\//.test(module)) return `${module} does not exist; correct the path`;
+  if (isPath(module)) return `${module} does not exist; correct the path`;
   return `package ${module} is not installed; install it with: npm install ${module}`;
 }
 

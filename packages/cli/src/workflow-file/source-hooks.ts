@@ -3,6 +3,7 @@ import { registerHooks } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Loader, transformSync } from "esbuild";
+import { spellings } from "./spellings.ts";
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   ".ts": "ts",
@@ -60,17 +61,6 @@ export function isUserModule(url: string | undefined): boolean {
   return (
     url?.startsWith("file:") === true && !url.startsWith(OWN) && !url.includes("/node_modules/")
   );
-}
-
-/** The files a relative import may mean, as bundlers look for them. */
-function spellings(specifier: string): string[] {
-  return [
-    specifier,
-    ...(/\.m?js$/.test(specifier) ? [specifier.replace(/js$/, "ts")] : []),
-    `${specifier}.ts`,
-    `${specifier}.js`,
-    `${specifier}/index.ts`,
-  ];
 }
 
 function firstThatResolves<T>(candidates: readonly string[], attempt: (candidate: string) => T): T {

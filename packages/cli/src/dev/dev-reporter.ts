@@ -1,0 +1,53 @@
+import { relative } from "node:path";
+import { errorText } from "../cli-error.ts";
+import type { CliIo } from "../cli-io.ts";
+import { reportProblems } from "../commands/workflow-register.ts";
+import { painter } from "../render/paint.ts";
+import { checkedLines } from "./checked-lines.ts";
+import type { FileNews } from "./file-news.ts";
+import { newsLines, refusalText } from "./news-lines.ts";
+import type { Checked } from "./replay-checks.ts";
+
+/** Prints what `engine dev` has to say: problems on stderr, all else on stdout. */
+export class DevReporter {
+  readonly #io: CliIo;
+  readonly #serverFlag: string;
+
+  constructor(io: CliIo, serverFlag: string) {
+    this.#io = io;
+    this.#serverFlag = serverFlag;
+  }
+
+  /** What is wrong with files, with what they leave as it is. */
+  problems(news: readonly FileNews[]): void {
+    for (const one of news) {
+      const file = relative(this.#io.cwd, one.path);
+      if (one.kind === "registered" && one.items.some(({ created }) => created)) {
+        reportProblems(this.#io, { problems: one.warnings });
+      }
+      if (one.kind === "refused") {
+        reportProblems(this.#io, one);
+        this.#io.err.write(refusalText(file, undefined, one.kept));
+      }
+      if (one.kind === "failed") {
+        this.#io.err.write(refusalText(file, errorText(one.error), one.kept));
+      }
+    }
+  }
+
+  saved(news: readonly FileNews[]): void {
+    this.problems(news);
+    const { out, env, cwd } = this.#io;
+    out.write(newsLines(news, { paint: painter(out, env), cwd, now: this.#io.now() }));
+  }
+
+  checked(checked: Checked): void {
+    const { out, env } = this.#io;
+    const options = { paint: painter(out, env), now: this.#io.now(), serverFlag: this.#serverFlag };
+    out.write(checkedLines(checked, options));
+  }
+
+  lookFailed(message: string): void {
+    this.#io.err.write(`error: the files could not be looked at: ${message}\n`);
+  }
+}

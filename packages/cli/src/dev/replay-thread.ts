@@ -1,0 +1,52 @@
+/** The program of the thread on which `engine dev` replays live executions on new code. */
+import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { createClient } from "@engine/client";
+import { type AnyWorkflow, isWorkflow } from "@engine/sdk";
+import { historyOf, removed } from "../replay/recorded-executions.ts";
+import { replayOn } from "../replay/replayed.ts";
+import { installSourceHooks } from "../workflow-file/source-hooks.ts";
+import type { CheckMessage, CheckTask } from "./replay-check.ts";
+
+const { baseUrl, file, workflow, executions } = workerData as CheckTask;
+
+function post(message: CheckMessage): void {
+  parentPort?.postMessage(message);
+}
+
+async function load(): Promise<AnyWorkflow> {
+  installSourceHooks();
+  const module: Record<string, unknown> = await import(pathToFileURL(file).href).catch((error) => {
+    throw new Error(`its code does not load: ${textOf(error)}`);
+  });
+  const found = Object.values(module)
+    .filter((value) => isWorkflow(value))
+    .find(({ qualifiedName }) => qualifiedName === workflow);
+  if (!found) throw new Error(`its code exports no workflow ${workflow}`);
+  return found;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+async function check(): Promise<void> {
+  const code = await load();
+  const client = createClient({ baseUrl });
+  for (const execution of executions) {
+    const history = await historyOf(client, execution.execution_id);
+    post({
+      kind: "replayed",
+      replayed: history ? await replayOn(code, history) : removed(execution),
+    });
+  }
+}
+
+// A promise that a body leaves alone is its own matter, also when it ran.
+process.on("unhandledRejection", () => {});
+try {
+  await check();
+} catch (error) {
+  post({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+}
+post({ kind: "done" });

@@ -1,0 +1,48 @@
+import { resolve } from "node:path";
+import { EngineError, type Registered, type SourceIssue } from "@engine/contract";
+import type { SourceProblem } from "../render/source-problem.ts";
+import type { ServerCall } from "../server-call.ts";
+import { bundleWorkflow, type WorkflowBundle } from "./bundle-workflow.ts";
+
+export type RegisterOutcome = {
+  /** Why it was refused, or warnings; `file` is an absolute path. */
+  readonly problems: readonly SourceProblem[];
+  /** What decides the outcome, as `Bundled` has it. */
+  readonly inputs: readonly string[];
+} & (
+  | { readonly registered: Registered; readonly bundle: string }
+  /** The file was refused. */
+  | { readonly registered?: undefined }
+);
+
+/** Bundles and registers one file, given by its absolute path. */
+export async function registerFile(
+  path: string,
+  client: ServerCall["client"],
+  dryRun = false,
+): Promise<RegisterOutcome> {
+  const { bundle, problems, inputs } = await bundleWorkflow(path);
+  if (problems) return { problems, inputs };
+  const { root, ...body } = bundle;
+  try {
+    const query = dryRun ? { dry_run: "true" as const } : {};
+    const { body: registered } = await client.catalog.register({ query, body });
+    const warnings = registered.warnings.map((warning) => problemOf(warning, root, true));
+    return { registered, problems: warnings, inputs, bundle: body.bundle };
+  } catch (error) {
+    const issues = error instanceof EngineError && error.details?.["issues"];
+    if (!Array.isArray(issues) || !issues.every(isSourceIssue)) throw error;
+    const refused = issues.map((issue) => problemOf(issue, root));
+    return { problems: refused, inputs };
+  }
+}
+
+function isSourceIssue(issue: unknown): issue is SourceIssue {
+  return typeof issue === "object" && issue !== null && "rule" in issue && "line" in issue;
+}
+
+function problemOf(issue: SourceIssue, root: WorkflowBundle["root"], warns = false): SourceProblem {
+  const { file, line, column, message } = issue;
+  const rule = warns ? `warning ${issue.rule}` : issue.rule;
+  return { file: resolve(root, file), line, column, rule, message };
+}
