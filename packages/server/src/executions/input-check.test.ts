@@ -1,0 +1,218 @@
+import { EngineError, encode, type Json } from "@engine/contract";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { checkInput } from "./input-check.ts";
+
+type Schema = Record<string, Json>;
+
+function schemaOf(schema: z.ZodType): Schema {
+  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return JSON.parse(JSON.stringify(json)) as Schema;
+}
+
+/** `path: message` of every issue; nothing when the input is taken. */
+function issuesOf(schema: Schema | null | undefined, input: unknown, root?: string): string[] {
+  try {
+    checkInput(schema, encode(input, "input"), root);
+    return [];
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    expect(error.code).toBe("invalid_input");
+    const issues = error.details?.["issues"] as { path: string; message: string }[];
+    expect(error.message).toContain(`${issues[0]?.path}: ${issues[0]?.message}`);
+    return issues.map(({ path, message }) => `${path}: ${message}`);
+  }
+}
+
+const Order = z.object({
+  id: z.string().min(2).max(5),
+  items: z.array(z.object({ sku: z.string(), qty: z.int().positive() })).min(1),
+  kind: z.enum(["new", "old"]).optional(),
+  note: z.string().nullable().default(null),
+});
+
+test("EXE-83 an input that fits is taken as it is", () => {
+  const input = { id: "abc", items: [{ sku: "x", qty: 1, more: true }] };
+  checkInput(schemaOf(Order), input);
+  // Defaults are not filled in.
+  expect(input).toEqual({ id: "abc", items: [{ sku: "x", qty: 1, more: true }] });
+});
+
+test("EXE-83 without a schema any input is taken", () => {
+  expect(issuesOf(null, { a: 1 })).toEqual([]);
+  expect(issuesOf(undefined, null)).toEqual([]);
+});
+
+test("EXE-83 every wrong part is named by its path, with what was expected and what came", () => {
+  const input = { id: 5, items: [{ sku: "x", qty: 0 }, { qty: 1.5 }], kind: "odd", note: [] };
+  expect(issuesOf(schemaOf(Order), input)).toEqual([
+    "body.id: expected a string, got an integer",
+    "body.items[0].qty: expected more than 0",
+    "body.items[1].sku: expected a string, which is missing",
+    "body.items[1].qty: expected an integer, got a number",
+    `body.kind: expected one of "new", "old"`,
+    "body.note: expected a string or null, got an array",
+  ]);
+  expect(issuesOf(schemaOf(Order), null, "input")).toEqual(["input: expected an object, got null"]);
+});
+
+test.each<[z.ZodType, unknown, string]>([
+  [z.string().min(2), "a", "body: expected at least 2 characters, got 1"],
+  [z.string().max(2), "abc", "body: expected at most 2 characters, got 3"],
+  [z.string().regex(/^a+$/), "b", "body: expected text that matches /^a+$/"],
+  [z.number().min(1), 0, "body: expected 1 or more"],
+  [z.number().lt(1), 1, "body: expected less than 1"],
+  [z.number().multipleOf(5), 3, "body: expected a multiple of 5"],
+  [z.literal("a"), "b", `body: expected "a"`],
+  [z.array(z.int()).max(1), [1, 2], "body: expected at most 1 items, got 2"],
+  [z.tuple([z.int()]), [1, 2], "body: expected at most 1 items, got 2"],
+  [z.strictObject({ a: z.int() }), { a: 1, b: 2 }, "body.b: is unknown"],
+  [z.object({ a: z.never().optional() }), { a: 1 }, "body.a: expected nothing here"],
+  [z.record(z.enum(["a"]), z.int()), { a: 1, b: 1 }, "body.b: is not a key that is allowed"],
+  [
+    z.union([z.string(), z.array(z.int())]),
+    {},
+    "body: expected a string or an array, got an object",
+  ],
+  [
+    z.object({ "a/b~c": z.int() }),
+    { "a/b~c": "x" },
+    "body.a/b~c: expected an integer, got a string",
+  ],
+])("EXE-83 the issue of %o", (schema, input, issue) => {
+  expect(issuesOf(schemaOf(schema), input)).toEqual([issue]);
+});
+
+test("EXE-83 of the forms a value may have, the issue is that of the nearest", () => {
+  const Event = z.object({
+    event: z.discriminatedUnion("kind", [
+      z.object({ kind: z.literal("paid"), amount: z.number() }),
+      z.object({ kind: z.literal("sent"), to: z.string(), by: z.string() }),
+    ]),
+  });
+  expect(issuesOf(schemaOf(Event), { event: { kind: "paid", amount: "1" } })).toEqual([
+    "body.event.amount: expected a number, got a string",
+  ]);
+  expect(issuesOf(schemaOf(Event), { event: { kind: "sent", to: 1, by: 2 } })).toEqual([
+    "body.event.to: expected a string, got an integer",
+    "body.event.by: expected a string, got an integer",
+  ]);
+});
+
+test("EXE-83 forms within forms, and forms by reference, are told apart", () => {
+  const Node = z.object({
+    kind: z.literal("node"),
+    get subs() {
+      return z.array(z.union([Leaf, Node]));
+    },
+  });
+  const Leaf = z.object({
+    kind: z.literal("leaf"),
+    of: z.union([z.object({ a: z.int() }), z.int()]),
+  });
+  const tree = (leaf: Json) => ({ kind: "node", subs: [{ kind: "node", subs: [leaf] }] });
+  const schema = schemaOf(Node);
+  expect(issuesOf(schema, tree({ kind: "leaf", of: 1 }))).toEqual([]);
+  expect(issuesOf(schema, tree({ kind: "leaf", of: { a: "x" } }))).toEqual([
+    "body.subs[0].subs[0].of.a: expected an integer, got a string",
+  ]);
+});
+
+test("EXE-83 what a caller sent is not repeated, however long or secret", () => {
+  const secret = "s3cret".repeat(1_000);
+  const schema = schemaOf(z.strictObject({ a: z.enum(["x"]), b: z.int(), c: z.string().max(3) }));
+  const issues = issuesOf(schema, { a: secret, b: secret, c: secret, [secret]: 1 }).join();
+  expect(issues).not.toContain(secret.slice(0, 100));
+  expect(issues.length).toBeLessThan(500);
+});
+
+test("EXE-83 at most 20 issues are told", () => {
+  const input = Array.from({ length: 100 }, () => "x");
+  expect(issuesOf(schemaOf(z.array(z.int())), input)).toHaveLength(20);
+});
+
+test("EXE-83 of an input too large for a list of everything, the first issue is told", () => {
+  const input = Array.from({ length: 300_000 }, () => "x");
+  expect(issuesOf(schemaOf(z.array(z.int()).describe("d".repeat(10))), input)).toEqual([
+    "body[0]: expected an integer, got a string",
+  ]);
+});
+
+test("EXE-83 formats are not asserted", () => {
+  const schema = { type: "object", properties: { at: { type: "string", format: "date-time" } } };
+  expect(issuesOf(schema, { at: "yesterday" })).toEqual([]);
+});
+
+test("EXE-83 lengths, multiples and patterns are those of the author's schema", () => {
+  // Two UTF-16 units, as zod counts them; one code point, as JSON Schema does.
+  expect(issuesOf(schemaOf(z.string().min(2)), "😀")).toEqual([]);
+  expect(issuesOf(schemaOf(z.number().multipleOf(0.01)), 1.1)).toEqual([]);
+  expect(issuesOf(schemaOf(z.string().regex(/^\p{L}+$/u)), "é")).toEqual([]);
+  expect(issuesOf(schemaOf(z.string().regex(/^a-b$/)), "a-b")).toEqual([]);
+});
+
+test("EXE-83 what JSON lacks is left to the worker, whatever its plain form looks like", () => {
+  const schema = schemaOf(
+    z.object({ a: z.string(), at: z.date(), big: z.literal(5n), gone: z.undefined() }),
+  );
+  const input = { a: "x", at: new Date(0), big: 5n, gone: undefined };
+  expect(issuesOf(schema, input)).toEqual([]);
+  expect(issuesOf(schema, { ...input, a: 1 })).toEqual([
+    "body.a: expected a string, got an integer",
+  ]);
+  expect(issuesOf(schemaOf(z.object({}).optional()), undefined)).toEqual([]);
+  expect(issuesOf(schemaOf(z.array(z.string().optional())), ["a", undefined])).toEqual([]);
+  expect(
+    issuesOf(schemaOf(z.union([z.object({ m: z.map(z.string(), z.int()) }), z.string()])), {
+      m: new Map([["a", 1]]),
+    }),
+  ).toEqual([]);
+});
+
+test("EXE-83 a pattern that would take for ever is given up, and so is a schema that branches for ever", () => {
+  const Evil = schemaOf(z.object({ a: z.string().regex(/^(a+)+$/) }));
+  expect(issuesOf(Evil, { a: `${"a".repeat(60)}b` })).toEqual([
+    expect.stringMatching(/^body: takes too long to check/),
+  ]);
+  expect(issuesOf(Evil, { a: "aaa" })).toEqual([]);
+
+  const branch = { properties: { a: { $ref: "#" } }, not: { required: ["end"] } };
+  const Branching = { anyOf: [branch, branch] };
+  let deep: Json = { end: 1 };
+  for (let i = 0; i < 60; i++) deep = { a: deep };
+  expect(issuesOf(Branching, deep)).toEqual([expect.stringMatching(/takes too long/)]);
+});
+
+test("EXE-83 a schema that cannot be used refuses nothing", () => {
+  expect(issuesOf({ $ref: "http://example.test/schema" }, 1)).toEqual([]);
+  expect(issuesOf({ $ref: "#" }, 1)).toEqual([]);
+  expect(issuesOf({ type: "string", pattern: "(" }, "x")).toEqual([]);
+});
+
+test("EXE-83 what objects have of themselves is no member of an input", () => {
+  const schema = schemaOf(z.object({ constructor: z.string() }));
+  expect(issuesOf(schema, {})).toEqual(["body.constructor: expected a string, which is missing"]);
+  expect(issuesOf(schema, { constructor: "x" })).toEqual([]);
+});
+
+const shapes = fc.dictionary(
+  fc.constantFrom("a", "b", "c"),
+  fc.constantFrom(z.string(), z.int(), z.boolean(), z.array(z.string()), z.null().optional()),
+);
+
+test("EXE-83 the check and zod agree about plain JSON", () => {
+  fc.assert(
+    fc.property(shapes, fc.jsonValue({ maxDepth: 3 }), (shape, value) => {
+      const schema = z.object(shape);
+      for (const input of [
+        value,
+        Object.fromEntries(Object.keys(shape).map((key) => [key, value])),
+      ]) {
+        const isTaken = issuesOf(schemaOf(schema), input).length === 0;
+        expect(isTaken).toBe(schema.safeParse(input).success);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
