@@ -1,0 +1,206 @@
+import {
+  EngineError,
+  type ExecutionRow,
+  isTerminal,
+  type SchedulePatch,
+  type ScheduleRow,
+  STATES,
+} from "@engine/contract";
+import type { Store } from "@engine/store";
+import type { EnginePorts } from "../engine-ports.ts";
+import {
+  counted,
+  type FailedStart,
+  heldByPlan,
+  skippedByPlan,
+  startedByPlan,
+  startedFromHold,
+  startFailed,
+} from "./firing-rules.ts";
+import { heldByOverlap, nextStep, type PlanStep, type Step } from "./next-step.ts";
+import { isEqual } from "./operator-rules.ts";
+import { isOutage, type ScheduledStarts, uniqueOf } from "./scheduled-starts.ts";
+
+export interface FiringParts {
+  readonly ports: Pick<EnginePorts, "store" | "clock" | "log">;
+  readonly starts: Pick<ScheduledStarts, "due">;
+  readonly cancel: (execution_id: string, reason: string) => Promise<unknown>;
+}
+
+/** Nothing is left to do, an execution of the schedule has to end first, or it is not finished. */
+export type Fired = "done" | "waiting" | "more";
+
+const OPEN = STATES.filter((state) => !isTerminal(state));
+/** Moves of one schedule in a row, so that one that catches up does not hold up the others. */
+const MOST_STEPS = 200;
+/** Executions looked at to find whether one of them was started for an instant; the newest first. */
+const NEWEST = 5;
+
+/**
+ * Makes the starts of one schedule that are due. Each is created under a key of its schedule and
+ * instant, and then the plan moves on: whoever comes in between, after a crash or on another
+ * replica, finds the execution under its key and moves the plan without a second one.
+ */
+export class Firing {
+  readonly #parts: FiringParts;
+  readonly #store: Store;
+
+  constructor(parts: FiringParts) {
+    this.#parts = parts;
+    this.#store = parts.ports.store;
+  }
+
+  async fire(due: ScheduleRow): Promise<Fired> {
+    let row: ScheduleRow | undefined = due;
+    for (let count = 0; count < MOST_STEPS && row; count++) {
+      const held = heldByOverlap(row);
+      const freed = held === undefined ? row : await this.#release(row, held);
+      if (freed === undefined) return "done";
+      const step = nextStep(freed, this.#parts.ports.clock());
+      if (step.kind === "none") return heldByOverlap(freed) === undefined ? "done" : "waiting";
+      const moved = await this.#take(freed, step);
+      if (moved === "waiting") return "waiting";
+      row = moved;
+    }
+    return row ? "more" : "done";
+  }
+
+  /** Makes the start that waits for others, once they have ended. */
+  async #release(row: ScheduleRow, instant: number): Promise<ScheduleRow | undefined> {
+    const { open, own } = await this.#openRuns(row, instant);
+    if (!own && open.length > 0 && row.overlap !== "allow") {
+      if (row.overlap === "cancel") await this.#cancel(row, open);
+      return row;
+    }
+    return this.#start(row, instant, undefined, own);
+  }
+
+  async #take(
+    row: ScheduleRow,
+    step: Exclude<Step, { kind: "none" }>,
+  ): Promise<ScheduleRow | "waiting" | undefined> {
+    const now = this.#parts.ports.clock();
+    if (step.kind === "drop") {
+      const { log } = this.#parts.ports;
+      log.warn({ schedule: row.name, dropped: step.dropped }, "missed fires are not caught up");
+      return this.#move(row, step, (current) => skippedByPlan(current, step, { skipped: 0, now }));
+    }
+    if (step.kind === "held") return this.#start(row, step.instant, undefined, undefined);
+    if (row.overlap === "allow") return this.#start(row, step.instant, step, undefined);
+
+    const { open, own } = await this.#openRuns(row, step.instant);
+    if (own || open.length === 0) return this.#start(row, step.instant, step, own);
+    if (step.waits && row.overlap !== "cancel") return "waiting";
+    const isHeld = row.held?.retry_at === null;
+    if (row.overlap === "cancel" || (row.overlap === "queue" && !isHeld)) {
+      return this.#move(row, step, (current) => heldByPlan(current, step, now));
+    }
+    return this.#move(row, step, (current) => skippedByPlan(current, step, { skipped: 1, now }));
+  }
+
+  /** @param own The execution that was started for this instant already. */
+  async #start(
+    row: ScheduleRow,
+    instant: number,
+    step: PlanStep | undefined,
+    own: ExecutionRow | undefined,
+  ): Promise<ScheduleRow | undefined> {
+    const now = this.#parts.ports.clock();
+    try {
+      const started = own
+        ? { execution_id: own.execution_id, existing: true }
+        : await this.#create(row, instant);
+      return await this.#change(row, (current) => {
+        if (step && isAtStep(current, row, step)) {
+          return startedByPlan(current, step, { ...started, now });
+        }
+        if (!step && current.held?.instant === instant) {
+          return startedFromHold(current, { ...started, now });
+        }
+        // Whoever changed it meanwhile has counted it, unless it was changed by hand.
+        const isCounted = started.existing || current.last_execution_id === started.execution_id;
+        return isCounted ? undefined : counted(current, { ...started, now });
+      });
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      return this.#failed(row, { instant, step, error: textOf(error), now });
+    }
+  }
+
+  async #create(row: ScheduleRow, instant: number) {
+    const changed = await this.#parts.starts.due(row, instant);
+    return { execution_id: changed.row.execution_id, existing: changed.existing === true };
+  }
+
+  async #failed(row: ScheduleRow, failed: FailedStart): Promise<ScheduleRow | undefined> {
+    const { instant, step } = failed;
+    const after = await this.#change(row, (current) => {
+      const isSame = step ? isAtStep(current, row, step) : current.held?.instant === instant;
+      return isSame ? startFailed(current, failed) : undefined;
+    });
+    const { log } = this.#parts.ports;
+    const fields = { schedule: row.name, error: failed.error };
+    if (after?.status === "disabled") {
+      log.error(fields, "a schedule is disabled: ten starts in a row failed");
+    } else log.warn(fields, "a schedule could not start its workflow");
+    return after;
+  }
+
+  async #openRuns(
+    row: ScheduleRow,
+    instant: number,
+  ): Promise<{ open: readonly ExecutionRow[]; own: ExecutionRow | undefined }> {
+    const { items: open } = await this.#store.listExecutions({
+      schedule: row.name,
+      states: OPEN,
+      order: "created_desc",
+      limit: NEWEST,
+      offset: 0,
+    });
+    const { key } = uniqueOf(row, instant);
+    return { open, own: open.find(({ unique_key }) => unique_key === key) };
+  }
+
+  async #cancel(row: ScheduleRow, open: readonly ExecutionRow[]): Promise<void> {
+    const reason = `schedule ${row.name} starts the next run`;
+    for (const { execution_id, state } of open) {
+      if (state === "CANCELLING") continue;
+      try {
+        await this.#parts.cancel(execution_id, reason);
+      } catch (error) {
+        const isOver = error instanceof EngineError && error.code === "execution_finished";
+        if (!isOver) throw error;
+      }
+    }
+  }
+
+  #move(
+    row: ScheduleRow,
+    step: PlanStep,
+    patch: (current: ScheduleRow) => SchedulePatch,
+  ): Promise<ScheduleRow | undefined> {
+    return this.#change(row, (current) =>
+      isAtStep(current, row, step) ? patch(current) : undefined,
+    );
+  }
+
+  /** Undefined when it is not there any more. */
+  async #change(
+    { name, id }: ScheduleRow,
+    decide: (current: ScheduleRow) => SchedulePatch | undefined,
+  ): Promise<ScheduleRow | undefined> {
+    const row = await this.#store.changeSchedule(name, (current) =>
+      current.id === id ? decide(current) : undefined,
+    );
+    return row?.id === id ? row : undefined;
+  }
+}
+
+/** Nobody has moved the plan or made another one since the step was worked out. */
+function isAtStep(current: ScheduleRow, then: ScheduleRow, { instant }: PlanStep): boolean {
+  return current.next_run_at === instant && isEqual(current.spec, then.spec);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof EngineError ? `${error.code}: ${error.message}` : String(error);
+}

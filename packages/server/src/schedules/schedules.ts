@@ -1,0 +1,145 @@
+import {
+  EngineError,
+  type ExecutionRow,
+  type NewSchedule,
+  notFound,
+  type ScheduleChanges,
+  type SchedulePatch,
+  type ScheduleRow,
+} from "@engine/contract";
+import type { Changed, Page, ScheduleFilter, Store } from "@engine/store";
+import type { EnginePorts } from "../engine-ports.ts";
+import { checkedSpec } from "./checked-spec.ts";
+import { counted } from "./firing-rules.ts";
+import {
+  changedSchedule,
+  createdSchedule,
+  isEqual,
+  pausedSchedule,
+  resumedSchedule,
+} from "./operator-rules.ts";
+import type { ScheduledStarts } from "./scheduled-starts.ts";
+
+export interface SchedulesParts {
+  readonly ports: Pick<EnginePorts, "store" | "clock" | "ids" | "log">;
+  readonly starts: Pick<ScheduledStarts, "check" | "now">;
+  /** A schedule was written: its next instant may come before the one that is waited for. */
+  readonly changed: () => void;
+}
+
+/** What callers do with schedules: write, read, pause, resume, trigger. */
+export class Schedules {
+  readonly #parts: SchedulesParts;
+  readonly #store: Store;
+
+  constructor(parts: SchedulesParts) {
+    this.#parts = parts;
+    this.#store = parts.ports.store;
+  }
+
+  /** @throws EngineError `invalid_schedule`, `schedule_exists`, `not_found`, `invalid_input`. */
+  async create(fields: NewSchedule): Promise<ScheduleRow> {
+    const { clock, ids } = this.#parts.ports;
+    const now = clock();
+    const spec = checkedSpec(fields.spec, { now, path: "body.spec" });
+    await this.#parts.starts.check(fields, "body.input");
+    const created = await this.#store.createSchedule(
+      createdSchedule({ ...fields, spec }, { id: ids(), now }),
+    );
+    this.#parts.changed();
+    return created;
+  }
+
+  async get(name: string): Promise<ScheduleRow> {
+    const row = await this.#store.findSchedule(name);
+    if (!row) throw notFound("schedule", name);
+    return row;
+  }
+
+  list(filter: ScheduleFilter): Promise<Page<ScheduleRow>> {
+    return this.#store.listSchedules(filter);
+  }
+
+  async change(name: string, { spec: given, ...others }: ScheduleChanges): Promise<ScheduleRow> {
+    const now = this.#parts.ports.clock();
+    const row = await this.get(name);
+    refuseDeclared(row, "changed");
+    const changes = { ...others, ...(given && { spec: checkedSpecOf(row, given, now) }) };
+    const { input = row.input, version = row.version, run_as = row.run_as } = changes;
+    const isOtherStart =
+      changes.input !== undefined || changes.version !== undefined || changes.run_as !== undefined;
+    if (isOtherStart) {
+      await this.#parts.starts.check({ ...row, input, version, run_as }, "body.input");
+    }
+    return this.#change(name, (current) => {
+      refuseDeclared(current, "changed");
+      return changedSchedule(current, changes, now);
+    });
+  }
+
+  async delete(name: string): Promise<void> {
+    refuseDeclared(await this.get(name), "deleted");
+    if (!(await this.#store.deleteSchedule(name))) throw notFound("schedule", name);
+    this.#parts.changed();
+  }
+
+  pause(name: string): Promise<ScheduleRow> {
+    return this.#change(name, (row) => pausedSchedule(row, this.#parts.ports.clock()));
+  }
+
+  resume(name: string): Promise<ScheduleRow> {
+    return this.#change(name, (row) => resumedSchedule(row, this.#parts.ports.clock()));
+  }
+
+  /** One run now, whatever the schedule's status and its other runs (EXE-75). */
+  async trigger(name: string): Promise<Changed> {
+    const schedule = await this.get(name);
+    const started = await this.#parts.starts.now(schedule);
+    const { execution_id } = started.row;
+    const now = this.#parts.ports.clock();
+    try {
+      await this.#store.changeSchedule(name, (row) =>
+        row.id === schedule.id ? counted(row, { execution_id, now }) : undefined,
+      );
+    } catch (error) {
+      // The execution is there: what fails now must not look as if it were not.
+      const fields = { err: error, schedule: name, execution_id };
+      this.#parts.ports.log.error(fields, "could not count a triggered run");
+    }
+    return started;
+  }
+
+  /** Its executions, newest first (EXE-77). */
+  async history(
+    name: string,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<Page<ExecutionRow>> {
+    await this.get(name);
+    return this.#store.listExecutions({ schedule: name, order: "created_desc", ...page });
+  }
+
+  async #change(
+    name: string,
+    decide: (row: ScheduleRow) => SchedulePatch | undefined,
+  ): Promise<ScheduleRow> {
+    const row = await this.#store.changeSchedule(name, decide);
+    if (!row) throw notFound("schedule", name);
+    this.#parts.changed();
+    return row;
+  }
+}
+
+/** One that is sent as it was is not checked anew: its time may be over. */
+function checkedSpecOf(
+  row: ScheduleRow,
+  spec: NonNullable<ScheduleChanges["spec"]>,
+  now: number,
+): ScheduleRow["spec"] {
+  return isEqual(spec, row.spec) ? row.spec : checkedSpec(spec, { now, path: "body.spec" });
+}
+
+function refuseDeclared({ name, source, namespace, workflow }: ScheduleRow, what: string): void {
+  if (source === "api") return;
+  const message = `schedule ${name} is declared by workflow ${namespace}/${workflow} and cannot be ${what} here: change the workflow's schedule option and register it`;
+  throw new EngineError("schedule_is_declared", message);
+}
