@@ -7,7 +7,7 @@ import { productVersion } from "./product-version.ts";
 /** A server with everything below it. */
 export interface OpenServer {
   readonly server: Server;
-  /** Where its data lies. */
+  /** Where its data lies, without user and password. */
   readonly database: string;
   close(): Promise<void>;
 }
@@ -15,14 +15,17 @@ export interface OpenServer {
 /** Takes the home folder, opens the store and starts the server; undoes it all when one fails. */
 export async function openServer(config: Config, log: Logger): Promise<OpenServer> {
   // Loaded here, so that commands without a server start without one.
-  const [{ lockServer, openStore }, { startServer }] = await Promise.all([
+  const [{ lockServer, openStore, shownDatabaseUrl }, { startServer }] = await Promise.all([
     import("@engine/store"),
     import("@engine/server"),
   ]);
-  const lock = lockServer(config.home);
+  const url = databaseUrl(config);
+  const lock = lockServer(config.home, url);
   try {
-    const database = databaseUrl(config);
-    const store = await openStore(database, { synchronous: config.store.synchronous });
+    const store = await openStore(url, {
+      synchronous: config.store.synchronous,
+      warn: (message) => log.warn(message),
+    });
     try {
       const server = await startServer({
         ...processPorts,
@@ -36,7 +39,7 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
       log.warn({ address }, meaning);
       return {
         server,
-        database,
+        database: shownDatabaseUrl(url),
         async close() {
           await server.close();
           await store.close();

@@ -1,4 +1,11 @@
-import { type Runner, Runner as RunnerSchema, STATES, type State } from "@engine/contract";
+import {
+  type DispatchMode,
+  DispatchMode as DispatchModeSchema,
+  type Runner,
+  Runner as RunnerSchema,
+  STATES,
+  type State,
+} from "@engine/contract";
 import { InvalidArgumentError } from "commander";
 
 /** A parser for an option that is a whole number of at least `min`. */
@@ -20,6 +27,25 @@ export function seconds(text: string): number {
   const value = Number(text);
   if (text.trim() && Number.isFinite(value) && value > 0) return value;
   throw new InvalidArgumentError("Expected a number of seconds above 0.");
+}
+
+export function secondsOrZero(text: string): number {
+  const value = Number(text);
+  if (text.trim() && Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidArgumentError("Expected a number of seconds; 0 = at once.");
+}
+
+/** Collects `--server-url a --server-url b`. */
+export function httpUrl(text: string, before: readonly string[] = []): string[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol)) return [...before, text];
+  throw new InvalidArgumentError("Expected an address such as http://127.0.0.1:8000.");
+}
+
+export function dispatchMode(text: string): DispatchMode {
+  const parsed = DispatchModeSchema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(`Expected one of ${DispatchModeSchema.options.join(", ")}.`);
 }
 
 /** Collects `--label k=v`: split at the first `=`, both sides not empty. */

@@ -6,6 +6,7 @@ const nextId: () => string = createUuidV7(Date.now, randomUUID);
 /** The world of this process, as server and worker want it handed in. */
 export const processPorts = {
   clock: (): number => Date.now(),
+  monotonic: (): number => performance.now(),
   ids: (): string => nextId(),
   /** A fresh secret. */
   token: (): string => randomBytes(32).toString("base64url"),

@@ -1,10 +1,12 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command } from "commander";
 import type { CliIo } from "./cli-io.ts";
+import { addDb } from "./commands/db.ts";
 import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
 import { addExecution } from "./commands/execution.ts";
 import { addHealth } from "./commands/health.ts";
+import { addSchedule } from "./commands/schedule.ts";
 import { addStart } from "./commands/start.ts";
 import { addWorkflow } from "./commands/workflow.ts";
 import { examples } from "./examples.ts";
@@ -32,7 +34,9 @@ export function createProgram(io: CliIo): Command {
   addExec(program, io);
   addWorkflow(program, io);
   addExecution(program, io);
+  addSchedule(program, io);
   addStart(program, io);
+  addDb(program, io);
   addHealth(program, io);
   tab(program, { completionCommandName: "completion" });
   const completion = program.commands.find((command) => command.name() === "completion");

@@ -1,6 +1,10 @@
 import { type CapturedIo, capturedIo } from "./captured-io.ts";
+import type { CliStream } from "./cli-io.ts";
 import { runCli } from "./run-cli.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
+
+/** Tells a test that waits in vain from one that the machine is slow for. */
+const LIMIT_MS = 30_000;
 
 export interface Ran {
   readonly code: number;
@@ -12,6 +16,8 @@ export interface StartedDev extends AsyncDisposable {
   readonly io: CapturedIo;
   readonly cwd: string;
   readonly url: string;
+  /** The first match in what it prints, on either stream; waits for it. */
+  untilPrinted(pattern: RegExp): Promise<RegExpExecArray>;
   /** Runs a command of a user of that server, in its folder. */
   engine(...args: string[]): Promise<Ran>;
   /** Ends it and answers its exit code. */
@@ -19,26 +25,49 @@ export interface StartedDev extends AsyncDisposable {
 }
 
 /** For tests: `engine dev` in this process, on a folder of its own with these files. */
-export async function startDev(files: Readonly<Record<string, string>>): Promise<StartedDev> {
+export async function startDev(
+  files: Readonly<Record<string, string>>,
+  { watch = false }: { readonly watch?: boolean } = {},
+): Promise<StartedDev> {
   const folder = temporaryFolder(files);
   const stopped = Promise.withResolvers<void>();
-  const ready = Promise.withResolvers<void>();
   const io = capturedIo({ cwd: folder.path, env: { ENGINE_LOG_LEVEL: "warn" }, now: Date.now });
   const signals = { first: stopped.promise, second: new Promise<void>(() => {}) };
-  const out = {
-    ...io.out,
-    write(text: string) {
-      io.out.write(text);
-      if (io.printed().includes("Try, in another terminal")) ready.resolve();
+  const listeners = new Set<() => void>();
+  const heard = (stream: CliStream): CliStream => ({
+    ...stream,
+    write(text) {
+      stream.write(text);
+      for (const listener of listeners) listener();
     },
-  };
-  const ended = runCli(["dev", ".", "--port", "0", "--no-watch"], {
+  });
+  const ended = runCli(["dev", ".", "--port", "0", ...(watch ? [] : ["--no-watch"])], {
     ...io,
-    out,
+    out: heard(io.out),
+    err: heard(io.err),
     stopSignals: () => signals,
   });
-  void ended.then(() => ready.resolve());
-  await ready.promise;
+  const untilPrinted = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(io.printed()) ?? pattern.exec(io.complained());
+        if (match) done(() => resolve(match));
+      };
+      const inVain = (why: string) => () => {
+        reject(new Error(`${why} before ${pattern}:\n${io.printed()}${io.complained()}`));
+      };
+      const timer = setTimeout(() => done(inVain("too slow")), LIMIT_MS);
+      const done = (settle: () => void) => {
+        clearTimeout(timer);
+        listeners.delete(look);
+        settle();
+      };
+      listeners.add(look);
+      void ended.then(() => done(inVain("it ended")));
+      look();
+    });
+  // Told last of what it prints when it starts; one that ends before has said why.
+  await untilPrinted(watch ? /Watching / : /Try, in another terminal/).catch(() => {});
   const [, url = ""] = /server +(http:\S+)/.exec(io.printed()) ?? [];
   const stop = () => {
     stopped.resolve();
@@ -49,6 +78,7 @@ export async function startDev(files: Readonly<Record<string, string>>): Promise
     cwd: folder.path,
     url,
     stop,
+    untilPrinted,
     async engine(...args) {
       const user = capturedIo({
         cwd: folder.path,

@@ -1,4 +1,5 @@
 import { type Duration, EngineError, type ExecutionRecord, parseDuration } from "@engine/contract";
+import { oneAnswer } from "./one-answer.ts";
 import { backOffMs, sleep, type Timing } from "./timing.ts";
 import { type ExecutionReference, ResultTimeoutError } from "./workflow-errors.ts";
 
@@ -37,7 +38,12 @@ export async function awaitRest<Resting extends ExecutionRecord>(
     signal?.throwIfAborted();
     const began = timing.now();
     if (began >= deadline) throw new ResultTimeoutError(execution, timeoutMs, lost);
-    const answer = await askOnce(ask, Math.ceil(deadline - began), signal, timing);
+    const leftMs = Math.ceil(deadline - began);
+    const answer = await oneAnswer((either) => ask(Math.min(ASK_MS, leftMs) / 1_000, either), {
+      ms: Math.min(ASK_MS + GRACE_MS, leftMs),
+      signal,
+      timing,
+    });
     if (!(answer instanceof EngineError) && rests(answer)) return answer;
 
     lost = answer instanceof EngineError ? answer : undefined;
@@ -45,30 +51,6 @@ export async function awaitRest<Resting extends ExecutionRecord>(
     hasty = !lost && now - began >= WAITED_MS ? 0 : hasty + 1;
     if (hasty === 0 || now >= deadline) continue;
     await sleep(timing, Math.min(backOffMs(hasty, timing.random()), deadline - now), signal);
-  }
-}
-
-/** The record, or the reason why there is none for now. */
-async function askOnce(
-  ask: Ask,
-  leftMs: number,
-  signal: AbortSignal | undefined,
-  timing: Timing,
-): Promise<ExecutionRecord | EngineError> {
-  const patience = Math.min(ASK_MS + GRACE_MS, leftMs);
-  const silence = new AbortController();
-  const callOff = timing.setTimer(() => {
-    silence.abort(new EngineError("unavailable", `no answer came within ${patience} ms`));
-  }, patience);
-  const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
-  try {
-    return await ask(Math.min(ASK_MS, leftMs) / 1_000, either);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof EngineError && error.code === "unavailable") return error;
-    throw error;
-  } finally {
-    callOff();
   }
 }
 

@@ -83,6 +83,8 @@ export interface ExecutionHandle<Output = Json> {
    * still run, {@link ExecutionHandle.result} rejects when they are done.
    */
   cancel(options?: CancelOptions): Promise<ExecutionRecord>;
+  /** Gives it a label for whoever looks at lists; null takes it away. Its state does not matter. */
+  rename(label: string | null, options?: CallOptions): Promise<ExecutionRecord>;
   /** Its states from now on, and progress in between, until it has ended. */
   stream(options?: CallOptions): Promise<FrameStream>;
 }
@@ -136,6 +138,7 @@ export function createExecutionHandle<Output>(
       const body = reason === undefined ? null : { reason };
       return (await executions.cancel({ params: ofWorkflow, body }, options)).body;
     },
+    rename: (label, options) => executions.rename({ params: id, body: { name: label } }, options),
     stream: (options) => follow(executionId, options),
   };
 }

@@ -13,10 +13,11 @@ export type {
 export { type Frame, FrameStream } from "./frame-stream.ts";
 export type { Plain } from "./plain.ts";
 export type { CallOptions, RouteCall, RouteCalls } from "./route-call.ts";
+export type { StartOptions } from "./start-request.ts";
 // The world, to be replaced in tests
 export type { Timing } from "./timing.ts";
 export type { Fetch, FetchRequest, FetchResponse } from "./transport.ts";
-export type { RunOptions, StartOptions, WorkflowClient } from "./workflow-client.ts";
+export type { RunOptions, WorkflowClient } from "./workflow-client.ts";
 export {
   ResultTimeoutError,
   WorkflowCancelledError,

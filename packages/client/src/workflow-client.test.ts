@@ -111,10 +111,37 @@ test("EXE-90 a start without an answer says that it may have happened, and what 
   expect(unkeyed.code).toBe("unavailable");
   expect(unkeyed.message).toContain("no answer from http://engine.test (ECONNRESET)");
   expect(unkeyed.message).toContain("shop/checkout may have started or not: look for it before");
+  expect(unkeyed.message).toContain("pass an idempotencyKey");
+});
 
-  const idempotencyKey = "order-17";
-  const keyed = await thrown<EngineError>(checkout(broken).start(order, { idempotencyKey }));
-  expect(keyed.message).toContain('look for it (its key was "order-17") before you start another');
+test("EXE-80 EXE-90 a start says when it may run, how long it may wait, how urgent it is and where", async () => {
+  const { client, sent } = scriptedEngine(running, running);
+  const checkout = client.workflow<Checkout>("shop/checkout");
+  await checkout.start(order, {
+    priority: -3,
+    startAt: new Date(0),
+    parkTtl: "1.5m",
+    preferredWorker: "gpu-1",
+    requiredWorker: "gpu-2",
+  });
+  await checkout.start(order, { startAt: "2026-11-20T09:00", parkTtl: 0 });
+  expect(sent.map(({ call }) => call)).toEqual([
+    "POST /workflows/shop/checkout/run/async?priority=-3&start_at=1970-01-01T00%3A00%3A00.000Z&park_ttl=90",
+    "POST /workflows/shop/checkout/run/async?start_at=2026-11-20T09%3A00&park_ttl=0",
+  ]);
+  expect(sent[0]?.headers).toMatchObject({
+    "x-engine-preferred-worker": "gpu-1",
+    "x-engine-require-worker": "gpu-2",
+  });
+});
+
+test("EXE-80 EXE-90 a time that is none is refused before anything is sent", async () => {
+  const { client, sent } = scriptedEngine();
+  const checkout = client.workflow("shop/checkout");
+  await expect(checkout.start(order, { parkTtl: -1 })).rejects.toThrow(/parkTtl cannot be -1/);
+  const startAt = new Date("soon");
+  await expect(checkout.start(order, { startAt })).rejects.toThrow(/startAt is an invalid Date/);
+  expect(sent).toEqual([]);
 });
 
 test("EXE-90 a run whose result the caller may not read still tells the execution", async () => {
@@ -159,7 +186,7 @@ test("EXE-48 an input travels in its plain form, whatever JSON.stringify would d
   expect(sent).toHaveLength(2);
 });
 
-test("EXE-90 a handle answers a pause, sends a signal, cancels and reads the state", async () => {
+test("EXE-90 a handle answers a pause, sends a signal, cancels and renames", async () => {
   const receipt = { execution_id: "e1", name: "paid", seq: 7 };
   const { client, sent } = scriptedEngine(
     running,
@@ -167,7 +194,8 @@ test("EXE-90 a handle answers a pause, sends a signal, cancels and reads the sta
     json(202, receipt),
     running,
     running,
-    running,
+    completed(null),
+    completed(null),
   );
   const handle = client.workflow<Checkout>("shop/checkout").get("e1");
   expect((await handle.resume({ ok: true }, { pause: "review" })).state).toBe("RUNNING");
@@ -175,12 +203,16 @@ test("EXE-90 a handle answers a pause, sends a signal, cancels and reads the sta
   expect(await handle.signal("paid", { cents: 900 })).toEqual(receipt);
   expect((await handle.cancel({ reason: "too late" })).execution_id).toBe("e1");
   await handle.cancel();
+  expect((await handle.rename("the first")).execution_id).toBe("e1");
+  await handle.rename(null);
   expect(sent.map(({ call, body }) => [call, body])).toEqual([
     ["POST /workflows/shop/checkout/resume/e1/async?pause=review", { ok: true }],
     ["POST /workflows/shop/checkout/resume/e1/async", null],
     ["POST /executions/e1/signals/paid", { cents: 900 }],
     ["POST /workflows/shop/checkout/cancel/e1", { reason: "too late" }],
     ["POST /workflows/shop/checkout/cancel/e1", null],
+    ["PUT /executions/e1/name", { name: "the first" }],
+    ["PUT /executions/e1/name", { name: null }],
   ]);
 });
 

@@ -6,23 +6,10 @@ import {
   type WorkflowParts,
 } from "./execution-handle.ts";
 import type { Plain } from "./plain.ts";
-import { plainValue } from "./plain-value.ts";
-import type { CallOptions } from "./route-call.ts";
+import { startOnce } from "./start-once.ts";
+import { type StartOptions, startRequest } from "./start-request.ts";
 import type { ExecutionReference } from "./workflow-errors.ts";
 import type { InputOf, OutputOf, WorkflowShape } from "./workflow-shape.ts";
-
-export interface StartOptions extends CallOptions {
-  /**
-   * Names this start for the server: 1 to 255 printable ASCII characters, such as an order's number.
-   * It is sent as `Idempotency-Key`; servers do not keep keys yet (EXE-84), so a second start with
-   * the same key still starts another execution.
-   */
-  readonly idempotencyKey?: string;
-  /** Which version to run; the latest by default. */
-  readonly version?: number;
-  /** A label for whoever looks at the list of executions. */
-  readonly name?: string;
-}
 
 export interface RunOptions extends StartOptions, ResultOptions {}
 
@@ -44,8 +31,9 @@ export interface WorkflowClient<W extends WorkflowShape> {
   /**
    * Starts it and resolves as soon as the execution is recorded, with a handle on it.
    *
-   * @throws EngineError when it was refused; `unavailable` when no answer came, and it may have
-   *   started or not: look for it before starting another.
+   * @throws EngineError when it was refused, `idempotency_mismatch` when its key belongs to a start
+   *   with another input or version; `unavailable` when no answer came, and it may have started or
+   *   not. With an `idempotencyKey` that is only after several tries.
    */
   start(...args: InputThen<InputOf<W>, StartOptions>): Promise<ExecutionHandle<Plain<OutputOf<W>>>>;
   /** A handle on an execution that exists already. Nothing is sent. */
@@ -63,20 +51,16 @@ export function createWorkflowClient<W extends WorkflowShape>(
 ): WorkflowClient<W> {
   type Handle = ExecutionHandle<Plain<OutputOf<W>>>;
   const parts: WorkflowParts = { ...shared, ...namesOf(reference) };
-  const { namespace, name, executions } = parts;
+  const { namespace, name, executions, timing } = parts;
   const qualifiedName = `${namespace}/${name}`;
 
   async function start(input?: unknown, options: StartOptions = {}): Promise<Handle> {
-    const { idempotencyKey, version, name: label, signal } = options;
-    const request = {
-      params: { ns: namespace, wf: name, mode: "async" },
-      query: { version, name: label },
-      headers: { "idempotency-key": idempotencyKey },
-      body: plainValue(input, "input"),
-    };
-    const { body } = await executions.run(request, signal && { signal }).catch((error: unknown) => {
-      throw startError(error, qualifiedName, idempotencyKey);
-    });
+    const request = startRequest({ namespace, name }, input, options);
+    const { idempotencyKey, signal } = options;
+    const { body } = await startOnce(
+      (either) => executions.run(request, either && { signal: either }),
+      { workflow: qualifiedName, idempotencyKey, signal, timing },
+    );
     return createExecutionHandle(body.execution_id, parts);
   }
 
@@ -99,15 +83,6 @@ function namesOf(reference: string): { namespace: string; name: string } {
   if (names.length <= 2 && isName(namespace) && isName(name)) return { namespace, name };
   const message = `${JSON.stringify(reference)} names no workflow; expected "name" or "namespace/name", each ${NAME_RULE}`;
   throw new EngineError("bad_request", message);
-}
-
-/** Without an answer nobody knows whether the request arrived. */
-function startError(error: unknown, workflow: string, key: string | undefined): unknown {
-  if (!(error instanceof EngineError) || error.code !== "unavailable") return error;
-  const named = key === undefined ? "" : ` (its key was ${JSON.stringify(key)})`;
-  const advice = `look for it${named} before you start another`;
-  const message = `${error.message}; ${workflow} may have started or not: ${advice}`;
-  return new EngineError("unavailable", message, { cause: error });
 }
 
 /** A refusal of the wait says nothing of the execution, which the caller has no other trace of. */

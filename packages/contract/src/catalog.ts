@@ -1,6 +1,9 @@
 import * as z from "zod";
 import { AnyJson } from "./any-json.ts";
 import { NAME_PATTERN, NAME_RULE } from "./name.ts";
+import { ResourceRequests, TaskRequests } from "./resource-requests.ts";
+import { Runner, RunnerOptions } from "./runner.ts";
+import { DeclaredSchedule } from "./schedule-declaration.ts";
 
 export const Name = z.string().regex(NAME_PATTERN, `must be a name: ${NAME_RULE}`);
 
@@ -14,8 +17,8 @@ export type Durability = z.infer<typeof Durability>;
 
 /**
  * What registration reads of a task without running it (EXE-61). The copies that `with(…)` makes
- * count as the task: the secrets and configs of all of them, the highest risk, sensitive when one
- * is, exempt when all are. Defaults are for records of engines that did not read the option yet.
+ * count as the task: the secrets and configs of all of them, the highest risk, the largest requests,
+ * sensitive when one is, exempt when all are. Defaults are for records of engines that did not read the option yet.
  */
 export const TaskRecord = z.object({
   name: z.string(),
@@ -25,6 +28,8 @@ export const TaskRecord = z.object({
   sensitive: z.boolean().default(false),
   secrets: z.array(z.string()).default([]),
   configs: z.array(z.string()).default([]),
+  /** In cores, bytes and devices. */
+  requests: TaskRequests.nullable().default(null),
 });
 export type TaskRecord = z.infer<typeof TaskRecord>;
 
@@ -33,9 +38,10 @@ export const ExtractedWorkflow = z.object({
   namespace: z.string(),
   name: z.string(),
   description: z.string().nullable(),
-  /** JSON Schema; absent while it is not known, which means any value. */
-  input_schema: z.record(z.string(), AnyJson).optional(),
-  output_schema: z.record(z.string(), AnyJson).optional(),
+  /** JSON Schema 2020-12 of the inputs; null (absent: not read yet) takes any value (EXE-63). */
+  input_schema: z.record(z.string(), AnyJson).nullable().optional(),
+  /** The same of the outputs. */
+  output_schema: z.record(z.string(), AnyJson).nullable().optional(),
   /** Tasks reachable from the body, in source order. */
   tasks: z.array(TaskRecord),
   /** Targets of `call(…)` reachable from the body, as `namespace/name`; computed ones are missing. */
@@ -43,6 +49,13 @@ export const ExtractedWorkflow = z.object({
   durability: Durability.default("durable"),
   /** From the first start to the end, parked time included; null: none. */
   timeout_seconds: z.number().nullable().default(null),
+  /** Null: each worker's default. */
+  runner: Runner.nullable().default(null),
+  runner_options: RunnerOptions.nullable().default(null),
+  /** In cores, bytes and devices. */
+  requests: ResourceRequests.nullable().default(null),
+  /** What it declares to be started by. */
+  schedule: DeclaredSchedule.nullable().default(null),
   /** Of the workflow itself; each of its tasks may use them too. */
   secrets: z.array(z.string()).default([]),
   configs: z.array(z.string()).default([]),

@@ -1,9 +1,17 @@
 import * as z from "zod";
 import { nearest } from "./name.ts";
-import { Labels, Runner } from "./worker.ts";
+import { parseResourceAmount, RESOURCE_AMOUNT } from "./resource-amount.ts";
+import { Runner } from "./runner.ts";
+import { DispatchMode, Labels } from "./worker.ts";
 
 const seconds = (initial: number, min = 0) => z.number().min(min).default(initial);
 const count = (initial: number, min = 0) => z.int().min(min).default(initial);
+const names = z.array(z.string().min(1)).default([]);
+const amount = z
+  .union([z.number(), z.string()], { error: `expected ${RESOURCE_AMOUNT}` })
+  .refine((value) => parseResourceAmount(value) !== undefined, {
+    error: ({ input }) => `expected ${RESOURCE_AMOUNT}; got ${JSON.stringify(input)}`,
+  });
 
 /**
  * Every configuration key that takes effect, with its default (EXE-97, workers section 16). Units
@@ -14,7 +22,9 @@ export const Config = z.strictObject({
   database_url: z
     .string()
     .optional()
-    .describe("`sqlite:<path>`; by default `sqlite:<home>/engine.db`."),
+    .describe(
+      "`sqlite:<path>`, or `postgres://user:password@host:port/database` for any number of servers; by default `sqlite:<home>/engine.db`.",
+    ),
   server_url: z.url().default("http://127.0.0.1:8000").describe("Where clients find the server."),
   log_level: z
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
@@ -71,13 +81,66 @@ export const Config = z.strictObject({
   workers: z
     .strictObject({
       slots: count(64).describe("Executions at a time per worker; 0 = unlimited."),
-      runners: z.array(Runner).min(1).default(["thread"]).describe("Ways to run user code."),
+      runners: z
+        .array(Runner)
+        .min(1)
+        .default(["thread", "process"])
+        .describe("Ways to run user code."),
       default_runner: Runner.default("thread").describe("For workflows that name no runner."),
       threads: count(0).describe("Runner threads; 0 = min(4, cores)."),
+      thread_memory_mb: count(512, 16).describe(
+        "Memory of the objects of a runner thread, in MiB.",
+      ),
+      process_memory_mb: count(512, 16).describe(
+        "Memory of the objects of a runner process, in MiB; a workflow may ask for less.",
+      ),
+      process_spares: count(1).describe("Runner processes that are kept ready."),
+      kill_grace: seconds(10).describe("For a runner process to end, before it is killed."),
+      env_allow: names.describe(
+        "Environment variables that runner processes get besides `PATH HOME LANG LC_* TZ TMPDIR`.",
+      ),
+      env_deny: names.describe("Environment variables that no runner gets."),
+      stall_warn: seconds(5, 1).describe(
+        "Without an answer of a runner, before the log names the execution that blocks it.",
+      ),
+      stuck_after: seconds(30, 1).describe(
+        "Without an answer of a runner, before it is ended and its executions go elsewhere.",
+      ),
+      loop_lag_threshold: seconds(1, 0.01).describe(
+        "Delay of the worker's main loop, three times in a row, at which it gets no new work.",
+      ),
       labels: Labels.default({}).describe("What this worker can do."),
+      resources: z
+        .strictObject({
+          cpu: z
+            .number()
+            .nonnegative()
+            .optional()
+            .describe("Cores it counts as having, in place of what the machine says."),
+          memory: amount.optional().describe("The same of memory: bytes, or text such as `16GiB`."),
+          disk: amount.optional().describe("The same of disk space."),
+          gpu: z.int().nonnegative().optional().describe("The same of GPUs: how many."),
+        })
+        .prefault({}),
+      packages: z
+        .array(z.string().min(1))
+        .default([])
+        .describe("Packages it has, as `name@version`, besides those it can resolve."),
       heartbeat_interval: seconds(10, 1).describe("Between two heartbeats."),
       disconnect_grace: seconds(1).describe(
         "After a stream closed, before its executions move on.",
+      ),
+      claim_timeout: seconds(10, 1).describe(
+        "For a worker to list what was assigned to it; then it goes back to the queue.",
+      ),
+      max_crashes: count(5, 1).describe(
+        "Losses in a row, without an outcome in between, at which an execution fails.",
+      ),
+      park_ttl: seconds(0).describe(
+        "How long an execution may wait for a worker; then it fails. 0 = for ever.",
+      ),
+      offline_retention: seconds(604_800).describe(
+        "After which a name that nobody uses is forgotten.",
       ),
       silence_timeout: seconds(30, 2).describe("Without any request, before a worker is lost."),
       drain_timeout: seconds(60).describe("For running work when a worker stops."),
@@ -88,10 +151,38 @@ export const Config = z.strictObject({
       ),
     })
     .prefault({}),
+  retention: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe("Whether what ended long ago is removed."),
+      retention_days: z
+        .number()
+        .positive()
+        .default(30)
+        .describe("Days an execution is kept after its end."),
+      sweep_interval: seconds(3600, 1).describe("Between two looks for what is to be removed."),
+      batch_size: count(500, 1).describe("Executions removed at a time."),
+    })
+    .prefault({}),
   dispatch: z
     .strictObject({
+      mode: DispatchMode.default("event").describe(
+        "How workers get their work unless they choose: `event` pushes it down a stream, `poll` answers their requests.",
+      ),
       batch_size: count(64, 1).describe("Claims in one transaction."),
       safety_interval: seconds(15, 1).describe("Between two looks for work that a wake-up missed."),
+    })
+    .prefault({}),
+  scheduling: z
+    .strictObject({
+      poll_interval: seconds(30, 1).describe(
+        "Between two looks for schedules that were changed without this server hearing of it.",
+      ),
+      auto_schedule_enabled: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Registering a workflow makes the schedule it declares; false leaves them alone.",
+        ),
     })
     .prefault({}),
 });

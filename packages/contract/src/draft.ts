@@ -1,6 +1,6 @@
 import type { Append, Effect } from "./change.ts";
 import type { NewEvent } from "./event.ts";
-import { type ExecutionPatch, type ExecutionRow, patched } from "./execution-row.ts";
+import { type ExecutionPatch, type ExecutionRow, isQueued, patched } from "./execution-row.ts";
 import { patchOf, wakeAt } from "./row-patch.ts";
 import { formatEventTime } from "./time.ts";
 
@@ -58,8 +58,17 @@ export class Draft {
   }
 
   done(): Append {
+    const { park_by, park_ttl_ms } = this.row;
+    if (park_ttl_ms !== null || park_by !== null) this.set({ park_by: this.#parkBy() });
     const patch = { ...this.#patch, wake_at: wakeAt(this.row) };
     const effects = this.#effects;
     return { kind: "append", events: this.#events, patch, ...(effects.length && { effects }) };
+  }
+
+  /** Each wait for a worker is counted anew; one that goes on keeps its end (DSP-8). */
+  #parkBy(): number | null {
+    const { park_ttl_ms, park_by, state } = this.row;
+    if (park_ttl_ms === null || state === "CANCELLING" || !isQueued(this.row)) return null;
+    return isQueued(this.before) && park_by !== null ? park_by : this.now + park_ttl_ms;
   }
 }

@@ -77,6 +77,21 @@ export const ERRORS = {
     status: 409,
     meaning: "A worker's labels cannot change while it runs; restart it.",
   },
+  worker_name_in_use: {
+    status: 409,
+    meaning: "Several processes fight over this worker name; give each one its own.",
+  },
+  worker_connected: {
+    status: 409,
+    meaning: "The worker is connected; stop or drain it before its name is removed.",
+  },
+  worker_offline: { status: 409, meaning: "The worker is not connected, so it cannot drain." },
+  schedule_exists: { status: 409, meaning: "Another schedule has this name; choose another." },
+  schedule_is_declared: {
+    status: 409,
+    meaning:
+      "A workflow declares the schedule: change its `schedule` option and register it. Pause, resume and trigger are open.",
+  },
   payload_too_large: { status: 413, meaning: "The body exceeds `details.limit_bytes`." },
   uri_too_long: { status: 414, meaning: "The path is longer than 2 KiB." },
   unsupported_media_type: { status: 415, meaning: "Send `Content-Type: application/json`." },
@@ -84,7 +99,18 @@ export const ERRORS = {
     status: 422,
     meaning: "A field is missing or wrong; `details.issues` names each by path, with the rule.",
   },
+  invalid_schedule: {
+    status: 422,
+    meaning:
+      "The schedule can never fire as it is written; `details.issues` names each field by path.",
+  },
   reserved_label: { status: 422, meaning: "Label keys beginning `engine.` belong to the engine." },
+  idempotency_mismatch: {
+    status: 422,
+    meaning:
+      "The idempotency key belongs to a start with another input or version, `details.execution_id`.",
+  },
+  unknown_worker: { status: 422, meaning: "No worker has ever registered under this name." },
   headers_too_large: { status: 431, meaning: "The request headers exceed 16 KiB." },
   internal: {
     status: 500,

@@ -1,5 +1,7 @@
 import type { State, Wait } from "./execution.ts";
 import type { Failure } from "./failure.ts";
+import type { ResourceRequests, TaskRequests } from "./resource-requests.ts";
+import type { Runner } from "./runner.ts";
 import type { Encoded } from "./value.ts";
 
 /** An open wait of an execution: kept on its row, so that ending it need not read the log. */
@@ -40,6 +42,30 @@ export interface Cancelling {
   readonly by: number;
   /** In the words of whoever asked for it. */
   readonly reason?: string;
+}
+
+/** What a worker must have to get an execution; taken once, at creation (DSP-2). */
+export interface Requirements {
+  /** The only worker that may have it (`X-Engine-Require-Worker`). */
+  readonly worker?: string;
+  readonly runner?: Runner;
+  /** The most its process may take, in MiB. */
+  readonly memory_mb?: number;
+  /** What it reserves of a worker for as long as one has it (RES-2). */
+  readonly requests?: ResourceRequests;
+  /** What a worker must have in all, for the largest request of its tasks (RES-4). */
+  readonly totals?: TaskRequests;
+}
+
+/** Why a worker lost an execution that it had. */
+export type LossReason = "session_lost" | "runner_lost" | "stuck";
+
+/** One time that a worker lost it before anything new was recorded (LIV-5). */
+export interface Loss {
+  readonly worker: string;
+  readonly generation: number;
+  readonly at: number;
+  readonly reason: LossReason;
 }
 
 /**
@@ -88,6 +114,24 @@ export interface ExecutionRow {
   readonly seed: string;
   /** Only WORKFLOW_… events are recorded (EXE-58). */
   readonly transient: boolean;
+  readonly requirements: Requirements | null;
+  /** Losses since the last task outcome, oldest first. */
+  readonly losses: readonly Loss[];
+  /** Generation under which a task outcome was recorded last; 0 = none was. */
+  readonly outcome_generation: number;
+  /** No worker gets it before: its `start_at`, or the delay after a loss. */
+  readonly not_before: number | null;
+  /** How long it may wait for a worker each time; null = for ever (DSP-8). */
+  readonly park_ttl_ms: number | null;
+  /** When its present wait for a worker is over. */
+  readonly park_by: number | null;
+  /** At most one execution has it: an idempotency key, or a schedule's instant (EXE-84, EXE-75). */
+  readonly unique_key: string | null;
+  /** Of what was asked with the unique key: another request under the same key is refused. */
+  readonly request_hash: string | null;
+  /** Name of the schedule that started it, and the instant that was due. */
+  readonly schedule: string | null;
+  readonly scheduled_for: number | null;
   readonly priority: number;
   /** When it last became runnable; orders the queue. */
   readonly queued_at: number;
@@ -125,15 +169,23 @@ export type ExecutionPatch = Partial<
     | "wake_at"
     | "cancelling"
     | "queued_at"
+    | "name"
+    | "losses"
+    | "outcome_generation"
+    | "not_before"
+    | "park_by"
     | "started_at"
     | "finished_at"
     | "updated_at"
   >
 >;
 
-/** Whether it waits with nobody running it, in a state a dispatcher looks at. */
-export function isQueued(row: Pick<ExecutionRow, "state" | "session" | "version">): boolean {
-  return row.session === null && row.version !== null && isRunnable(row.state);
+/** Whether it waits with nobody running it, in a state a dispatcher looks at, and its time has come. */
+export function isQueued(
+  row: Pick<ExecutionRow, "state" | "session" | "version" | "not_before">,
+): boolean {
+  const { session, version, state, not_before } = row;
+  return session === null && version !== null && not_before === null && isRunnable(state);
 }
 
 function isRunnable(state: State): boolean {

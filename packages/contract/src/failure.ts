@@ -129,6 +129,18 @@ export const ENGINE_FAILURES = {
     retryable: false,
     meaning: "Whoever runs the workflow may not run this task.",
   },
+  WorkerCrashLoopError: {
+    code: "worker_crash_loop",
+    retryable: false,
+    meaning:
+      "Workers lost the execution several times in a row without recording anything new; `details.attempts` lists them.",
+  },
+  ParkTimeoutError: {
+    code: "park_timeout",
+    retryable: false,
+    meaning:
+      "No worker took the execution within its `park_ttl`; the message says what it waited for.",
+  },
   WorkerLostError: {
     code: "worker_lost",
     retryable: false,

@@ -68,8 +68,11 @@ export {
   type ExecutionRow,
   isParked,
   isQueued,
+  type Loss,
+  type LossReason,
   type OpenWait,
   patched,
+  type Requirements,
   type Watcher,
 } from "./execution-row.ts";
 export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
@@ -81,6 +84,7 @@ export {
   claimReason,
   createdExecution,
   decideClaim,
+  type HandOver,
   handOver,
   takeOver,
 } from "./lifecycle-rules.ts";
@@ -121,6 +125,16 @@ export {
 export { type Permission, permissionText } from "./permission.ts";
 export { PROGRESS_QUEUE_LIMIT, PROGRESS_VALUE_BYTES, TaskProgress } from "./progress.ts";
 export { RecordedEvent } from "./recorded-event.ts";
+export { parseResourceAmount } from "./resource-amount.ts";
+export {
+  largestRequests,
+  type PackageRequest,
+  parsePackageRequest,
+  ResourceRequests,
+  resourceRequests,
+  TaskRequests,
+  taskRequests,
+} from "./resource-requests.ts";
 export {
   type Answer,
   type Input,
@@ -133,6 +147,29 @@ export {
 export { RunMode } from "./routes/executions.ts";
 export { routes } from "./routes.ts";
 export { type CallStart, isCallStart, patchOf, wakeAt } from "./row-patch.ts";
+export { Runner, RunnerOptions } from "./runner.ts";
+// Schedules
+export {
+  NewSchedule,
+  Schedule,
+  ScheduleChanges,
+  ScheduleRun,
+  ScheduleSource,
+  ScheduleStatus,
+} from "./schedule.ts";
+export {
+  DeclaredSchedule,
+  declareSchedule,
+  isScheduleBuilder,
+  type ScheduleBuilder,
+} from "./schedule-declaration.ts";
+export {
+  type HeldStart,
+  type SchedulePatch,
+  type ScheduleRow,
+  scheduleDueAt,
+} from "./schedule-row.ts";
+export { CatchUp, Overlap, ScheduleSpec } from "./schedule-spec.ts";
 export { decideSignal, type Signal, unconsumedSignals } from "./signal-rules.ts";
 export { type SseFrame, sseComment, sseText } from "./sse.ts";
 export { envelopeText, referenceOf, StoredReference } from "./stored-reference.ts";
@@ -151,7 +188,7 @@ export {
   UnencodableValue,
 } from "./value.ts";
 export { NOTHING, type ResumeCause } from "./wait-rules.ts";
-export { decideWake } from "./wake-rules.ts";
+export { decideWake, type WaitsFor } from "./wake-rules.ts";
 // Workers and progress
 export {
   Assignment,
@@ -160,6 +197,7 @@ export {
   CheckpointAnswer,
   CheckpointItem,
   Connect,
+  DispatchMode,
   EventPage,
   ExecutionLimits,
   Heartbeat,
@@ -167,18 +205,21 @@ export {
   Holding,
   ItemRefused,
   Labels,
+  Poll,
   ProgressAccepted,
   ProgressBatch,
   ProgressItem,
   ReleaseAnswer,
   ReleaseItem,
   ReleaseReason,
-  Runner,
   SESSION_HEADER,
   WORKER_PROTOCOL,
+  WorkerActivity,
   WorkerFrame,
+  WorkerPackage,
   WorkerRegistered,
   WorkerRegistration,
+  WorkerResources,
 } from "./worker.ts";
 export type {
   OwnCacheKey,
@@ -186,3 +227,9 @@ export type {
   WorkerConnection,
   WorkerProtocol,
 } from "./worker-protocol.ts";
+export {
+  DetailedWorkerRecord,
+  ReservedResources,
+  WorkerRecord,
+  WorkerStatus,
+} from "./worker-record.ts";

@@ -106,7 +106,7 @@ test("LIV-4 a hand-over clears the owner, remembers it and keeps the place in th
     generation: 2,
     head: 9,
   });
-  const { patch, events } = handOver(running, later, 300_000);
+  const { patch, events } = handOver(running, { now: later, cancel_timeout_ms: 300_000 });
   expect(events).toEqual([]);
   expect(patch).toEqual({
     wake_at: null,
@@ -115,10 +115,15 @@ test("LIV-4 a hand-over clears the owner, remembers it and keeps the place in th
     session: null,
     last_worker: "w1",
     last_session: "s1",
+    losses: [],
+    not_before: null,
     updated_at: later,
   });
   expect(isQueued({ ...running, ...patch })).toBe(true);
-  expect(handOver({ ...running, resuming: true }, later, 300_000).patch.state).toBe("RESUMING");
+  expect(
+    handOver({ ...running, resuming: true }, { now: later, cancel_timeout_ms: 300_000 }).patch
+      .state,
+  ).toBe("RESUMING");
 });
 
 test("EXE-14 a local run takes over whatever its dead process left, and fences it", () => {
@@ -139,7 +144,7 @@ test("EXE-15 a local execution is never queued for a server's workers", () => {
 test("EXE-20 a hand-over gives a cancelled execution its time to be unwound anew", () => {
   const cancelling = { cause: "request" as const, by: later };
   const row = created({ state: "CANCELLING", session: "s1", worker: "w1", cancelling });
-  expect(handOver(row, later, 5_000).patch).toMatchObject({
+  expect(handOver(row, { now: later, cancel_timeout_ms: 5_000 }).patch).toMatchObject({
     state: "CANCELLING",
     session: null,
     cancelling: { cause: "request", by: later + 5_000 },
@@ -150,13 +155,13 @@ test("EXE-20 a hand-over gives a cancelled execution its time to be unwound anew
 test("EXE-58 a transient execution whose worker is lost fails once it had started, else starts anew", () => {
   const lost = { transient: true, session: "s1", worker: "w1", generation: 1 };
   const started = created({ ...lost, state: "RUNNING", started_at: later });
-  const failed = handOver(started, later, 5_000);
+  const failed = handOver(started, { now: later, cancel_timeout_ms: 5_000 });
   expect(failed.events).toMatchObject([
     { type: "WORKFLOW_FAILED", value: { type: "WorkerLostError", code: "worker_lost" } },
   ]);
   expect(failed.patch).toMatchObject({ state: "FAILED", session: null, last_session: "s1" });
   const claimed = created({ ...lost, state: "CLAIMED" });
-  expect(handOver(claimed, later, 5_000)).toMatchObject({
+  expect(handOver(claimed, { now: later, cancel_timeout_ms: 5_000 })).toMatchObject({
     events: [],
     patch: { state: "CREATED" },
   });

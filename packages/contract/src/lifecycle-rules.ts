@@ -4,12 +4,13 @@ import { Draft } from "./draft.ts";
 import { failExecution } from "./ending-rules.ts";
 import type { NewEvent } from "./event.ts";
 import type { ClaimReason } from "./event-values.ts";
-import type { ExecutionRow } from "./execution-row.ts";
-import { engineFailure } from "./failure.ts";
+import type { ExecutionRow, Loss, LossReason } from "./execution-row.ts";
+import { engineFailure, type Failure } from "./failure.ts";
 import { openWaits, unowned } from "./log-rules.ts";
 import type { NewExecution } from "./new-execution.ts";
+import { wakeAt } from "./row-patch.ts";
 import { unconsumedSignals } from "./signal-rules.ts";
-import { formatEventTime } from "./time.ts";
+import { formatEventTime, formatInstant } from "./time.ts";
 import { handOverState } from "./transition.ts";
 import { encode } from "./value.ts";
 
@@ -50,8 +51,18 @@ export function createdExecution(fresh: NewExecution): Created {
     cancelling: null,
     seed: fresh.seed,
     transient: fresh.transient ?? false,
+    requirements: fresh.requirements ?? null,
+    losses: [],
+    outcome_generation: 0,
+    not_before: notBefore(fresh),
+    park_ttl_ms: fresh.park_ttl_ms ?? null,
+    park_by: null,
+    unique_key: fresh.unique?.key ?? null,
+    request_hash: fresh.unique?.request_hash ?? null,
+    schedule: fresh.schedule?.name ?? null,
+    scheduled_for: fresh.schedule?.scheduled_for ?? null,
     priority: fresh.priority ?? 0,
-    queued_at: now,
+    queued_at: notBefore(fresh) ?? now,
     parent_id: parent?.execution_id ?? null,
     parent_call_id: parent?.call_id ?? null,
     detached: parent?.detached ?? false,
@@ -75,7 +86,16 @@ export function createdExecution(fresh: NewExecution): Created {
     time: formatEventTime(now),
     meta: Object.keys(meta).length > 0 ? meta : null,
   };
-  return fork ? continuedFork(row, event, fresh, fork) : { row, events: [event] };
+  if (fork && fork.from.seq > 0) return continuedFork(row, event, fresh, fork);
+  const { park_ttl_ms, not_before } = row;
+  const park_by = park_ttl_ms === null || not_before !== null ? null : now + park_ttl_ms;
+  const wake_at = wakeAt({ ...row, park_by });
+  return { row: { ...row, park_by, wake_at }, events: [event] };
+}
+
+/** An instant that has passed is no delay. */
+function notBefore({ not_before = null, now }: NewExecution): number | null {
+  return not_before !== null && not_before > now ? not_before : null;
 }
 
 /** A fork with a cut: it has the copied events behind it and goes on by replay (EXE-87). */
@@ -83,9 +103,8 @@ function continuedFork(
   row: ExecutionRow,
   created: NewEvent,
   { now }: NewExecution,
-  { from, history, calls }: NonNullable<NewExecution["fork"]>,
+  { history, calls }: NonNullable<NewExecution["fork"]>,
 ): Created {
-  if (from.seq === 0) return { row, events: [created] };
   const { execution_id } = row;
   const copied = history.map((event) =>
     event.type.startsWith("WORKFLOW_") ? { ...event, source_id: execution_id } : event,
@@ -123,7 +142,7 @@ export function claimReason(row: ExecutionRow): ClaimReason {
 export function decideClaim(row: ExecutionRow, claimant: Claimant): Append | undefined {
   const claimable =
     row.state === "CREATED" || row.state === "RESUMING" || row.state === "CANCELLING";
-  if (row.session !== null || !claimable) return undefined;
+  if (row.session !== null || row.not_before !== null || !claimable) return undefined;
   return claimWith(row, claimant);
 }
 
@@ -143,22 +162,58 @@ function claimWith(row: ExecutionRow, { worker, session, now }: Claimant): Appen
     .done();
 }
 
+export interface HandOver {
+  readonly now: number;
+  /** Milliseconds the next worker has to unwind it, if it is being cancelled. */
+  readonly cancel_timeout_ms: number;
+  /** Set when the worker lost it rather than gave it back. */
+  readonly loss?: { readonly reason: LossReason; readonly max_crashes: number };
+}
+
 /**
  * Takes an owned execution from its worker and puts it back into the queue (EXE-17 row 7, LIV-4).
  * No event: the cleared owner fences the old worker at once. Its place in the queue is kept. A
  * transient one that had begun has nothing to go on from and fails (EXE-58).
  */
-export function handOver(row: ExecutionRow, now: number, cancel_timeout_ms: number): Change {
+export function handOver(row: ExecutionRow, { now, cancel_timeout_ms, loss }: HandOver): Change {
   const { state, resuming, cancelling, transient, started_at } = row;
   if (transient && started_at !== null) {
     const message = "its worker was lost, and a transient execution has no log to go on from";
     return failExecution(row, engineFailure("WorkerLostError", message), now);
   }
+  const losses = loss ? lossesAfter(row, now, loss.reason) : row.losses;
+  if (loss && losses.length >= loss.max_crashes) {
+    return failExecution(row, crashLoop(losses), now);
+  }
   const draft = new Draft(row, now).set({
     ...unowned(row),
     state: handOverState(state, resuming),
+    losses,
+    not_before: loss ? delayedUntil(losses, now) : null,
     updated_at: now,
   });
   if (cancelling) draft.set({ cancelling: { ...cancelling, by: now + cancel_timeout_ms } });
   return draft.done();
+}
+
+/** A loss behind a recorded outcome is not the code's: it counts for nothing, nor do those before. */
+function lossesAfter(row: ExecutionRow, at: number, reason: LossReason): readonly Loss[] {
+  const { worker, generation, outcome_generation, losses } = row;
+  if (outcome_generation === generation) return [];
+  return [...losses, { worker: worker ?? "unknown", generation, at, reason }];
+}
+
+const LONGEST_DELAY_S = 60;
+
+/** At once after the first loss; then 1, 2, 4 … 60 s. */
+function delayedUntil(losses: readonly Loss[], now: number): number | null {
+  if (losses.length < 2) return null;
+  return now + Math.min(2 ** (losses.length - 2), LONGEST_DELAY_S) * 1000;
+}
+
+function crashLoop(losses: readonly Loss[]): Failure {
+  const attempts = losses.map((loss) => ({ ...loss, at: formatInstant(loss.at) }));
+  const last = losses.at(-1);
+  const message = `${losses.length} workers in a row lost the execution before it recorded anything, the last was ${last?.worker} (${last?.reason}); see details.attempts, fix what makes it crash, then restart or fork it`;
+  return engineFailure("WorkerCrashLoopError", message, { details: { attempts } });
 }

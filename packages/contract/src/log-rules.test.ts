@@ -174,7 +174,10 @@ test("CKP-2 only the owner at its generation may write", () => {
 
 test("LIV-4 a hand-over fences the old owner at once, also for a delta beyond the head", () => {
   const execution = Execution.running();
-  execution.row = { ...execution.row, ...handOver(execution.row, 2_500, 300_000).patch };
+  execution.row = {
+    ...execution.row,
+    ...handOver(execution.row, { now: 2_500, cancel_timeout_ms: 300_000 }).patch,
+  };
   const item = checkpoint(3, "RUNNING", [event("TASK_STARTED", "step~1")]);
   expect(refusal(execution.decide(item)).code).toBe("stale_claim");
   expect(refusal(execution.decide({ ...item, base_seq: 9 })).code).toBe("stale_claim");

@@ -8,7 +8,7 @@ import type { Append } from "./change.ts";
 import { Draft } from "./draft.ts";
 import { cancelChildOf, concluded, watch } from "./ending-rules.ts";
 import { EngineError } from "./errors.ts";
-import type { Event, NewEvent } from "./event.ts";
+import { type Event, isOutcome, type NewEvent } from "./event.ts";
 import { isTerminal, type State } from "./execution.ts";
 import type { ExecutionPatch, ExecutionRow, OpenWait } from "./execution-row.ts";
 import type { CallResolutions } from "./new-execution.ts";
@@ -82,6 +82,11 @@ export function decideCheckpoint(
     );
   }
   const draft = new Draft(row, sender.now).append(events);
+  if (row.outcome_generation !== row.generation && events.some(({ type }) => isOutcome(type))) {
+    // What it got on with since the last loss: losses before it do not count any more (LIV-5).
+    draft.set({ outcome_generation: row.generation });
+    if (row.losses.length > 0) draft.set({ losses: [] });
+  }
   if (isTerminal(state) || state === "PAUSED" || parks(item)) draft.set(unowned(row));
   if (item.waiting) {
     const told = draft.row.waits.filter(({ kind }) => kind !== "retry");

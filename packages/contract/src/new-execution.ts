@@ -1,6 +1,6 @@
 import type { NewEvent } from "./event.ts";
 import type { Trigger } from "./event-values.ts";
-import type { ExecutionRow } from "./execution-row.ts";
+import type { ExecutionRow, Requirements } from "./execution-row.ts";
 import type { Failure } from "./failure.ts";
 import type { Encoded } from "./value.ts";
 
@@ -22,6 +22,14 @@ export interface NewExecution {
   readonly seed: string;
   /** The worker that is asked first. */
   readonly preferred_worker?: string | null;
+  readonly requirements?: Requirements | null;
+  /** No worker gets it before. */
+  readonly not_before?: number | null;
+  readonly park_ttl_ms?: number | null;
+  /** When an execution has this key already, none is created and that one is the answer. */
+  readonly unique?: { readonly key: string; readonly request_hash: string };
+  /** The schedule that starts it, and the instant that was due; null: somebody triggered it. */
+  readonly schedule?: { readonly name: string; readonly scheduled_for: number | null };
   readonly parent?: Pick<ExecutionRow, "execution_id" | "depth"> & {
     readonly call_id: string;
     readonly detached: boolean;

@@ -16,6 +16,8 @@ import { Failure } from "./failure.ts";
 import { permissionText } from "./permission.ts";
 import { RecordedEvent } from "./recorded-event.ts";
 import { isRaw, type Route } from "./route.ts";
+import { NewSchedule, Schedule, ScheduleChanges, ScheduleRun } from "./schedule.ts";
+import { DeclaredSchedule } from "./schedule-declaration.ts";
 import type { Json } from "./value.ts";
 import {
   Checkpoint,
@@ -44,15 +46,18 @@ const SENT = {
   CheckpointItem,
   Heartbeat,
   NewEvent,
+  NewSchedule,
   ProgressBatch,
   Registration,
   ReleaseItem,
+  ScheduleChanges,
   WorkerRegistration,
 };
 const ANSWERED = {
   ...SHARED,
   BasicExecution,
   CheckpointAccepted,
+  DeclaredSchedule,
   ErrorBody,
   Event,
   ExecutionError,
@@ -64,6 +69,8 @@ const ANSWERED = {
   OpenPause,
   RecordedEvent,
   Registered,
+  Schedule,
+  ScheduleRun,
   SourceIssue,
   WorkerRegistered,
   WorkflowRecord,

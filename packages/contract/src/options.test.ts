@@ -46,13 +46,39 @@ test("EXE-4 every option in its range passes", () => {
   expect(checkTaskOptions({ retry: undefined, timeout: undefined }, "named")).toEqual([]);
 });
 
+test("RUN-2 a memory limit needs a process to hold, whose runner is one of the known ones", () => {
+  const runnerOptions = { memoryMb: 256 };
+  expect(checkWorkflowOptions({ name: "a", runner: "process", runnerOptions })).toEqual([]);
+  expect(checkWorkflowOptions({ name: "a", runner: "thread" })).toEqual([]);
+  for (const [runner, got] of [
+    [undefined, "no runner"],
+    ["thread", 'runner: "thread"'],
+  ]) {
+    expect(checkWorkflowOptions({ name: "a", runner, runnerOptions })).toEqual([
+      {
+        path: "runnerOptions.memoryMb",
+        rule: "invalid_option",
+        message: `option runnerOptions.memoryMb of workflow() needs runner: "process", since other runners share their memory; got ${got}`,
+      },
+    ]);
+  }
+  const wrong = { name: "a", runner: "process", runnerOptions: { memoryMb: "1GB", heap: 1 } };
+  expect(found(checkWorkflowOptions(wrong))).toEqual([
+    "invalid_option runnerOptions.memoryMb",
+    "unknown_option runnerOptions.heap",
+  ]);
+  expect(found(checkWorkflowOptions({ name: "a", runner: "docker" }))).toEqual([
+    "invalid_option runner",
+  ]);
+});
+
 test("EXE-4 an unknown option names the nearest known one", () => {
   expect(checkWorkflowOptions({ name: "a", namspace: "n" })).toEqual([
     {
       path: "namspace",
       rule: "unknown_option",
       message:
-        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, secrets, configs, outputStorage, namespace, timeout, durability)",
+        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, secrets, configs, outputStorage, namespace, timeout, durability, runner, runnerOptions, schedule)",
     },
   ]);
   expect(found(checkTaskOptions({ name: "a", namespace: "b", retry: { attempts: 1 } }))).toEqual([

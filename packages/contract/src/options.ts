@@ -1,6 +1,10 @@
 import { Durability, Risk } from "./catalog.ts";
 import { parseDuration } from "./duration.ts";
 import { BUILT_IN_CALLS, isBuiltInCall, isName, NAME_RULE, nearest } from "./name.ts";
+import { parseResourceAmount, RESOURCE_AMOUNT } from "./resource-amount.ts";
+import { parsePackageRequest } from "./resource-requests.ts";
+import { Runner } from "./runner.ts";
+import { DeclaredSchedule } from "./schedule-declaration.ts";
 
 /**
  * The options of `workflow()` and `task()` (EXE-4): the SDK checks them where they are written, the
@@ -27,6 +31,8 @@ interface OptionRule {
   isStatic: boolean;
   /** Options inside this one. */
   inner?: OptionTable;
+  /** Of an option inside that is none of them, when that is no unknown option but a wrong value. */
+  innerRule?: OptionIssue["rule"];
 }
 type OptionTable = Readonly<Record<string, OptionRule>>;
 
@@ -46,6 +52,8 @@ const span: Check = (value) =>
   (parseDuration(value) ?? 0) > 0
     ? undefined
     : 'a duration above 0: milliseconds, or a number with ms, s, m, h or d such as "1.5s"';
+const mebibytes: Check = (value) =>
+  Number.isInteger(value) && Number(value) >= 16 ? undefined : "a whole number of MiB from 16";
 const attempts: Check = (value) =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000
     ? undefined
@@ -97,6 +105,28 @@ const standardSchema: Check = (value) =>
   "~standard" in value
     ? undefined
     : "a Standard Schema, such as one of zod";
+const schedule: Check = (value) =>
+  DeclaredSchedule.safeParse(value).success
+    ? undefined
+    : "what cron(), interval() or once() returns";
+const cores: Check = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value > 0
+    ? undefined
+    : "a number of cores above 0";
+const devices: Check = (value) =>
+  Number.isSafeInteger(value) && Number(value) >= 1
+    ? undefined
+    : "a whole number of devices from 1";
+const bytes: Check = (value) =>
+  parseResourceAmount(value) === undefined ? RESOURCE_AMOUNT : undefined;
+const packages: Check = (value) => {
+  const expected = 'a list of packages, each a name or name@<semver range> such as "sharp@^0.33"';
+  if (!Array.isArray(value)) return expected;
+  const wrong = value.findIndex(
+    (each) => each !== OPAQUE && !(typeof each === "string" && parsePackageRequest(each)),
+  );
+  return wrong < 0 ? undefined : `${expected}, without ${show(value[wrong])} at [${wrong}]`;
+};
 const jsonObject: Check = (value) => {
   if (!isPlainObject(value)) return "an object of JSON values";
   const wrong = notJson(value, "", new Set());
@@ -114,12 +144,30 @@ const shared = {
   outputStorage: unread(outputStorage),
 };
 
+const taskRequests: OptionTable = { cpu: read(cores), memory: read(bytes), gpu: read(devices) };
+const workflowRequests: OptionTable = {
+  ...taskRequests,
+  disk: read(bytes),
+  packages: read(packages),
+};
+/** RES-1: whatever else stands there is a wrong value. */
+const requests = (inner: OptionTable): OptionRule => ({
+  check: options,
+  isStatic: true,
+  inner,
+  innerRule: "invalid_option",
+});
+
 const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
   workflow: {
     ...shared,
     namespace: read(name),
     timeout: read(span),
     durability: read(oneOf(Durability.options)),
+    runner: read(oneOf(Runner.options)),
+    runnerOptions: { check: options, isStatic: true, inner: { memoryMb: read(mebibytes) } },
+    requests: requests(workflowRequests),
+    schedule: read(schedule),
   },
   task: {
     ...shared,
@@ -142,6 +190,7 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
       isStatic: true,
       inner: { ttl: read(span), key: unread(fn), version: read(text) },
     },
+    requests: requests(taskRequests),
     sensitive: read(flag),
     authExempt: read(flag),
     risk: read(oneOf(Risk.options)),
@@ -153,7 +202,11 @@ export function checkWorkflowOptions(
   options: Readonly<Record<string, unknown>>,
   functionName?: string,
 ): OptionIssue[] {
-  return [...checkTable("workflow", options), ...checkName("workflow", options, functionName)];
+  return [
+    ...checkTable("workflow", options),
+    ...checkRunner(options),
+    ...checkName("workflow", options, functionName),
+  ];
 }
 
 /** Every wrong option of `task(options, fn)`. */
@@ -204,12 +257,17 @@ function checkTable(owner: OptionOwner, values: Readonly<Record<string, unknown>
   visit(TABLES[owner], values, "");
   return issues;
 
-  function visit(table: OptionTable, options: Readonly<Record<string, unknown>>, prefix: string) {
+  function visit(
+    table: OptionTable,
+    options: Readonly<Record<string, unknown>>,
+    prefix: string,
+    unknownRule: OptionIssue["rule"] = "unknown_option",
+  ): void {
     for (const [key, value] of Object.entries(options)) {
       const path = prefix + key;
       const rule = ruleOf(table, key);
       if (rule === undefined) {
-        issues.push({ path, rule: "unknown_option", message: unknownOption(table, path, key) });
+        issues.push({ path, rule: unknownRule, message: unknownOption(table, path, key) });
         continue;
       }
       if (value === undefined || value === OPAQUE) continue;
@@ -218,7 +276,7 @@ function checkTable(owner: OptionOwner, values: Readonly<Record<string, unknown>
         const message = `option ${path} of ${owner}() must be ${expected}; got ${show(value)}`;
         issues.push({ path, rule: "invalid_option", message });
       } else if (rule.inner && isPlainObject(value)) {
-        visit(rule.inner, value, `${path}.`);
+        visit(rule.inner, value, `${path}.`, rule.innerRule);
       }
     }
   }
@@ -239,6 +297,15 @@ function checkTogether({ cache, sensitive }: Readonly<Record<string, unknown>>):
   const message =
     "options cache and sensitive of task() exclude each other, since a cache would hand the sensitive output to other executions; leave one out";
   return [{ path: "cache", rule: "invalid_option", message }];
+}
+
+/** Only a process has memory of its own to limit (RUN-2). */
+function checkRunner({ runner, runnerOptions }: Readonly<Record<string, unknown>>): OptionIssue[] {
+  const isLimited = isPlainObject(runnerOptions) && runnerOptions["memoryMb"] !== undefined;
+  if (!isLimited || runner === "process" || runner === OPAQUE) return [];
+  const path = "runnerOptions.memoryMb";
+  const message = `option ${path} of workflow() needs runner: "process", since other runners share their memory; got ${runner === undefined ? "no runner" : `runner: ${show(runner)}`}`;
+  return [{ path, rule: "invalid_option", message }];
 }
 
 function checkName(

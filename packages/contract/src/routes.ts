@@ -1,6 +1,8 @@
 import type { Route } from "./route.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
 import { basicRoutes, executionRoutes } from "./routes/executions.ts";
+import { fleetRoutes } from "./routes/fleet.ts";
+import { scheduleRoutes } from "./routes/schedules.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
@@ -12,6 +14,8 @@ export const routes = {
   system: systemRoutes,
   catalog: catalogRoutes,
   executions: executionRoutes,
+  schedules: scheduleRoutes,
+  fleet: fleetRoutes,
   workers: workerRoutes,
   basic: basicRoutes,
 } as const satisfies Record<string, Record<string, Route>>;

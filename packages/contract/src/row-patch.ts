@@ -110,11 +110,14 @@ function openedPause(event: NewEvent): OpenWait {
 
 /** The earliest instant at which the engine has to look at an execution (`wake_at`). */
 export function wakeAt(row: ExecutionRow): number | null {
-  const { state, session, waits, cancelling, timeout_ms, started_at } = row;
+  const { state, session, waits, cancelling, timeout_ms, started_at, not_before, park_by } = row;
   if (isTerminal(state)) return null;
-  if (state === "CANCELLING") return session === null && cancelling ? cancelling.by : null;
+  if (state === "CANCELLING") {
+    return session === null && cancelling ? Math.min(cancelling.by, not_before ?? Infinity) : null;
+  }
   let earliest =
     timeout_ms !== null && started_at !== null ? started_at + timeout_ms : Number.POSITIVE_INFINITY;
+  if (session === null) earliest = Math.min(earliest, not_before ?? Infinity, park_by ?? Infinity);
   for (const { until } of waits) {
     if (until !== undefined && until < earliest) earliest = until;
   }

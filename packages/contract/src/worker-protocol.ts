@@ -7,6 +7,7 @@ import type {
   Heartbeat,
   HeartbeatAnswer,
   Holding,
+  Poll,
   ProgressAccepted,
   ProgressBatch,
   ReleaseAnswer,
@@ -51,6 +52,11 @@ export interface WorkerProtocol {
     onFrame: (frame: WorkerFrame) => void,
   ): Promise<WorkerConnection>;
   heartbeat(ref: SessionRef, heartbeat: Heartbeat): Promise<HeartbeatAnswer>;
+  /**
+   * A heartbeat that answers with frames, as soon as there is one, or with none after its wait. Each
+   * poll is reconciled as a connect is (WRK-9, WRK-10); a second one of a session ends the first.
+   */
+  poll(ref: SessionRef, poll: Poll): Promise<readonly WorkerFrame[]>;
   /** Answers in the order of the items, after the commit that holds them (CKP-4, CKP-5). */
   checkpoints(
     ref: SessionRef,

@@ -6,6 +6,7 @@ import { Event, NewEvent } from "./event.ts";
 import { ClaimReason } from "./event-values.ts";
 import { State, Wait } from "./execution.ts";
 import { Failure } from "./failure.ts";
+import { Runner, RunnerOptions } from "./runner.ts";
 
 /** The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). */
 export const WORKER_PROTOCOL = 1;
@@ -29,8 +30,32 @@ export const Labels = z
   .refine((labels) => Object.keys(labels).length <= 64, "at most 64 labels");
 export type Labels = z.infer<typeof Labels>;
 
-export const Runner = z.enum(["thread", "process", "inline"]);
-export type Runner = z.infer<typeof Runner>;
+const bytes = z.number().nonnegative();
+
+/** What a worker's machine has, and how much of it is free: cores, bytes, devices (WRK-2). */
+export const WorkerResources = z.strictObject({
+  cpu_total: z.number().nonnegative(),
+  cpu_available: z.number().nonnegative(),
+  memory_total: bytes,
+  memory_available: bytes,
+  disk_total: bytes,
+  disk_free: bytes,
+  gpus: z.array(z.strictObject({ name: z.string(), memory_total: bytes })).default([]),
+});
+export type WorkerResources = z.infer<typeof WorkerResources>;
+
+/** A package that workflows may ask for (RES-3). */
+export const WorkerPackage = z.strictObject({ name: z.string().min(1), version: z.string() });
+export type WorkerPackage = z.infer<typeof WorkerPackage>;
+
+export const ServiceName = z
+  .string()
+  .max(32)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lower-case words joined by hyphens");
+
+/** How frames reach a worker: down a stream, or as answers to its polls (WRK-10). */
+export const DispatchMode = z.enum(["event", "poll"]);
+export type DispatchMode = z.infer<typeof DispatchMode>;
 
 /** `POST /workers/register`: one process life under a name (WRK-1, WRK-2). */
 export const WorkerRegistration = z.strictObject({
@@ -47,6 +72,11 @@ export const WorkerRegistration = z.strictObject({
   slots: z.int().nonnegative().default(64),
   runners: z.array(Runner).min(1).default(["thread"]),
   default_runner: Runner.default("thread"),
+  /** Without them it has room for whatever is asked (RES-2). */
+  resources: WorkerResources.nullable().default(null),
+  packages: z.array(WorkerPackage).max(2000).default([]),
+  /** Local sockets it offers to task code (WMD-3). */
+  services: z.array(ServiceName).default([]),
 });
 export type WorkerRegistration = z.infer<typeof WorkerRegistration>;
 
@@ -69,6 +99,8 @@ export const WorkerRegistered = z.object({
   worker: z.object({ name: z.string(), labels: Labels, slots: z.int() }),
   /** A secret: the server keeps only its hash. */
   session: z.string(),
+  /** How the server would like it to get its frames; its own setting wins. */
+  dispatch: DispatchMode,
   heartbeat_seconds: z.number(),
   executions: ExecutionLimits,
 });
@@ -95,6 +127,9 @@ export const Assignment = z.object({
   created_at: z.string(),
   module: z.object({ hash: z.string(), bytes: z.int() }),
   input: AnyJson,
+  /** The one its workflow asks for; null = the worker's default. */
+  runner: Runner.nullable().default(null),
+  runner_options: RunnerOptions.nullable().default(null),
   /** `seq` of the newest event. */
   head: z.int(),
   /** The end of the log, at most 256 KiB; what lies before `after` is read by pages. */
@@ -114,6 +149,8 @@ export const WorkerFrame = z.discriminatedUnion("event", [
   z.object({
     event: z.literal("welcome"),
     data: z.object({
+      /** The server that holds the stream. */
+      replica: z.string(),
       server_time: z.string(),
       keep: z.array(z.object({ execution_id: z.string(), generation: z.int() })),
       drop: z.array(
@@ -146,14 +183,40 @@ export const WorkerFrame = z.discriminatedUnion("event", [
   }),
   z.object({
     event: z.literal("control"),
-    data: z.object({ command: z.enum(["reconnect"]) }),
+    data: z.object({
+      /** `reconnect`: leave this server, wait as long as it says, and find another one (WRK-13). */
+      command: z.enum(["pause", "resume", "drain", "reconnect"]),
+      timeout_seconds: z.number().optional(),
+      delay_seconds: z.number().optional(),
+    }),
   }),
   z.object({ event: z.literal("ping"), data: z.object({}) }),
 ]);
 export type WorkerFrame = z.infer<typeof WorkerFrame>;
 
-export const Heartbeat = z.strictObject({ running: z.array(Holding), slots_free: z.int() });
+/** `draining`: nothing new, and it will leave; `paused`: nothing new until it is resumed. */
+export const WorkerActivity = z.enum(["active", "paused", "draining"]);
+export type WorkerActivity = z.infer<typeof WorkerActivity>;
+
+/** What a worker says of itself each interval, and at once when status or health change (LIV-1). */
+export const Heartbeat = z.strictObject({
+  status: WorkerActivity.default("active"),
+  /** False while its main loop cannot keep up (RUN-5). */
+  healthy: z.boolean().default(true),
+  running: z.array(Holding),
+  slots_free: z.int(),
+  metrics: z.record(z.string(), z.number()).default({}),
+  resources: WorkerResources.nullable().default(null),
+  /** Threads that did not answer for `stuck_after` and were replaced. */
+  stuck_threads: z.int().nonnegative().default(0),
+});
 export type Heartbeat = z.infer<typeof Heartbeat>;
+
+/** `POST /workers/{name}/poll`: a heartbeat that waits for frames (WRK-10). */
+export const Poll = Heartbeat.extend({
+  wait_seconds: z.number().min(0).max(30).default(30),
+});
+export type Poll = z.infer<typeof Poll>;
 
 export const HeartbeatAnswer = z.object({
   server_time: z.string(),
@@ -200,8 +263,10 @@ export type CheckpointAnswer = z.infer<typeof CheckpointAnswer>;
 /** Why a worker gives an execution back. `load_failed` ends it FAILED (LIV-6). */
 export const ReleaseReason = z.enum([
   "draining",
+  "paused",
   "superseded",
   "overloaded",
+  "principal_unavailable",
   "neighbour",
   "runner_lost",
   "stuck",

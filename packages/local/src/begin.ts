@@ -87,7 +87,7 @@ export function assertWorkflow(row: ExecutionRow, workflow: WorkflowName): void 
 /** The process that had it died; a transient one has no log to go on from (EXE-58). */
 function succeed(row: ExecutionRow, { claimant, cancel_timeout_ms }: Successor): Change {
   if (row.transient && row.started_at !== null) {
-    return handOver(row, claimant.now, cancel_timeout_ms);
+    return handOver(row, { now: claimant.now, cancel_timeout_ms });
   }
   return takeOver(row, claimant);
 }

@@ -28,6 +28,15 @@ export type {
 } from "./options.ts";
 export type { Settled } from "./replay/branches.ts";
 export type { RunResult } from "./run-result.ts";
+export {
+  type CronOptions,
+  cron,
+  type IntervalOptions,
+  interval,
+  once,
+  type Schedule,
+  type ScheduleOptions,
+} from "./schedule.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 export { type Task, task } from "./task.ts";
 export {

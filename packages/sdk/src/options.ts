@@ -1,4 +1,12 @@
-import type { Durability, Duration, Failure, Risk, StoredReference } from "@engine/contract";
+import type {
+  Durability,
+  Duration,
+  Failure,
+  Risk,
+  Runner,
+  StoredReference,
+} from "@engine/contract";
+import type { Schedule } from "./schedule.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
 /** When and how often a failed attempt is repeated (EXE-4, EXE-38). */
@@ -119,6 +127,15 @@ export interface WorkflowOptions<Input, Output> {
    * worker fails it, and it cannot wait. Default `"durable"`.
    */
   readonly durability?: Durability;
+  /**
+   * Where its code runs: `"thread"` shares a thread of the worker with others, `"process"` is a child
+   * process of its own, which may block and use memory without harm to others. Default: the worker's.
+   */
+  readonly runner?: Runner;
+  /** With `runner: "process"`: memory of its objects in MiB; a worker may allow less. */
+  readonly runnerOptions?: { readonly memoryMb?: number };
+  /** What the engine starts it by: `cron()`, `interval()` or `once()` (EXE-76). */
+  readonly schedule?: Schedule;
   /** Secrets that every task of the workflow gets beside its own. */
   readonly secrets?: readonly string[];
   /** Configs that every task of the workflow gets beside its own. */

@@ -1,5 +1,5 @@
-import type { Claimant, NewExecution } from "@engine/contract";
-import type { Changed, Decide, Store } from "@engine/store";
+import type { NewExecution } from "@engine/contract";
+import type { Changed, Decide, GuardedClaimant, SessionGuard, Store } from "@engine/store";
 
 /**
  * @param ownerHas How many of the first events the execution's owner has already, or gets with its
@@ -15,7 +15,9 @@ export interface Committed {
 
 export interface CommitOptions {
   /** The decision is shown the log above this `seq`. */
-  readonly above?: number;
+  readonly above?: number | undefined;
+  /** While it does not hold, nothing is decided and nothing written. */
+  readonly guard?: SessionGuard | undefined;
   /** Of the events written, those at the beginning that the owner knows; asked after the commit. */
   readonly ownerHas?: () => number;
 }
@@ -38,8 +40,10 @@ export class Commits {
     this.#listeners.push(listener);
   }
 
-  async create(fresh: NewExecution, claimant?: Claimant): Promise<Committed> {
+  /** Writes nothing when another execution has the unique key already: that one is the answer. */
+  async create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Committed> {
     const changed = await this.#store.createExecution(fresh, claimant);
+    if (changed.existing) return { changed, wrote: false };
     // The log so far rides the assignment.
     this.#tell(changed, changed.events.length);
     return { changed, wrote: true };
@@ -48,7 +52,7 @@ export class Commits {
   async change(
     execution_id: string,
     decide: Decide,
-    { above, ownerHas = () => 0 }: CommitOptions = {},
+    { above, guard, ownerHas = () => 0 }: CommitOptions = {},
   ): Promise<Committed> {
     let wrote = false;
     const changed = await this.#store.changeExecution(
@@ -58,7 +62,7 @@ export class Commits {
         wrote = change !== undefined;
         return change;
       },
-      above === undefined ? undefined : { above },
+      { above, guard },
     );
     if (wrote) this.#tell(changed, ownerHas());
     return { changed, wrote };

@@ -2,6 +2,7 @@ import type { Config } from "@engine/contract";
 import type { Store, ValueStore } from "@engine/store";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
+import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 
 /** Calls back once after that many milliseconds; the answer cancels. */
 export type SetTimer = (run: () => void, ms: number) => () => void;
@@ -18,10 +19,16 @@ export interface EnginePorts {
   readonly ids: () => string;
   /** A fresh secret of 32 random bytes, as base64url. */
   readonly token: () => string;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Names this server among those on the same database; another one each time it starts. */
+  readonly replica: string;
   /** Random text for the generator behind `Math.random` in a fresh execution's body. */
   readonly seed: () => string;
   /** Every execution may start every workflow when absent. */
   readonly authorizeCall?: AuthorizeCall;
+  /** Accounts of schedules are stored as given and not looked at when absent. */
+  readonly authorizeSchedule?: AuthorizeSchedule;
   readonly setTimer: SetTimer;
   readonly log: Log;
 }

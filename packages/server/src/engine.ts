@@ -8,8 +8,20 @@ import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
+import { Bus } from "./replicas/bus.ts";
+import { ChangeNews } from "./replicas/change-news.ts";
+import { Leadership } from "./replicas/leadership.ts";
+import { followRemoteChanges } from "./replicas/remote-changes.ts";
+import { Replicas } from "./replicas/replicas.ts";
+import { Retention } from "./retention/retention.ts";
+import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
+import type { Schedules } from "./schedules/schedules.ts";
+import { createScheduling, type Scheduling } from "./schedules/scheduling.ts";
 import { Timers } from "./timers/timers.ts";
 import { resolveOutput } from "./values/resolve-output.ts";
+import { Fleet } from "./workers/fleet.ts";
+import { HandOvers } from "./workers/hand-over.ts";
+import { Liveness } from "./workers/liveness.ts";
 import { Sessions } from "./workers/sessions.ts";
 import { Workers } from "./workers/workers.ts";
 
@@ -17,7 +29,9 @@ import { Workers } from "./workers/workers.ts";
 export interface Engine {
   readonly executions: Executions;
   readonly catalog: Catalog;
+  readonly schedules: Schedules;
   readonly workers: Workers;
+  readonly fleet: Fleet;
   /** Takes up what an earlier life of this server left. Before that it assigns nothing. */
   start(): Promise<void>;
   /** Answers every wait, ends every stream, sends the workers away. The store stays open. */
@@ -25,31 +39,63 @@ export interface Engine {
 }
 
 export function createEngine(ports: EnginePorts): Engine {
-  const { store, values, setTimer, config, log } = ports;
+  const { store, values, setTimer, config, log, replica, ids, clock } = ports;
   const commits = new Commits(store);
-  const sessions = new Sessions();
-  const catalog = new Catalog(ports);
-  const progress = new ProgressHub({
+  const sessions = new Sessions(clock);
+  // Registering writes schedules, and what fires them needs the catalog.
+  const declarations = new ScheduleDeclarations({ ports, changed: () => scheduling.changed() });
+  const catalog = new Catalog({ store, schedules: declarations });
+  const bus = new Bus({ store, replica, ids, log });
+  const replicas = new Replicas({ me: replica, store, bus, setTimer, log });
+  const leadership = new Leadership({ store, setTimer, log });
+  const news = new ChangeNews({ bus, replicas, setTimer });
+  const progress: ProgressHub = new ProgressHub({
     setTimer,
+    bus,
+    replicas,
+    caughtUp: (execution_id, then) => followers.look(execution_id, then),
     tellOwner: (execution_id, on) => sessions.tellListening(execution_id, on),
   });
   const waiters = new Waiters({ store, setTimer });
   const shown = (row: ExecutionRow) => resolveOutput(row, values);
-  const followers = new Followers({ store, progress, shown });
-  const dispatcher = new Dispatcher({ ports, commits, sessions, catalog, progress });
+  const followers: Followers = new Followers({ store, progress, shown });
+  const dispatcher = new Dispatcher({ ports, commits, sessions, catalog, progress, replicas });
   const calls = new CallResolver({ ports, catalog });
-  const workers = new Workers({ ports, commits, sessions, catalog, dispatcher, progress, calls });
+  const handOvers = new HandOvers({ ports, commits });
+  const liveness = new Liveness({ ports, sessions, handOvers, replicas });
+  const workers = new Workers({
+    ports,
+    commits,
+    sessions,
+    catalog,
+    dispatcher,
+    progress,
+    calls,
+    handOvers,
+    liveness,
+    bus,
+  });
+  const hasWorker = () => sessions.hasConnected(replicas);
   const executions = new Executions({
     ports,
     commits,
     catalog,
     dispatcher,
-    sessions,
+    hasWorker,
     waiters,
     followers,
     calls,
   });
-  const timers = new Timers({ ports, commits, hasWorker: () => sessions.hasReady() });
+  const scheduling: Scheduling = createScheduling({
+    ports,
+    catalog,
+    bus,
+    create: (fresh) => dispatcher.create(fresh),
+    cancel: (execution_id, reason) => executions.cancel({ execution_id, reason, by: null }),
+  });
+  const { schedules, scheduler } = scheduling;
+  const waitsFor = (row: ExecutionRow) => dispatcher.waitsFor(row);
+  const timers = new Timers({ ports, commits, hasWorker, waitsFor });
 
   // Who owns what comes first: the dispatcher looks for free slots by it.
   commits.listen((changed, ownerHas) => sessions.onCommit(changed, ownerHas));
@@ -57,6 +103,15 @@ export function createEngine(ports: EnginePorts): Engine {
   commits.listen((changed) => followers.onCommit(changed));
   commits.listen((changed) => timers.onCommit(changed));
   commits.listen((changed) => dispatcher.onCommit(changed));
+  commits.listen((changed) => scheduler.onCommit(changed));
+  commits.listen((changed, ownerHas) => news.onCommit(changed, ownerHas));
+
+  followRemoteChanges({ store, bus, sessions, dispatcher, timers, waiters, followers, log });
+  bus.onMissed(() => void look());
+  leadership.add(timers);
+  leadership.add(liveness);
+  leadership.add(new Retention(ports));
+  leadership.add(scheduler);
 
   let isClosed = false;
   let cancelTick: (() => void) | undefined;
@@ -64,38 +119,48 @@ export function createEngine(ports: EnginePorts): Engine {
   return {
     executions,
     catalog,
+    schedules,
     workers,
+    fleet: new Fleet({ ports, sessions, dispatcher, bus }),
     async start() {
-      await workers.load();
+      await bus.start();
+      await replicas.start();
+      await workers.refresh();
       await dispatcher.refresh();
-      await timers.start();
+      await leadership.start();
       scheduleTick();
     },
     async close() {
       isClosed = true;
       cancelTick?.();
       timers.close();
+      await scheduler.close();
       dispatcher.close();
       waiters.close();
       followers.close();
       progress.close();
       await workers.close();
+      news.flush();
+      await leadership.close();
+      await replicas.close();
+      bus.close();
     },
   };
 
   /** The slow look at the store that makes up for a wake-up that was missed. */
   function scheduleTick(): void {
     if (isClosed) return;
-    cancelTick = setTimer(() => void tick().finally(scheduleTick), interval());
+    cancelTick = setTimer(() => void look().finally(scheduleTick), interval());
   }
 
   function interval(): number {
     return config.dispatch.safety_interval * 1000;
   }
 
-  async function tick(): Promise<void> {
+  async function look(): Promise<void> {
     const looks = [
       workers.retry(),
+      ...(bus.isShared ? [workers.refresh()] : []),
       dispatcher.refresh(),
       timers.refresh(),
       waiters.reread(),

@@ -16,6 +16,8 @@ import type { SetTimer } from "./engine-ports.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
+import { fleetHandlers } from "./handlers/fleet.ts";
+import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
 import type { Authorize } from "./http/authorize.ts";
@@ -38,6 +40,8 @@ export interface ServerOptions {
   readonly token?: () => string;
   readonly seed?: () => string;
   readonly setTimer?: SetTimer;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
 }
 
 export interface Server {
@@ -65,7 +69,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { token = () => randomBytes(32).toString("base64url") } = options;
   const { seed = () => randomBytes(16).toString("hex") } = options;
   const values = await openValueStore(config);
-  const engine = createEngine({ store, values, config, clock, ids, token, seed, setTimer, log });
+  const replica = ids();
+  const { random = Math.random } = options;
+  const ports = { store, values, config, clock, ids, token, seed, setTimer, log, random, replica };
+  const engine = createEngine(ports);
   let isReady = false;
   let document: Record<string, Json> | undefined;
   const openApi = () => {
@@ -79,6 +86,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       system: systemHandlers({ store, version, isReady: () => isReady, openApi }),
       catalog: catalogHandlers(engine),
       executions: executionHandlers(engine, sync_timeout),
+      fleet: fleetHandlers(engine),
+      schedules: scheduleHandlers(engine),
       workers: workerHandlers(engine),
       basic: basicHandlers(engine, sync_timeout),
     },

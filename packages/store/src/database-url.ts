@@ -38,7 +38,8 @@ export function shownDatabaseUrl(url: string): string {
     : `postgres://${address.target.place}`;
 }
 
-function refused(message: string): EngineError {
+function refused(problem: string): EngineError {
+  const message = `database_url: ${problem}`;
   return new EngineError("invalid_input", message, {
     details: { issues: [{ path: "database_url", message }] },
   });

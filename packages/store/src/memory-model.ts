@@ -1,7 +1,6 @@
 /** What a store must do with executions, in the plainest way: the property test compares with it. */
 import {
   type Change,
-  type Claimant,
   createdExecution,
   decideClaim,
   type Effect,
@@ -12,7 +11,20 @@ import {
   type NewExecution,
   notFound,
 } from "@engine/contract";
-import type { Decide, DueExecution, DuePage, LogPage, QueuedExecution } from "./store.ts";
+import { guardOf } from "./session-guard.ts";
+import type {
+  ChangeOptions,
+  Decide,
+  DueExecution,
+  DuePage,
+  GuardedClaimant,
+  LogPage,
+  OrphanedExecution,
+  OwnedExecution,
+  QueuedExecution,
+  QueuePage,
+  SessionGuard,
+} from "./store.ts";
 
 export interface Outcome {
   readonly row: ExecutionRow;
@@ -21,30 +33,61 @@ export interface Outcome {
 
 export interface OutcomeOfAll extends Outcome {
   readonly others: readonly Outcome[];
+  readonly existing?: true;
+}
+
+/** What is looked at of a session, of the worker that has its name. */
+interface Session {
+  readonly epoch: number;
+  readonly isActive: boolean;
+  readonly isLost: boolean;
+  readonly hasEnded: boolean;
 }
 
 export class MemoryModel {
   #rows = new Map<string, ExecutionRow>();
   #logs = new Map<string, readonly Event[]>();
+  readonly #sessions = new Map<string, Session>();
 
-  create(fresh: NewExecution, claimant?: Claimant): OutcomeOfAll {
+  create(fresh: NewExecution, claimant?: GuardedClaimant): OutcomeOfAll {
+    const key = fresh.unique?.key;
+    const existing = this.rows().find((row) => key !== undefined && row.unique_key === key);
+    if (existing) return { row: existing, events: [], others: [], existing: true };
     return this.#whole(fresh.execution_id, () => {
       const effects = this.#insert(fresh);
-      const claim = claimant && decideClaim(this.#row(fresh.execution_id), claimant);
-      if (claim) this.#write(fresh.execution_id, claim);
+      if (claimant && this.#holds(guardOf(claimant))) {
+        const claim = decideClaim(this.#row(fresh.execution_id), claimant);
+        if (claim) this.#write(fresh.execution_id, claim);
+      }
       return effects;
     });
   }
 
-  change(execution_id: string, decide: Decide, above?: number): OutcomeOfAll {
+  change(execution_id: string, decide: Decide, { above, guard }: ChangeOptions = {}): OutcomeOfAll {
     const row = this.#rows.get(execution_id);
     if (!row) throw notFound("execution", execution_id);
+    if (!this.#holds(guard)) return { row, events: [], others: [] };
     const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
     return this.#whole(execution_id, () => {
       const change = decide(row, recorded);
       if (change) this.#write(execution_id, change);
       return change?.effects ?? [];
     });
+  }
+
+  session(session_id: string): Session {
+    const unknown = { epoch: -1, isActive: false, isLost: false, hasEnded: true };
+    return this.#sessions.get(session_id) ?? unknown;
+  }
+
+  setSession(session_id: string, fields: Partial<Session>): void {
+    this.#sessions.set(session_id, { ...this.session(session_id), ...fields });
+  }
+
+  #holds(guard: SessionGuard | undefined): boolean {
+    if (!guard) return true;
+    const { epoch, isActive, hasEnded } = this.session(guard.session);
+    return !hasEnded && epoch === guard.epoch && (isActive || !guard.active);
   }
 
   /** Does all of a change or nothing, and says what it did by comparing before and after. */
@@ -116,16 +159,46 @@ export class MemoryModel {
     return [...this.#rows.values()].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1));
   }
 
-  queued(): readonly QueuedExecution[] {
-    return this.rows()
+  queued({ limit, after, fromEnd }: QueuePage): readonly QueuedExecution[] {
+    const all = this.rows()
       .filter(isQueued)
       .sort((a, b) => b.priority - a.priority || a.queued_at - b.queued_at)
-      .map(({ execution_id, priority, queued_at, last_worker }) => ({
+      .map(({ execution_id, priority, queued_at, last_worker, requirements, losses, head }) => ({
         execution_id,
         priority,
         queued_at,
         last_worker,
+        requirements: requirements && JSON.stringify(requirements),
+        was_lost: losses.length > 0,
+        head,
       }));
+    const place = all.findIndex(({ execution_id }) => execution_id === after?.execution_id);
+    const behind = all.slice(place + 1);
+    return fromEnd ? behind.slice(Math.max(behind.length - limit, 0)) : behind.slice(0, limit);
+  }
+
+  owned(session_id: string): readonly OwnedExecution[] {
+    return this.rows()
+      .filter(({ session }) => session === session_id)
+      .map(({ execution_id, generation, state, head, module_hash, updated_at, requirements }) => ({
+        execution_id,
+        generation,
+        state,
+        head,
+        module_hash,
+        updated_at,
+        requirements: requirements && JSON.stringify(requirements),
+      }));
+  }
+
+  orphaned(limit: number): readonly OrphanedExecution[] {
+    return this.rows()
+      .flatMap(({ execution_id, session, generation, version }) => {
+        if (session === null || version === null) return [];
+        const { isLost, hasEnded } = this.session(session);
+        return isLost || hasEnded ? [{ execution_id, session, generation }] : [];
+      })
+      .slice(0, limit);
   }
 
   due({ until, limit, after }: DuePage): readonly DueExecution[] {

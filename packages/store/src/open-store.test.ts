@@ -28,6 +28,7 @@ test.each([
 ])("%s is refused and told what to write, without its password", async (url, message) => {
   const error = await openStore(url).catch((reason) => reason);
   expect(error).toMatchObject({ code: "invalid_input", message: expect.stringContaining(message) });
+  expect(error.message).toMatch(/^database_url: /);
   expect(inspect(error, { depth: null, showHidden: true })).not.toMatch(/sec(ret|%ret)/);
 });
 

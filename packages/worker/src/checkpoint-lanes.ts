@@ -5,7 +5,7 @@ import {
   type WorkerProtocol,
 } from "@engine/contract";
 import type { CheckpointReply, Delta } from "@engine/sdk/node";
-import type { Copy } from "./copy.ts";
+import { type Copy, learn } from "./copy.ts";
 import { isContentRefused } from "./refused-checkpoint.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { type Outgoing, sendCheckpoints } from "./text-link.ts";
@@ -119,7 +119,7 @@ class Lane {
     if (!answer) {
       this.#refuse(entry, new Error("the server's answer has no item for it"));
     } else if (!("error" in answer)) {
-      copy.seq = answer.seq;
+      learn(copy, 0, answer.seq);
       entry.answer({ kind: "accepted", seq: answer.seq });
     } else if (answer.error.code === "seq_conflict") {
       entry.answer(conflictOf(copy, answer.error.details));
@@ -149,7 +149,7 @@ function outgoing(entry: Entry): (Outgoing & Entry)[] {
 
 function conflictOf(copy: Copy, details: EngineError["details"]): CheckpointReply {
   const { acknowledged, events } = details as { acknowledged: number; events: readonly Event[] };
-  copy.seq = acknowledged + events.length;
+  learn(copy, 0, acknowledged + events.length);
   return { kind: "conflict", acknowledged, events };
 }
 

@@ -11,7 +11,8 @@ const ANSWER = { items: [{ execution_id: "e", seq: 3, state: "RUNNING", generati
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-async function listen(handle: Handle) {
+/** @param streamBeginMs How long a stream may take to begin: only where none ever does, it is short. */
+async function listen(handle: Handle, streamBeginMs = 30_000) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -21,7 +22,7 @@ async function listen(handle: Handle) {
   const { port } = server.address() as AddressInfo;
   return {
     requests,
-    link: httpLink({ baseUrl: `http://127.0.0.1:${port}`, streamBeginMs: 40 }),
+    link: httpLink({ baseUrl: `http://127.0.0.1:${port}`, streamBeginMs }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -104,8 +105,28 @@ test("a session refused when the stream opens is thrown under its code, without 
 });
 
 test("behind a proxy that holds requests back until they end, plain requests are used", async () => {
-  await using server = await listen(plainly);
+  await using server = await listen(plainly, 40);
   expect(await server.link.checkpointsText(ref, BODY)).toEqual(ANSWER.items);
   expect(await server.link.checkpointsText(ref, BODY)).toEqual(ANSWER.items);
   expect(server.requests.map(isStream)).toEqual([true, false, false]);
+});
+
+test("WRK-13 a link that leaves a server uses none of its streams again, also one that is busy", async () => {
+  const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let lines = 0;
+  await using server = await listen((request, response) => {
+    response.writeHead(200, { "content-type": "application/x-ndjson" });
+    response.flushHeaders();
+    request.on("data", async () => {
+      await answers[lines++]?.promise;
+      response.write(`${JSON.stringify(ANSWER)}\n`);
+    });
+  });
+  const busy = server.link.checkpointsText(ref, BODY);
+  server.link.leaveServer();
+  answers[0]?.resolve();
+  expect(await busy).toEqual(ANSWER.items);
+  answers[1]?.resolve();
+  await server.link.checkpointsText(ref, BODY);
+  expect(server.requests).toHaveLength(2);
 });

@@ -17,6 +17,8 @@ export class CheckpointStreams {
   readonly #open: (ref: SessionRef) => LineStream;
   #idle: { session: string; stream: LineStream }[] = [];
   #isResting = false;
+  /** Grows with every {@link close}: streams from before it are not used again. */
+  #epoch = 0;
 
   constructor(open: (ref: SessionRef) => LineStream) {
     this.#open = open;
@@ -25,6 +27,7 @@ export class CheckpointStreams {
   /** @param plain The same checkpoints as a request of their own; sending both does no harm. */
   async send(ref: SessionRef, body: string, plain: () => Promise<Answers>): Promise<Answers> {
     if (this.#isResting) return plain();
+    const epoch = this.#epoch;
     const stream = this.#take(ref);
     let answer: unknown;
     try {
@@ -36,13 +39,16 @@ export class CheckpointStreams {
       this.#rest();
       return answers;
     }
-    this.#idle.push({ session: ref.session, stream });
+    if (epoch === this.#epoch) this.#idle.push({ session: ref.session, stream });
+    else stream.close();
     const { items } = answer as { items?: Answers };
     if (items) return items;
     throw EngineError.from(ErrorBody.parse(answer));
   }
 
+  /** Ends every stream; one that waits for its answer gets it first. */
   close(): void {
+    this.#epoch++;
     for (const { stream } of this.#idle.splice(0)) stream.close();
   }
 

@@ -1,6 +1,6 @@
 import type { Assignment, Holding } from "@engine/contract";
-import type { ToRunner } from "./messages.ts";
-import type { Runner } from "./runner.ts";
+import type { ToRunner } from "./runners/messages.ts";
+import type { Runner } from "./runners/runner.ts";
 
 /** An execution this worker holds, from its assignment until the server knows that it is given up. */
 export interface Copy {
@@ -14,6 +14,8 @@ export interface Copy {
   generation: number;
   /** The newest event it knows to be durable. */
   seq: number;
+  /** Events that it was told of while those before them were not known to be durable yet. */
+  ahead: { readonly base_seq: number; readonly end: number } | undefined;
   /** Whether somebody watches its progress. */
   listening: boolean;
   /** Where it runs, once it was started there. */
@@ -49,6 +51,7 @@ export class Copies {
     const copy: Copy = {
       ...fresh,
       number,
+      ahead: undefined,
       runner: undefined,
       early: [],
       cold: undefined,
@@ -95,6 +98,19 @@ export class Copies {
     if (this.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.push(resolve));
   }
+}
+
+/** The log is known to reach from `base_seq` to `end`: what a heartbeat says of it (DSP-9). */
+export function learn(copy: Copy, base_seq: number, end: number): void {
+  if (base_seq > copy.seq) {
+    copy.ahead = { base_seq, end };
+    return;
+  }
+  copy.seq = Math.max(copy.seq, end);
+  const { ahead } = copy;
+  if (!ahead || ahead.base_seq > copy.seq) return;
+  copy.ahead = undefined;
+  copy.seq = Math.max(copy.seq, ahead.end);
 }
 
 /** Tells a copy's runner something, after what it is begun with. */

@@ -8,16 +8,17 @@ import type {
 import { isTerminal } from "@engine/contract";
 import type { Delta } from "@engine/sdk/node";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
-import { begin, type Copies, type Copy, tell } from "./copy.ts";
-import { loadFailure } from "./load-workflow.ts";
-import type { FromRunner, LogText } from "./messages.ts";
+import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
 import { HashMismatch, type ModuleCache } from "./module-cache.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { Releases } from "./releases.ts";
-import type { Runner } from "./runner.ts";
-import type { RunnerPool } from "./runner-pool.ts";
+import { loadFailure } from "./runners/load-workflow.ts";
+import type { FromRunner, LogText } from "./runners/messages.ts";
+import type { Runner } from "./runners/runner.ts";
+import type { RunnerMessage, RunnerPool } from "./runners/runner-pool.ts";
 import type { ServiceDesk } from "./service-desk.ts";
 import { WorkerEnded } from "./session.ts";
+import type { StartGate } from "./start-gate.ts";
 import { hasCode, messageOf } from "./transient.ts";
 import type { WarmCopies, WarmCopy } from "./warm-copies.ts";
 import type { Log } from "./world.ts";
@@ -31,10 +32,13 @@ export interface ExecutionsOptions {
   readonly desk: ServiceDesk;
   readonly warm: WarmCopies;
   readonly pool: RunnerPool;
+  readonly gate: StartGate;
   readonly log: Log;
   limits(): ExecutionLimits;
   /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
   onRecovered(): void;
+  /** Cancels were handed over: the server waits to hear that they have arrived (DSP-9). */
+  onCancelling(): void;
   /** The log of an assignment behind `from`, as far as its frame left it out. */
   missing(assignment: Assignment, from: number): Promise<LogText>;
 }
@@ -67,7 +71,15 @@ export class Executions {
     const fresh = { execution_id, module_hash: module.hash, name, generation, seq: head };
     const warm = this.#draining ? undefined : this.#options.warm.take(fresh);
     const copy = copies.add({ ...fresh, listening: listen }, warm?.number);
-    const runner = this.#draining ? undefined : (warm?.runner ?? pool.pick());
+    if (!this.#draining && !pool.offers(assignment.runner)) {
+      this.#options.log.error(
+        { execution_id, runner: assignment.runner },
+        "an execution needs a runner that this worker does not have; it goes back to the queue",
+      );
+      this.release(copy, "runner_lost");
+      return;
+    }
+    const runner = this.#draining ? undefined : (warm?.runner ?? pool.pick(assignment));
     if (!runner) {
       this.#isWithoutRunner = !this.#draining;
       this.release(copy, this.#draining ? "draining" : "overloaded");
@@ -84,7 +96,8 @@ export class Executions {
   events({ execution_id, generation, base_seq, events }: FrameData<"events">): void {
     const copy = this.#held(execution_id, generation);
     if (!copy) return;
-    if (base_seq <= copy.seq) copy.seq = Math.max(copy.seq, base_seq + events.length);
+    learn(copy, base_seq, base_seq + events.length);
+    if (events.some(({ type }) => type === "WORKFLOW_CANCELLING")) this.#options.onCancelling();
     tell(copy, { kind: "events", copy: copy.number, base_seq, events });
   }
 
@@ -138,7 +151,7 @@ export class Executions {
     void this.#release(copy, reason, error);
   }
 
-  message(runner: Runner, message: FromRunner): void {
+  message(runner: Runner, message: RunnerMessage): void {
     if (message.kind === "ready") {
       if (this.#isWithoutRunner) this.#options.onRecovered();
       this.#isWithoutRunner = false;
@@ -161,6 +174,10 @@ export class Executions {
       case "request":
         void this.#serve(copy, message);
         break;
+      case "stalled":
+        // What it has to do next is another worker's: all that it has done is in the log (WRK-12).
+        if (this.#options.gate.isLeaving) this.release(copy, "draining");
+        break;
       case "cold":
         this.#startCold(copy, runner);
         break;
@@ -177,9 +194,31 @@ export class Executions {
   }
 
   runnerDied(runner: Runner): void {
+    this.#options.gate.forget(runner);
     this.#options.warm.runnerDied(runner);
-    for (const copy of this.#options.copies.all()) {
-      if (copy.runner === runner) this.release(copy, "runner_lost");
+    for (const copy of this.#on(runner)) this.release(copy, "runner_lost");
+  }
+
+  /** Some code does not let its runner answer. */
+  runnerStalled(runner: Runner, number: number, seconds: number): void {
+    const execution_id = this.#options.copies.numbered(number)?.execution_id ?? null;
+    this.#options.log.error(
+      { execution_id, seconds, executions: runner.load },
+      "code does not let its runner answer: the execution named here was entered last; move long computations to a runner process, or let them await something now and then",
+    );
+  }
+
+  /** It is about to end: what it ran goes elsewhere, and only the one to blame has that counted. */
+  runnerStuck(runner: Runner, number: number, seconds: number): void {
+    this.#options.gate.forget(runner);
+    const execution_id = this.#options.copies.numbered(number)?.execution_id ?? null;
+    this.#options.log.error(
+      { execution_id, seconds, executions: runner.load },
+      "a runner is ended because code does not let it answer; its executions go back to the queue",
+    );
+    this.#options.warm.runnerDied(runner);
+    for (const copy of this.#on(runner)) {
+      this.release(copy, copy.number === number ? "stuck" : "neighbour");
     }
   }
 
@@ -303,12 +342,13 @@ export class Executions {
   #leave(copy: Copy, { state }: Delta): void {
     const { runner } = copy;
     this.#remove(copy);
-    if (runner && !isTerminal(state)) this.#options.warm.keep({ ...copy, runner });
+    if (runner?.isShared && !isTerminal(state)) this.#options.warm.keep({ ...copy, runner });
   }
 
   #remove(copy: Copy): void {
-    if (copy.runner) copy.runner.load--;
+    const { runner } = copy;
     copy.runner = undefined;
+    if (runner) this.#options.pool.left(runner);
     this.#options.copies.remove(copy);
   }
 
@@ -316,8 +356,12 @@ export class Executions {
     const { runner } = copy;
     if (!runner) return;
     runner.post([{ kind: "stop", copy: copy.number, reason }]);
-    runner.load--;
     copy.runner = undefined;
+    this.#options.pool.left(runner);
+  }
+
+  #on(runner: Runner): Copy[] {
+    return this.#options.copies.all().filter((copy) => copy.runner === runner);
   }
 
   #held(execution_id: string, generation: number): Copy | undefined {

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import {
   EngineError,
+  Heartbeat,
+  Poll,
   SESSION_HEADER,
   sseComment,
   sseText,
@@ -13,6 +15,7 @@ import { type HttpLinkOptions, httpLink } from "./http-link.ts";
 import { isTransient } from "./transient.ts";
 
 const ref = { worker: "builder", session: "secret" };
+const IDLE = Heartbeat.parse({ running: [], slots_free: 1 });
 
 interface Seen {
   request: IncomingMessage;
@@ -44,6 +47,7 @@ async function listen(handle: (seen: Seen, response: ServerResponse) => void, pr
   return {
     seen,
     link,
+    url: `http://127.0.0.1:${port}${prefix}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -93,7 +97,7 @@ test("an error of the server is thrown as it was, and only 429 and 5xx may be tr
     const error = errors.shift();
     if (error) json(response, error.toBody(), error.status);
   });
-  const beat = () => server.link().heartbeat(ref, { running: [], slots_free: 1 });
+  const beat = () => server.link().heartbeat(ref, IDLE);
   const unknown = await beat().catch((error: unknown) => error);
   expect(unknown).toMatchObject({ code: "session_unknown", message: "no such session" });
   expect(isTransient(unknown)).toBe(false);
@@ -194,7 +198,10 @@ test("EXE-49a a cached output comes back as the text it was kept as; null is a h
 
 test("WRK-7 the stream brings frames in order, whatever pieces they travel in", async () => {
   const frames: WorkerFrame[] = [
-    { event: "welcome", data: { server_time: "2026-01-01T00:00:00Z", keep: [], drop: [] } },
+    {
+      event: "welcome",
+      data: { replica: "r", server_time: "2026-01-01T00:00:00Z", keep: [], drop: [] },
+    },
     { event: "listen", data: { execution_id: "ü—\n", on: true } },
     { event: "ping", data: {} },
   ];
@@ -249,4 +256,70 @@ test("an address nobody listens on rejects as trouble on the way", async () => {
   const link = httpLink({ baseUrl: "http://127.0.0.1:1" });
   const error = await link.disconnect(ref).catch((thrown: unknown) => thrown);
   expect(isTransient(error)).toBe(true);
+});
+
+test("WRK-10 a poll is one request, which may be kept back longer than any other call", async () => {
+  const frame = { event: "ping", data: {} };
+  let answer = () => {};
+  await using server = await listen((_, response) => {
+    answer = () => json(response, { frames: [frame] });
+    setTimeout(() => answer(), 60);
+  });
+  const poll = Poll.parse({ running: [], slots_free: 1, wait_seconds: 1 });
+
+  expect(await server.link({ timeoutMs: 30 }).poll(ref, poll)).toEqual([frame]);
+  expect(server.seen[0]?.request.url).toBe("/workers/builder/poll");
+  expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual(poll);
+});
+
+test("WRK-13 of several addresses the next one is used when one is away, for as long as it answers", async () => {
+  let isAway = false;
+  const answer = (_: unknown, response: ServerResponse) =>
+    isAway ? json(response, {}, 503) : json(response, { items: [] });
+  await using first = await listen(answer);
+  await using second = await listen((_, response) => json(response, { items: [] }));
+  const link = httpLink({ baseUrl: ["http://127.0.0.1:1", first.url, second.url] });
+  const send = () => link.checkpointsText(ref, '{"items":[]}');
+
+  await expect(send()).rejects.toSatisfy(isTransient);
+  await send();
+  await send();
+  expect([first.seen.length, second.seen.length]).toEqual([2, 0]);
+  isAway = true;
+  await expect(send()).rejects.toSatisfy(isTransient);
+  await send();
+  expect([first.seen.length, second.seen.length]).toEqual([3, 1]);
+});
+
+test("WRK-13 a link that leaves a server goes by a new connection, to the next address", async () => {
+  const ports = new Set<number | undefined>();
+  await using only = await listen(({ request }, response) => {
+    ports.add(request.socket.remotePort);
+    json(response, { items: [] });
+  });
+  const link = only.link();
+  await link.checkpointsText(ref, '{"items":[]}');
+  link.leaveServer();
+  await link.checkpointsText(ref, '{"items":[]}');
+  expect(ports.size).toBe(2);
+
+  await using other = await listen((_, response) => json(response, { items: [] }));
+  const both = httpLink({ baseUrl: [only.url, other.url] });
+  both.leaveServer();
+  await both.checkpointsText(ref, '{"items":[]}');
+  expect(other.seen).toHaveLength(1);
+});
+
+test("WRK-7 a stream that brings a frame without an end is given up", async () => {
+  await using server = await listen((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("event: ping\ndata: ");
+    const piece = "x".repeat(1024 * 1024);
+    const more = () => response.destroyed || response.write(piece, more);
+    more();
+  });
+  const frames: unknown[] = [];
+  const connection = await server.link().connect(ref, [], (frame) => frames.push(frame));
+  await connection.closed;
+  expect(frames).toEqual([]);
 });

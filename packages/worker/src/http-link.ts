@@ -19,9 +19,15 @@ import { CheckpointStreams } from "./checkpoint-streams.ts";
 import { createRequests, type Send, textOf } from "./http-request.ts";
 import type { TextLink } from "./text-link.ts";
 
+/** In characters. A server does not keep more than 64 MiB for a stream either (WRK-7). */
+const LONGEST_FRAME = 64 * 1024 * 1024;
+
 export interface HttpLinkOptions {
-  /** Where the server is: `http://127.0.0.1:8000`; https and a path prefix work too. */
-  readonly baseUrl: string;
+  /**
+   * Where the server is: `http://127.0.0.1:8000`; https and a path prefix work too. Of several
+   * addresses one is used for as long as it answers, then the next.
+   */
+  readonly baseUrl: string | readonly string[];
   /** How long a call may take before it counts as network trouble. */
   readonly timeoutMs?: number;
   /** How long a checkpoint stream may take to begin before plain requests are used instead. */
@@ -30,7 +36,7 @@ export interface HttpLinkOptions {
 
 /**
  * The worker protocol over HTTP. Small answers are checked against the contract. Answers to
- * checkpoints and frames are not: they are the hot path, their values can be large, and the server
+ * checkpoints and polls, and frames, are not: they are the hot path, their values can be large, and the server
  * that wrote them speaks the protocol number that registration agreed on.
  */
 export function httpLink(options: HttpLinkOptions): TextLink {
@@ -39,7 +45,10 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     `/workers/${encodeURIComponent(worker)}/${path}`;
   const of = (ref: SessionRef, execution_id: string, path: string) =>
     at(ref, `executions/${encodeURIComponent(execution_id)}/${path}`);
-  const { send, openLines } = createRequests(baseUrl, { timeoutMs, streamBeginMs });
+  const { send, openLines, leaveServer } = createRequests([baseUrl].flat(), {
+    timeoutMs,
+    streamBeginMs,
+  });
   const streams = new CheckpointStreams((ref) =>
     openLines(at(ref, "checkpoints/stream"), ref.session),
   );
@@ -77,6 +86,10 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     checkpointsText,
     progressText,
     eventsText,
+    leaveServer() {
+      leaveServer();
+      streams.close();
+    },
     async register(registration) {
       const body = JSON.stringify(registration);
       return WorkerRegistered.parse(await post("/workers/register", undefined, body));
@@ -88,6 +101,12 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     async heartbeat(ref, heartbeat) {
       const body = JSON.stringify(heartbeat);
       return HeartbeatAnswer.parse(await post(at(ref, "heartbeat"), ref.session, body));
+    },
+    async poll(ref, poll) {
+      const waitMs = poll.wait_seconds * 1000;
+      const [path, body] = [at(ref, "poll"), JSON.stringify(poll)];
+      const answer = await send({ method: "POST", path, session: ref.session, body, waitMs });
+      return (JSON.parse(await textOf(answer)) as { frames: readonly WorkerFrame[] }).frames;
     },
     checkpoints(ref, items) {
       return checkpointsText(ref, JSON.stringify({ items }));
@@ -157,15 +176,21 @@ async function openStream(
   response.socket.setTimeout(0);
   let open = true;
   const parser = createParser({
+    maxBufferSize: LONGEST_FRAME,
     onEvent({ event, data }) {
       if (!open) return;
       const frame = frameOf(event, data);
       if (frame) onFrame(frame);
       else response.destroy();
     },
+    onError({ type }) {
+      if (type === "max-buffer-size-exceeded") response.destroy();
+    },
   });
   response.setEncoding("utf8");
-  response.on("data", (chunk: string) => parser.feed(chunk));
+  response.on("data", (chunk: string) => {
+    if (!response.destroyed) parser.feed(chunk);
+  });
   return {
     close() {
       open = false;

@@ -1,8 +1,13 @@
 /** One HTTP call of a worker, on node:http itself: a step of an execution waits for it. */
-import * as http from "node:http";
-import * as https from "node:https";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { EngineError, ErrorBody, SESSION_HEADER } from "@engine/contract";
 import { LineStream } from "./line-stream.ts";
+import { Servers } from "./servers.ts";
+
+/** Just below the longest string there can be: one character more would end the process. */
+const MOST_CHARACTERS = 500_000_000;
+/** Answers of a server that cannot work, or of a proxy that does not reach one. */
+const AWAY = [502, 503, 504];
 
 export interface HttpCall {
   readonly method: "GET" | "POST" | "PUT";
@@ -11,36 +16,33 @@ export interface HttpCall {
   readonly session?: string;
   /** JSON text. */
   readonly body?: string;
+  /** How long the server may keep its answer back, on top of the time any call may take. */
+  readonly waitMs?: number;
 }
 
 export interface HttpRequests {
   readonly send: Send;
   /** Opens a request that goes on sending lines while it is answered. */
   readonly openLines: (path: string, session: string) => LineStream;
+  /** What is sent from now on goes by a new connection, to the next address. */
+  readonly leaveServer: () => void;
 }
 
 /** Sends a call and gives the answer's head; only a 2xx arrives, anything else rejects. */
-export type Send = (call: HttpCall) => Promise<http.IncomingMessage>;
+export type Send = (call: HttpCall) => Promise<IncomingMessage>;
 
 export function createRequests(
-  baseUrl: string,
+  baseUrls: readonly string[],
   { timeoutMs, streamBeginMs: beginMs }: { timeoutMs: number; streamBeginMs: number },
 ): HttpRequests {
-  const base = new URL(baseUrl);
-  const { request, Agent } = base.protocol === "https:" ? https : http;
-  const target = {
-    agent: new Agent({ keepAlive: true, scheduling: "lifo" }),
-    host: base.hostname.replace(/^\[|\]$/g, ""),
-    port: base.port || (base.protocol === "https:" ? 443 : 80),
-    timeout: timeoutMs,
-  };
-  const prefix = base.pathname.replace(/\/$/, "");
+  const servers = new Servers(baseUrls);
 
   const openLines = (path: string, session: string) => {
+    const { request, prefix, host, port } = servers.current;
     const headers = { "content-type": "application/x-ndjson", [SESSION_HEADER]: session };
     // Not from the pool: the connection is never given back.
-    const options = { ...target, agent: false, timeout: 0, method: "POST", headers } as const;
-    const refused = async (response: http.IncomingMessage) =>
+    const options = { host, port, agent: false, timeout: 0, method: "POST", headers } as const;
+    const refused = async (response: IncomingMessage) =>
       answerError(`POST ${path}`, response.statusCode ?? 0, await textOf(response));
     return new LineStream(request({ ...options, path: prefix + path }), {
       timeoutMs,
@@ -49,32 +51,42 @@ export function createRequests(
     });
   };
 
-  const send: Send = async ({ method, path, session, body }) => {
-    const headers: http.OutgoingHttpHeaders = {};
+  const send: Send = async ({ method, path, session, body, waitMs = 0 }) => {
+    const headers: OutgoingHttpHeaders = {};
     if (body !== undefined) headers["content-type"] = "application/json";
     if (session !== undefined) headers[SESSION_HEADER] = session;
-    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      const sent = request({ ...target, method, path: prefix + path, headers }, resolve);
-      sent.on("error", reject);
+    const server = servers.current;
+    const { request, prefix, host, port, agent } = server;
+    const timeout = timeoutMs + waitMs;
+    const target = { host, port, agent, timeout, method, path: prefix + path, headers };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(target, resolve);
+      sent.on("error", (error) => {
+        servers.failed(server);
+        reject(error);
+      });
       sent.on("timeout", () => {
-        sent.destroy(new Error(`no answer to ${method} ${path} within ${timeoutMs} ms`));
+        sent.destroy(new Error(`no answer to ${method} ${path} within ${timeout} ms`));
       });
       // Text and head leave in one write; a Buffer would be written beside the head.
       sent.end(body);
     });
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
+    if (AWAY.includes(status)) servers.failed(server);
     throw answerError(`${method} ${path}`, status, await textOf(response));
   };
-  return { send, openLines };
+  return { send, openLines, leaveServer: () => servers.next() };
 }
 
-export function textOf(response: http.IncomingMessage): Promise<string> {
+export function textOf(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     response.setEncoding("utf8");
     response.on("data", (chunk: string) => {
-      text += chunk;
+      if (text.length + chunk.length > MOST_CHARACTERS) {
+        response.destroy(new Error(`the answer is longer than ${MOST_CHARACTERS} characters`));
+      } else text += chunk;
     });
     response.on("end", () => resolve(text));
     response.on("error", reject);

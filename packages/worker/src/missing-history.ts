@@ -1,5 +1,5 @@
 import type { Assignment, WorkerProtocol } from "@engine/contract";
-import type { LogText } from "./messages.ts";
+import type { LogText } from "./runners/messages.ts";
 import type { Session } from "./session.ts";
 import { readEvents } from "./text-link.ts";
 

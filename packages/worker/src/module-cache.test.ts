@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,14 +15,19 @@ import { HashMismatch, ModuleCache } from "./module-cache.ts";
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
-function createCache({ size = 64, used = [] as string[] } = {}) {
+function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "engine-modules-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function createCache({ size = 64, used = [] as string[], folder = createFolder() } = {}) {
   const bundles = new Map<string, string[]>();
   const fetches: string[] = [];
   const cache = new ModuleCache({
     folder,
     size,
+    clock: Date.now,
     isUsed: (hash) => used.includes(hash),
     async fetch(hash) {
       fetches.push(hash);
@@ -95,4 +108,25 @@ test("RUN-4 the least recently used file goes first, and none that is in use", a
   used.push(a);
   await cache.ensure(d);
   expect(left()).toEqual([a, d]);
+});
+
+test("RUN-4 what an earlier life of the worker left counts too, by when it was used last", async () => {
+  const folder = createFolder();
+  const old = createCache({ folder });
+  const hashes = ["a", "b", "c"].map((text) => old.add(text)) as [string, string, string];
+  for (const hash of hashes) await old.cache.ensure(hash);
+  for (const [i, hash] of hashes.entries()) utimesSync(old.cache.file(hash), i, i);
+  const draft = `${old.cache.file(hashes[0])}.0123.tmp`;
+  writeFileSync(draft, "half");
+  utimesSync(draft, 0, 0);
+
+  const { cache, fetches, add } = createCache({ size: 3, folder });
+  add("a");
+  await cache.ensure(hashes[0]);
+  const d = add("d");
+  await cache.ensure(d);
+  expect(fetches).toEqual([d]);
+  expect(readdirSync(folder).sort()).toEqual(
+    [hashes[0], hashes[2], d].map((hash) => `${hash}.mjs`).sort(),
+  );
 });

@@ -1,13 +1,17 @@
 import { createHash, randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
+
+const STALE_DRAFT_MS = 3_600_000;
 
 export interface ModuleCacheOptions {
   readonly folder: string;
   /** Files to keep; those in use stay beyond it. */
   readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
   /** Reads a bundle from the server. */
   fetch(hash: string): Promise<string>;
   isUsed(hash: string): boolean;
@@ -24,6 +28,7 @@ export class ModuleCache {
   readonly #loading = new Map<string, Promise<void>>();
   /** Hashes in order of use, the latest last. */
   readonly #known = new Set<string>();
+  #adopting: Promise<void> | undefined;
 
   constructor(options: ModuleCacheOptions) {
     this.#options = options;
@@ -50,9 +55,15 @@ export class ModuleCache {
     if (!/^[0-9a-f]{64}$/.test(hash)) {
       throw new EngineError("invalid_input", `a module hash must be 64 hex digits; got "${hash}"`);
     }
+    this.#adopting ??= this.#adopt();
+    await this.#adopting;
     const path = this.file(hash);
     const stored = await readFile(path, "utf8").catch(() => undefined);
-    if (stored !== undefined && sha256(stored) === hash) return this.#use(hash);
+    if (stored !== undefined && sha256(stored) === hash) {
+      const now = new Date(this.#options.clock());
+      await utimes(path, now, now).catch(() => {});
+      return this.#use(hash);
+    }
 
     const bundle = await this.#fetch(hash);
     await mkdir(this.#options.folder, { recursive: true });
@@ -61,6 +72,23 @@ export class ModuleCache {
     await writeFile(draft, bundle);
     await rename(draft, path);
     this.#use(hash);
+  }
+
+  /** What earlier lives of the worker left counts too: the folder does not grow with every start. */
+  async #adopt(): Promise<void> {
+    const { folder, clock } = this.#options;
+    const found: { hash: string; usedAt: number }[] = [];
+    for (const name of await readdir(folder).catch(() => [])) {
+      const [, hash, draft] = /^([0-9a-f]{64})\.mjs(\..*\.tmp)?$/.exec(name) ?? [];
+      const file = hash && (await stat(join(folder, name)).catch(() => undefined));
+      if (!hash || !file) continue;
+      if (!draft) found.push({ hash, usedAt: file.mtimeMs });
+      // Its writer was killed; a fresh one may still be on its way.
+      else if (clock() - file.mtimeMs > STALE_DRAFT_MS) {
+        await rm(join(folder, name), { force: true });
+      }
+    }
+    for (const { hash } of found.sort((a, b) => a.usedAt - b.usedAt)) this.#known.add(hash);
   }
 
   async #fetch(hash: string): Promise<string> {

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { Copies } from "./copy.ts";
 import { ProgressQueues } from "./progress-queues.ts";
 import { FakeServer } from "./testing/fake-server.ts";
+import { setTimer } from "./testing/set-timer.ts";
 import { createTestSession } from "./testing/test-session.ts";
-import { setTimer } from "./testing/test-worker.ts";
 
 interface Sent {
   items: readonly ProgressItem[];

@@ -17,7 +17,10 @@ export const watching = workflow({ name: "watching" }, async (name) => { await t
 const large = task({ name: "large" }, async () => {
   progress("x".repeat(70_000));
   progress("y".repeat(70_000));
+  progress("ü".repeat(40_000));
+  progress(() => "no stored form");
   progress("small");
+  progress("🙂".repeat(16_000));
 });
 export const oversized = workflow({ name: "oversized" }, async () => { await large(); });
 `;
@@ -55,13 +58,13 @@ test("PRG-2 nothing is sent while nobody watches, and everything from joining on
   expect(server.progressItems.map((item) => item.value)).toEqual(["after"]);
 });
 
-test("PRG-3 a value over the limit is dropped with one line of log, others still come", async () => {
+test("PRG-3 values that cannot be sent are dropped with one line of log, others still come", async () => {
   const server = new FakeServer();
   await using worker = await startTestWorker(server);
   const id = server.start("oversized", server.addModule(REPORTING), { watched: true });
   await server.finished(id);
 
-  expect(server.progressItems.map((item) => item.value)).toEqual(["small"]);
+  expect(server.progressItems.map((item) => item.value)).toEqual(["small", "🙂".repeat(16_000)]);
   expect(worker.lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
 });
 

@@ -1,5 +1,5 @@
 import type { EngineError, Failure } from "@engine/contract";
-import { loadFailure } from "./load-workflow.ts";
+import { loadFailure } from "./runners/load-workflow.ts";
 import { hasCode } from "./transient.ts";
 
 /** Whether it is what was sent that the server will not have: whoever sends it again hears the same. */

@@ -4,12 +4,10 @@ import { WORKER_PROTOCOL, type WorkerRegistration } from "@engine/contract";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** What the worker says of itself (WRK-2): one process life under its name. */
-export function registrationOf({
-  name,
-  config,
-  labels,
-  ids,
-}: Pick<WorkerOptions, "name" | "config" | "labels" | "ids">): WorkerRegistration {
+export function registrationOf(
+  { name, config, labels, ids }: Pick<WorkerOptions, "name" | "config" | "labels" | "ids">,
+  { packages, resources }: Pick<WorkerRegistration, "packages" | "resources">,
+): WorkerRegistration {
   return {
     name,
     instance_id: ids(),
@@ -22,6 +20,9 @@ export function registrationOf({
     slots: config.slots,
     runners: config.runners,
     default_runner: config.default_runner,
+    resources,
+    packages,
+    services: [],
   };
 }
 

@@ -1,22 +1,42 @@
-import type { Holding, WorkerConnection, WorkerFrame, WorkerProtocol } from "@engine/contract";
+import type {
+  DispatchMode,
+  Heartbeat,
+  Holding,
+  SessionRef,
+  WorkerConnection,
+  WorkerFrame,
+  WorkerProtocol,
+} from "@engine/contract";
 import { Backoff } from "./backoff.ts";
 import type { Outage } from "./outage.ts";
+import { openPolls } from "./polls.ts";
 import { type Session, WorkerEnded } from "./session.ts";
+import { Silence } from "./silence.ts";
+import { leaveServer } from "./text-link.ts";
 import { delay, type SetTimer } from "./world.ts";
 
 /** A stream without a frame for so many heartbeat intervals counts as down (WRK-8). */
 const SILENT_INTERVALS = 3;
+/** Longest wait that a poll may ask for. */
+const LONGEST_POLL_SECONDS = 30;
 
 export interface ServerStreamOptions {
   readonly link: WorkerProtocol;
   readonly session: Session;
   readonly outage: Outage;
   readonly setTimer: SetTimer;
+  readonly monotonic: () => number;
   readonly random: () => number;
   readonly life: AbortSignal;
+  /** Wins over what the server would like. */
+  readonly dispatch: DispatchMode | undefined;
   /** What the worker holds at this moment: the server reconciles by it (WRK-9). */
   holdings(): readonly Holding[];
+  /** What it says of itself with a poll. */
+  status(): Heartbeat;
   onFrame(frame: WorkerFrame): void;
+  /** Whether the server is heard: only then may bodies start (WRK-8). */
+  onHeard(isHeard: boolean): void;
 }
 
 /** Keeps a stream open for as long as the worker lives. Running bodies do not notice its gaps. */
@@ -24,12 +44,18 @@ export class ServerStream {
   readonly #options: ServerStreamOptions;
   readonly #backoff: Backoff;
   #connection: WorkerConnection | undefined;
+  #mode: DispatchMode = "event";
   /** Grows with every stream; frames of an earlier one are not listened to. */
   #epoch = 0;
 
   constructor(options: ServerStreamOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.random);
+  }
+
+  /** Frames come as answers to polls, each of which is a heartbeat. */
+  get isPolling(): boolean {
+    return this.#mode === "poll";
   }
 
   /** Settles when the worker has ended. */
@@ -53,37 +79,66 @@ export class ServerStream {
     this.#connection?.close();
   }
 
+  /** Goes over to another server in a while; until then the present stream serves on (WRK-13). */
+  async move(ms: number): Promise<void> {
+    const { link, life, setTimer } = this.#options;
+    const epoch = this.#epoch;
+    await delay(setTimer, ms, life);
+    leaveServer(link);
+    if (epoch === this.#epoch) this.reconnect();
+  }
+
   async #once(): Promise<void> {
-    const { link, session, outage, setTimer, holdings, onFrame } = this.#options;
-    const { heartbeat_seconds } = await session.registered();
+    const { session, setTimer, monotonic, onFrame, onHeard } = this.#options;
+    const { heartbeat_seconds, dispatch } = await session.registered();
+    this.#mode = this.#options.dispatch ?? dispatch;
     const epoch = ++this.#epoch;
-    const silence = Promise.withResolvers<void>();
-    let cancel = () => {};
-    // Set anew by every frame, so that a process that was stopped finds it due when it goes on.
-    const rearm = () => {
-      cancel();
-      cancel = setTimer(silence.resolve, SILENT_INTERVALS * heartbeat_seconds * 1000);
+    const longestMs = SILENT_INTERVALS * heartbeat_seconds * 1000;
+    let silence = new Silence({ setTimer, monotonic, longestMs });
+    const listener = {
+      // Frames of a stream that counts as down are not listened to: the next one says it all again.
+      onFrame: (frame: WorkerFrame) => {
+        if (epoch !== this.#epoch || !silence.heard()) return;
+        if (frame.event === "welcome") this.#welcomed();
+        onFrame(frame);
+      },
+      onAnswer: () => void silence.heard(),
     };
 
     try {
       const connection = await session.call((ref) => {
-        rearm();
-        return link.connect(ref, holdings(), (frame) => {
-          if (epoch !== this.#epoch) return;
-          rearm();
-          if (frame.event === "welcome") {
-            this.#backoff.reset();
-            outage.over();
-          }
-          onFrame(frame);
-        });
+        // Not before: the call may have had to wait for a session.
+        silence.end();
+        silence = new Silence({ setTimer, monotonic, longestMs });
+        return this.#open(ref, heartbeat_seconds, listener);
       });
       this.#connection = connection;
-      if (epoch === this.#epoch) await Promise.race([connection.closed, silence.promise]);
+      if (epoch === this.#epoch) {
+        if (this.isPolling) this.#welcomed();
+        await Promise.race([connection.closed, silence.tooLong]);
+      }
       connection.close();
     } finally {
-      cancel();
+      onHeard(false);
+      silence.end();
       this.#connection = undefined;
     }
+  }
+
+  #open(
+    ref: SessionRef,
+    heartbeat_seconds: number,
+    listener: { onFrame(frame: WorkerFrame): void; onAnswer(): void },
+  ): Promise<WorkerConnection> {
+    const { link, holdings } = this.#options;
+    if (!this.isPolling) return link.connect(ref, holdings(), listener.onFrame);
+    const waitSeconds = Math.min(heartbeat_seconds, LONGEST_POLL_SECONDS);
+    return openPolls(ref, { ...this.#options, ...listener, waitSeconds });
+  }
+
+  #welcomed(): void {
+    this.#backoff.reset();
+    this.#options.outage.over();
+    this.#options.onHeard(true);
   }
 }

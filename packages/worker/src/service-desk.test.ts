@@ -1,7 +1,7 @@
 import { EngineError, type SessionRef, type WorkerProtocol } from "@engine/contract";
 import { expect, test } from "vitest";
 import { Copies, type Copy } from "./copy.ts";
-import type { ServiceRequest } from "./messages.ts";
+import type { ServiceRequest } from "./runners/messages.ts";
 import { ServiceDesk } from "./service-desk.ts";
 import { FakeServer } from "./testing/fake-server.ts";
 import { createTestSession } from "./testing/test-session.ts";

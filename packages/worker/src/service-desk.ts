@@ -1,6 +1,6 @@
 import { EngineError, type SessionRef, type WorkerProtocol } from "@engine/contract";
 import type { Copy } from "./copy.ts";
-import type { ServiceAnswer, ServiceRequest, TaskServices } from "./messages.ts";
+import type { ServiceAnswer, ServiceRequest, TaskServices } from "./runners/messages.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { hasCode, messageOf } from "./transient.ts";
 import type { ValuesSource } from "./values-source.ts";

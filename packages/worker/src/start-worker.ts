@@ -1,14 +1,16 @@
 import { setMaxListeners } from "node:events";
+import { Drain } from "./drain.ts";
 import { type Farewell, refusedBy, supersededBy } from "./farewell.ts";
-import { beat, keepHeartbeats } from "./heartbeat.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import { createParts } from "./worker-parts.ts";
 import { within } from "./world.ts";
 
 /** For what is still on its way when a worker stops (WRK-12), and when it must stop now (WRK-13). */
 const FLUSH_MS = 10_000;
-const HURRIED_FLUSH_MS = 2_000;
+const HURRIED_FLUSH_MS = 1_500;
 const DISCONNECT_MS = 2_000;
+const HURRIED_DISCONNECT_MS = 250;
+const HURRIED_CLOSE_MS = 250;
 
 export interface WorkerStatus {
   /** Executions that hold a slot. */
@@ -27,7 +29,7 @@ export interface RunningWorker {
    * session. With `abort` everything is given back at once, also when a stop is under way.
    */
   stop(options?: { abort?: boolean }): Promise<void>;
-  /** Settles when the worker has ended, whoever ended it. */
+  /** Settles when the worker has ended, whoever ended it: an operator may have drained it. */
   readonly stopped: Promise<void>;
 }
 
@@ -36,7 +38,7 @@ export interface RunningWorker {
  * stopped. Rejects only for a configuration that cannot work.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { name, link, config, log, setTimer } = options;
+  const { name, link, config, log, setTimer, monotonic } = options;
   const life = new AbortController();
   // Every wait between two tries listens to it.
   setMaxListeners(0, life.signal);
@@ -44,17 +46,33 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const stopped = Promise.withResolvers<void>();
   const hurry = Promise.withResolvers<void>();
   let isHurried = false;
-  let draining: Promise<void> | undefined;
+  let leaving: Promise<void> | undefined;
 
   const parts = await createParts(options, {
     life: life.signal,
     welcomed: connected.resolve,
-    superseded: (by) => leave(supersededBy(name, by)),
-    refused: (error) => leave(refusedBy(name, error)),
+    drain(seconds) {
+      // Said without a time to one that leaves already, it is said again.
+      if (seconds !== undefined || !leaving) void drain(seconds ?? config.drain_timeout);
+    },
+    superseded: (by) => end(supersededBy(name, by)),
+    refused: (error) => end(refusedBy(name, error)),
   });
-  const { session, stream, heartbeats, copies, warm, executions, pool } = parts;
+  const { session, stream, heartbeats, copies, warm, executions, gate, pool } = parts;
+  const draining = new Drain({
+    copies,
+    setTimer,
+    monotonic,
+    begin() {
+      executions.drain();
+      // At once, so that the server sends no more work here.
+      if (copies.size > 0) void heartbeats.now();
+    },
+    startNothing: () => gate.leave(),
+    releaseAll: () => executions.releaseAll("draining"),
+  });
   void stream.run();
-  void keepHeartbeats(heartbeats);
+  void heartbeats.run();
 
   return {
     name,
@@ -66,37 +84,47 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         isHurried = true;
         hurry.resolve();
       }
-      draining ??= drain();
-      return draining;
+      return drain(abort ? 0 : config.drain_timeout);
     },
   };
 
-  async function drain(): Promise<void> {
-    executions.drain();
-    // At once, so that the server sends no more work here.
-    if (copies.size > 0) void beat(heartbeats);
-    const finished = Promise.race([copies.empty(), hurry.promise]);
-    await within(setTimer, config.drain_timeout * 1000, finished);
-    executions.releaseAll("draining");
-    await within(setTimer, isHurried ? HURRIED_FLUSH_MS : FLUSH_MS, copies.empty());
+  /** Leaves in order; one that is under way is hastened. */
+  function drain(seconds: number): Promise<void> {
+    const over = draining.within(seconds * 1000);
+    leaving ??= leave(over);
+    return leaving;
+  }
+
+  async function leave(drained: Promise<void>): Promise<void> {
+    await drained;
+    await flushed(copies.empty(), FLUSH_MS, HURRIED_FLUSH_MS);
     if (!life.signal.aborted && session.isRegistered) {
       const farewell = session.call((ref) => link.disconnect(ref)).catch(() => {});
-      await within(setTimer, DISCONNECT_MS, farewell);
+      await flushed(farewell, DISCONNECT_MS, HURRIED_DISCONNECT_MS);
     }
-    await end();
+    await close();
+  }
+
+  /** Waits for what is on its way; somebody who is in a hurry by then waits less. */
+  async function flushed(work: Promise<void>, ms: number, hurriedMs: number): Promise<void> {
+    await within(setTimer, ms, Promise.race([work, hurry.promise]));
+    if (isHurried) await within(setTimer, hurriedMs, work);
   }
 
   /** The server has no use for this process: nothing more is written, nothing given back. */
-  function leave({ code, message }: Farewell): void {
+  function end({ code, message }: Farewell): void {
     if (life.signal.aborted) return;
     log.error({ worker: name }, message);
-    void end(() => options.exit(code, message));
+    void close(() => options.exit(code, message));
   }
 
-  async function end(then = () => {}): Promise<void> {
+  async function close(then = () => {}): Promise<void> {
     life.abort();
     executions.dropAll("the worker ends");
-    await pool.close();
+    // Processes of users' code get their time to end, unless somebody is in a hurry.
+    const closed = pool.close();
+    await Promise.race([closed, hurry.promise]);
+    if (isHurried) await within(setTimer, HURRIED_CLOSE_MS, closed);
     then();
     connected.resolve();
     stopped.resolve();

@@ -20,6 +20,8 @@ export interface TextLink extends WorkerProtocol {
   progressText(ref: SessionRef, execution_id: string, body: string): Promise<ProgressAccepted>;
   /** {@link WorkerProtocol.events} with its answer as text. */
   eventsText(ref: SessionRef, execution_id: string, page: LogPage): Promise<string>;
+  /** What is sent from now on goes by a new connection, to another server where there are several. */
+  leaveServer(): void;
 }
 
 type LogPage = Parameters<WorkerProtocol["events"]>[2];
@@ -69,6 +71,11 @@ export async function readEvents(
   if (takesText(link)) return link.eventsText(ref, execution_id, page);
   const { events } = await link.events(ref, execution_id, page);
   return JSON.stringify({ events });
+}
+
+/** Whoever is the server itself has no other one. */
+export function leaveServer(link: WorkerProtocol | TextLink): void {
+  if (takesText(link)) link.leaveServer();
 }
 
 function takesText(link: WorkerProtocol | TextLink): link is TextLink {

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
-import type { ToRunner } from "./messages.ts";
-import type { Runner } from "./runner.ts";
+import type { ToRunner } from "./runners/messages.ts";
+import type { Runner } from "./runners/runner.ts";
 import { WarmCopies, type WarmCopy } from "./warm-copies.ts";
 
 function createRunner() {
   const forgotten: number[] = [];
   const runner: Runner = {
     load: 0,
+    isShared: true,
+    entered: 0,
     loaded: new Set(),
     post(messages: readonly ToRunner[]) {
       for (const message of messages) if (message.kind === "forget") forgotten.push(message.copy);

@@ -1,5 +1,5 @@
 import type { Copy } from "./copy.ts";
-import type { Runner } from "./runner.ts";
+import type { Runner } from "./runners/runner.ts";
 
 /** A copy that waits in its runner's memory, without a slot, for what its execution waits for. */
 export interface WarmCopy

@@ -1,4 +1,4 @@
-import type { Config, Labels, WorkerProtocol } from "@engine/contract";
+import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contract";
 import type { ValuesSource } from "./values-source.ts";
 import type { Log, SetTimer } from "./world.ts";
 
@@ -11,9 +11,13 @@ export interface WorkerOptions {
   readonly values?: ValuesSource;
   /** On top of the configuration's labels, key by key. */
   readonly labels?: Labels;
+  /** How it gets its work; otherwise as the server likes it (WRK-10). */
+  readonly dispatch?: DispatchMode;
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly monotonic: () => number;
   /** A fresh UUIDv7. */
   readonly ids: () => string;
   readonly setTimer: SetTimer;

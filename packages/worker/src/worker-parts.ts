@@ -1,20 +1,24 @@
-import type { WorkerFrame } from "@engine/contract";
+import type { Heartbeat, WorkerFrame, WorkerPackage } from "@engine/contract";
 import { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { Copies } from "./copy.ts";
 import { Executions } from "./executions.ts";
-import type { HeartbeatsOptions } from "./heartbeat.ts";
+import { Health, startLoopLag } from "./health.ts";
+import { Heartbeats } from "./heartbeats.ts";
 import { readMissing } from "./missing-history.ts";
 import { ModuleCache } from "./module-cache.ts";
+import { modulesFolder } from "./modules-folder.ts";
 import { Outage } from "./outage.ts";
 import { ProgressQueues } from "./progress-queues.ts";
 import { isContentRefused, refusedCheckpoint } from "./refused-checkpoint.ts";
 import { registrationOf } from "./registration.ts";
 import { Releases } from "./releases.ts";
-import { RunnerPool } from "./runner-pool.ts";
-import { modulesFolder, runnersOf } from "./runners.ts";
+import { resolvablePackages } from "./resolvable-packages.ts";
+import { openResources } from "./resources.ts";
+import { RunnerPool } from "./runners/runner-pool.ts";
 import { ServerStream } from "./server-stream.ts";
 import { ServiceDesk } from "./service-desk.ts";
 import { Session } from "./session.ts";
+import { StartGate } from "./start-gate.ts";
 import { messageOf } from "./transient.ts";
 import { NO_VALUES } from "./values-source.ts";
 import { WarmCopies } from "./warm-copies.ts";
@@ -22,11 +26,15 @@ import type { WorkerOptions } from "./worker-options.ts";
 
 /** How often a start tries to read a module or a page of history before it gives the slot back. */
 const FETCH_TRIES = 8;
+/** Within which the workers of a server that stops move on, each at a moment of its own (WRK-13). */
+const LONGEST_DELAY_SECONDS = 1;
 
 export interface WorkerEvents {
   /** Aborts when the worker ends. */
   readonly life: AbortSignal;
   welcomed(): void;
+  /** An operator wants it to leave; without a time, in the time that the configuration gives. */
+  drain(seconds?: number): void;
   superseded(by: { host: string; pid: number }): void;
   /** The server wants nothing of this process. */
   refused(error: unknown): void;
@@ -35,41 +43,53 @@ export interface WorkerEvents {
 export interface WorkerParts {
   readonly session: Session;
   readonly stream: ServerStream;
-  readonly heartbeats: HeartbeatsOptions;
+  readonly heartbeats: Heartbeats;
   readonly copies: Copies;
   readonly warm: WarmCopies;
   readonly executions: Executions;
+  readonly gate: StartGate;
   readonly pool: RunnerPool;
 }
 
 /** Builds the parts of a worker and ties them to each other. */
 export async function createParts(
   options: WorkerOptions,
-  { life, welcomed, superseded, refused }: WorkerEvents,
+  { life, welcomed, drain, superseded, refused }: WorkerEvents,
 ): Promise<WorkerParts> {
-  const { link, config, log, setTimer, random } = options;
-  const folder = await modulesFolder(config.home);
-  const runners = runnersOf(config, folder);
-  const world = { link, log, setTimer, random, life, outage: new Outage(log, options.clock) };
+  const { link, config, log, setTimer, monotonic, random } = options;
+  const [folder, resources, packages] = await Promise.all([
+    modulesFolder(config.home),
+    openResources(config.home, config.resources),
+    findPackages(options),
+  ]);
+  const outage = new Outage(log, options.clock);
+  const world = { link, log, setTimer, monotonic, random, life, outage };
+  let isPaused = false;
   const copies = new Copies();
   const warm = new WarmCopies(config.warm_executions);
 
   const session = new Session({
     ...world,
-    registration: registrationOf(options),
+    registration: registrationOf(options, { packages, resources: resources.latest }),
     onRenewed: () => stream.reconnect(),
     onRefused: refused,
   });
   const pool = new RunnerPool({
     ...world,
-    ...runners,
+    config,
+    folder,
+    env: process.env,
     events: {
       message: (runner, message) => executions.message(runner, message),
       died: (runner) => executions.runnerDied(runner),
+      stalled: (...args) => executions.runnerStalled(...args),
+      stuck: (...args) => executions.runnerStuck(...args),
     },
   });
+  const gate = new StartGate(() => new Set(copies.all().flatMap(({ runner }) => runner ?? [])));
   const executions: Executions = new Executions({
     copies,
+    gate,
     log,
     pool,
     lanes: new CheckpointLanes({
@@ -95,6 +115,7 @@ export async function createParts(
     modules: new ModuleCache({
       folder,
       size: config.module_cache_size,
+      clock: options.clock,
       isUsed: (hash) => copies.all().some((copy) => copy.module_hash === hash),
       fetch: (hash) => session.persist((ref) => link.module(ref, hash), { tries: FETCH_TRIES }),
     }),
@@ -106,6 +127,7 @@ export async function createParts(
     }),
     warm,
     onRecovered: () => stream.reconnect(),
+    onCancelling: () => heartbeats.soon(),
     limits: () => session.answer.executions,
     missing: (assignment, from) =>
       readMissing(assignment, from, { link, session, tries: FETCH_TRIES }),
@@ -114,16 +136,64 @@ export async function createParts(
   const stream = new ServerStream({
     ...world,
     session,
+    dispatch: options.dispatch,
     holdings: () => copies.holdings(),
+    status,
     onFrame,
+    onHeard(isHeard) {
+      gate.setHeard(isHeard);
+      if (isHeard) welcomed();
+    },
   });
-  const heartbeats: HeartbeatsOptions = {
+  const heartbeats = new Heartbeats({
     ...world,
     session,
-    status: () => ({ running: copies.holdings(), slots_free: slotsFree() }),
+    isPolling: () => stream.isPolling,
+    status,
     onDrop: (entry) => executions.drop(entry, "not this session's"),
-  };
-  return { session, stream, heartbeats, copies, warm, executions, pool };
+  });
+  const health = new Health({
+    setTimer,
+    thresholdMs: config.loop_lag_threshold * 1000,
+    lag: startLoopLag({ setTimer, now: monotonic }),
+    onChange(isHealthy) {
+      if (isHealthy) log.info({}, "the worker keeps up again, and takes new work");
+      else
+        log.warn({}, "the worker's main loop is blocked too long and often: no new work for now");
+      void heartbeats.now();
+    },
+  });
+  life.addEventListener("abort", () => health[Symbol.dispose]());
+  return { session, stream, heartbeats, copies, warm, executions, gate, pool };
+
+  function status(): Heartbeat {
+    const free = slotsFree();
+    return {
+      status: executions.isDraining ? "draining" : isPaused ? "paused" : "active",
+      healthy: health.healthy,
+      running: copies.holdings(),
+      slots_free: free,
+      metrics: { "engine.running_executions": copies.size, "engine.slots_free": free },
+      resources: resources.latest,
+      stuck_threads: pool.stuckThreads,
+    };
+  }
+
+  function control({ command, timeout_seconds, delay_seconds }: Control): void {
+    switch (command) {
+      case "pause":
+      case "resume":
+        isPaused = command === "pause";
+        void heartbeats.now();
+        break;
+      case "drain":
+        drain(timeout_seconds);
+        break;
+      case "reconnect":
+        void stream.move((delay_seconds ?? random() * LONGEST_DELAY_SECONDS) * 1000);
+        break;
+    }
+  }
 
   function slotsFree(): number {
     if (executions.isDraining) return 0;
@@ -147,13 +217,14 @@ export async function createParts(
         break;
       case "welcome":
         executions.welcome(frame.data);
-        welcomed();
+        // A pause that still holds is said again right behind it; one that was undone is not.
+        if (!stream.isPolling) isPaused = false;
         break;
       case "superseded":
         superseded(frame.data);
         break;
       case "control":
-        stream.reconnect();
+        control(frame.data);
         break;
       case "ping":
         break;
@@ -163,3 +234,16 @@ export async function createParts(
     }
   }
 }
+
+async function findPackages({ config, log }: WorkerOptions): Promise<WorkerPackage[]> {
+  const { packages, leftOut } = await resolvablePackages(config.packages);
+  if (leftOut > 0) {
+    log.warn(
+      { packages: packages.length, left_out: leftOut },
+      "there are more packages here than a worker can tell; name those that workflows ask for in engine.workers.packages",
+    );
+  }
+  return packages;
+}
+
+type Control = Extract<WorkerFrame, { event: "control" }>["data"];

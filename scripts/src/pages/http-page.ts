@@ -30,6 +30,8 @@ const GROUPS: Readonly<Record<keyof typeof routes, string>> = {
   system: "System",
   catalog: "Workflows",
   executions: "Executions",
+  schedules: "Schedules",
+  fleet: "Workers",
   workers: "Worker protocol",
   basic: "Basic interface",
 };

@@ -18,13 +18,20 @@ export function addStartServer(start: Command, io: CliIo): void {
     .command("server")
     .summary("Starts the server.")
     .description(
-      "Starts the server: it keeps every execution, and gives work to the workers that connect. One server per home folder.",
+      "Starts the server: it keeps every execution, and gives work to the workers that connect. One server per home folder; with a PostgreSQL database any number of servers.",
     )
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
     .option("--port <n>", "port to listen on; 0 = any free one, printed (default: 8000)", port)
-    .option("--database-url <url>", "sqlite:<path> (default: sqlite:<home>/engine.db)")
+    .option(
+      "--database-url <url>",
+      "sqlite:<path>, or postgres://user:password@host:port/database (default: sqlite:<home>/engine.db)",
+    )
     .action((flags: ServerFlags) => startServerCommand(io, flags));
-  examples(command, ["start server", "start server --host 0.0.0.0 --port 9000"]);
+  examples(command, [
+    "start server",
+    "start server --host 0.0.0.0 --port 9000",
+    "start server --database-url postgres://engine:secret@db.internal:5432/engine",
+  ]);
 }
 
 async function startServerCommand(io: CliIo, flags: ServerFlags): Promise<void> {

@@ -1,12 +1,25 @@
 import { randomBytes } from "node:crypto";
-import { Labels, type Runner, WorkerRegistration } from "@engine/contract";
+import {
+  type DispatchMode,
+  EngineError,
+  Labels,
+  type Runner,
+  WorkerRegistration,
+} from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import type { Command } from "commander";
 import { UsageError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { createLog } from "../log.ts";
-import { label, runner, seconds, wholeNumber } from "../option-values.ts";
+import {
+  dispatchMode,
+  httpUrl,
+  label,
+  runner,
+  secondsOrZero,
+  wholeNumber,
+} from "../option-values.ts";
 import { processPorts } from "../process-ports.ts";
 import { serveUntilStopped } from "../serve-until-stopped.ts";
 
@@ -14,8 +27,9 @@ interface WorkerFlags {
   readonly label?: Record<string, string>;
   readonly slots?: number;
   readonly runner?: Runner[];
+  readonly dispatch?: DispatchMode;
   readonly drainTimeout?: number;
-  readonly serverUrl?: string;
+  readonly serverUrl?: string[];
 }
 
 export function addStartWorker(start: Command, io: CliIo): void {
@@ -30,24 +44,40 @@ export function addStartWorker(start: Command, io: CliIo): void {
     .option("--slots <n>", "executions at a time; 0 = unlimited", wholeNumber(0))
     .option(
       "--runner <runner>",
-      "how it can run workflows: thread or inline; may be repeated",
+      "how it can run workflows: thread, process or inline; may be repeated, the first is the default",
       runner,
     )
     .option(
+      "--dispatch <mode>",
+      "how it gets work: event (a stream) or poll, for networks that break streams (default: as the server likes)",
+      dispatchMode,
+    )
+    .option(
       "--drain-timeout <seconds>",
-      "how long running work may take to end when it stops",
-      seconds,
+      "how long running work may take to end when it stops; 0 gives it back at once",
+      secondsOrZero,
     )
     .option(
       "--server-url <url>",
-      "server to connect to (default: ENGINE_SERVER_URL, engine.toml, http://127.0.0.1:8000)",
+      "server to connect to; of several the next one is tried when one is away (default: ENGINE_SERVER_URL, engine.toml, http://127.0.0.1:8000)",
+      httpUrl,
     )
-    .action((name: string | undefined, flags: WorkerFlags) => startWorkerCommand(io, name, flags));
+    .action((name: string | undefined, flags: WorkerFlags) =>
+      startWorkerCommand(io, name, flags).catch(refuse),
+    );
   examples(command, [
     "start worker",
     "start worker gpu-1 --label gpu=a100 --label zone=eu --slots 4",
-    "start worker --server-url http://engine.internal:8000",
+    "start worker --runner process --drain-timeout 300",
+    "start worker --server-url http://engine-1:8000 --server-url http://engine-2:8000",
+    "start worker --dispatch poll --server-url https://engine.example.com",
   ]);
+}
+
+/** What the engine itself objects to is a configuration that cannot work (WRK-5). */
+function refuse(error: unknown): never {
+  if (error instanceof EngineError) throw new UsageError(error.message);
+  throw error;
 }
 
 async function startWorkerCommand(
@@ -60,6 +90,7 @@ async function startWorkerCommand(
   if (!isName.success)
     throw new UsageError(`worker name "${name}" ${isName.error.issues[0]?.message}`);
   const config = workerConfig(io, flags);
+  const baseUrl = flags.serverUrl ?? [config.server_url];
   const log = await createLog(config.log_level, io);
   const { httpLink, startWorker } = await import("@engine/worker");
   const signals = io.stopSignals();
@@ -69,20 +100,21 @@ async function startWorkerCommand(
 
   const worker = await startWorker({
     name,
-    link: httpLink({ baseUrl: config.server_url }),
+    link: httpLink({ baseUrl }),
     config: { ...config.workers, home: config.home },
     log,
+    ...(flags.dispatch && { dispatch: flags.dispatch }),
     ...processPorts,
     exit: (code, message) =>
       refused.reject(code === 2 ? new UsageError(message) : new Error(message)),
   });
   void worker.connected.then(() =>
-    log.info({ worker: name, server: config.server_url }, "connected"),
+    log.info({ worker: name, server: baseUrl.join(", ") }, "connected"),
   );
   await serveUntilStopped({
     signals,
-    // A worker that ends by itself says so through `exit`.
-    ended: refused.promise,
+    // One that is not wanted says so through `exit`; one that was drained just ends.
+    ended: Promise.race([refused.promise, worker.stopped]),
     stop: () => worker.stop(),
     abort: () => worker.stop({ abort: true }),
   });
@@ -97,7 +129,7 @@ function workerConfig(io: CliIo, flags: WorkerFlags) {
     cwd: io.cwd,
     env: io.env,
     flags: {
-      server_url: serverUrl,
+      server_url: serverUrl?.[0],
       workers: {
         slots,
         runners,

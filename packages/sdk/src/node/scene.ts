@@ -143,7 +143,8 @@ export class Scene {
     for (const [id, log] of crash.logs) scene.engine.logs.set(id, [...log]);
     for (const { execution_id, session } of crash.rows.values()) {
       if (session === null) continue;
-      scene.engine.change(execution_id, (row) => handOver(row, crash.now, 300_000));
+      const how = { now: crash.now, cancel_timeout_ms: 300_000 };
+      scene.engine.change(execution_id, (row) => handOver(row, how));
     }
     return scene;
   }

@@ -100,7 +100,10 @@ export class Core {
     this.parking = new Parking({
       host,
       isBusy: () => this.#isBusy,
+      isMoving: () => this.#isMoving,
       park: (waiting, pause) => this.#park(waiting, pause),
+      stalled: () => options.port.stalled?.(),
+      isHeld: given.hold ?? false,
     });
     const last = history.at(-1);
     this.outbox = new Outbox({
@@ -529,12 +532,14 @@ export class Core {
   }
 
   get #isBusy(): boolean {
+    return this.isBodyOver || this.cancellation !== undefined || this.#isMoving;
+  }
+
+  get #isMoving(): boolean {
     return (
       !this.#isLive ||
-      this.isBodyOver ||
       this.isDoomed ||
       this.#isStopped ||
-      this.cancellation !== undefined ||
       !this.releases.isIdle ||
       this.outbox.isAwaited
     );

@@ -49,6 +49,7 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
     },
     deliver: (base_seq, events) => core.deliver(base_seq, events),
     listen: (on) => core.progress.listen(on),
+    hold: (on) => core.parking.hold(on),
     stop: (reason) => core.stop(reason),
   };
 }

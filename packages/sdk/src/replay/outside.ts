@@ -20,5 +20,6 @@ export function outside(port: ExecutionPort, host: Host): ExecutionPort {
     // Always sent from a turn of its own, which belongs to nobody.
     checkpoint: (delta) => port.checkpoint(delta),
     progress: (item) => out(() => port.progress(item)),
+    stalled: () => out(() => port.stalled?.()),
   };
 }

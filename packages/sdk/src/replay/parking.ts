@@ -6,8 +6,13 @@ interface ParkingOptions {
   readonly host: Host;
   /** Whether anything else keeps the copy busy. */
   readonly isBusy: () => boolean;
+  /** Whether something is on its way: an event to the log, an outcome to the code. */
+  readonly isMoving: () => boolean;
   /** Nothing is left to do but wait. */
   readonly park: (waiting: readonly Wait[], oldestPause: Call | undefined) => void;
+  /** Nothing is left to do but what is held. */
+  readonly stalled: () => void;
+  readonly isHeld: boolean;
 }
 
 /** A task between two attempts. */
@@ -19,7 +24,8 @@ interface Rest {
 
 /**
  * Knows what an execution waits for and what it does meanwhile, and so the moment when only the
- * outside world can bring it further: then it gives its slot back (EXE-17 rows 4 and 5).
+ * outside world can bring it further: then it gives its slot back (EXE-17 rows 4 and 5), or says that
+ * it is held (WRK-8, WRK-12).
  */
 export class Parking {
   /** Bodies that run, and graces that pass: while there are any, nothing is parked. */
@@ -27,9 +33,25 @@ export class Parking {
   readonly #options: ParkingOptions;
   readonly #waits: Set<Call> = new Set();
   readonly #rests: Map<Call, Rest> = new Map();
+  /** Bodies that wait for leave to start. */
+  readonly #held: Map<Call, () => void> = new Map();
+  #isHeld: boolean;
 
   constructor(options: ParkingOptions) {
     this.#options = options;
+    this.#isHeld = options.isHeld;
+  }
+
+  /** Whether bodies of tasks are kept from starting; those that run go on. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (isHeld) this.soon();
+    else for (const goOn of [...this.#held.values()]) goOn();
+  }
+
+  /** Asked before a body starts. Undefined: now. */
+  leaveToStart(call: Call): Promise<void> | undefined {
+    return this.#isHeld ? this.#keepBack(call) : undefined;
   }
 
   /** A body of the user's, or a short wait that keeps its slot, begins. */
@@ -54,6 +76,7 @@ export class Parking {
     }
     this.#rests.get(call)?.cancelTimer();
     this.#rests.delete(call);
+    if (this.#held.delete(call)) this.#countAbove(call, -1);
     if (this.#waits.delete(call)) this.#countAbove(call, -1);
   }
 
@@ -96,10 +119,14 @@ export class Parking {
 
   /** Looks whether to park once the code has done all it can do by itself. */
   soon(): void {
-    if (this.#waits.size) this.#options.host.drain(() => this.consider());
+    if (this.#waits.size || this.#held.size) this.#options.host.drain(() => this.consider());
   }
 
   consider(): void {
+    if (this.#held.size > 0) {
+      if (this.active === 0 && !this.#options.isMoving()) this.#options.stalled();
+      return;
+    }
     if (this.#waits.size === 0 || this.active > 0 || this.#options.isBusy()) return;
     const waiting: Wait[] = [];
     for (const [{ id, name }, { until }] of this.#rests) {
@@ -109,6 +136,28 @@ export class Parking {
       waiting,
       [...this.#waits].find(({ kind }) => kind === "pause"),
     );
+  }
+
+  #keepBack(call: Call): Promise<void> {
+    return new Promise((resolve) => {
+      const { isRunning } = call;
+      const goOn = () => {
+        if (!this.#held.delete(call)) return;
+        call.isWait = false;
+        this.#countAbove(call, -1);
+        if (isRunning && !call.isConcluded) this.enter(call);
+        resolve();
+      };
+      if (isRunning) {
+        call.isRunning = false;
+        this.active--;
+      }
+      // Whoever gives it up need not give it time: no code of it runs.
+      call.isWait = true;
+      this.#held.set(call, goOn);
+      this.#countAbove(call, 1);
+      this.soon();
+    });
   }
 
   #arm(rest: Rest): void {

@@ -93,6 +93,8 @@ export interface ExecutionPort {
   checkpoint(delta: Delta): Promise<CheckpointReply>;
   /** Takes one progress value; must not throw, may drop it. Only called while somebody listens. */
   progress(item: ProgressItem): void;
+  /** All that is left to do is to start what is held; said again whenever it is held anew. */
+  stalled?(): void;
 }
 
 export interface ExecutionInfo {
@@ -131,6 +133,8 @@ export interface RunningExecution {
   deliver(base_seq: number, events: readonly Event[]): void;
   /** Whether `progress()` values are wanted. */
   listen(on: boolean): void;
+  /** Keeps functions of tasks from starting, or lets them; those that run go on (WRK-8). */
+  hold(on: boolean): void;
   /** Ends the copy at once: signals abort, nothing more is sent. */
   stop(reason: string): void;
 }
@@ -141,6 +145,8 @@ export interface RunOptions {
   readonly history: readonly Event[];
   readonly limits: ExecutionLimits;
   readonly listen: boolean;
+  /** Begins held, as {@link RunningExecution.hold} says. */
+  readonly hold?: boolean;
   readonly port: ExecutionPort;
   readonly host: Host;
   /** Set to check a log against code without going on: nothing is written, no task runs. */

@@ -45,8 +45,9 @@ export class Progress {
     }
     if (this.#warned.has(task.id)) return;
     this.#warned.add(task.id);
-    const message = `a progress value cannot be sent: it has no stored form or exceeds ${PROGRESS_VALUE_BYTES} bytes`;
-    host.log("warn", message, { task_call_id: task.id });
+    const message = `a progress value of ${task.id} was dropped: it has no stored form, or is over ${PROGRESS_VALUE_BYTES} bytes as JSON; further ones of this call are dropped without a word`;
+    const { execution_id } = this.#options.info;
+    host.log("warn", message, { execution_id, task_call_id: task.id });
   }
 
   #pass(item: ProgressItem): void {
@@ -59,8 +60,20 @@ export class Progress {
 function encoded(value: unknown): Encoded | undefined {
   try {
     const { text } = store(value, "value");
-    return text.length > PROGRESS_VALUE_BYTES ? undefined : (JSON.parse(text) as Encoded);
+    return isTooLong(text) ? undefined : (JSON.parse(text) as Encoded);
   } catch {
     return undefined;
   }
+}
+
+function isTooLong(text: string): boolean {
+  let bytes = text.length;
+  if (bytes * 3 <= PROGRESS_VALUE_BYTES) return false;
+  for (let i = 0; i < text.length && bytes <= PROGRESS_VALUE_BYTES; i++) {
+    const unit = text.charCodeAt(i);
+    // In UTF-8 the two halves of a pair share four bytes.
+    const isHalf = unit >= 0xd800 && unit <= 0xdfff;
+    if (unit > 0x7f) bytes += unit > 0x7ff && !isHalf ? 2 : 1;
+  }
+  return bytes > PROGRESS_VALUE_BYTES;
 }

@@ -202,9 +202,15 @@ export class TaskAttempts {
     if (at === "none") this.#emit("TASK_ROLLBACK_STARTED", { reason: "cancel" });
     const provided = await this.#provide(1);
     if (provided) return this.#emitDurably("TASK_ROLLBACK_FAILED", provided);
+    const { parking } = this.#core;
+    const held = parking.leaveToStart(this.#call);
+    if (held) await held;
     const late = `rollback of ${this.#call.id} took longer than rollback_timeout, ${limits.rollback_timeout}s`;
     const context = this.#context(1, null);
+    parking.active++;
     const result = await this.#runFor(limits.rollback_timeout * 1000, context, rollback, late);
+    parking.active--;
+    parking.soon();
     if (result.failure) return this.#emitDurably("TASK_ROLLBACK_FAILED", result.failure);
     await this.#emitDurably("TASK_ROLLBACK_COMPLETED", null);
   }
@@ -232,6 +238,8 @@ export class TaskAttempts {
     const isInvalid = schema !== undefined && (await this.#checkInput());
     if (again && !isInvalid && !(await this.#provide(again.attempt))) {
       const { body, attempt, failure } = again;
+      const held = this.#core.parking.leaveToStart(this.#call);
+      if (held) await held;
       const context = this.#context(attempt, failure);
       const { host } = this.#core.options;
       await reach.run(this.#call, this.#counts, (scope) =>
@@ -310,6 +318,8 @@ export class TaskAttempts {
   async #attempt(attempt: number): Promise<Result> {
     const missing = await this.#provide(attempt);
     if (missing) return { failure: missing };
+    const held = this.#core.parking.leaveToStart(this.#call);
+    if (held) await held;
     if (this.#isAborted) {
       // Given up meanwhile: there is no body yet that could be told.
       this.#core.cancel(this.#call);
@@ -361,7 +371,9 @@ export class TaskAttempts {
 
   /** Runs a rollback or fallback. */
   #body(failure: Failure, body: Body): Promise<Result> {
-    return this.#run(this.#context(failure.attempts, failure), body);
+    const run = () => this.#run(this.#context(failure.attempts, failure), body);
+    const held = this.#core.parking.leaveToStart(this.#call);
+    return held ? held.then(run) : run();
   }
 
   /** Runs one function of the task in a scope and group of its own; open calls end with it. */

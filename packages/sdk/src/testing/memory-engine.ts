@@ -74,6 +74,8 @@ export class MemoryEngine {
   readonly rows: Map<string, ExecutionRow> = new Map();
   readonly logs: Map<string, Event[]> = new Map();
   readonly progress: unknown[] = [];
+  /** Executions whose copies said that all they have left to do is held; one entry each time. */
+  readonly stalled: string[] = [];
   /** Called with every delta before it is decided; may wait, to reorder what happens. */
   onDelta: (execution_id: string, delta: Delta) => Promise<void> | void = () => {};
   /** Called with every answer before the copy gets it; may give it another. */
@@ -242,8 +244,8 @@ export class MemoryEngine {
   fence(execution_id: string): void {
     this.#copies.delete(execution_id);
     if (this.row(execution_id).session === null) return;
-    const now = this.#options.clock();
-    this.change(execution_id, (row) => handOver(row, now, CANCEL_TIMEOUT_MS));
+    const how = { now: this.#options.clock(), cancel_timeout_ms: CANCEL_TIMEOUT_MS };
+    this.change(execution_id, (row) => handOver(row, how));
   }
 
   /** Takes it from its copy and gives it back under a new generation. */
@@ -282,6 +284,7 @@ export class MemoryEngine {
         return this.onReply(execution_id, delta, reply);
       },
       progress: (item) => void this.progress.push(item.value),
+      stalled: () => void this.stalled.push(execution_id),
     };
   }
 

@@ -10,6 +10,7 @@ import {
   type WorkflowRecord,
 } from "@engine/contract";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
+import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
 import { SOURCE_FILE, transpile } from "./bundle.ts";
 import { contentHash, sourceHash } from "./content-hash.ts";
 import { extractWorkflows } from "./extract.ts";
@@ -24,20 +25,28 @@ interface LoadedModule {
   readonly ref: Assignment["module"];
 }
 
+export interface CatalogParts {
+  readonly store: Store;
+  /** Without it, declared schedules are left alone. */
+  readonly schedules?: ScheduleDeclarations | undefined;
+}
+
 /** Bundles kept in memory; past it they are read from the store again. */
 const LOADED_MODULES = 256;
 
 /** The registered workflows: their versions, sources and bundles. */
 export class Catalog {
   readonly #store: Store;
+  readonly #schedules: ScheduleDeclarations | undefined;
   /** Versions that were asked for: every start needs one. Latest ones under the bare name. */
   readonly #versions = new Map<string, StoredVersion>();
   readonly #modules = new Map<string, LoadedModule>();
   /** Grows with every change of the catalog, so that a read from before it is not kept after it. */
   #changes = 0;
 
-  constructor({ store }: { readonly store: Store }) {
+  constructor({ store, schedules }: CatalogParts) {
     this.#store = store;
+    this.#schedules = schedules;
   }
 
   /** Registers the workflows of one file, all or none of them (EXE-59, EXE-64). */
@@ -58,17 +67,23 @@ export class Catalog {
       files,
       source_hash: sourceHash(source),
       created_by: options.by,
+      schedules: this.#schedules?.declared(workflows),
     };
     const { dryRun } = options;
     const items = await this.#store.registerVersions(versions, { dryRun });
-    if (!dryRun) this.#changed();
+    if (!dryRun) {
+      this.#changed();
+      this.#schedules?.changed();
+    }
     return { items: [...items], warnings };
   }
 
   /** Deletes one version or all: new runs refuse them, executions pinned to them go on (EXE-70). */
   async delete(namespace: string, name: string, version?: number): Promise<void> {
-    const deleted = await this.#store.deleteVersions(namespace, name, version);
+    const put = this.#schedules?.afterDeletion;
+    const deleted = await this.#store.deleteVersions(namespace, name, version, put);
     this.#changed();
+    this.#schedules?.changed();
     if (deleted.length === 0) throw await this.#unknown(namespace, name, version);
   }
 

@@ -11,6 +11,7 @@ import { propertyName } from "./binding.ts";
 import { type Evaluated, evaluate } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
 import { resolve, sdkExport, type Target, unwrap } from "./resolve.ts";
+import { scheduleBuilderOf } from "./schedule-option.ts";
 import type { SourceGraph } from "./source-graph.ts";
 import type { Finding } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
@@ -23,6 +24,9 @@ export interface ReadOptions {
   readonly metadata?: unknown;
   readonly timeout?: unknown;
   readonly durability?: unknown;
+  readonly runner?: unknown;
+  readonly runnerOptions?: unknown;
+  readonly schedule?: unknown;
   readonly secrets?: unknown;
   readonly configs?: unknown;
   readonly authExempt?: unknown;
@@ -39,6 +43,8 @@ export interface Definition {
   readonly description: string | null;
   readonly options: Omit<ReadOptions, "name" | "description">;
   readonly body: Place | undefined;
+  /** Where its `input` and `output` schemas are written. */
+  readonly schemas: { readonly input: Place | undefined; readonly output: Place | undefined };
   readonly findings: readonly Finding[];
 }
 
@@ -94,6 +100,7 @@ export function readDefinition(
     description: typeof description === "string" ? description : describedAbove(graph, place, body),
     options: others,
     body,
+    schemas: { input: writtenAt(evaluated, "input"), output: writtenAt(evaluated, "output") },
     findings,
   };
 }
@@ -122,6 +129,7 @@ function splitArguments(
 export function readOptions(graph: SourceGraph, owner: OptionOwner, place: Place): Evaluated {
   return evaluate(graph, place, {
     wants: (path) => isStaticOption(owner, path),
+    builderOf: (call, path) => scheduleBuilderOf(graph, call, path),
     owner: `${owner}()`,
   });
 }
@@ -146,6 +154,13 @@ export function optionFinding(
     place = { module: place.module, node: place.node.value };
   }
   return { rule, message, place: place ?? call, path };
+}
+
+/** The value of an option, wherever it is written. */
+function writtenAt(evaluated: Evaluated | undefined, option: string): Place | undefined {
+  const place = evaluated?.written.get(option);
+  if (place?.node.type !== "Property") return undefined;
+  return { module: place.module, node: place.node.value };
 }
 
 /** False for what is certainly something else, such as an object of options. */

@@ -1,5 +1,6 @@
 import { OPAQUE } from "@engine/contract";
 import type {
+  CallExpression,
   Node,
   ObjectProperty,
   ObjectPropertyKind,
@@ -26,9 +27,17 @@ export interface Evaluated {
   incomplete: Set<string>;
 }
 
+/** What a builder of the SDK makes of its arguments. */
+export type Built =
+  | { readonly value: unknown; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly option: string; readonly message: string }[] };
+export type Build = (values: readonly unknown[]) => Built;
+
 export interface EvaluateOptions {
   /** Whether the value at this path is wanted; others become {@link OPAQUE} unread. */
   wants(path: readonly string[]): boolean;
+  /** Of a call that stands for a value, what makes it; undefined for every other call. */
+  builderOf?(call: Place & { node: CallExpression }, path: readonly string[]): Build | undefined;
   /** Names the option in messages, such as `workflow() option`. */
   owner: string;
 }
@@ -42,7 +51,7 @@ type Primitive = string | number | bigint | boolean | null | undefined;
 export function evaluate(
   graph: SourceGraph,
   place: Place,
-  { wants, owner }: EvaluateOptions,
+  { wants, builderOf, owner }: EvaluateOptions,
 ): Evaluated {
   const findings: Finding[] = [];
   const written = new Map<string, Place>();
@@ -67,7 +76,34 @@ export function evaluate(
     if (node.type === "Identifier" || node.type === "MemberExpression") {
       return follow(resolve(graph, { module, node }), path);
     }
-    return fail(module, node, path, describe(node));
+    if (node.type === "CallExpression") {
+      const build = builderOf?.({ module, node }, path);
+      if (build) return built(build, { module, node }, path);
+    }
+    return fail(module, node, path, describeExpression(node));
+  }
+
+  /** A builder's options are read as if they stood in place of its call. */
+  function built(
+    build: Build,
+    { module, node: call }: Place & { node: CallExpression },
+    path: readonly string[],
+  ): unknown {
+    const before = findings.length;
+    const values = call.arguments.map((node) =>
+      node.type === "SpreadElement"
+        ? fail(module, node, path, "is a spread")
+        : read(module, node, path),
+    );
+    if (findings.length > before) return OPAQUE;
+    const result = build(values);
+    if (!result.issues) return result.value;
+    for (const { option, message } of result.issues) {
+      const at = [...path, option].filter((part) => part !== "").join(".");
+      const place = (option === "" ? undefined : written.get(at)) ?? { module, node: call };
+      findings.push({ rule: "invalid_option", message, place, path: at });
+    }
+    return OPAQUE;
   }
 
   function follow(target: Target, path: readonly string[]): unknown {
@@ -273,7 +309,7 @@ function brief(text: string): string {
   return line.length <= 60 ? line : `${line.slice(0, 60)}…`;
 }
 
-function describe({ type }: Node): string {
+export function describeExpression({ type }: Node): string {
   if (/^(?:Call|New|TaggedTemplate|Import)Expression$/.test(type)) return "is a call";
   if (/^(?:Conditional|Logical|Chain)Expression$/.test(type)) return "is a conditional";
   if (/^(?:ArrowFunctionExpression|Function)/.test(type)) return "is a function";

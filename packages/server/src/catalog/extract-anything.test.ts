@@ -8,7 +8,9 @@ import { task, workflow } from "@engine/sdk";|import * as e from "@engine/sdk";|
 export const a = workflow(|const t = task(|export default workflow(|e.task({|{ name: "a" },|{ name: "b", retry: {|timeout: "1s",
 metadata: {|async () => {|=> t()|.with({|})|});|}|(|)|,|;|...|const x = |let y = |x|y.z|export { x };|export { x as w } from "./b.ts"
 \`\${|\`|"|'|1n +|+|typeof|delete x.y|x.push(x)|/** doc */|// line|/*|*/|/|{ [x]: 1 }|class A {|function f(|for (const q of x)|if (x)|fetch(x)
-process.env.A|import("./b.ts")|<T>|as const|undefined|__proto__|😀|\\u2028|enum E { A }|@|#|\\|0|-1|name|task|workflow`
+process.env.A|import("./b.ts")|<T>|as const|undefined|__proto__|😀|\\u2028|enum E { A }|@|#|\\|0|-1|name|task|workflow
+import * as z from "zod";|input: z.object({|z.array(|z.lazy(() =>|.optional()|.extend({|.shape.x|.pick({ x: true })|get x() { return z.array(x); }|z.string()
+type A = {|type A<T> = T|interface B extends A {|x: A;|x?: B[];|[k: string]: A|z.infer<typeof x>|Pick<A, "x">|Record<string, B>|async (input: A) => {}) ;|workflow<A, B>({ name: "a" },`
   .split(/[|\n]/)
   .filter((snippet) => snippet !== "");
 
@@ -44,7 +46,10 @@ test("any text at all gives workflows or issues with a place, never a crash", ()
 test("a file cut off anywhere is refused or read, never a crash", () => {
   const whole = `import { task, workflow } from "@engine/sdk";
 const t = task({ name: "t", retry: { maxAttempts: 1 + 1 } }, async (x: { a: \`\${string}\` }) => x);
-export const a = workflow({ name: "a", ...{ timeout: "1s" } }, async (x) => { for (const y of [x]) await t(y); });`;
+export const a = workflow({ name: "a", ...{ timeout: "1s" } }, async (x) => { for (const y of [x]) await t(y); });
+import * as z from "zod"; type In<T> = { a: T; b?: In<T>[] } & Record<"c" | "d", z.infer<typeof S>>;
+const S = z.object({ get s() { return S.optional(); }, e: z.enum(["x"]).default(() => "x") }).extend({ ...{ t: z.lazy(() => S) } });
+export const b = workflow({ name: "b", output: S }, async (x: In<string>): Promise<void> => {});`;
   for (let end = 0; end <= whole.length; end++) {
     const files = [{ path: "a.ts", source: whole.slice(0, end) }];
     const { workflows, issues } = extractWorkflows({ entry: "a.ts", files });

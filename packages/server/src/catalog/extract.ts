@@ -10,6 +10,7 @@ import { nestedWorkflows } from "./nested-workflows.ts";
 import { type Reached, reachFrom } from "./reach.ts";
 import { workflowValues } from "./record-values.ts";
 import { exportOrigin, followOrigin } from "./resolve.ts";
+import { createSchemaReader } from "./schema/schema-reader.ts";
 import { type SourceGraph, sourceGraph, TooIntricate } from "./source-graph.ts";
 import { type Finding, inOrder, type Subject, sourceIssue } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
@@ -54,6 +55,7 @@ function extractFrom(graph: SourceGraph): Extraction {
   const warnings: SourceIssue[] = [];
   const exported = exportedNodes(graph);
   const readTasks = createTaskReader(graph);
+  const readSchemas = createSchemaReader(graph);
   const definitions = graph.modules.flatMap((module) =>
     workflowCalls(graph, module).map((node) => readDefinition(graph, "workflow", { module, node })),
   );
@@ -71,16 +73,21 @@ function extractFrom(graph: SourceGraph): Extraction {
 
     const reached = definition.body ? reachFrom(graph, definition.body) : NOTHING;
     const read = readTasks(reached, subject);
+    const schemas = readSchemas(definition);
     const nested = nestedWorkflows(graph, reached.calls, (node) => nameOf.get(node));
     issues.push(...read.issues);
     nested.issues.forEach(report);
     warnings.push(
-      ...[...reached.warnings, ...nested.warnings].map((each) => sourceIssue(each, subject)),
+      ...[...reached.warnings, ...nested.warnings, ...schemas.warnings].map((each) =>
+        sourceIssue(each, subject),
+      ),
     );
     workflows.push({
       namespace: namespaceOf(definition) ?? DEFAULT_NAMESPACE,
       name: definition.name ?? "",
       description: definition.description,
+      input_schema: schemas.input_schema,
+      output_schema: schemas.output_schema,
       tasks: read.tasks,
       nested_workflows: nested.names,
       ...workflowValues(definition.options),

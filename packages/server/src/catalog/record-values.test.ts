@@ -64,13 +64,34 @@ test("EXE-61 a workflow is read with its options, its tasks and the text above i
           configs: [],
         },
       ],
+      input_schema: {
+        $schema: "https://json-schema.org/draft/2020-12/schema",
+        type: "object",
+        properties: { id: { type: "string" } },
+        required: ["id"],
+      },
+      output_schema: null,
       nested_workflows: [],
       durability: "transient",
       timeout_seconds: 5400,
+      runner: null,
+      runner_options: null,
+      schedule: null,
       secrets: ["A", "B"],
       configs: ["c"],
       metadata: { team: "sales", tags: ["a"] },
     },
+  ]);
+});
+
+test("RUN-2 a workflow is read with its runner; a memory limit without a process is refused", () => {
+  const registered = (options: string) =>
+    extract(`${SDK}export const w = workflow({ name: "w", ${options} }, async () => {});`);
+  expect(
+    registered('runner: "process", runnerOptions: { memoryMb: 256 }').workflows[0],
+  ).toMatchObject({ runner: "process", runner_options: { memory_mb: 256 } });
+  expect(registered("runnerOptions: { memoryMb: 256 }").issues).toMatchObject([
+    { rule: "invalid_option", message: expect.stringContaining('needs runner: "process"') },
   ]);
 });
 
@@ -84,9 +105,14 @@ test("a workflow without options has the defaults", () => {
       name: "hello",
       description: null,
       tasks: [],
+      input_schema: null,
+      output_schema: null,
       nested_workflows: [],
       durability: "durable",
       timeout_seconds: null,
+      runner: null,
+      runner_options: null,
+      schedule: null,
       secrets: [],
       configs: [],
       metadata: {},

@@ -2,9 +2,12 @@ import {
   type ExtractedWorkflow,
   parseDuration,
   type Risk,
+  Runner,
+  type RunnerOptions,
   type TaskRecord,
 } from "@engine/contract";
 import type { ReadOptions } from "./definition.ts";
+import { declaredSchedule } from "./schedule-option.ts";
 
 /**
  * The options of a definition as a record holds them. They have been checked: a wrong or unreadable
@@ -12,7 +15,14 @@ import type { ReadOptions } from "./definition.ts";
  */
 type WorkflowValues = Pick<
   ExtractedWorkflow,
-  "durability" | "timeout_seconds" | "secrets" | "configs" | "metadata"
+  | "durability"
+  | "timeout_seconds"
+  | "runner"
+  | "runner_options"
+  | "schedule"
+  | "secrets"
+  | "configs"
+  | "metadata"
 >;
 
 export function workflowValues(options: ReadOptions): WorkflowValues {
@@ -20,10 +30,18 @@ export function workflowValues(options: ReadOptions): WorkflowValues {
   return {
     durability: options.durability === "transient" ? "transient" : "durable",
     timeout_seconds: timeout === undefined ? null : timeout / 1000,
+    runner: Runner.safeParse(options.runner).data ?? null,
+    runner_options: runnerOptions(options.runnerOptions),
+    schedule: declaredSchedule(options.schedule),
     secrets: names([options.secrets]),
     configs: names([options.configs]),
     metadata: (options.metadata ?? {}) as ExtractedWorkflow["metadata"],
   };
+}
+
+function runnerOptions(value: unknown): RunnerOptions | null {
+  const { memoryMb } = (value ?? {}) as { memoryMb?: unknown };
+  return typeof memoryMb === "number" ? { memory_mb: memoryMb } : null;
 }
 
 const BY_RISK: readonly Risk[] = ["read", "write", "exec", "external"];

@@ -18,6 +18,7 @@ import {
 import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { checkInput } from "../executions/input-check.ts";
 import { pinTo } from "../executions/version-pin.ts";
 import type { CallingExecution } from "./authorize-call.ts";
 
@@ -86,7 +87,15 @@ export class CallResolver {
       const message = `${caller.namespace}/${caller.workflow} may not start ${target}`;
       return refuse("TaskNotAuthorizedError", message, { workflow: target });
     }
-    return { kind: "child", fresh: this.#child(caller, call_id, { start, found }) };
+    const fresh = this.#child(caller, call_id, { start, found });
+    try {
+      checkInput(found.record.input_schema, fresh.input, "input");
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "invalid_input") throw error;
+      const message = `call of ${target}: ${error.message}`;
+      return refuse("InvalidInputError", message, error.details ?? null);
+    }
+    return { kind: "child", fresh };
   }
 
   #child(

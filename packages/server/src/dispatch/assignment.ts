@@ -18,6 +18,9 @@ export function assignmentOf(
     seed: row.seed,
     parent_id: row.parent_id,
     transient: row.transient,
+    runner: row.requirements?.runner ?? null,
+    runner_options:
+      row.requirements?.memory_mb === undefined ? null : { memory_mb: row.requirements.memory_mb },
     ...rest,
   };
 }

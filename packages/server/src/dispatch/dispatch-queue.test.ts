@@ -2,11 +2,19 @@ import { expect, test } from "vitest";
 import { DispatchQueue } from "./dispatch-queue.ts";
 
 function entry(execution_id: string, queued_at = 0, priority = 0) {
-  return { execution_id, queued_at, priority, last_worker: null };
+  return {
+    execution_id,
+    queued_at,
+    priority,
+    last_worker: null,
+    requirements: null,
+    was_lost: false,
+    head: 1,
+  };
 }
 
-function order(queue: DispatchQueue): (string | undefined)[] {
-  return Array.from({ length: queue.size }, (_, i) => queue.at(i)?.execution_id);
+function order(queue: DispatchQueue): string[] {
+  return [...queue.groups()].flatMap((group) => [...group].map((each) => each.execution_id));
 }
 
 test("DSP-4 higher priority goes first, then who waits longer, then the id", () => {

@@ -1,38 +1,46 @@
+import type { Requirements } from "@engine/contract";
 import type { QueuedExecution } from "@engine/store";
+import type { Dispatchable } from "./gate.ts";
 
-/** Executions that wait for a worker, in the order of DSP-4: priority, queue time, id. */
-export class DispatchQueue {
-  readonly #entries: QueuedExecution[] = [];
-  readonly #byId = new Map<string, QueuedExecution>();
+/** A waiting execution in memory. */
+export interface Entry extends QueuedExecution {
+  readonly group: Group;
+}
+
+/**
+ * Those who need the same of a worker: where one of them finds none, none of them does. They wait in
+ * the order of DSP-4: priority, queue time, id.
+ */
+export class Group {
+  /** As JSON text; null = anybody. */
+  readonly key: string | null;
+  readonly requirements: Requirements | null;
+  readonly #entries: Entry[] = [];
+
+  constructor(key: string | null) {
+    this.key = key;
+    this.requirements = key === null ? null : (JSON.parse(key) as Requirements);
+  }
 
   get size(): number {
     return this.#entries.length;
   }
 
-  at(index: number): QueuedExecution | undefined {
-    return this.#entries[index];
+  /** Those that have waited longest first. */
+  [Symbol.iterator](): Iterator<Entry> {
+    return this.#entries[Symbol.iterator]();
   }
 
-  /** The one that is taken last. */
-  get last(): QueuedExecution | undefined {
-    return this.#entries.at(-1);
+  add(entry: Entry): void {
+    const last = this.#entries.at(-1);
+    // Fresh ones come last: nothing to look for.
+    if (!last || compareQueued(last, entry) < 0) this.#entries.push(entry);
+    else this.#entries.splice(this.#placeOf(entry), 0, entry);
   }
 
-  add(entry: QueuedExecution): void {
-    this.remove(entry.execution_id);
-    this.#byId.set(entry.execution_id, entry);
-    this.#entries.splice(this.#placeOf(entry), 0, entry);
-  }
-
-  has(execution_id: string): boolean {
-    return this.#byId.has(execution_id);
-  }
-
-  remove(execution_id: string): void {
-    const entry = this.#byId.get(execution_id);
-    if (!entry) return;
-    this.#byId.delete(execution_id);
-    this.#entries.splice(this.#placeOf(entry), 1);
+  remove(entry: Entry): void {
+    if (this.#entries[0] === entry) this.#entries.shift();
+    else this.#entries.splice(this.#placeOf(entry), 1);
   }
 
   /** Index of the first entry that does not come before this one. */
@@ -48,10 +56,67 @@ export class DispatchQueue {
   }
 }
 
+/** Executions that wait for a worker. One that no worker matches costs those behind it nothing. */
+export class DispatchQueue {
+  readonly #groups = new Map<string | null, Group>();
+  readonly #byId = new Map<string, Entry>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  groups(): Iterable<Group> {
+    return this.#groups.values();
+  }
+
+  add(queued: QueuedExecution): void {
+    const known = this.#byId.get(queued.execution_id);
+    if (known && isSame(known, queued)) return;
+    if (known) this.remove(known.execution_id);
+    const group = this.#groups.get(queued.requirements) ?? new Group(queued.requirements);
+    this.#groups.set(group.key, group);
+    const entry: Entry = { ...queued, group };
+    this.#byId.set(entry.execution_id, entry);
+    group.add(entry);
+  }
+
+  has(execution_id: string): boolean {
+    return this.#byId.has(execution_id);
+  }
+
+  /** Whether it waits here with a log shorter than that. */
+  knows(execution_id: string, head: number): boolean {
+    return (this.#byId.get(execution_id)?.head ?? head) < head;
+  }
+
+  remove(execution_id: string): void {
+    const entry = this.#byId.get(execution_id);
+    if (!entry) return;
+    this.#byId.delete(execution_id);
+    entry.group.remove(entry);
+    if (entry.group.size === 0) this.#groups.delete(entry.group.key);
+  }
+}
+
+/** What the gate looks at of a queued execution. */
+export function dispatchable({ last_worker, was_lost, group }: Entry): Dispatchable {
+  return { last_worker, was_lost, requirements: group.requirements };
+}
+
 export function compareQueued(a: QueuedExecution, b: QueuedExecution): number {
   return (
     b.priority - a.priority ||
     a.queued_at - b.queued_at ||
     (a.execution_id < b.execution_id ? -1 : a.execution_id > b.execution_id ? 1 : 0)
+  );
+}
+
+function isSame(a: QueuedExecution, b: QueuedExecution): boolean {
+  return (
+    compareQueued(a, b) === 0 &&
+    a.requirements === b.requirements &&
+    a.last_worker === b.last_worker &&
+    a.was_lost === b.was_lost &&
+    a.head === b.head
   );
 }

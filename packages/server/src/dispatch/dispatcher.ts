@@ -7,19 +7,28 @@ import {
   type Holding,
   isQueued,
   type NewExecution,
+  type Requirements,
+  type WaitsFor,
 } from "@engine/contract";
 import type { Changed, QueuedExecution } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
+import type { Replicas } from "../replicas/replicas.ts";
 import type { Session } from "../workers/session.ts";
 import type { Sessions } from "../workers/sessions.ts";
 import { historyOf } from "./assigned-history.ts";
 import { assignmentOf } from "./assignment.ts";
 import { reasonOf } from "./claim-reason.ts";
-import { compareQueued, DispatchQueue } from "./dispatch-queue.ts";
-import { gate } from "./gate.ts";
+import {
+  compareQueued,
+  DispatchQueue,
+  dispatchable,
+  type Entry,
+  type Group,
+} from "./dispatch-queue.ts";
+import { type Dispatchable, gate, type WaitReason } from "./gate.ts";
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -27,10 +36,15 @@ interface Parts {
   readonly sessions: Sessions;
   readonly catalog: Catalog;
   readonly progress: ProgressHub;
+  readonly replicas: Pick<Replicas, "isLive" | "me">;
 }
 
-/** Waiting executions that are kept in memory after a look at the store. */
-const READ_LIMIT = 10_000;
+/** Waiting executions that are kept in memory; more wait in the store alone. */
+const MOST = 250_000;
+/** Read at once. */
+const PAGE = 1_000;
+/** How long a worker that hangs on another server has to be given what prefers it (DSP-6). */
+const OTHERS_MS = 200;
 
 /**
  * Gives executions to workers. It looks when something happened (a new row, a resume, a freed slot,
@@ -40,9 +54,14 @@ export class Dispatcher {
   readonly #parts: Parts;
   readonly #ports: EnginePorts;
   readonly #queue = new DispatchQueue();
+  /** Left to a server that holds the preferred worker, until an instant. */
+  readonly #leftToOthers = new Map<string, number>();
   #claimsInFlight = 0;
   /** Rows behind this one were left in the store. */
   #cutOff: QueuedExecution | undefined;
+  /** Rows were announced while no worker hung on this server: they are read when one comes. */
+  #isBehind = false;
+  #isReading = false;
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -52,18 +71,23 @@ export class Dispatcher {
 
   /** Writes a fresh execution; when a worker is free for it, the claim rides in the same commit. */
   async create(fresh: NewExecution): Promise<Changed> {
+    const { preferred_worker = null, requirements = null, not_before = null, now } = fresh;
     // A copied log is not sent along: it may be long, and its claim comes after what it leads to.
-    const isFree = this.#isClear() && !fresh.fork?.history.length;
-    const last_worker = fresh.preferred_worker ?? null;
-    const session = isFree ? this.#choose({ last_worker }) : undefined;
+    const isFree = !fresh.fork?.history.length && !this.#isCrowded(requirements);
+    const isDue = not_before === null || not_before <= now;
+    const wanted = { last_worker: preferred_worker, was_lost: false, requirements };
+    const isHere = isFree && isDue && !this.#hangsElsewhere(wanted);
+    const session = isHere ? this.#choose(wanted) : undefined;
     const { commits } = this.#parts;
     if (!session) return (await commits.create(fresh)).changed;
-    const { worker, id } = session;
-    const commit = commits.create(fresh, { worker, session: id, now: fresh.now });
-    session.claiming.set(fresh.execution_id, commit);
+    const { worker, id, guard } = session;
+    const claimant = { worker, session: id, epoch: guard.epoch, now };
+    const commit = commits.create(fresh, claimant);
+    session.claiming.set(fresh.execution_id, { done: commit, requirements });
     try {
-      const { changed } = await commit;
-      this.#send(session, changed);
+      const { changed, wrote } = await commit;
+      // The session had moved on: then it was created unclaimed.
+      if (wrote && changed.row.session === id) this.#send(session, changed);
       return changed;
     } finally {
       session.claiming.delete(fresh.execution_id);
@@ -77,11 +101,14 @@ export class Dispatcher {
    */
   async adopt(session: Session, holding: Holding): Promise<ExecutionRow | undefined> {
     const { execution_id, generation } = holding;
-    if (gate({ last_worker: session.worker }, [session]).kind !== "claim") return undefined;
+    const isStillMeant = (row: ExecutionRow) => {
+      const isTheirs = row.generation === generation && row.last_worker === session.worker;
+      if (!isTheirs || !isQueued(row)) return false;
+      const wanted = { last_worker: session.worker, was_lost: false };
+      return gate({ ...wanted, requirements: row.requirements }, [session]).kind === "claim";
+    };
     try {
-      const { changed, wrote } = await this.#claim(session, execution_id, (row) => {
-        return row.generation === generation && row.last_worker === session.worker && isQueued(row);
-      });
+      const { changed, wrote } = await this.#claim(session, { execution_id }, isStillMeant);
       return wrote ? changed.row : undefined;
     } catch (error) {
       if (error instanceof EngineError && error.code === "not_found") return undefined;
@@ -90,83 +117,207 @@ export class Dispatcher {
   }
 
   onCommit({ row }: Changed): void {
-    if (isQueued(row)) this.#enqueue(row);
-    else this.#queue.remove(row.execution_id);
+    if (isQueued(row)) this.#enqueue(queuedOf(row));
+    else this.#forget(row.execution_id);
+    this.wake();
+  }
+
+  /** What other servers committed: executions that wait now, and ones that do not. */
+  async onRemote(
+    queued: readonly string[],
+    others: readonly { readonly id: string; readonly head: number }[],
+  ): Promise<void> {
+    // News of two servers may come in the wrong order: the longer log is the newer one.
+    for (const { id, head } of others) if (this.#queue.knows(id, head)) this.#forget(id);
+    if (queued.length === 0) return;
+    if (!this.#hasReady()) {
+      this.#isBehind = true;
+      return;
+    }
+    for (const entry of await this.#ports.store.findQueued(queued)) this.#enqueue(entry);
     this.wake();
   }
 
   /** Gives out what can be given out now. */
   wake(): void {
-    for (let i = 0; i < this.#queue.size && this.#mayClaim(); ) {
-      const entry = this.#queue.at(i);
-      const session = entry && this.#choose(entry);
-      if (!entry || !session) {
-        // It waits; those behind it may match another worker.
-        i++;
-        continue;
-      }
-      this.#queue.remove(entry.execution_id);
-      void this.#dispatch(session, entry.execution_id);
+    if (this.#isClosed) return;
+    if (this.#isBehind && this.#hasReady()) {
+      this.#isBehind = false;
+      this.refresh().catch((error) => this.#failed("could not read the queue", error));
     }
-    if (this.#queue.size === 0 && this.#cutOff && !this.#isClosed) {
+    while (this.#claimsInFlight < this.#ports.config.dispatch.batch_size) {
+      const next = this.#next();
+      if (!next) break;
+      this.#queue.remove(next.entry.execution_id);
+      void this.#dispatch(next.session, next.entry);
+    }
+    if (this.#queue.size === 0 && this.#cutOff) {
       this.#cutOff = undefined;
       this.refresh().catch((error) => this.#failed("could not read the queue", error));
     }
   }
 
-  /** Looks for waiting rows in the store: at the start, and for what a wake-up missed. */
+  /**
+   * Looks for waiting rows in the store: at the start, and for what a wake-up missed. Of a long queue
+   * the end is read too, where what was missed lately is.
+   */
   async refresh(): Promise<void> {
-    const rows = await this.#ports.store.listQueued(READ_LIMIT);
-    this.#cutOff = rows.length === READ_LIMIT ? rows.at(-1) : undefined;
-    for (const row of rows) this.#queue.add(row);
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      const { store } = this.#ports;
+      const end = await store.listQueued({ limit: PAGE, fromEnd: true });
+      for (const row of end) this.#enqueue(row);
+      if (end.length === PAGE) await this.#readAll();
+    } finally {
+      this.#isReading = false;
+    }
     this.wake();
+  }
+
+  /** Why an execution has no worker now, as the gate sees it (DSP-8). */
+  waitsFor(row: ExecutionRow): WaitsFor {
+    const { last_worker, requirements, losses } = row;
+    const wanted = { last_worker, requirements, was_lost: losses.length > 0 };
+    const answer = gate(wanted, this.#everywhere());
+    const code = answer.kind === "wait" ? answer.reason : "workers_full";
+    return { code, message: WAIT_WORDS[code](requirements) };
   }
 
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Nothing waits that would have to be served first. */
-  #isClear(): boolean {
-    return this.#queue.size === 0 && !this.#cutOff && !this.#isClosed;
+  /** Reads on until everything is known, or memory is full; other work comes in between. */
+  async #readAll(): Promise<void> {
+    let after: QueuedExecution | undefined;
+    while (!this.#isClosed) {
+      const page = await this.#ports.store.listQueued({ limit: PAGE, after });
+      const isKnown = page.every(({ execution_id }) => this.#queue.has(execution_id));
+      for (const row of page) this.#queue.add(row);
+      after = page.at(-1);
+      if (page.length < PAGE) {
+        this.#cutOff = undefined;
+        return;
+      }
+      if (this.#queue.size >= MOST) {
+        this.#cutOff = after;
+        return;
+      }
+      // The head is where the others come from: known once, it is known for good.
+      if (isKnown && !this.#cutOff) return;
+      this.wake();
+    }
   }
 
-  #mayClaim(): boolean {
-    if (this.#isClosed || this.#claimsInFlight >= this.#ports.config.dispatch.batch_size) {
-      return false;
+  /** The execution that comes first of those that a worker here could have, with that worker. */
+  #next(): { readonly entry: Entry; readonly session: Session } | undefined {
+    let next: { readonly entry: Entry; readonly session: Session } | undefined;
+    if (!this.#hasRoom()) return undefined;
+    for (const group of this.#queue.groups()) {
+      const entry = this.#firstOf(group);
+      if (!entry || (next && compareQueued(next.entry, entry) < 0)) continue;
+      const session = this.#choose(dispatchable(entry));
+      if (session) next = { entry, session };
     }
+    return next;
+  }
+
+  #firstOf(group: Group): Entry | undefined {
+    for (const entry of group) if (!this.#isLeft(entry, dispatchable(entry))) return entry;
+    return undefined;
+  }
+
+  /** Whether those with the same needs wait already: a fresh one comes behind them. */
+  #isCrowded(requirements: Requirements | null): boolean {
+    if (this.#isClosed || this.#cutOff || this.#isBehind) return true;
+    if (this.#queue.size === 0) return false;
+    const key = requirements === null ? null : JSON.stringify(requirements);
+    for (const group of this.#queue.groups()) {
+      // A free worker goes to whoever has waited for it, whatever else they need.
+      const first = this.#firstOf(group);
+      if (first && (group.key === key || this.#choose(dispatchable(first)))) return true;
+    }
+    return false;
+  }
+
+  #hasReady(): boolean {
+    for (const session of this.#parts.sessions.all()) if (session.isReady) return true;
+    return false;
+  }
+
+  #hasRoom(): boolean {
     for (const { isReady, takesWork, hasFreeSlot } of this.#parts.sessions.all()) {
       if (isReady && takesWork && hasFreeSlot) return true;
     }
     return false;
   }
 
-  #choose(execution: { readonly last_worker: string | null }): Session | undefined {
-    const answer = gate(execution, this.#connected());
+  #choose(wanted: Dispatchable): Session | undefined {
+    const answer = gate(wanted, this.#here());
     return answer.kind === "claim" ? answer.candidate : undefined;
   }
 
-  *#connected(): Generator<Session, void, undefined> {
-    for (const session of this.#parts.sessions.all()) if (session.isReady) yield session;
+  *#here(): Generator<Session, void, undefined> {
+    for (const session of this.#parts.sessions.all()) {
+      if (session.isReady) yield session;
+    }
   }
 
-  #enqueue({ execution_id, priority, queued_at, last_worker }: ExecutionRow): void {
-    const entry = { execution_id, priority, queued_at, last_worker };
+  /** All connected workers; of those on other servers the load is not known. */
+  *#everywhere(): Generator<Session, void, undefined> {
+    for (const session of this.#parts.sessions.all()) {
+      if (session.isReady || this.#isElsewhere(session)) yield session;
+    }
+  }
+
+  #isElsewhere({ isHeld, row, ended }: Session): boolean {
+    const { replica, disconnected_at } = row;
+    if (isHeld || ended || replica === null || disconnected_at !== null) return false;
+    return replica !== this.#parts.replicas.me && this.#parts.replicas.isLive(replica);
+  }
+
+  /** Whether the worker that is preferred hangs on another server, which may have room for it. */
+  #hangsElsewhere({ last_worker, was_lost, requirements }: Dispatchable): boolean {
+    const preferred = requirements?.worker ?? (was_lost ? null : last_worker);
+    const session = preferred === null ? undefined : this.#parts.sessions.findByWorker(preferred);
+    return session !== undefined && this.#isElsewhere(session) && session.takesWork;
+  }
+
+  /** Whether the server of the preferred worker gets its time to take it first. */
+  #isLeft({ execution_id }: Entry, wanted: Dispatchable): boolean {
+    const until = this.#leftToOthers.get(execution_id);
+    if (until !== undefined) return this.#ports.clock() < until;
+    if (!this.#hangsElsewhere(wanted)) return false;
+    this.#leftToOthers.set(execution_id, this.#ports.clock() + OTHERS_MS);
+    this.#ports.setTimer(() => this.wake(), OTHERS_MS);
+    return true;
+  }
+
+  #enqueue(entry: QueuedExecution): void {
     // Rows left in the store come before it: they are read together when their turn comes.
     if (this.#cutOff && compareQueued(entry, this.#cutOff) > 0) return;
     this.#queue.add(entry);
   }
 
-  async #dispatch(session: Session, execution_id: string): Promise<void> {
+  #forget(execution_id: string): void {
+    this.#queue.remove(execution_id);
+    this.#leftToOthers.delete(execution_id);
+  }
+
+  async #dispatch(session: Session, entry: Entry): Promise<void> {
     this.#claimsInFlight++;
     try {
-      const { changed, wrote } = await this.#claim(session, execution_id, () => session.isReady);
+      const { requirements } = entry.group;
+      const wanted = { execution_id: entry.execution_id, requirements };
+      const { changed, wrote } = await this.#claim(session, wanted, () => session.isReady);
+      this.#leftToOthers.delete(entry.execution_id);
       if (wrote) this.#send(session, changed);
       // This worker went away meanwhile. Had somebody been faster, it would not wait any more.
-      else if (isQueued(changed.row)) this.#enqueue(changed.row);
+      else if (isQueued(changed.row)) this.#enqueue(queuedOf(changed.row));
     } catch (error) {
       // The row is as it was; the safety tick finds it again.
-      this.#failed(`could not claim execution ${execution_id}`, error);
+      this.#failed(`could not claim execution ${entry.execution_id}`, error);
     } finally {
       this.#claimsInFlight--;
       this.wake();
@@ -175,10 +326,11 @@ export class Dispatcher {
 
   async #claim(
     session: Session,
-    execution_id: string,
+    wanted: { readonly execution_id: string; readonly requirements?: Requirements | null },
     isStillMeant: (row: ExecutionRow) => boolean,
   ): Promise<{ changed: Changed; wrote: boolean }> {
     const { worker, id } = session;
+    const { execution_id, requirements = null } = wanted;
     const commit = this.#parts.commits.change(
       execution_id,
       (row) => {
@@ -186,9 +338,9 @@ export class Dispatcher {
         return decideClaim(row, { worker, session: id, now: this.#ports.clock() });
       },
       // The claim itself rides the assignment, or the answer to a reconnect.
-      { ownerHas: () => 1 },
+      { ownerHas: () => 1, guard: { ...session.guard, active: true } },
     );
-    session.claiming.set(execution_id, commit);
+    session.claiming.set(execution_id, { done: commit, requirements });
     try {
       return await commit;
     } finally {
@@ -239,3 +391,27 @@ export class Dispatcher {
     if (!this.#isClosed) this.#ports.log.error({ err: error }, message);
   }
 }
+
+function queuedOf(row: ExecutionRow): QueuedExecution {
+  const { execution_id, priority, queued_at, last_worker, requirements, losses, head } = row;
+  return {
+    execution_id,
+    priority,
+    queued_at,
+    last_worker,
+    requirements: requirements === null ? null : JSON.stringify(requirements),
+    was_lost: losses.length > 0,
+    head,
+  };
+}
+
+const WAIT_WORDS: Readonly<Record<WaitReason, (requirements: Requirements | null) => string>> = {
+  no_worker: () => "no worker is connected; start one with `engine start worker`",
+  required_worker: (it) =>
+    `worker ${it?.worker}, which it must have, is not connected or lacks what it needs; start it`,
+  no_matching_worker: (it) =>
+    `no connected worker has what it needs (${Object.keys(it ?? {}).join(", ")}); start one that does`,
+  workers_unavailable: () =>
+    "the workers that match are paused, draining or unhealthy; resume one, or start another",
+  workers_full: () => "the workers that match are full; add slots or workers",
+};

@@ -1,11 +1,21 @@
 import { expect, test } from "vitest";
-import { type Candidate, gate } from "./gate.ts";
+import { type Candidate, type Dispatchable, gate } from "./gate.ts";
 
 function candidate(worker: string, changes: Partial<Candidate> = {}): Candidate {
-  return { worker, load: 0, slots: 64, hasFreeSlot: true, takesWork: true, ...changes };
+  return {
+    worker,
+    runners: ["thread"],
+    packages: [],
+    resources: null,
+    load: 0,
+    hasFreeSlot: true,
+    takesWork: true,
+    reservations: () => [],
+    ...changes,
+  };
 }
 
-const fresh = { last_worker: null };
+const fresh: Dispatchable = { last_worker: null, requirements: null, was_lost: false };
 
 test("DSP-1 the gate says why an execution waits", () => {
   expect(gate(fresh, [])).toEqual({ kind: "wait", reason: "no_worker" });
@@ -18,7 +28,7 @@ test("DSP-1 the gate says why an execution waits", () => {
 test("DSP-6 the original worker is preferred, then the lowest load, then the name", () => {
   const [a, b, c] = [candidate("a", { load: 2 }), candidate("b"), candidate("c")];
   const choice = (last_worker: string | null, workers: Candidate[]) =>
-    gate({ last_worker }, workers);
+    gate({ ...fresh, last_worker }, workers);
   expect(choice("a", [c, b, a])).toMatchObject({ candidate: { worker: "a" } });
   expect(choice(null, [c, b, a])).toMatchObject({ candidate: { worker: "b" } });
   const full = candidate("a", { hasFreeSlot: false });

@@ -2,41 +2,70 @@
  * The gate (DSP-1): the one function that says whether an execution may go to a worker now, and to
  * which. Nothing else chooses; starts, resumes, re-dispatch and adoption all ask here.
  */
+import type { Requirements, WorkerResources } from "@engine/contract";
+import { type Capabilities, lacks, lacksRoom } from "./fits.ts";
+
+/** What the gate looks at of an execution that waits for a worker. */
+export interface Dispatchable {
+  readonly last_worker: string | null;
+  readonly requirements: Requirements | null;
+  /** Its last worker lost it: any other one comes first (LIV-5). */
+  readonly was_lost: boolean;
+}
 
 /** A worker as the gate sees it. */
-export interface Candidate {
-  readonly worker: string;
+export interface Candidate extends Capabilities {
   readonly load: number;
-  readonly slots: number;
   readonly hasFreeSlot: boolean;
   readonly takesWork: boolean;
+  /** As it reported last. */
+  readonly resources: WorkerResources | null;
+  reservations(): Iterable<Requirements>;
 }
+
+export type WaitReason =
+  | "no_worker"
+  | "required_worker"
+  | "no_matching_worker"
+  | "workers_unavailable"
+  | "workers_full";
 
 export type GateAnswer<C extends Candidate> =
   | { readonly kind: "claim"; readonly candidate: C }
-  | {
-      readonly kind: "wait";
-      readonly reason: "no_worker" | "workers_unavailable" | "workers_full";
-    };
+  | { readonly kind: "wait"; readonly reason: WaitReason };
 
 export function gate<C extends Candidate>(
-  execution: { readonly last_worker: string | null },
+  execution: Dispatchable,
   connected: Iterable<C>,
 ): GateAnswer<C> {
-  let reason: "no_worker" | "workers_unavailable" | "workers_full" = "no_worker";
+  const { requirements, last_worker, was_lost } = execution;
+  let reason: WaitReason = requirements?.worker === undefined ? "no_worker" : "required_worker";
   let best: C | undefined;
+  let lastResort: C | undefined;
   for (const candidate of connected) {
+    if (lacks(requirements, candidate) !== undefined) {
+      if (reason === "no_worker") reason = "no_matching_worker";
+      continue;
+    }
     if (!candidate.takesWork) {
-      if (reason === "no_worker") reason = "workers_unavailable";
+      if (reason !== "workers_full") reason = "workers_unavailable";
       continue;
     }
     reason = "workers_full";
-    if (!candidate.hasFreeSlot) continue;
-    // What it did before may be warm there; it only chooses among those that may have it.
-    if (candidate.worker === execution.last_worker) return { kind: "claim", candidate };
-    if (!best || isBetter(candidate, best)) best = candidate;
+    if (!candidate.hasFreeSlot || !hasRoom(execution, candidate)) continue;
+    if (candidate.worker === last_worker) {
+      // What it did before may be warm there; it only chooses among those that may have it.
+      if (!was_lost) return { kind: "claim", candidate };
+      lastResort = candidate;
+    } else if (!best || isBetter(candidate, best)) best = candidate;
   }
-  return best ? { kind: "claim", candidate: best } : { kind: "wait", reason };
+  const chosen = best ?? lastResort;
+  return chosen ? { kind: "claim", candidate: chosen } : { kind: "wait", reason };
+}
+
+function hasRoom({ requirements }: Dispatchable, candidate: Candidate): boolean {
+  if (!requirements?.requests) return true;
+  return !lacksRoom(requirements.requests, candidate.resources, candidate.reservations());
 }
 
 /** Lowest load, then name (DSP-6). */

@@ -186,11 +186,7 @@ test("EXE-43 a cancel that a worker did not hear of is pushed again when its hea
   const { execution_id } = await running(t, worker);
   await cancelOf(t, execution_id);
   await worker.next("events");
-  const beat = (seq: number) =>
-    t.engine.workers.heartbeat(worker.ref, {
-      running: [{ execution_id, generation: 1, seq }],
-      slots_free: 1,
-    });
+  const beat = (seq: number) => worker.beat([{ execution_id, generation: 1, seq }]);
   await beat(4);
   const again = await worker.next("events");
   expect(again).toMatchObject({ base_seq: 4, events: [{ type: "WORKFLOW_CANCELLING" }] });
@@ -219,10 +215,7 @@ test("EXE-43 a worker's own events that are on their way are not pushed back to 
   const { execution_id } = await running(t, worker);
   const frames = worker.frames.length;
   // Its heartbeat left before the answer to its checkpoint arrived.
-  await t.engine.workers.heartbeat(worker.ref, {
-    running: [{ execution_id, generation: 1, seq: 2 }],
-    slots_free: 1,
-  });
+  await worker.beat([{ execution_id, generation: 1, seq: 2 }]);
   await t.time.advance(0);
   expect(worker.frames).toHaveLength(frames);
 });

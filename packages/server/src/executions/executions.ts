@@ -11,6 +11,7 @@ import {
   type Json,
   NAME_RULE,
   notFound,
+  type Requirements,
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
@@ -22,17 +23,19 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveOutput } from "../values/resolve-output.ts";
-import type { Sessions } from "../workers/sessions.ts";
 import { followAfter, followNow } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
+import { refuseMismatch, uniqueOf } from "./idempotency.ts";
+import { checkInput } from "./input-check.ts";
 
 import type {
   CancelRequest,
   FollowOptions,
   FollowRequest,
   ForkRequest,
+  RenameRequest,
   ResumeRequest,
   SignalRequest,
   StartRequest,
@@ -47,7 +50,8 @@ interface Parts {
   readonly commits: Commits;
   readonly catalog: Catalog;
   readonly dispatcher: Dispatcher;
-  readonly sessions: Sessions;
+  /** Whether a worker is connected that could unwind an execution. */
+  readonly hasWorker: () => boolean;
   readonly waiters: Waiters;
   readonly followers: Followers;
   readonly calls: CallResolver;
@@ -65,7 +69,10 @@ export class Executions {
     this.#store = parts.ports.store;
   }
 
-  /** Creates an execution; with a free worker the same commit gives it to that worker. */
+  /**
+   * Creates an execution; with a free worker the same commit gives it to that worker. With an
+   * idempotency key that is known, nothing is created: `existing` says so.
+   */
   start(request: StartRequest): Promise<Changed> {
     return this.#start(this.#ports.ids(), request);
   }
@@ -74,8 +81,8 @@ export class Executions {
     const execution_id = this.#ports.ids();
     const wait = this.#parts.waiters.open(execution_id);
     try {
-      const { row } = await this.#start(execution_id, request);
-      return await wait.until(row, options);
+      const { row, existing } = await this.#start(execution_id, request);
+      return await (existing ? this.wait(row.execution_id, options) : wait.until(row, options));
     } finally {
       wait.close();
     }
@@ -84,9 +91,14 @@ export class Executions {
   /** Settles once the execution exists, so that a refusal is no stream. */
   async startAndFollow(request: StartRequest, options: FollowOptions = {}): Promise<Follower> {
     const execution_id = this.#ports.ids();
-    const follower = this.#parts.followers.open(execution_id, isSettled);
+    const { events } = options;
+    const follower = this.#parts.followers.open(execution_id, { isLast: isSettled, events });
     try {
-      const { row } = await this.#start(execution_id, request);
+      const { row, existing } = await this.#start(execution_id, request);
+      if (existing) {
+        follower.close();
+        return await this.follow({ execution_id: row.execution_id, asRun: true }, options);
+      }
       follower.begin(rowBefore(row), 0, options.detailed ? [] : undefined);
       return this.#limit(follower, options);
     } catch (error) {
@@ -121,10 +133,12 @@ export class Executions {
 
   async resumeAndFollow(request: ResumeRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id } = request;
-    const follower = this.#parts.followers.open(execution_id, isSettled);
+    const { events } = options;
+    const follower = this.#parts.followers.open(execution_id, { isLast: isSettled, events });
     try {
-      const { row, events } = await this.resume(request);
-      const seen = row.head - events.length;
+      const changed = await this.resume(request);
+      const { row } = changed;
+      const seen = row.head - changed.events.length;
       const log = options.detailed
         ? (await this.#store.readLog(execution_id)).filter(({ event }) => event.seq <= seen)
         : undefined;
@@ -139,11 +153,11 @@ export class Executions {
   /** Cancels an execution and its children (EXE-21). One that is being cancelled stays as it is. */
   async cancel(request: CancelRequest): Promise<Changed> {
     const { execution_id, workflow, by, reason } = request;
-    const { ports, commits, sessions } = this.#parts;
+    const { ports, commits } = this.#parts;
     const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
     const { changed } = await commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
-      const hasWorker = sessions.hasReady();
+      const hasWorker = this.#parts.hasWorker();
       const now = ports.clock();
       const verdict = decideCancel(row, {
         cause: "request",
@@ -159,6 +173,17 @@ export class Executions {
     return changed;
   }
 
+  /** Cancels for a caller who has gone: there is nobody to tell that it failed, but the log. */
+  async cancelForLeaver(execution_id: string, by: string | null): Promise<void> {
+    try {
+      await this.cancel({ execution_id, by, reason: "the caller left before the answer" });
+    } catch (error) {
+      // It has ended in the same moment.
+      if (error instanceof EngineError && error.code === "execution_finished") return;
+      this.#ports.log.error({ err: error, execution_id }, "could not cancel for a caller who left");
+    }
+  }
+
   async cancelAndWait(request: CancelRequest, options?: WaitOptions): Promise<ExecutionRow> {
     const wait = this.#parts.waiters.open(request.execution_id);
     try {
@@ -167,6 +192,15 @@ export class Executions {
     } finally {
       wait.close();
     }
+  }
+
+  /** Gives an execution a label, in whatever state it is. */
+  async rename({ execution_id, label }: RenameRequest): Promise<ExecutionRow> {
+    const { changed } = await this.#parts.commits.change(execution_id, (row) => {
+      if (row.name === label) return undefined;
+      return { events: [], patch: { name: label, updated_at: this.#ports.clock() } };
+    });
+    return changed.row;
   }
 
   /** Sends a signal (EXE-53); answers the `seq` under which it was recorded. */
@@ -212,16 +246,19 @@ export class Executions {
     }
   }
 
-  /** Follows an execution that exists to its end, also through pauses (EXE-93). */
+  /**
+   * Follows an execution that exists to its end, also through pauses (EXE-93), or as a run is
+   * followed, to its end or next pause.
+   */
   async follow(request: FollowRequest, options: FollowOptions = {}): Promise<Follower> {
-    const { execution_id, after } = request;
-    const { detailed } = options;
-    const isLast = ({ state }: ExecutionRow) => isTerminal(state);
-    const follower = this.#parts.followers.open(execution_id, isLast);
+    const { execution_id, after, asRun = false } = request;
+    const { detailed, events } = options;
+    const isLast = asRun ? isSettled : ({ state }: ExecutionRow) => isTerminal(state);
+    const follower = this.#parts.followers.open(execution_id, { isLast, events });
     try {
       const row = await this.get(execution_id);
       if (after === undefined) await followNow(this.#store, follower, row, detailed);
-      else await followAfter(this.#store, follower, row, { after, detailed });
+      else await followAfter(this.#store, follower, row, { after, detailed, events });
       return this.#limit(follower, options);
     } catch (error) {
       follower.close();
@@ -267,19 +304,44 @@ export class Executions {
   }
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
-    const { namespace, workflow, label, trigger, by } = request;
+    const { namespace, workflow, label, trigger, by, priority, start_at } = request;
     const input = encodeBody(request.input, "input");
     const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
-    return this.#parts.dispatcher.create({
-      ...pinTo(found),
+    checkInput(found.record.input_schema, input);
+    const pin = pinTo(found);
+    const unique = uniqueOf(request, input);
+    const changed = await this.#parts.dispatcher.create({
+      ...pin,
       execution_id,
       name: label ?? null,
       input,
       trigger,
       by,
+      ...(priority !== undefined && { priority }),
+      ...(unique && { unique }),
+      not_before: start_at ?? null,
+      park_ttl_ms: this.#parkTtl(request.park_ttl),
+      preferred_worker: request.preferred_worker ?? null,
+      requirements: await this.#requirements(pin.requirements, request.required_worker),
       seed: this.#ports.seed(),
       now: this.#ports.clock(),
     });
+    if (unique && changed.existing) refuseMismatch(unique, changed.row);
+    return changed;
+  }
+
+  #parkTtl(seconds = this.#ports.config.workers.park_ttl): number | null {
+    return seconds === 0 ? null : seconds * 1000;
+  }
+
+  /** A name that never registered is a mistake; one that is offline is waited for (DSP-7). */
+  async #requirements(
+    of: Requirements | null,
+    worker: string | undefined,
+  ): Promise<Requirements | null> {
+    if (worker === undefined) return of;
+    if (await this.#store.findWorker(worker)) return { ...of, worker };
+    throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
   }
 
   #limit(follower: Follower, { timeoutMs, signal }: FollowOptions): Follower {

@@ -2,6 +2,7 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
 import type { LoggedEvent, Store } from "@engine/store";
 import { type Follower, makesState } from "./follower.ts";
+import type { FollowOptions } from "./requests.ts";
 import { rowAfter, rowBefore } from "./row-after.ts";
 
 type Log = Pick<Store, "readLog">;
@@ -25,17 +26,30 @@ export async function followNow(
   follower.beginNow(row, made?.event.seq ?? row.head, log);
 }
 
-/** Begins with what came after an event that the reader has. */
+interface After extends Pick<FollowOptions, "detailed" | "events"> {
+  /** The last event that the reader has. */
+  readonly after: number;
+}
+
+/**
+ * Begins with what came after an event that the reader has. Where each event is a frame, a reader
+ * that has the frame of an event may not have that of the state it made, which has the same number:
+ * such a state is told again rather than lost.
+ */
 export async function followAfter(
   store: Log,
   follower: Follower,
   row: ExecutionRow,
-  { after, detailed }: { readonly after: number; readonly detailed?: boolean | undefined },
+  { after, detailed, events }: After,
 ): Promise<void> {
   const log = upTo(row.head, await store.readLog(row.execution_id));
   const known = upTo(after, log);
   const from = known.length < row.head ? known.reduce(rowAfter, rowBefore(row)) : row;
-  follower.begin(from, known.length, detailed ? known : undefined);
+  const begun = detailed ? known : undefined;
+  const last = known.at(-1)?.event;
+  if (events === "all" && last && makesState(last.type)) {
+    follower.beginNow(from, last.seq, begun);
+  } else follower.begin(from, known.length, begun);
   follower.see(row, log.slice(known.length));
   // Nothing comes after the end, which this reader has.
   if (isTerminal(from.state)) follower.end();

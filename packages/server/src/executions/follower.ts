@@ -8,11 +8,18 @@ import {
   toPlain,
 } from "@engine/contract";
 import type { LoggedEvent } from "@engine/store";
-import { toRecord } from "./record.ts";
+import { toRecord, toRecordedEvent } from "./record.ts";
 import { rowAfter } from "./row-after.ts";
 
 /** Whether a stream closes after the frame that has this row. */
 export type IsLast = (row: ExecutionRow) => boolean;
+
+/** What a reader wants to see of an execution. */
+export interface View {
+  readonly isLast: IsLast;
+  /** `all`: each event of the log is a frame, too (EXE-92). */
+  readonly events?: "all" | undefined;
+}
 
 /** A frame, or the text of a comment. */
 export type FollowPart = SseFrame | string;
@@ -47,13 +54,17 @@ export function makesState(type: EventType): boolean {
 }
 
 /**
- * One reader of an execution: turns commits into frames, none skipped and none repeated. State
- * frames are never dropped; of progress it holds 1,000 and tells how many it let go (PRG-6).
+ * One reader of an execution: turns commits into frames, none skipped and none repeated. Frames of
+ * states and events are never dropped; of progress it holds 1,000 and tells how many it let go
+ * (PRG-6).
+ *
+ * An event that makes a state has, where each event is a frame, two frames with the same number:
+ * first the event, then the state that came of it. So a stream ends with the state it ended in.
  */
 export class Follower {
   readonly execution_id: string;
   readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
-  readonly #isLast: IsLast;
+  readonly #view: View;
   readonly #onClosed: (() => void)[] = [];
   /** The execution as of `#seen`; undefined until the reader knows where it begins. */
   #row: ExecutionRow | undefined;
@@ -61,7 +72,6 @@ export class Follower {
   #log: LoggedEvent[] | undefined;
   /** News that cannot be told yet: from before the beginning was known, or after a gap. */
   #early: News[] = [];
-  #hasNews = true;
 
   readonly #parts: (FollowPart | Unresolved)[] = [];
   #progressHeld = 0;
@@ -72,14 +82,11 @@ export class Follower {
   /** @param ports.shown The row with its real values, as records show it. */
   constructor(
     execution_id: string,
-    ports: {
-      readonly shown: (row: ExecutionRow) => Promise<ExecutionRow>;
-      readonly isLast: IsLast;
-    },
+    ports: View & { readonly shown: (row: ExecutionRow) => Promise<ExecutionRow> },
   ) {
     this.execution_id = execution_id;
     this.#shown = ports.shown;
-    this.#isLast = ports.isLast;
+    this.#view = ports;
   }
 
   /** Called once, when the reader has left or everything was told. */
@@ -117,7 +124,6 @@ export class Follower {
 
   see(row: ExecutionRow, logged: readonly LoggedEvent[]): void {
     if (this.#hasEnded) return;
-    this.#hasNews = true;
     this.#early.push({ row, logged });
     if (this.#row) this.#tellEarly();
   }
@@ -138,13 +144,6 @@ export class Follower {
     this.#wake?.();
   }
 
-  /** Whether nothing was heard since this was asked last. */
-  isQuiet(): boolean {
-    const isQuiet = !this.#hasNews;
-    this.#hasNews = false;
-    return isQuiet;
-  }
-
   async *frames(): AsyncGenerator<FollowPart, void, undefined> {
     try {
       while (true) {
@@ -152,6 +151,10 @@ export class Follower {
           if (typeof part !== "string" && part.id === undefined) this.#progressHeld--;
           yield await this.#resolved(part);
         }
+        // Told at once, since what comes next may be long in coming.
+        const dropped = this.#takeDropped();
+        if (dropped !== undefined) yield dropped;
+        if (this.#parts.length > 0) continue;
         if (this.#hasEnded) return;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -184,11 +187,17 @@ export class Follower {
       this.#seen = entry.event.seq;
       this.#row = this.#seen === row.head ? row : rowAfter(this.#row, entry);
       this.#log?.push(entry);
+      this.#tellEvent(entry);
       this.#tellState(this.#row, entry);
     }
     // A hand-over writes no event but changes the row.
     if (row.head === this.#seen) this.#row = row;
     return true;
+  }
+
+  #tellEvent(entry: LoggedEvent): void {
+    if (this.#view.events !== "all") return;
+    this.#push({ event: "event", id: entry.event.seq, data: toRecordedEvent(entry) });
   }
 
   #tellState(row: ExecutionRow, { event }: LoggedEvent): void {
@@ -200,7 +209,7 @@ export class Follower {
     const event = `${row.workflow}.execution.${word}`;
     const frame = { event, id, data: toRecord(row, this.#log) };
     this.#push(referenceOf(row.output) ? { ...frame, row } : frame);
-    if (this.#isLast(row)) this.end();
+    if (this.#view.isLast(row)) this.end();
   }
 
   async #resolved(part: FollowPart | Unresolved): Promise<FollowPart> {
@@ -212,9 +221,17 @@ export class Follower {
   }
 
   #push(frame: SseFrame | Unresolved): void {
-    if (this.#progressDropped > 0) this.#parts.push(`dropped ${this.#progressDropped}`);
-    this.#progressDropped = 0;
+    const dropped = this.#takeDropped();
+    if (dropped !== undefined) this.#parts.push(dropped);
     this.#parts.push(frame);
     this.#wake?.();
+  }
+
+  /** How many values were let go since the last frame, as a comment says it. */
+  #takeDropped(): string | undefined {
+    if (this.#progressDropped === 0) return undefined;
+    const comment = `dropped ${this.#progressDropped}`;
+    this.#progressDropped = 0;
+    return comment;
   }
 }

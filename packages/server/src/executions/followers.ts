@@ -1,7 +1,8 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Changed, LoggedEvent, Store } from "@engine/store";
 import type { ProgressHub } from "../progress/progress-hub.ts";
-import { Follower, type IsLast } from "./follower.ts";
+import { InOrder } from "../replicas/in-order.ts";
+import { Follower, type View } from "./follower.ts";
 
 /** The readers of running executions, fed by the commits of this process. */
 export class Followers {
@@ -9,6 +10,7 @@ export class Followers {
   readonly #progress: ProgressHub;
   readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
   readonly #followers = new Map<string, Set<Follower>>();
+  readonly #inOrder = new InOrder();
   #isClosed = false;
 
   /** @param ports.shown The row with its real values, as records show it. */
@@ -26,8 +28,8 @@ export class Followers {
    * Open it before the change it begins with, or before the row it begins with is read, then `begin`
    * it or `close` it.
    */
-  open(execution_id: string, isLast: IsLast): Follower {
-    const follower = new Follower(execution_id, { shown: this.#shown, isLast });
+  open(execution_id: string, view: View): Follower {
+    const follower = new Follower(execution_id, { shown: this.#shown, ...view });
     follower.onClosed(this.#progress.join(execution_id, (item) => follower.seeProgress(item)));
     const followers = this.#followers.get(execution_id) ?? new Set();
     this.#followers.set(execution_id, followers.add(follower));
@@ -46,13 +48,26 @@ export class Followers {
     for (const follower of followers) follower.see(row, logged);
   }
 
-  /** Reads again what is followed and had no news since the last time. */
+  isFollowed(execution_id: string): boolean {
+    return this.#followers.has(execution_id);
+  }
+
+  /**
+   * Another process wrote it: its readers catch up.
+   *
+   * @param then What they are to be told next, also of another process.
+   */
+  look(execution_id: string, then: () => void = () => undefined): Promise<void> {
+    return this.#inOrder.run(execution_id, async () => {
+      const followers = [...(this.#followers.get(execution_id) ?? [])];
+      await Promise.allSettled(followers.map((follower) => this.#catchUp(follower)));
+      then();
+    });
+  }
+
+  /** Reads again what is followed. */
   async reread(): Promise<void> {
-    await Promise.all(
-      [...this.#followers.values()].map(async (followers) => {
-        for (const follower of followers) if (follower.isQuiet()) await this.#catchUp(follower);
-      }),
-    );
+    await Promise.all([...this.#followers.keys()].map((execution_id) => this.look(execution_id)));
   }
 
   async #catchUp(follower: Follower): Promise<void> {

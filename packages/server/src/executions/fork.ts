@@ -2,16 +2,19 @@
 import {
   type Cut,
   type Encoded,
+  EngineError,
   type ExecutionRow,
   forkHistory,
   isCallStart,
   isOutcome,
   type NewEvent,
   type NewExecution,
+  type Requirements,
 } from "@engine/contract";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { checkInput, type InputSchema } from "./input-check.ts";
 import { pinTo, type VersionPin } from "./version-pin.ts";
 
 export interface Fork extends Cut {
@@ -31,7 +34,7 @@ interface Parts {
 /** What the fork is created from. The source is only read. */
 export async function forkOf(
   source: ExecutionRow,
-  { from_seq, from_call, input = source.input, version, label, by }: Fork,
+  { from_seq, from_call, input: given, version, label, by }: Fork,
   { ports, catalog, calls }: Parts,
 ): Promise<NewExecution> {
   const cut = { from_seq, from_call };
@@ -40,6 +43,13 @@ export async function forkOf(
   const events = log.map(({ event }) => event);
   const { seq, history } = forkHistory(source, events, cut);
   const pin = await pinOf(source, version, catalog);
+  const input = given === undefined ? source.input : given;
+  const isNew = given !== undefined || pin.version !== source.version;
+  // What is replayed keeps the input that its log was made with.
+  if (isRestart && isNew) {
+    const schema = await inputSchemaOf(pin, catalog);
+    checkInput(schema, input, given === undefined ? "input" : "body.input");
+  }
   const execution_id = ports.ids();
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null };
   const open = openCalls(history);
@@ -72,13 +82,35 @@ async function pinOf(
   const { namespace, workflow } = source;
   if (version === undefined || version === source.version) {
     const { version, module_hash, timeout_ms, transient } = source;
-    return { namespace, workflow, version, module_hash, timeout_ms, transient };
+    const requirements = withoutWorker(source.requirements);
+    return { namespace, workflow, version, module_hash, timeout_ms, transient, requirements };
   }
   return pinTo(await catalog.resolve(namespace, workflow, version));
+}
+
+async function inputSchemaOf(
+  { namespace, workflow, version, module_hash }: VersionPin,
+  catalog: Catalog,
+): Promise<InputSchema> {
+  try {
+    const found = await catalog.resolve(namespace, workflow, version ?? undefined);
+    return found.record.input_schema;
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== "not_found") throw error;
+    // The version was deleted since; its module is kept as long as executions need it.
+    const found = module_hash && (await catalog.findOfModule(namespace, workflow, module_hash));
+    return found ? found.record.input_schema : null;
+  }
 }
 
 /** Calls of children that have no outcome yet: they are made anew. */
 function openCalls(history: readonly NewEvent[]): readonly NewEvent[] {
   const over = new Set(history.filter(({ type }) => isOutcome(type)).map((e) => e.source_id));
   return history.filter((event) => isCallStart(event) && !over.has(event.source_id));
+}
+
+/** The worker that a start asked for was asked for that execution alone. */
+function withoutWorker(requirements: Requirements | null): Requirements | null {
+  const { worker: _, ...rest } = requirements ?? {};
+  return Object.keys(rest).length > 0 ? rest : null;
 }

@@ -16,6 +16,21 @@ export interface StartRequest {
   readonly label?: string | undefined;
   readonly trigger: Trigger;
   readonly by: string | null;
+  readonly priority?: number | undefined;
+  /** No worker gets it before, milliseconds since 1970. */
+  readonly start_at?: number | undefined;
+  /** Seconds it may wait for a worker; 0 = for ever. The server's own when absent (DSP-8). */
+  readonly park_ttl?: number | undefined;
+  /** Of two starts with the same key one creates, the other is answered for it (EXE-84). */
+  readonly idempotency_key?: string | undefined;
+  readonly preferred_worker?: string | undefined;
+  readonly required_worker?: string | undefined;
+}
+
+export interface RenameRequest {
+  readonly execution_id: string;
+  /** Null takes the label away. */
+  readonly label: string | null;
 }
 
 interface ChangeRequest {
@@ -60,11 +75,15 @@ export interface FollowRequest {
   readonly execution_id: string;
   /** Begins with what came after this event, instead of with the state now. */
   readonly after?: number | undefined;
+  /** Ends at a pause, as the stream of a run does. */
+  readonly asRun?: boolean | undefined;
 }
 
 export interface FollowOptions {
   /** Records in the frames carry their events. */
   readonly detailed?: boolean | undefined;
+  /** `all`: each event of the log is a frame, too (EXE-92). */
+  readonly events?: "all" | undefined;
   /** The stream ends after this time, whatever the execution does. */
   readonly timeoutMs?: number | undefined;
   /** Fires when the reader has left. */

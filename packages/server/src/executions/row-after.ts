@@ -34,8 +34,8 @@ export function rowBefore(row: ExecutionRow): ExecutionRow {
  * A fresh execution as its creation left it. A claim may ride in the same commit, but what was
  * accepted is told as CREATED, or for a fork as RESUMING, whether or not a worker was free (EXE-81).
  */
-export function rowAsCreated({ row, events }: Changed): ExecutionRow {
-  if (row.generation !== 1 || events.at(-1)?.type !== "WORKFLOW_CLAIMED") return row;
+export function rowAsCreated({ row, events, existing }: Changed): ExecutionRow {
+  if (existing || row.generation !== 1 || events.at(-1)?.type !== "WORKFLOW_CLAIMED") return row;
   const state = row.resuming ? "RESUMING" : "CREATED";
   const { generation, head } = row;
   return {

@@ -1,11 +1,17 @@
-import type { NewExecution } from "@engine/contract";
+import type { NewExecution, Requirements, WorkflowRecord } from "@engine/contract";
 import type { StoredVersion } from "@engine/store";
 
 /** What a fresh execution takes over from the version it is pinned to. */
 export type VersionPin = Required<
   Pick<
     NewExecution,
-    "namespace" | "workflow" | "version" | "module_hash" | "timeout_ms" | "transient"
+    | "namespace"
+    | "workflow"
+    | "version"
+    | "module_hash"
+    | "timeout_ms"
+    | "transient"
+    | "requirements"
   >
 >;
 
@@ -18,5 +24,13 @@ export function pinTo({ record, module_hash }: StoredVersion): VersionPin {
     module_hash,
     timeout_ms: timeout_seconds === null ? null : timeout_seconds * 1000,
     transient: durability === "transient",
+    requirements: requirementsOf(record),
   };
+}
+
+/** What the version needs of a worker; taken once, at creation (DSP-2). */
+function requirementsOf({ runner, runner_options }: WorkflowRecord): Requirements | null {
+  const memory_mb = runner_options?.memory_mb;
+  if (runner === null) return null;
+  return { runner, ...(memory_mb !== undefined && { memory_mb }) };
 }

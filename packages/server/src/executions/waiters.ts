@@ -15,8 +15,8 @@ export interface WaitOptions {
 }
 
 /**
- * Calls that wait for an execution. They are woken by the commits of this process; {@link reread}
- * covers what other processes wrote.
+ * Calls that wait for an execution. They are woken by the commits of this process, and by the news of
+ * others; {@link reread} covers what was missed.
  */
 export class Waiters {
   readonly #store: Store;
@@ -49,17 +49,19 @@ export class Waiters {
     if (waits) for (const wait of waits) wait.see(row);
   }
 
-  /** Reads again what is waited for and had no news since the last time. */
+  isWaitedFor(execution_id: string): boolean {
+    return this.#waits.has(execution_id);
+  }
+
+  /** Another process wrote it: whoever waits for it hears how it is now. */
+  async look(execution_id: string): Promise<void> {
+    const row = await this.#store.findExecution(execution_id);
+    if (row) for (const wait of this.#waits.get(execution_id) ?? []) wait.see(row);
+  }
+
+  /** Reads again what is waited for. */
   async reread(): Promise<void> {
-    const quiet = [...this.#waits].filter(([, waits]) =>
-      [...waits].every((wait) => wait.isQuiet()),
-    );
-    await Promise.all(
-      quiet.map(async ([execution_id, waits]) => {
-        const row = await this.#store.findExecution(execution_id);
-        if (row) for (const wait of waits) wait.see(row);
-      }),
-    );
+    await Promise.all([...this.#waits.keys()].map((execution_id) => this.look(execution_id)));
   }
 
   /** Every wait ends now, with what is known. */
@@ -76,7 +78,6 @@ export class Wait {
   #latest: ExecutionRow | undefined;
   #resolve: ((row: ExecutionRow) => void) | undefined;
   #cancelTimer: (() => void) | undefined;
-  #hasNews = true;
   #gaveUp = false;
 
   constructor(setTimer: SetTimer, onClose: () => void) {
@@ -104,20 +105,12 @@ export class Wait {
   see(row: ExecutionRow): void {
     if (this.#latest && row.head < this.#latest.head) return;
     this.#latest = row;
-    this.#hasNews = true;
     if (isSettled(row)) this.#answer();
   }
 
   giveUp(): void {
     this.#gaveUp = true;
     this.#answer();
-  }
-
-  /** Whether nothing was heard since this was asked last. */
-  isQuiet(): boolean {
-    const isQuiet = !this.#hasNews;
-    this.#hasNews = false;
-    return isQuiet;
   }
 
   close(): void {

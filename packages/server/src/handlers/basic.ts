@@ -4,6 +4,7 @@ import { toBasic, toInspected } from "../executions/record.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
 import { runAnswer, waitMs } from "./run-answer.ts";
+import { REPLAYED, startHeaders } from "./start-headers.ts";
 
 /** The basic API (EXE-89). @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function basicHandlers(
@@ -11,7 +12,7 @@ export function basicHandlers(
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.basic> {
   return {
-    run: async ({ params, query, body: input }, { signal, caller }) => {
+    run: async ({ params, query, headers, body: input }, { signal, caller }) => {
       const { namespace, version, timeout, inspect } = query;
       const request = {
         namespace,
@@ -20,9 +21,16 @@ export function basicHandlers(
         input,
         trigger: { kind: "api" as const },
         by: caller.principal,
+        ...startHeaders(headers),
       };
       const timeoutMs = waitMs(timeout, syncTimeoutSeconds);
-      return basicAnswer(await executions.startAndWait(request, { timeoutMs, signal }), inspect);
+      if (request.idempotency_key === undefined) {
+        return basicAnswer(await executions.startAndWait(request, { timeoutMs, signal }), inspect);
+      }
+      const { row, existing } = await executions.start(request);
+      const settled = await executions.wait(row.execution_id, { timeoutMs, signal });
+      const answered = await basicAnswer(settled, inspect);
+      return existing ? { ...answered, headers: { ...answered.headers, ...REPLAYED } } : answered;
     },
     resume: async ({ params, query, body: input }, { signal, caller }) => {
       const { namespace, pause, timeout, inspect } = query;

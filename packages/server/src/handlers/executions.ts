@@ -11,15 +11,20 @@ import {
 } from "@engine/contract";
 import type { ExecutionFilter, LoggedEvent } from "@engine/store";
 import type { Engine } from "../engine.ts";
+import type { Follower } from "../executions/follower.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
 import type { CancelRequest, ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
+import { hasLeft } from "../http/request-call.ts";
 import { addressOf, runAnswer, runMode, runStream, waitMs } from "./run-answer.ts";
+import { REPLAYED, type StartHeaders, startHeaders } from "./start-headers.ts";
 
 interface RunQuery {
+  readonly cancel_on_disconnect?: boolean | undefined;
   readonly detailed?: boolean | undefined;
+  readonly events?: "all" | undefined;
   readonly timeout?: number | undefined;
 }
 
@@ -29,11 +34,11 @@ export function executionHandlers(
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
-    run: ({ params: { ns, wf, mode }, query, body }, call) =>
-      run(mode, startRequest({ namespace: ns, workflow: wf }, query, body, call), query, call),
-    runDefault: ({ params: { wf, mode }, query, body }, call) => {
+    run: ({ params: { ns, wf, mode }, ...asked }, call) =>
+      run(mode, startRequest({ namespace: ns, workflow: wf }, asked, call), asked.query, call),
+    runDefault: ({ params: { wf, mode }, ...asked }, call) => {
       const workflow = { namespace: DEFAULT_NAMESPACE, workflow: wf };
-      return run(mode, startRequest(workflow, query, body, call), query, call);
+      return run(mode, startRequest(workflow, asked, call), asked.query, call);
     },
     resume: ({ params, query, body }, call) =>
       resumeSync(resumeRequest(params, query, body, call), query, call),
@@ -65,8 +70,18 @@ export function executionHandlers(
       const record = toRecord(await executions.shown(row), log && upTo(row, log));
       return mode ? runAnswer(row, record) : answer(200, record);
     },
-    events: async ({ params: { id }, query: { after = 0, limit } }) => {
+    rename: async ({ params: { id }, body }) => {
+      const row = await executions.rename({ execution_id: id, label: body.name });
+      return answer(200, await recordOf(row, false));
+    },
+    events: async ({ params: { id }, query: { after = 0, limit, type } }) => {
       const { head } = await executions.get(id);
+      if (type) {
+        const all = (await executions.log(id)).filter(({ event }) => type.includes(event.type));
+        const rest = all.filter(({ event }) => event.seq > after);
+        const items = rest.slice(0, limit).map(toRecordedEvent);
+        return answer(200, { items, total: all.length, limit, offset: all.length - rest.length });
+      }
       const log = await executions.log(id, { after, limit });
       const items = log.map(toRecordedEvent);
       // Numbers are dense from 1: what lies before the page is what `after` says.
@@ -95,23 +110,62 @@ export function executionHandlers(
   async function run(modeText: string, request: StartRequest, query: RunQuery, call: Call) {
     const mode: RunMode = runMode(modeText);
     const { detailed } = query;
+    if (request.idempotency_key !== undefined) return runOnce(mode, request, query, call);
     if (mode === "async")
       return answerWith(rowAsCreated(await executions.start(request)), detailed);
     if (mode === "stream") {
-      return runStream(await executions.startAndFollow(request, followOptions(query, call)));
+      const follower = await executions.startAndFollow(request, followOptions(query, call));
+      return runStream(cancelWhenLeft(follower, query, call));
     }
-    return answerWith(await executions.startAndWait(request, waitOptions(query, call)), detailed);
+    const row = await executions.startAndWait(request, waitOptions(query, call));
+    await cancelIfLeft(row.execution_id, query, call);
+    return answerWith(row, detailed);
+  }
+
+  /** A known key creates nothing; the answer is that of the execution which is there (EXE-84). */
+  async function runOnce(mode: RunMode, request: StartRequest, query: RunQuery, call: Call) {
+    const changed = await executions.start(request);
+    const { execution_id } = changed.row;
+    const headers = changed.existing ? REPLAYED : {};
+    if (mode === "stream") {
+      const after = changed.existing ? undefined : 0;
+      const from = { execution_id, after, asRun: true };
+      const follower = await executions.follow(from, followOptions(query, call));
+      return runStream(cancelWhenLeft(follower, query, call), headers);
+    }
+    const isWaiting = mode === "sync";
+    const row = isWaiting
+      ? await executions.wait(execution_id, waitOptions(query, call))
+      : rowAsCreated(changed);
+    if (isWaiting) await cancelIfLeft(execution_id, query, call);
+    const answered = await answerWith(row, query.detailed);
+    return { ...answered, headers: { ...answered.headers, ...headers } };
   }
 
   async function resume(mode: RunMode, request: ResumeRequest, query: RunQuery, call: Call) {
     if (mode === "async") return answerWith((await executions.resume(request)).row, query.detailed);
     if (mode === "sync") return resumeSync(request, query, call);
-    return runStream(await executions.resumeAndFollow(request, followOptions(query, call)));
+    const follower = await executions.resumeAndFollow(request, followOptions(query, call));
+    return runStream(cancelWhenLeft(follower, query, call));
   }
 
   async function resumeSync(request: ResumeRequest, query: RunQuery, call: Call) {
     const row = await executions.resumeAndWait(request, waitOptions(query, call));
+    await cancelIfLeft(row.execution_id, query, call);
     return answerWith(row, query.detailed);
+  }
+
+  /** With `cancel_on_disconnect` the caller's leaving is a wish to cancel (EXE-81). */
+  async function cancelIfLeft(execution_id: string, query: RunQuery, call: Call): Promise<void> {
+    if (!query.cancel_on_disconnect || !hasLeft(call)) return;
+    await executions.cancelForLeaver(execution_id, call.caller.principal);
+  }
+
+  function cancelWhenLeft(follower: Follower, query: RunQuery, call: Call): Follower {
+    if (query.cancel_on_disconnect) {
+      follower.onClosed(() => void cancelIfLeft(follower.execution_id, query, call));
+    }
+    return follower;
   }
 
   async function cancel(request: CancelRequest, query: CancelQuery, call: Call) {
@@ -138,9 +192,10 @@ export function executionHandlers(
     return toRecord(await executions.shown(row), log);
   }
 
-  async function list(query: Omit<ExecutionFilter, "states" | "label"> & ListQuery) {
-    const { state, name, limit, offset } = query;
-    const { items, total } = await executions.list({ ...query, states: state, label: name });
+  async function list(query: Omit<ExecutionFilter, "states" | "label" | "behind"> & ListQuery) {
+    const { state, name, before, limit, offset } = query;
+    const filter = { ...query, states: state, label: name, behind: before };
+    const { items, total } = await executions.list(filter);
     return answer(200, { items: items.map(toSummary), total, limit, offset });
   }
 
@@ -149,9 +204,9 @@ export function executionHandlers(
   }
 
   /** A stream has no limit unless one is asked for. */
-  function followOptions({ timeout, detailed }: RunQuery, call: Call) {
+  function followOptions({ timeout, detailed, events }: RunQuery, call: Call) {
     const timeoutMs = timeout === undefined ? undefined : waitMs(timeout, syncTimeoutSeconds);
-    return { detailed, timeoutMs, signal: call.signal };
+    return { detailed, events, timeoutMs, signal: call.signal };
   }
 }
 
@@ -162,23 +217,35 @@ interface CancelQuery extends RunQuery {
 interface ListQuery {
   readonly state?: ExecutionFilter["states"];
   readonly name?: string | undefined;
+  readonly before?: string | undefined;
 }
 
 function startRequest(
   workflow: { readonly namespace: string; readonly workflow: string },
-  query: { readonly version?: number | undefined; readonly name?: string | undefined },
-  input: Json,
+  { query, headers, body: input }: { query: StartQuery; headers: StartHeaders; body: Json },
   call: Call,
 ): StartRequest {
-  const { version, name: label } = query;
+  const { name: label, version, priority, start_at, park_ttl } = query;
   return {
     ...workflow,
     version,
+    priority,
+    start_at,
+    park_ttl,
     label,
     input,
+    ...startHeaders(headers),
     trigger: { kind: "api" },
     by: call.caller.principal,
   };
+}
+
+interface StartQuery {
+  readonly name?: string | undefined;
+  readonly version?: number | undefined;
+  readonly priority?: number | undefined;
+  readonly start_at?: number | undefined;
+  readonly park_ttl?: number | undefined;
 }
 
 function resumeRequest(

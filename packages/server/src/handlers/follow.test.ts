@@ -1,5 +1,5 @@
 import { routes } from "@engine/contract";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Follower } from "../executions/follower.ts";
 import type { FollowOptions } from "../executions/requests.ts";
 import { createApp } from "../http/create-app.ts";
@@ -14,16 +14,20 @@ async function streamed(
   headers: Record<string, string> = {},
   query = "",
 ) {
-  const app = createApp({
-    routes: { executions: routes.executions },
-    handlers: { executions: executionHandlers(t.engine, 300) },
-    log: silent,
-    ids: () => "r",
-  });
+  const app = appOf(t);
   const url = `/executions/${execution_id}?mode=stream${query}`;
   const answer = await app.inject({ method: "GET", url, headers });
   const frames = answer.body.matchAll(/^id: (\d+)\nevent: hello\.execution\.(\w+)$/gm);
   return { answer, frames: [...frames].map(([, id, state]) => `${id} ${state}`) };
+}
+
+function appOf({ engine }: TestEngine) {
+  return createApp({
+    routes: { executions: routes.executions },
+    handlers: { executions: executionHandlers(engine, 300) },
+    log: silent,
+    ids: () => "r",
+  });
 }
 
 /** Reads frames one by one; each as `<id> <state>` of its record. */
@@ -157,6 +161,36 @@ test("EXE-93 a reader that leaves affects nobody", async () => {
   expect(await stays()).toBe("6 PAUSED");
   await completeResumed(t, worker, execution_id);
   expect(await stays()).toBe("9 RESUMING");
+});
+
+test("EXE-93 PRG-2 a client that hangs up is followed no more, and whoever stays goes on", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const execution_id = await paused(t, worker);
+  const app = appOf(t);
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  const clients = [new AbortController(), new AbortController()] as const;
+  const [first, second] = await Promise.all(
+    clients.map(async ({ signal }) => {
+      const { body } = await fetch(`${base}/executions/${execution_id}?mode=stream`, { signal });
+      return body?.pipeThrough(new TextDecoderStream()).getReader();
+    }),
+  );
+  expect((await first?.read())?.value).toContain("hello.execution.paused");
+  expect((await second?.read())?.value).toContain("hello.execution.paused");
+  clients[0].abort();
+  await t.engine.executions.resume({ execution_id, input: null, by: null });
+  const assigned = await worker.next("assign");
+  expect(assigned.listen).toBe(true);
+  expect((await second?.read())?.value).toContain("hello.execution.resuming");
+  clients[1].abort();
+  // The server hears of it when the socket closes; a second later the worker need not send.
+  await vi.waitFor(async () => {
+    await t.time.advance(1_000);
+    expect(worker.heard).toContain("listen");
+  });
+  expect(await worker.next("listen")).toEqual({ execution_id, on: false });
+  await app.close();
 });
 
 test("EXE-91 what cannot be followed is refused before the stream", async () => {

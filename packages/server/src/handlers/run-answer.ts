@@ -33,8 +33,9 @@ function statusOf(state: State): RunStatus {
   return state === "CANCELLED" ? 409 : 202;
 }
 
-export function runStream(follower: Follower): StreamReply {
-  return stream(follower.frames(), { headers: { [EXECUTION_ID]: follower.execution_id } });
+export function runStream(follower: Follower, more: ReplyHeaders = {}): StreamReply {
+  const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
+  return stream(follower.frames(), { headers });
 }
 
 export function runMode(text: string): RunMode {

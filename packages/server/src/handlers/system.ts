@@ -23,10 +23,18 @@ export function systemHandlers(options: SystemOptions): Handlers<typeof routes.s
         return answer(503, { status: "unhealthy" as const, database, version });
       }
     },
-    ready: () =>
-      isReady()
+    ready: async () => {
+      // A server that cannot reach its database takes no work, whatever state it is in itself.
+      const isUp =
+        isReady() &&
+        (await store.ping().then(
+          () => true,
+          () => false,
+        ));
+      return isUp
         ? answer(200, { status: "ready" as const })
-        : answer(503, { status: "not_ready" as const }),
+        : answer(503, { status: "not_ready" as const });
+    },
     openapi: () => answer(200, openApi()),
   };
 }

@@ -29,6 +29,10 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       if (signal.aborted) connection.close();
       return stream(queue.frames());
     },
+    poll: async ({ params, headers, body }, { signal }) => {
+      const frames = await workers.poll(ref(params.name, headers), body, { signal });
+      return answer(200, { frames: [...frames] });
+    },
     heartbeat: async ({ params, headers, body }) =>
       answer(200, await workers.heartbeat(ref(params.name, headers), body)),
     checkpoint: async ({ params: { id }, headers, body }) => {

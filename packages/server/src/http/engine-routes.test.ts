@@ -48,8 +48,8 @@ test("EXE-89 fixed routes win: their first segments are no workflow names, whate
   expect(await reached("POST", "/inspect/0190-x")).toBe(405);
   expect(await reached("POST", "/executions/0190-x")).toBe(405);
   expect(await reached("POST", "/workflows/0190-x")).toBe(404);
-  expect(await reached("POST", "/workers")).toBe(404);
-  expect(await reached("POST", "/workers/0190-x")).toBe(404);
+  expect(await reached("POST", "/workers")).toBe(405);
+  expect(await reached("POST", "/workers/0190-x")).toBe(405);
   expect(await reached("POST", "/checkpoint")).toBe(404);
   const { headers } = await app.inject({ method: "POST", url: "/health" });
   expect(headers["allow"]).toBe("GET, HEAD");

@@ -3,6 +3,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "./authorize.ts";
 import type { Call } from "./handlers.ts";
 
+/** Why a call's signal fired, when it is the server that goes. */
+const SERVER_LEAVES = new Error("the server is stopping");
+
+/** Whether the caller has gone before it was answered. */
+export function hasLeft({ signal }: Pick<Call, "signal">): boolean {
+  return signal.aborted && signal.reason !== SERVER_LEAVES;
+}
+
 /** The {@link Call} of a request. Its signal is made on first use: most handlers never look. */
 export class RequestCall implements Call {
   readonly caller: Caller;
@@ -33,6 +41,6 @@ export class RequestCall implements Call {
 
   /** The server ends the call from its side. */
   leave(): void {
-    this.#controller?.abort();
+    this.#controller?.abort(SERVER_LEAVES);
   }
 }

@@ -1,5 +1,7 @@
 import type { ProgressItem } from "@engine/contract";
 import type { SetTimer } from "../engine-ports.ts";
+import type { Bus } from "../replicas/bus.ts";
+import type { Replicas } from "../replicas/replicas.ts";
 
 export type ProgressReader = (item: ProgressItem) => void;
 
@@ -12,21 +14,39 @@ interface Channel {
 /** A reader that reloads a page should not turn the values off and on again (PRG-2). */
 const LINGER_MS = 1000;
 
+interface Parts {
+  readonly setTimer: SetTimer;
+  readonly bus: Bus;
+  readonly replicas: Pick<Replicas, "onGone" | "hasPeers">;
+  /** Lets the readers of an execution catch up with what other servers committed, then goes on. */
+  readonly caughtUp: (execution_id: string, then: () => void) => Promise<void>;
+  /** Told when an execution begins to be watched, and when nobody does any more. */
+  readonly tellOwner: (execution_id: string, on: boolean) => void;
+}
+
 /**
- * Hands progress values of running tasks to whoever watches (PRG-6). Nothing is kept: without a
- * reader there is no channel, and the owner of the execution is told not to send.
+ * Hands progress values of running tasks to whoever watches, on whichever server (PRG-6). Nothing is
+ * kept: without a reader there is no channel, and the owner of the execution is told not to send.
  */
 export class ProgressHub {
+  readonly #parts: Parts;
+  /** Readers on this server. */
   readonly #channels = new Map<string, Channel>();
-  readonly #setTimer: SetTimer;
-  readonly #tellOwner: (execution_id: string, on: boolean) => void;
+  /** Other servers with readers, by execution. */
+  readonly #elsewhere = new Map<string, Set<string>>();
 
-  constructor(ports: {
-    setTimer: SetTimer;
-    tellOwner: (execution_id: string, on: boolean) => void;
-  }) {
-    this.#setTimer = ports.setTimer;
-    this.#tellOwner = ports.tellOwner;
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    parts.bus.listen((message, from) => {
+      if (message.kind === "watch") this.#watchedBy(from, message.id, message.on);
+      else if (message.kind === "progress") void this.#tell(message.id, message.items);
+      // Whoever has just come has not heard what is watched here.
+      else if (message.kind === "hello") {
+        for (const id of this.#channels.keys())
+          void parts.bus.send({ kind: "watch", id, on: true });
+      } else if (message.kind === "goodbye") this.#forget(from);
+    });
+    parts.replicas.onGone((replica) => this.#forget(replica));
   }
 
   /** Returns how to leave again. */
@@ -37,32 +57,71 @@ export class ProgressHub {
     channel.readers.add(reader);
     return () => {
       if (!channel.readers.delete(reader) || channel.readers.size > 0) return;
-      channel.cancelOff = this.#setTimer(() => {
+      channel.cancelOff = this.#parts.setTimer(() => {
         this.#channels.delete(execution_id);
-        this.#tellOwner(execution_id, false);
+        void this.#parts.bus.send({ kind: "watch", id: execution_id, on: false });
+        this.#update(execution_id, true);
       }, LINGER_MS);
     };
   }
 
   isWatched(execution_id: string): boolean {
-    return this.#channels.has(execution_id);
+    return this.#channels.has(execution_id) || this.#elsewhere.has(execution_id);
   }
 
-  publish(execution_id: string, items: readonly ProgressItem[]): void {
-    const readers = this.#channels.get(execution_id)?.readers;
-    if (!readers) return;
-    for (const item of items) for (const reader of readers) reader(item);
+  /** Settles once every server has it on its way: what the worker sends next comes after it. */
+  async publish(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
+    const told = this.#tell(execution_id, items);
+    if (this.#elsewhere.has(execution_id)) {
+      await this.#parts.bus.send({ kind: "progress", id: execution_id, items });
+    }
+    await told;
   }
 
   close(): void {
     for (const { cancelOff } of this.#channels.values()) cancelOff?.();
     this.#channels.clear();
+    this.#elsewhere.clear();
+  }
+
+  /** With other servers around, states they committed come before the values that follow them. */
+  async #tell(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
+    const readers = this.#channels.get(execution_id)?.readers;
+    if (!readers) return;
+    const tell = () => {
+      for (const item of items) for (const reader of readers) reader(item);
+    };
+    if (this.#parts.replicas.hasPeers) await this.#parts.caughtUp(execution_id, tell);
+    else tell();
   }
 
   #open(execution_id: string): Channel {
+    const wasWatched = this.isWatched(execution_id);
     const channel: Channel = { readers: new Set(), cancelOff: undefined };
     this.#channels.set(execution_id, channel);
-    this.#tellOwner(execution_id, true);
+    void this.#parts.bus.send({ kind: "watch", id: execution_id, on: true });
+    this.#update(execution_id, wasWatched);
     return channel;
+  }
+
+  #watchedBy(replica: string, execution_id: string, on: boolean): void {
+    const wasWatched = this.isWatched(execution_id);
+    const replicas = this.#elsewhere.get(execution_id) ?? new Set();
+    if (on) replicas.add(replica);
+    else replicas.delete(replica);
+    if (replicas.size > 0) this.#elsewhere.set(execution_id, replicas);
+    else this.#elsewhere.delete(execution_id);
+    this.#update(execution_id, wasWatched);
+  }
+
+  #forget(replica: string): void {
+    for (const [execution_id, replicas] of [...this.#elsewhere]) {
+      if (replicas.has(replica)) this.#watchedBy(replica, execution_id, false);
+    }
+  }
+
+  #update(execution_id: string, wasWatched: boolean): void {
+    const isWatched = this.isWatched(execution_id);
+    if (isWatched !== wasWatched) this.#parts.tellOwner(execution_id, isWatched);
   }
 }

@@ -112,3 +112,74 @@ test("PRG-6 a slow reader loses new progress, is told how much, and loses no sta
     4,
   ]);
 });
+
+test("PRG-6 EXE-93 a stalled reader slows nobody, holds no more than its share, and is told at once what it lost", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const stalled = await t.engine.executions.startAndFollow(hello());
+  const assigned = await worker.next("assign");
+  const { execution_id } = assigned;
+  await worker.started(assigned);
+  const follow = async () =>
+    (await t.engine.executions.follow({ execution_id, after: 0 })).frames();
+  const readers = await Promise.all([follow(), follow()]);
+  const read: [FollowPart[], FollowPart[]] = [[], []];
+  const next = async () => {
+    for (const [i, reader] of readers.entries()) {
+      const { value } = await reader.next();
+      if (value) read[i]?.push(value);
+    }
+  };
+  for (let state = 0; state < 3; state++) await next();
+  for (let sent = 0; sent < 5000; sent++) {
+    await t.engine.workers.progress(worker.ref, execution_id, {
+      generation: 1,
+      items: [item(sent)],
+    });
+    await next();
+  }
+  // The others have got every value by now, in order and alike.
+  const values = read[0].slice(3).map((part) => typeof part !== "string" && part.data);
+  expect(values).toEqual(
+    Array.from({ length: 5000 }, (_, i) => ({ type: "TASK_PROGRESS", ...item(i) })),
+  );
+  expect(read[1]).toEqual(read[0]);
+
+  const late: FollowPart[] = [];
+  const frames = stalled.frames();
+  // Nothing follows yet, and it hears of its loss all the same.
+  while (typeof late.at(-1) !== "string") late.push((await frames.next()).value as FollowPart);
+  expect(late).toEqual([...read[0].slice(0, 1003), "dropped 4000"]);
+  await worker.checkpoint(assigned, 3, "COMPLETED", [
+    worker.event(assigned, "WORKFLOW_COMPLETED", null),
+  ]);
+  expect((await frames.next()).value).toMatchObject({ id: 4 });
+  expect((await frames.next()).done).toBe(true);
+});
+
+test("PRG-6 EXE-93 every reader of an execution gets the same frames in the same order", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const run = await t.engine.executions.startAndFollow(hello(), { events: "all" });
+  const { execution_id } = run;
+  const all = { events: "all" } as const;
+  const others = await Promise.all(
+    [1, 2, 3].map(() => t.engine.executions.follow({ execution_id, after: 0 }, all)),
+  );
+  const reads = [run, ...others].map(readAll);
+  const assigned = await worker.next("assign");
+  await worker.started(assigned);
+  for (const value of [1, 2, 3]) {
+    const batch = { generation: 1, items: [item(value), item(-value)] };
+    await t.engine.workers.progress(worker.ref, execution_id, batch);
+    await worker.checkpoint(assigned, assigned.head + value, "RUNNING", [
+      worker.callEvent("TASK_STARTED", `t~${value}`),
+    ]);
+  }
+  await worker.checkpoint(assigned, assigned.head + 4, "COMPLETED", [
+    worker.event(assigned, "WORKFLOW_COMPLETED", null),
+  ]);
+  const [first = [], ...rest] = await Promise.all(reads);
+  expect(first).toHaveLength(2 * 4 + 3 + 6);
+  for (const read of rest) expect(read).toEqual(first);
+});

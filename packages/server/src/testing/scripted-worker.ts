@@ -4,10 +4,13 @@ import {
   type CheckpointItem,
   type EventType,
   formatEventTime,
+  type Heartbeat,
+  type HeartbeatAnswer,
   type Holding,
   isBuiltInCall,
   type Json,
   type NewEvent,
+  type Poll,
   type SessionRef,
   type State,
   type Wait,
@@ -50,6 +53,26 @@ export class ScriptedWorker {
       this.#wake?.();
     });
     return this.next("welcome");
+  }
+
+  /** What the server answers to a heartbeat that lists these. */
+  beat(
+    running: readonly Holding[] = [],
+    changes: Partial<Heartbeat> = {},
+  ): Promise<HeartbeatAnswer> {
+    return this.#protocol.heartbeat(this.ref, heartbeat(running, changes));
+  }
+
+  /** One poll, to its answer; its frames are heard like those of a stream. */
+  async poll(
+    running: readonly Holding[] = [],
+    { wait_seconds = 30, ...changes }: Partial<Poll> = {},
+  ): Promise<readonly WorkerFrame[]> {
+    const poll = { ...heartbeat(running, changes), wait_seconds };
+    const frames = await this.#protocol.poll(this.ref, poll);
+    this.frames.push(...frames);
+    this.#wake?.();
+    return frames;
   }
 
   /** The next frame of that name that was not read yet; frames of other names are passed over. */
@@ -162,6 +185,22 @@ export class ScriptedWorker {
   }
 }
 
+export function heartbeat(
+  running: readonly Holding[] = [],
+  changes: Partial<Heartbeat> = {},
+): Heartbeat {
+  return {
+    status: "active",
+    healthy: true,
+    running: [...running],
+    slots_free: 1,
+    metrics: {},
+    resources: null,
+    stuck_threads: 0,
+    ...changes,
+  };
+}
+
 export function registration(
   name: string,
   changes: Partial<WorkerRegistration> = {},
@@ -178,6 +217,9 @@ export function registration(
     slots: 64,
     runners: ["thread"],
     default_runner: "thread",
+    resources: null,
+    packages: [],
+    services: [],
     ...changes,
   };
 }

@@ -8,6 +8,14 @@ import { ManualTime } from "./manual-time.ts";
 import { type MemoryValues, memoryValues } from "./memory-values.ts";
 import { ScriptedWorker } from "./scripted-worker.ts";
 
+let instances = 0;
+
+/** What several servers have in common; closed by whoever made it. */
+interface Shared {
+  readonly store: Store;
+  readonly time: ManualTime;
+}
+
 /** An engine on a store of its own, in memory unless said otherwise, under a clock that the test moves. */
 export class TestEngine implements AsyncDisposable {
   readonly time: ManualTime;
@@ -18,13 +26,17 @@ export class TestEngine implements AsyncDisposable {
   readonly #ids: () => string;
   readonly config: Config;
   engine: Engine;
+  readonly #ownsStore: boolean;
   #tokens = 0;
   #seeds = 0;
+  #replicas = 0;
+  readonly #instance = ++instances;
 
-  private constructor(store: Store, time: ManualTime, config: Config) {
+  private constructor(store: Store, time: ManualTime, config: Config, ownsStore: boolean) {
     this.store = store;
     this.time = time;
     this.config = config;
+    this.#ownsStore = ownsStore;
     this.#ids = createUuidV7(time.clock, randomUUID);
     this.engine = this.#create();
   }
@@ -32,15 +44,12 @@ export class TestEngine implements AsyncDisposable {
   /** @param config Keys of the `[engine]` table that are not at their defaults. */
   static async start(
     config: unknown = {},
-    { path = ":memory:" }: { readonly path?: string } = {},
+    { path = ":memory:", shared }: { readonly path?: string; readonly shared?: Shared } = {},
   ): Promise<TestEngine> {
-    const time = new ManualTime();
-    const store = await openSqliteStore({
-      path,
-      synchronous: "normal",
-      clock: time.clock,
-    });
-    const started = new TestEngine(store, time, Config.parse(config));
+    const time = shared?.time ?? new ManualTime();
+    const { clock } = time;
+    const store = shared?.store ?? (await openSqliteStore({ path, synchronous: "normal", clock }));
+    const started = new TestEngine(store, time, Config.parse(config), !shared);
     await started.engine.start();
     await started.engine.catalog.register({ source: HELLO }, { by: null });
     return started;
@@ -83,7 +92,7 @@ export class TestEngine implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.engine.close();
-    await this.store.close();
+    if (this.#ownsStore) await this.store.close();
   }
 
   #breakable(): Store {
@@ -105,8 +114,10 @@ export class TestEngine implements AsyncDisposable {
       config: this.config,
       clock: this.time.clock,
       ids: this.#ids,
-      token: () => `token-${++this.#tokens}`,
+      token: () => `token-${++this.#tokens}-${this.#instance}`,
       seed: () => `seed-${++this.#seeds}`,
+      random: () => 0.5,
+      replica: `replica-${++this.#replicas}-${this.#instance}`,
       setTimer: this.time.setTimer,
       log: silent,
     });

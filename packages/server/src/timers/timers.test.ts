@@ -87,10 +87,18 @@ async function timersOf(
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const ports = { store, clock, setTimer, config, log };
   const hasWorker = () => false;
-  const timers = new Timers({ ports, commits, hasWorker, ...(most && { most }) });
+  const timers = new Timers({
+    ports,
+    commits,
+    hasWorker,
+    waitsFor: () => NOBODY,
+    ...(most && { most }),
+  });
   commits.listen((changed) => timers.onCommit(changed));
   return { timers, commits, woken, listDue };
 }
+
+const NOBODY = { code: "no_worker", message: "no worker is connected" };
 
 test("EXE-50 a sleep ends at its instant, not a millisecond before, and only once", async () => {
   await using t = await TestEngine.start();

@@ -3,10 +3,11 @@
  * when, a commit writes what that means, and a second look at the same row finds nothing to do. In
  * memory are only those due soon; the rest stays in the store until its time comes near.
  */
-import { decideWake, EngineError } from "@engine/contract";
+import { decideWake, EngineError, type ExecutionRow, type WaitsFor } from "@engine/contract";
 import type { Changed, DueExecution } from "@engine/store";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import type { LedWork } from "../replicas/leadership.ts";
 import { compareDue, WakeQueue } from "./wake-queue.ts";
 
 /** How far ahead is kept in memory. */
@@ -24,11 +25,13 @@ export interface TimersParts {
   readonly commits: Commits;
   /** Whether a worker is connected that could unwind an execution. */
   readonly hasWorker: () => boolean;
+  /** What an execution waits for that no worker takes. */
+  readonly waitsFor: (row: ExecutionRow) => WaitsFor;
   /** Executions kept in memory. */
   readonly most?: number;
 }
 
-export class Timers {
+export class Timers implements LedWork {
   readonly #parts: TimersParts;
   readonly #most: number;
   /** Read at once, and kept when there are too many. */
@@ -42,6 +45,8 @@ export class Timers {
   #cancelTimer: (() => void) | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #isClosed = false;
+  /** Only one server at a time wakes executions. */
+  #isLeading = false;
 
   constructor(parts: TimersParts) {
     this.#parts = parts;
@@ -51,21 +56,44 @@ export class Timers {
 
   /** Takes up what is due, also what fell due while no server ran. */
   async start(): Promise<void> {
+    this.#isLeading = true;
     await this.#readAhead();
     this.#look();
   }
 
+  /** Another server wakes executions from now on. */
+  stop(): void {
+    this.#isLeading = false;
+    this.#horizon = undefined;
+    this.#cancelTimer?.();
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    this.#queue.clear();
+  }
+
   onCommit({ row: { execution_id, version, wake_at } }: Changed): void {
     // Local rows are woken by the process that runs them.
-    if (version === null || this.#isClosed) return;
+    if (version === null || !this.#isLeading || this.#isClosed) return;
     this.#heardWhileReading?.add(execution_id);
     this.#note(execution_id, wake_at);
     const { first } = this.#queue;
     if (first && first.wake_at < this.#timerAt) this.#arm();
   }
 
+  /**
+   * What another server says of the time at which an execution is due. It may be older than what is
+   * known: so it only ever makes the look at it earlier, and one too many changes nothing.
+   */
+  onRemote(execution_id: string, wake_at: number): void {
+    if (!this.#isLeading || this.#isClosed) return;
+    this.#heardWhileReading?.add(execution_id);
+    if (wake_at >= this.#queue.at(execution_id)) return;
+    this.#note(execution_id, wake_at);
+    if (wake_at < this.#timerAt) this.#arm();
+  }
+
   /** Finds what was missed: due for a while, and neither waited for nor under way. */
   async refresh(): Promise<void> {
+    if (!this.#isLeading) return;
     const until = this.#parts.ports.clock() - LOOK_MS;
     for (const due of await this.#parts.ports.store.listDue({ until, limit: IN_FLIGHT })) {
       if (!this.#waking.has(due.execution_id)) this.#queue.set(due);
@@ -97,7 +125,7 @@ export class Timers {
 
   /** Wakes what is due, reads ahead when the window has moved, and sets the timer for the next. */
   #look(): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || !this.#isLeading) return;
     const now = this.#parts.ports.clock();
     while (this.#waking.size < IN_FLIGHT) {
       const { first } = this.#queue;
@@ -140,6 +168,10 @@ export class Timers {
     this.#heardWhileReading = heard;
     try {
       const page = await store.listDue({ until, limit: this.#page, after });
+      if (!this.#isLeading) {
+        this.#horizon = undefined;
+        return;
+      }
       const last = page.at(-1);
       // It may have been drawn nearer meanwhile.
       if (page.length === this.#page && last && compareDue(last, this.#horizon) < 0)
@@ -154,13 +186,13 @@ export class Timers {
   }
 
   async #wake(execution_id: string): Promise<void> {
-    const { commits, ports, hasWorker } = this.#parts;
+    const { commits, ports, hasWorker, waitsFor } = this.#parts;
     this.#waking.add(execution_id);
     try {
       const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
       const { changed, wrote } = await commits.change(execution_id, (row) => {
         const now = ports.clock();
-        return decideWake(row, { now, cancel_timeout_ms, hasWorker: hasWorker() });
+        return decideWake(row, { now, cancel_timeout_ms, hasWorker: hasWorker(), waitsFor });
       });
       const { wake_at } = changed.row;
       // Somebody moved it: then its commit is not always one of this process.

@@ -16,6 +16,12 @@ export class WakeQueue {
     return this.#heap[0];
   }
 
+  /** When one is due; never, if it is not in the queue. */
+  at(execution_id: string): number {
+    const place = this.#places.get(execution_id);
+    return (place === undefined ? undefined : this.#heap[place])?.wake_at ?? Infinity;
+  }
+
   /** Adds it, or moves it to another instant. */
   set(entry: DueExecution): void {
     const place = this.#places.get(entry.execution_id);

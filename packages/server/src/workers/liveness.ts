@@ -1,48 +1,73 @@
+import type { Beat, SessionGuard, SessionRow } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
+import type { LedWork } from "../replicas/leadership.ts";
+import type { Replicas } from "../replicas/replicas.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Heartbeats live in memory; this often the store hears of them, if there were any. */
 const FLUSH_MS = 5_000;
+/** How often the leading server looks for sessions and executions that nobody watches. */
+const SWEEP_MS = 5_000;
+const ORPHANS = 500;
+const RETRY_MS = 1_000;
+
+interface Parts {
+  readonly ports: EnginePorts;
+  readonly sessions: Sessions;
+  readonly handOvers: HandOvers;
+  readonly replicas: Replicas;
+}
 
 /**
  * Notices workers that are gone (LIV-2): their stream closed and did not come back, or they went
- * silent. What they ran goes back to the queue; the session itself stays and may reconnect.
+ * silent. What they ran goes back to the queue; the session itself stays and may reconnect. Each server
+ * watches the sessions it holds; the leading one also those whose server is gone (LIV-3).
  */
-export class Liveness {
+export class Liveness implements LedWork {
   readonly #ports: EnginePorts;
   readonly #sessions: Sessions;
   readonly #handOvers: HandOvers;
+  readonly #replicas: Replicas;
   readonly #watches = new Map<Session, () => void>();
-  readonly #heard = new Set<string>();
+  readonly #heard = new Map<string, Beat>();
+  /** A restarted server hands nothing over by itself: it first waits whether the workers come. */
+  readonly #startedAt: number;
   #cancelFlush: (() => void) | undefined;
   #cancelPing: (() => void) | undefined;
+  #cancelSweep: (() => void) | undefined;
+  #isSweeping = false;
   #isClosed = false;
 
-  constructor(parts: { ports: EnginePorts; sessions: Sessions; handOvers: HandOvers }) {
+  constructor(parts: Parts) {
     this.#ports = parts.ports;
     this.#sessions = parts.sessions;
     this.#handOvers = parts.handOvers;
+    this.#replicas = parts.replicas;
+    this.#startedAt = parts.ports.clock();
   }
 
   /** Every request of a worker says that it lives. */
-  heard(session: Session): void {
-    session.heardAt = this.#ports.clock();
-    session.isInherited = false;
-    this.#heard.add(session.id);
+  heard(session: Session, { hasSaid = false }: { readonly hasSaid?: boolean } = {}): void {
+    const at = this.#ports.clock();
+    session.heardAt = at;
+    const earlier = this.#heard.get(session.id)?.said;
+    const said = hasSaid && session.said ? session.said : earlier;
+    this.#heard.set(session.id, { session_id: session.id, at, ...(said && { said }) });
     if (!this.#isClosed)
       this.#cancelFlush ??= this.#ports.setTimer(() => void this.#flush(), FLUSH_MS);
   }
 
   /** Looks again when this session could be lost; called whenever its stream opens or closes. */
   watch(session: Session): void {
-    this.#watches.get(session)?.();
-    this.#watches.delete(session);
-    if (this.#isClosed || session.ended) return;
+    this.unwatch(session);
+    if (this.#isClosed || session.ended || !session.isHeld) return;
     const wait = Math.max(this.#lostAt(session) - this.#ports.clock(), 0);
-    const cancel = this.#ports.setTimer(() => this.#look(session), wait);
-    this.#watches.set(session, cancel);
+    this.#watches.set(
+      session,
+      this.#ports.setTimer(() => this.#look(session), wait),
+    );
     if (session.isConnected) this.#cancelPing ??= this.#ping();
   }
 
@@ -51,13 +76,87 @@ export class Liveness {
     this.#watches.delete(session);
   }
 
+  /** A stream closed here: the store hears of it, and the session has its grace to come back. */
+  disconnected(session: Session): void {
+    this.watch(session);
+    this.#ports.store.disconnectSession(session.id, session.row.epoch).catch((error) => {
+      this.#ports.log.warn(
+        { err: error, worker: session.worker },
+        "could not note a closed stream",
+      );
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#isSweeping = true;
+    this.#scheduleSweep();
+  }
+
+  stop(): void {
+    this.#isSweeping = false;
+    this.#cancelSweep?.();
+  }
+
   /** Ends every timer; what was heard is told to the store. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const cancel of this.#watches.values()) cancel();
     this.#cancelPing?.();
     this.#cancelFlush?.();
+    this.#cancelSweep?.();
     await this.#flush();
+  }
+
+  /** Gives up sessions that nobody watches, and executions whose owners were given up. */
+  async sweep(): Promise<void> {
+    const { store, clock } = this.#ports;
+    const live = await store.listLiveSessions();
+    await Promise.all(
+      live.filter((row) => this.#isForsaken(row, clock())).map((row) => this.#giveUp(row)),
+    );
+    const orphans = await store.listOrphaned(ORPHANS);
+    const owners = new Set(orphans.map(({ session }) => session));
+    const guards = new Map(
+      await Promise.all([...owners].map(async (id) => [id, await this.#guardOf(id)] as const)),
+    );
+    await Promise.all(
+      orphans.map(async (orphan) => {
+        const guard = guards.get(orphan.session);
+        if (guard === "lives") return;
+        await this.#handOvers.one(orphan.session, orphan, { loss: "session_lost", guard });
+      }),
+    );
+  }
+
+  /**
+   * What must hold for what a given-up session owns to be taken: nothing once it has ended; else that
+   * it stays given up.
+   */
+  async #guardOf(session_id: string): Promise<SessionGuard | "lives" | undefined> {
+    const row = await this.#ports.store.findSessionById(session_id);
+    if (!row || row.ended_at !== null) return undefined;
+    return row.lost_at === null ? "lives" : { session: session_id, epoch: row.epoch };
+  }
+
+  /** Whether a session has no server that would notice its end. */
+  #isForsaken(row: SessionRow, now: number): boolean {
+    if (row.lost_at !== null || this.#sessions.find(row.session_id)?.isHeld) return false;
+    const { disconnect_grace, silence_timeout } = this.#ports.config.workers;
+    if (now < this.#startedAt + silence_timeout * 1000) return false;
+    if (row.replica !== null) return !this.#replicas.isLive(row.replica);
+    const since = row.disconnected_at ?? row.created_at;
+    const grace = row.disconnected_at === null ? silence_timeout : disconnect_grace;
+    return now > since + grace * 1000 + SWEEP_MS;
+  }
+
+  async #giveUp(row: SessionRow): Promise<void> {
+    const { session_id, worker, epoch } = row;
+    const lost = await this.#ports.store.loseSession(session_id, epoch);
+    if (!lost) return;
+    this.#ports.log.warn({ worker, why: "its server is gone" }, "worker lost");
+    const session = this.#sessions.find(session_id);
+    session?.see(lost);
+    // What it owned has become orphaned: the second half of the sweep takes it.
   }
 
   #lostAt(session: Session): number {
@@ -73,18 +172,22 @@ export class Liveness {
   }
 
   async #lose(session: Session): Promise<void> {
-    const { id, worker, isInherited, owned } = session;
+    const { id, worker, owned, row } = session;
+    if (!session.isHeld || session.ended) return;
     const why = session.isConnected ? "silent" : "disconnected";
-    this.#ports.log.warn({ worker, executions: owned.size, why }, "worker lost");
+    const executions = owned.size;
+    // The transaction looks again whether another server has its stream by now (LIV-3).
+    const lost = await this.#ports.store.loseSession(id, row.epoch);
+    if (!lost) {
+      if (row.epoch === session.row.epoch) session.letGo();
+      return;
+    }
+    this.#ports.log.warn({ worker, executions, why }, "worker lost");
     // From here on the closing stream needs no watch of its own: the loss is happening.
+    session.see(lost);
     session.closeStream();
     this.unwatch(session);
-    await this.#handOvers.all(session);
-    // Known only from an earlier life of the server, and nobody came: it will not.
-    if (!isInherited || !session.isInherited) return;
-    session.ended = "disconnected";
-    this.#sessions.remove(session);
-    await this.#ports.store.endSession(id, "lost");
+    await this.#handOvers.all(session, { loss: "session_lost", guard: session.guard });
   }
 
   #ping(): () => void {
@@ -99,13 +202,29 @@ export class Liveness {
     }, everyMs);
   }
 
+  #scheduleSweep(): void {
+    this.#cancelSweep?.();
+    if (this.#isClosed || !this.#isSweeping) return;
+    this.#cancelSweep = this.#ports.setTimer(() => {
+      this.sweep()
+        .catch((error) => this.#ports.log.warn({ err: error }, "could not look for lost workers"))
+        .finally(() => this.#scheduleSweep());
+    }, this.#sweepMs);
+  }
+
+  /** Alone, a server has only its own past to look after. */
+  get #sweepMs(): number {
+    const { safety_interval } = this.#ports.config.dispatch;
+    return this.#replicas.isShared ? SWEEP_MS : safety_interval * 1000;
+  }
+
   async #flush(): Promise<void> {
     this.#cancelFlush = undefined;
     if (this.#heard.size === 0) return;
-    const heard = [...this.#heard];
+    const heard = [...this.#heard.values()];
     this.#heard.clear();
     try {
-      await this.#ports.store.touchSessions(heard, this.#ports.clock());
+      await this.#ports.store.noteBeats(heard);
     } catch (error) {
       this.#ports.log.warn({ err: error }, "could not note heartbeats");
     }
@@ -113,6 +232,11 @@ export class Liveness {
 
   #failed(session: Session, error: unknown): void {
     const { worker } = session;
-    this.#ports.log.error({ err: error, worker }, "could not hand over; the safety tick retries");
+    this.#ports.log.error({ err: error, worker }, "could not give a worker up; it is tried again");
+    if (this.#isClosed || this.#watches.has(session)) return;
+    this.#watches.set(
+      session,
+      this.#ports.setTimer(() => this.#look(session), RETRY_MS),
+    );
   }
 }

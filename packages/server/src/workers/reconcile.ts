@@ -15,6 +15,7 @@ interface Parts {
   readonly store: Store;
   readonly dispatcher: Dispatcher;
   readonly handOvers: HandOvers;
+  readonly clock: () => number;
 }
 
 /**
@@ -25,29 +26,41 @@ interface Parts {
 export async function reconcile(
   session: Session,
   running: readonly Holding[],
-  { store, dispatcher, handOvers }: Parts,
+  { store, dispatcher, handOvers, clock }: Parts,
 ): Promise<Reconciled> {
+  const { guard } = session;
   const owned = new Map((await store.listOwned(session.id)).map((row) => [row.execution_id, row]));
-  const listed = new Set(
-    running.filter((holding) => owned.get(holding.execution_id)?.generation === holding.generation),
+  const listed = new Map<Holding, number>();
+  for (const holding of running) {
+    const row = owned.get(holding.execution_id);
+    if (row?.generation !== holding.generation) continue;
+    owned.delete(holding.execution_id);
+    session.inherit(row, clock());
+    session.listed(holding);
+    listed.set(holding, row.head);
+  }
+  // Assigned while the stream was down, or lost by the worker.
+  await Promise.all(
+    [...owned.values()].map((row) => {
+      const loss = row.state === "RUNNING" ? "runner_lost" : undefined;
+      return handOvers.one(session.id, row, { loss, guard });
+    }),
   );
-  for (const { execution_id } of listed) owned.delete(execution_id);
-  // Assigned while the stream was down, or lost by the worker: never started there.
-  await Promise.all([...owned.values()].map((row) => handOvers.one(session, row)));
 
   const result: Reconciled = { keep: [], drop: [], events: [] };
   await Promise.all(
     running.map(async (holding) => {
-      const { execution_id, generation } = holding;
-      const kept = listed.has(holding)
-        ? generation
-        : (await dispatcher.adopt(session, holding))?.generation;
+      const { execution_id, generation, seq } = holding;
+      const head = listed.get(holding);
+      const adopted = head === undefined ? await dispatcher.adopt(session, holding) : undefined;
+      const kept = head === undefined ? adopted?.generation : generation;
       if (kept === undefined) {
         const reason = "this session does not own it at that generation";
         result.drop.push({ execution_id, generation, reason });
         return;
       }
       result.keep.push({ execution_id, generation: kept });
+      if ((head ?? adopted?.head ?? 0) <= seq) return;
       const missed = await missedEvents(store, holding, kept);
       if (missed) result.events.push(missed);
     }),

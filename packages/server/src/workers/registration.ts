@@ -8,6 +8,7 @@ import {
   type WorkerRegistration,
 } from "@engine/contract";
 import type { EnginePorts } from "../engine-ports.ts";
+import type { Bus } from "../replicas/bus.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { Session } from "./session.ts";
@@ -26,6 +27,7 @@ interface Parts {
   readonly sessions: Sessions;
   readonly handOvers: HandOvers;
   readonly liveness: Liveness;
+  readonly bus: Bus;
 }
 
 export interface Registered {
@@ -58,54 +60,58 @@ export class WorkerRegistrations {
   }
 
   async #open(registration: WorkerRegistration): Promise<Registered> {
-    const { ports, sessions, liveness } = this.#parts;
-    const { name, instance_id, host, pid, labels, slots, runners, default_runner } = registration;
-    const earlier = sessions.findByWorker(name);
-    if (earlier && earlier.instance_id !== instance_id) await this.#supersede(earlier);
-
+    const { ports, sessions, liveness, handOvers, bus } = this.#parts;
+    const { name, host, pid, labels, slots, protocol: _, ...rest } = registration;
     const token = ports.token();
     const token_hash = tokenHash(token);
-    const { session: row, is_new_worker } = await ports.store.openSession({
+    const mode = ports.config.dispatch.mode;
+    const opened = await ports.store.openSession({
+      ...rest,
       session_id: ports.ids(),
       token_hash,
       worker: name,
-      instance_id,
       host,
       pid,
       labels,
       slots,
-      runners,
-      default_runner,
+      dispatch: mode,
     });
-    if (earlier?.ended) {
-      earlier.send({ event: "superseded", data: { host, pid } });
-      earlier.closeStream();
-      liveness.unwatch(earlier);
-      sessions.remove(earlier);
+    const { session: row, is_new_worker, superseded } = opened;
+    if (superseded) {
+      const by = { host, pid };
+      this.end(superseded.session_id, by);
+      void bus.send({ kind: "session", session: superseded.session_id, superseded_by: by });
+      // Its end is durable: were this to break off here, the sweep would take the rest (LIV-3).
+      await handOvers.all(sessions.find(superseded.session_id) ?? new Session(superseded, 0));
+      const ended = sessions.find(superseded.session_id);
+      if (ended) sessions.remove(ended);
     }
-    const session =
-      sessions.find(row.session_id) ?? new Session(row, { now: ports.clock(), isInherited: false });
+    const session = sessions.find(row.session_id) ?? new Session(row, ports.clock());
+    session.see(row);
+    session.desired = (await ports.store.findWorker(name))?.desired_state ?? "active";
     sessions.add(session, token_hash);
     liveness.heard(session);
-    if (!session.isConnected) liveness.watch(session);
+    void bus.send({ kind: "session", session: row.session_id });
 
     const { heartbeat_interval } = ports.config.workers;
     const registered = {
       worker: { name, labels, slots },
       session: token,
+      dispatch: mode,
       heartbeat_seconds: heartbeat_interval,
       executions: limitsOf(ports.config),
     };
     return { registered, isNew: is_new_worker };
   }
 
-  /**
-   * The executions of the process that had the name go back first, then its session ends: a crash
-   * in between leaves nothing that belongs to an ended session.
-   */
-  async #supersede(earlier: Session): Promise<void> {
-    earlier.ended = "superseded";
-    await this.#parts.handOvers.all(earlier);
+  /** Another process has the name: whoever had it hears of that, and is given nothing more. */
+  end(session_id: string, by: { readonly host: string; readonly pid: number }): void {
+    const session = this.#parts.sessions.find(session_id);
+    if (!session) return;
+    session.ended = "superseded";
+    session.send({ event: "superseded", data: by });
+    this.#parts.liveness.unwatch(session);
+    session.closeStream();
   }
 }
 

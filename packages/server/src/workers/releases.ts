@@ -4,19 +4,27 @@ import {
   type Failure,
   failExecution,
   handOver,
+  type LossReason,
   type ReleaseAnswer,
   type ReleaseItem,
+  type ReleaseReason,
   stale,
 } from "@engine/contract";
 import type { Commits } from "../commits.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { HandOvers } from "./hand-over.ts";
 import type { Session } from "./session.ts";
+
+/** Reasons under which the worker lost it rather than gave it back (LIV-5). */
+const LOSSES: Readonly<Partial<Record<ReleaseReason, LossReason>>> = {
+  runner_lost: "runner_lost",
+  stuck: "stuck",
+};
 
 /** Takes executions back that a worker cannot go on with (LIV-5, LIV-6). */
 export async function release(
   session: Session,
   items: readonly ReleaseItem[],
-  { commits, ports }: { commits: Commits; ports: Pick<EnginePorts, "clock" | "config"> },
+  { commits, handOvers }: { commits: Commits; handOvers: HandOvers },
 ): Promise<readonly ReleaseAnswer[]> {
   // Before the first commit: what comes free must not be assigned to it again.
   if (items.some(({ reason }) => reason === "draining")) session.isStopping = true;
@@ -24,14 +32,14 @@ export async function release(
   return Promise.all(items.map(releaseOne));
 
   async function releaseOne(item: ReleaseItem): Promise<ReleaseAnswer> {
-    const { execution_id, generation } = item;
+    const { execution_id, generation, reason } = item;
     try {
       await commits.change(execution_id, (row) => {
         if (row.session !== session.id || row.generation !== generation) throw stale(row);
-        const now = ports.clock();
+        const terms = handOvers.terms(LOSSES[reason]);
         // No worker could do better with the same bundle: it ends at once.
-        if (item.reason === "load_failed") return failExecution(row, loadFailure(item), now);
-        return handOver(row, now, ports.config.executions.cancel_timeout * 1000);
+        if (reason === "load_failed") return failExecution(row, loadFailure(item), terms.now);
+        return handOver(row, terms);
       });
       return { execution_id, ok: true };
     } catch (error) {

@@ -6,9 +6,11 @@ import { Session } from "./session.ts";
 import { WorkerStream } from "./worker-stream.ts";
 
 function session(): Session {
-  const row = { ...registration("w"), worker: "w", session_id: "s", token_hash: "t" };
-  const times = { created_at: 0, last_seen_at: 0, ended_at: null, end_reason: null };
-  return new Session({ ...row, ...times }, { now: 0, isInherited: false });
+  const { name: worker, protocol: _, ...said } = registration("w");
+  const held = { said: null, replica: "r", epoch: 1, connected_at: 0, disconnected_at: null };
+  const times = { created_at: 0, last_seen_at: 0, ended_at: null, end_reason: null, lost_at: null };
+  const ids = { worker, session_id: "s", token_hash: "t", dispatch: "event" as const };
+  return new Session({ ...said, ...ids, ...times, ...held }, 0);
 }
 
 function owned(generation: number): ExecutionRow {
@@ -40,7 +42,7 @@ function assign(row: ExecutionRow): Extract<WorkerFrame, { event: "assign" }> {
 const listen: WorkerFrame = { event: "listen", data: { execution_id: "x", on: true } };
 const welcome: WorkerFrame = {
   event: "welcome",
-  data: { server_time: "2026-01-01T00:00:00.000Z", keep: [], drop: [] },
+  data: { replica: "r", server_time: "2026-01-01T00:00:00.000Z", keep: [], drop: [] },
 };
 
 function connected(of: Session): string[] {
@@ -49,7 +51,7 @@ function connected(of: Session): string[] {
     ({ event }) => heard.push(event),
     () => {},
   );
-  of.connect(stream);
+  of.connect(stream, of.row);
   stream.open([]);
   return heard;
 }
@@ -57,7 +59,7 @@ function connected(of: Session): string[] {
 test("what is told of an execution never overtakes its assignment", () => {
   const worker = session();
   const heard = connected(worker);
-  worker.own(owned(1));
+  worker.own(owned(1), 0);
   worker.tell("x", listen);
   expect(heard).toEqual([]);
   worker.assign(assign(owned(1)));
@@ -68,10 +70,10 @@ test("what is told of an execution never overtakes its assignment", () => {
 test("an assignment that was overtaken by a hand-over is not sent", () => {
   const worker = session();
   const heard = connected(worker);
-  worker.own(owned(1));
+  worker.own(owned(1), 0);
   worker.disown(owned(1));
   worker.assign(assign(owned(1)));
-  worker.own(owned(2));
+  worker.own(owned(2), 0);
   worker.assign(assign(owned(1)));
   worker.disown(owned(1));
   expect(heard).toEqual([]);

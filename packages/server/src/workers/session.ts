@@ -1,32 +1,56 @@
-import type { Event, ExecutionRow, Holding, WorkerFrame } from "@engine/contract";
-import type { SessionRow } from "@engine/store";
+import type {
+  Event,
+  ExecutionRow,
+  Heartbeat,
+  Holding,
+  Requirements,
+  WorkerActivity,
+  WorkerFrame,
+} from "@engine/contract";
+import type { OwnedExecution, SessionGuard, SessionRow } from "@engine/store";
+import type { Candidate } from "../dispatch/gate.ts";
 import type { WorkerStream } from "./worker-stream.ts";
 
 /** An execution the session owns, as its row says. */
 interface Owned {
   readonly generation: number;
-  /** Null for what a restarted server found: read from the row when somebody asks. */
+  /** Null for what was found in the store: read from the row when somebody asks. */
   readonly module_hash: string | null;
+  readonly requirements: Requirements | null;
+  /** The clock when it was assigned; undefined once the worker has been heard of with it. */
+  assignedAt: number | undefined;
+  /** Heartbeats in a row that did not list it. */
+  unlisted: number;
   /** Frames that must not overtake the assignment; undefined once that has left. */
   held: WorkerFrame[] | undefined;
   /** `seq` of the newest event that was pushed to it; 0 when none was. */
   pushed: number;
 }
 
-/** One process life of a worker: what it owns, how much it can take, and the way to reach it. */
-export class Session {
+interface Claiming {
+  readonly done: Promise<unknown>;
+  readonly requirements: Requirements | null;
+}
+
+/**
+ * One process life of a worker, as this server knows it. The server that holds its stream knows what
+ * it owns, gives it work and counts its slots; the others only know that there is such a session.
+ */
+export class Session implements Candidate {
   readonly id: string;
   readonly worker: string;
   readonly instance_id: string;
-  /** Executions at a time; 0 = unlimited. */
-  readonly slots: number;
   readonly owned: Map<string, Owned> = new Map();
   /** Claims for it that are not committed yet: they take a slot already. */
-  readonly claiming: Map<string, Promise<unknown>> = new Map();
+  readonly claiming: Map<string, Claiming> = new Map();
+  /** Executions whose progress it was told to send. */
+  readonly #listening = new Set<string>();
   /** The clock when it was heard of last. */
   heardAt: number;
-  /** The clock when its stream closed; undefined while open, and before the first one. */
+  /** The clock when its stream closed here; undefined while open, and before the first one. */
   closedAt: number | undefined;
+  /** What operators want of it. */
+  desired: WorkerActivity = "active";
   /** It gave work back because it is stopping: no more for this stream. */
   isStopping = false;
   /** It gave work back because it had too much: no more until it says that it has room. */
@@ -35,19 +59,36 @@ export class Session {
   ended: "superseded" | "disconnected" | undefined;
   /** Set while everything it owns goes back to the queue. */
   handingOver: Promise<void> | undefined;
-  /** Known only from the store: this server has not heard of it. */
-  isInherited: boolean;
+  #row: SessionRow;
+  #said: SessionRow["said"];
   #stream: WorkerStream | undefined;
   /** Frames may be assigned: the stream is open and past its welcome. */
   #isReady = false;
+  /** This server holds the session: no other one gives it work, or answers its polls. */
+  #isHeld = false;
 
-  constructor(row: SessionRow, options: { now: number; isInherited: boolean }) {
+  constructor(row: SessionRow, now: number) {
     this.id = row.session_id;
     this.worker = row.worker;
     this.instance_id = row.instance_id;
-    this.slots = row.slots;
-    this.heardAt = options.now;
-    this.isInherited = options.isInherited;
+    this.#row = row;
+    this.#said = row.said;
+    this.heardAt = now;
+  }
+
+  /** As it was stored when this server looked last. */
+  get row(): SessionRow {
+    return this.#row;
+  }
+
+  /** What the worker said of itself last. */
+  get said(): SessionRow["said"] {
+    return this.#said;
+  }
+
+  /** Executions at a time; 0 = unlimited. */
+  get slots(): number {
+    return this.#row.slots;
   }
 
   /** Executions it owns or is about to. */
@@ -59,28 +100,82 @@ export class Session {
     return this.slots === 0 || this.load < this.slots;
   }
 
+  /** Whether it is to get work, wanted by operators and by itself. */
   get takesWork(): boolean {
-    return !this.isStopping && !this.isOverloaded;
+    const { status = "active", healthy = true } = this.#said ?? {};
+    const isWilling = status === "active" && healthy && !this.isStopping && !this.isOverloaded;
+    return isWilling && this.desired === "active";
   }
 
   get isConnected(): boolean {
     return this.#stream !== undefined;
   }
 
-  /** Whether assignments reach it. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Whether assignments reach it from here. */
   get isReady(): boolean {
     return this.#isReady && this.ended === undefined;
   }
 
-  /** Its stream from now on; the one before ends. */
-  connect(stream: WorkerStream): void {
+  /** What must hold in the transaction of whatever this server does in the session's name. */
+  get guard(): SessionGuard {
+    return { session: this.id, epoch: this.#row.epoch };
+  }
+
+  get runners(): SessionRow["runners"] {
+    return this.#row.runners;
+  }
+
+  get packages(): SessionRow["packages"] {
+    return this.#row.packages;
+  }
+
+  /** As it reported last. */
+  get resources(): SessionRow["resources"] {
+    return this.#said?.resources ?? this.#row.resources;
+  }
+
+  /** What its executions have reserved of the worker's resources. */
+  *reservations(): Generator<Requirements, void, undefined> {
+    for (const { requirements } of this.owned.values()) if (requirements) yield requirements;
+    for (const { requirements } of this.claiming.values()) if (requirements) yield requirements;
+  }
+
+  /** Takes over what the store says of it, unless that is older than what is known. */
+  see(row: SessionRow): void {
+    if (row.epoch < this.#row.epoch) return;
+    this.#row = row;
+    // The server that hears its heartbeats knows better than their last flush.
+    if (!this.#isHeld) this.#said = row.said;
+  }
+
+  hear(heartbeat: Heartbeat): void {
+    const { status, healthy, slots_free, metrics, resources, stuck_threads } = heartbeat;
+    this.#said = { status, healthy, slots_free, metrics, resources, stuck_threads };
+  }
+
+  /**
+   * Its stream from now on, under the epoch that the store gave it; the one before ends.
+   *
+   * @returns false when it was given to a later one meanwhile.
+   */
+  connect(stream: WorkerStream | undefined, row: SessionRow): boolean {
+    if (row.epoch < this.#row.epoch) return false;
     const earlier = this.#stream;
+    this.#row = row;
     this.#stream = stream;
+    this.#isHeld = true;
     this.#isReady = false;
+    // What it owns is read anew: another server may have given it more meanwhile.
+    this.owned.clear();
     this.closedAt = undefined;
     this.isStopping = false;
     this.isOverloaded = false;
     earlier?.close();
+    return true;
   }
 
   /** Lets assignments through, unless another stream took over meanwhile. */
@@ -97,6 +192,26 @@ export class Session {
     return true;
   }
 
+  /** A poll was answered: it stays held, and is silent until the next one. */
+  answered(stream: WorkerStream): void {
+    if (this.#stream !== stream) return;
+    this.#stream = undefined;
+    this.#isReady = false;
+    stream.close();
+  }
+
+  /** Another server has it now, or nobody: what is known of it here does not count any more. */
+  letGo(): void {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    this.#isReady = false;
+    this.#isHeld = false;
+    this.closedAt = undefined;
+    this.owned.clear();
+    this.#listening.clear();
+    stream?.close();
+  }
+
   send(frame: WorkerFrame): void {
     this.#stream?.send(frame);
   }
@@ -106,22 +221,38 @@ export class Session {
   }
 
   /** Notes that a commit gave it this execution. */
-  own(row: ExecutionRow): void {
-    const { execution_id, generation, module_hash } = row;
+  own({ execution_id, generation, module_hash, requirements }: ExecutionRow, now: number): void {
     this.claiming.delete(execution_id);
-    this.owned.set(execution_id, { generation, module_hash, held: [], pushed: 0 });
+    const rest = { unlisted: 0, held: [], pushed: 0, assignedAt: now };
+    this.owned.set(execution_id, { generation, module_hash, requirements, ...rest });
   }
 
-  /** Notes what the store says it owns: assigned before this server began to look. */
-  inherit({ execution_id, generation }: { execution_id: string; generation: number }): void {
-    // Whatever was pushed before, its reconnect brings.
-    const owned = { generation, module_hash: null, held: undefined, pushed: 0 };
-    this.owned.set(execution_id, owned);
+  /** Notes what the store says it owns: assigned before this server held it. */
+  inherit(execution: OwnedExecution, now: number): void {
+    const { execution_id, generation, module_hash, requirements, state } = execution;
+    this.owned.set(execution_id, {
+      generation,
+      module_hash,
+      requirements: requirements === null ? null : (JSON.parse(requirements) as Requirements),
+      assignedAt: state === "CLAIMED" ? now : undefined,
+      unlisted: 0,
+      // Whatever was pushed before, its reconnect brings.
+      held: undefined,
+      pushed: 0,
+    });
+  }
+
+  /** The worker has shown that it has it. */
+  listed({ execution_id }: Pick<Holding, "execution_id">): void {
+    const owned = this.owned.get(execution_id);
+    if (owned) owned.assignedAt = undefined;
   }
 
   /** Notes that a commit took it away: it ended, parked or was handed over. */
   disown({ execution_id, generation }: { execution_id: string; generation: number }): void {
-    if (this.owned.get(execution_id)?.generation === generation) this.owned.delete(execution_id);
+    if (this.owned.get(execution_id)?.generation !== generation) return;
+    this.owned.delete(execution_id);
+    this.#listening.delete(execution_id);
   }
 
   owns({ execution_id, generation }: { execution_id: string; generation: number }): boolean {
@@ -132,6 +263,7 @@ export class Session {
   assign(frame: Extract<WorkerFrame, { event: "assign" }>): void {
     if (!this.owns(frame.data)) return;
     this.send(frame);
+    if (frame.data.listen) this.#listening.add(frame.data.execution_id);
     this.release(frame.data.execution_id);
   }
 
@@ -143,11 +275,14 @@ export class Session {
     for (const frame of held) this.send(frame);
   }
 
-  /** Sends events that the server wrote, of an execution it owns; `row` is as they left it. */
-  push({ execution_id, generation, head }: ExecutionRow, events: readonly Event[]): void {
+  /** Sends events that the server wrote, of an execution it owns; `head` is that of the last one. */
+  push(
+    { execution_id, generation, head }: Pick<ExecutionRow, "execution_id" | "generation" | "head">,
+    events: readonly Event[],
+  ): void {
     const owned = this.owned.get(execution_id);
     if (!owned || owned.generation !== generation || events.length === 0) return;
-    owned.pushed = head;
+    owned.pushed = Math.max(owned.pushed, head);
     const base_seq = head - events.length;
     const data = { execution_id, generation, base_seq, events: [...events] };
     this.tell(execution_id, { event: "events", data });
@@ -157,6 +292,40 @@ export class Session {
   hasMissed(holding: Holding): boolean {
     const owned = this.owned.get(holding.execution_id);
     return this.owns(holding) && owned?.held === undefined && holding.seq < (owned?.pushed ?? 0);
+  }
+
+  /**
+   * Compares a heartbeat's listing with what was assigned (LIV-1).
+   *
+   * @returns Assigned before an instant, and missing from two heartbeats in a row.
+   */
+  unlisted(
+    running: readonly Holding[],
+    assignedBefore: number,
+  ): readonly { execution_id: string; generation: number }[] {
+    const listed = new Set(running.map(({ execution_id }) => execution_id));
+    const missing: { execution_id: string; generation: number }[] = [];
+    for (const [execution_id, owned] of this.owned) {
+      if (owned.assignedAt === undefined) continue;
+      if (listed.has(execution_id)) {
+        owned.assignedAt = undefined;
+      } else {
+        owned.unlisted++;
+        if (owned.unlisted < 2 || owned.assignedAt > assignedBefore) continue;
+        missing.push({ execution_id, generation: owned.generation });
+      }
+    }
+    return missing;
+  }
+
+  /** Says whether anybody watches an execution's progress, unless it knows already. */
+  tellListening(execution_id: string, on: boolean): void {
+    const owned = this.owned.get(execution_id);
+    const knows = this.#listening.has(execution_id) === on;
+    if (!owned || knows || !(owned.held || this.#stream)) return;
+    if (on) this.#listening.add(execution_id);
+    else this.#listening.delete(execution_id);
+    this.tell(execution_id, { event: "listen", data: { execution_id, on } });
   }
 
   /** Sends something about an execution it owns, never before the assignment. */

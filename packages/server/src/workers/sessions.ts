@@ -1,13 +1,20 @@
+import type { WorkerActivity } from "@engine/contract";
 import type { Changed } from "@engine/store";
+import type { Replicas } from "../replicas/replicas.ts";
 import type { Session } from "./session.ts";
 
-/** The sessions this server knows, and which execution belongs to which. */
+/** The sessions that live, and which execution belongs to those that this server holds. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #byWorker = new Map<string, Session>();
   /** By the SHA-256 of the session's secret. */
   readonly #byToken = new Map<string, Session>();
   readonly #tokens = new Map<Session, string>();
+  readonly #clock: () => number;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
 
   add(session: Session, token_hash: string): void {
     this.remove(session);
@@ -42,9 +49,14 @@ export class Sessions {
     return this.#byId.values();
   }
 
-  /** Whether a worker is connected that could take an execution. */
-  hasReady(): boolean {
-    for (const session of this.#byId.values()) if (session.isReady) return true;
+  /** Whether a worker is connected to some server that could take an execution. */
+  hasConnected(replicas: Pick<Replicas, "isLive">): boolean {
+    for (const { isReady, row, ended } of this.#byId.values()) {
+      if (isReady) return true;
+      const { replica, disconnected_at } = row;
+      const isElsewhere = replica !== null && disconnected_at === null && replicas.isLive(replica);
+      if (isElsewhere && !ended) return true;
+    }
     return false;
   }
 
@@ -52,17 +64,24 @@ export class Sessions {
   onCommit({ row, events }: Changed, ownerHas: number): void {
     if (row.session !== null) {
       const session = this.#byId.get(row.session);
-      if (session && !session.owns(row)) session.own(row);
-      session?.push(row, events.slice(ownerHas));
+      if (!session?.isHeld) return;
+      if (!session.owns(row)) session.own(row, this.#clock());
+      session.push(row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
       this.#byId.get(row.last_session)?.disown(row);
     }
   }
 
+  /** Operators have decided what a worker is to do. */
+  desire(worker: string, desired: WorkerActivity): void {
+    const session = this.#byWorker.get(worker);
+    if (session) session.desired = desired;
+  }
+
   /** Tells whoever runs the execution whether anybody watches its progress. */
   tellListening(execution_id: string, on: boolean): void {
     for (const session of this.#byId.values()) {
-      session.tell(execution_id, { event: "listen", data: { execution_id, on } });
+      session.tellListening(execution_id, on);
     }
   }
 }

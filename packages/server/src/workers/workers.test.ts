@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { settled } from "../testing/manual-time.ts";
-import { registration } from "../testing/scripted-worker.ts";
+import { heartbeat, registration } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
 
 const OTHER_PROCESS = "01900000-0000-7000-8000-000000000002";
@@ -32,8 +32,8 @@ test("WRK-3 a session works for its own worker name and no other", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker("a");
   await t.worker("b");
-  const heartbeat = { running: [], slots_free: 1 };
-  const beat = (ref: object) => t.engine.workers.heartbeat({ ...worker.ref, ...ref }, heartbeat);
+  const said = heartbeat();
+  const beat = (ref: object) => t.engine.workers.heartbeat({ ...worker.ref, ...ref }, said);
   await expect(beat({ worker: "b" })).rejects.toMatchObject({ code: "permission_denied" });
   await expect(beat({ session: "guess" })).rejects.toMatchObject({ code: "session_unknown" });
   expect(await beat({})).toMatchObject({ drop: [] });
@@ -53,7 +53,7 @@ test("WRK-4 the same process registers again and keeps its executions under a ne
   const assigned = await worker.next("assign");
   const old = worker.ref;
   await worker.register();
-  const beat = { running: [], slots_free: 1 };
+  const beat = heartbeat();
   await expect(t.engine.workers.heartbeat(old, beat)).rejects.toMatchObject({
     code: "session_unknown",
   });
@@ -92,7 +92,7 @@ test("WRK-4 nothing is lost when a claim is on its way to a worker that is being
   const { execution_id } = await starting;
   await fresh.connect();
   const assigned = await fresh.next("assign");
-  expect(assigned).toMatchObject({ execution_id, generation: 2 });
+  expect(assigned).toMatchObject({ execution_id, generation: 1 });
   expect(await fresh.completed(assigned, 1)).toMatchObject({ state: "COMPLETED" });
 });
 
@@ -173,7 +173,7 @@ test("LIV-2 an open stream without any request is lost after the silence timeout
   const other = await t.worker("b");
   for (let s = 0; s < 25; s += 5) {
     await t.time.advance(5_000);
-    await t.engine.workers.heartbeat(other.ref, { running: [], slots_free: 1 });
+    await other.beat();
   }
   expect(await t.row(execution_id)).toMatchObject({ worker: "a" });
   await t.time.advance(5_000);
@@ -187,7 +187,7 @@ test("LIV-2 heartbeats keep a session for as long as they come", async () => {
   const { execution_id } = await t.run();
   for (let minute = 0; minute < 20; minute++) {
     await t.time.advance(20_000);
-    await t.engine.workers.heartbeat(worker.ref, { running: [], slots_free: 1 });
+    await worker.beat([{ execution_id, generation: 1, seq: 2 }]);
   }
   expect(await t.row(execution_id)).toMatchObject({ worker: "w", generation: 1 });
 });
@@ -238,7 +238,7 @@ test("LIV-1 a heartbeat tells which executions are not the session's any more", 
     { execution_id, generation: 1, seq: 2 },
     { execution_id: "other", generation: 1, seq: 1 },
   ];
-  const answer = await t.engine.workers.heartbeat(worker.ref, { running, slots_free: 1 });
+  const answer = await worker.beat(running);
   expect(answer.drop).toEqual([{ execution_id: "other", generation: 1 }]);
 });
 
@@ -273,11 +273,14 @@ test("LIV-2 after a server restart a worker that is gone loses its work at the s
   await t.restart();
   const other = await t.worker("b");
   await t.time.advance(15_000);
-  await t.engine.workers.heartbeat(other.ref, { running: [], slots_free: 1 });
+  await other.beat();
   await t.time.advance(15_000);
   expect(await other.next("assign")).toMatchObject({ execution_id, generation: 2 });
+  // The session itself stays: its worker may come back.
   const sessions = await t.store.listLiveSessions();
-  expect(sessions.map(({ worker }) => worker)).toEqual(["b"]);
+  expect(sessions.filter(({ lost_at }) => lost_at === null).map(({ worker }) => worker)).toEqual([
+    "b",
+  ]);
 });
 
 test("LIV-6 a workflow that does not load ends FAILED with the worker's reason", async () => {
@@ -330,7 +333,7 @@ test("LIV-5 an overloaded worker gets nothing more until it says that it has roo
   ]);
   await settled();
   expect(await t.row(execution_id)).toMatchObject({ state: "CREATED", worker: null });
-  await t.engine.workers.heartbeat(worker.ref, { running: [], slots_free: 1 });
+  await worker.beat();
   expect(await worker.next("assign")).toMatchObject({ execution_id, generation: 2 });
 });
 
@@ -461,7 +464,7 @@ test("a stopping server sends its workers away", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
   await t.engine.close();
-  expect(await worker.next("control")).toEqual({ command: "reconnect" });
+  expect(await worker.next("control")).toEqual({ command: "reconnect", delay_seconds: 0.5 });
   await worker.connection?.closed;
   await expect(worker.connect()).rejects.toMatchObject({ code: "unavailable" });
 });

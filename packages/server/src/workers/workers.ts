@@ -12,6 +12,7 @@ import {
   type Holding,
   notFound,
   type OwnCacheKey,
+  type Poll,
   type ProgressAccepted,
   type ProgressBatch,
   type ReleaseAnswer,
@@ -25,22 +26,25 @@ import {
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
+import type { SessionRow } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
+import type { Bus } from "../replicas/bus.ts";
+import type { BusMessage } from "../replicas/bus-message.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { HandOvers } from "./hand-over.ts";
-import { Liveness } from "./liveness.ts";
-import { missedEvents, reconcile } from "./reconcile.ts";
+import { Connections } from "./connections.ts";
+import type { HandOvers } from "./hand-over.ts";
+import type { Liveness } from "./liveness.ts";
+import { missedEvents } from "./reconcile.ts";
 import { type Registered, tokenHash, WorkerRegistrations } from "./registration.ts";
 import { release } from "./releases.ts";
 import { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 import { TaskServices } from "./task-services.ts";
-import { WorkerStream } from "./worker-stream.ts";
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -50,6 +54,9 @@ interface Parts {
   readonly dispatcher: Dispatcher;
   readonly progress: ProgressHub;
   readonly calls: CallResolver;
+  readonly handOvers: HandOvers;
+  readonly liveness: Liveness;
+  readonly bus: Bus;
 }
 
 /** The server's side of the worker protocol, for workers in this process and behind HTTP alike. */
@@ -60,35 +67,38 @@ export class Workers implements WorkerProtocol {
   readonly #handOvers: HandOvers;
   readonly #liveness: Liveness;
   readonly #registrations: WorkerRegistrations;
+  readonly #connections: Connections;
   readonly #checkpoints: Checkpoints;
   readonly #services: TaskServices;
-  #isClosed = false;
 
   constructor(parts: Parts) {
-    const { ports, sessions, commits, calls } = parts;
+    const { ports, sessions, commits, calls, handOvers, liveness, bus } = parts;
     this.#parts = parts;
     this.#ports = ports;
     this.#sessions = sessions;
     this.#services = new TaskServices(ports);
-    this.#handOvers = new HandOvers({ ports, commits });
-    this.#liveness = new Liveness({ ports, sessions, handOvers: this.#handOvers });
-    this.#registrations = new WorkerRegistrations({
-      ports,
-      sessions,
-      handOvers: this.#handOvers,
-      liveness: this.#liveness,
-    });
+    this.#handOvers = handOvers;
+    this.#liveness = liveness;
+    this.#registrations = new WorkerRegistrations({ ports, sessions, handOvers, liveness, bus });
+    this.#connections = new Connections(parts);
     this.#checkpoints = new Checkpoints({ ports, commits, calls });
+    bus.listen((message) => this.#hear(message));
   }
 
-  /** Learns of the sessions an earlier life of this server left; they count from now (LIV-2). */
-  async load(): Promise<void> {
+  /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
+  async refresh(): Promise<void> {
     const { store, clock } = this.#ports;
-    for (const row of await store.listLiveSessions()) {
-      const session = new Session(row, { now: clock(), isInherited: true });
-      for (const owned of await store.listOwned(session.id)) session.inherit(owned);
-      this.#sessions.add(session, row.token_hash);
-      this.#liveness.watch(session);
+    const live = new Map((await store.listLiveSessions()).map((row) => [row.session_id, row]));
+    for (const session of [...this.#sessions.all()]) {
+      if (!live.has(session.id) && !session.isHeld) this.#sessions.remove(session);
+    }
+    for (const row of live.values()) {
+      const known = this.#sessions.find(row.session_id);
+      if (known) this.#see(known, row);
+      else this.#sessions.add(new Session(row, clock()), row.token_hash);
+    }
+    for (const { name, desired_state } of await store.listWorkers()) {
+      this.#sessions.desire(name, desired_state);
     }
   }
 
@@ -97,12 +107,13 @@ export class Workers implements WorkerProtocol {
     return this.#handOvers.retry();
   }
 
-  /** Sends every worker away to find a server that runs, and forgets the timers. */
+  /** Sends every worker away to find a server that runs, not all at one moment (WRK-13). */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#connections.close();
     for (const session of this.#sessions.all()) {
-      session.send({ event: "control", data: { command: "reconnect" } });
-      session.closeStream();
+      const delay_seconds = this.#ports.random();
+      session.send({ event: "control", data: { command: "reconnect", delay_seconds } });
+      session.letGo();
     }
     await this.#liveness.close();
   }
@@ -121,49 +132,31 @@ export class Workers implements WorkerProtocol {
     running: readonly Holding[],
     onFrame: (frame: WorkerFrame) => void,
   ): Promise<WorkerConnection> {
-    const session = await this.#identify(ref);
-    if (this.#isClosed) throw new EngineError("unavailable", "the server is stopping; try again");
-    const stream = new WorkerStream(onFrame, (closed, cause) => {
-      if (cause) this.#ports.log.error({ err: cause, worker: session.worker }, "a stream broke");
-      if (session.disconnected(closed, this.#ports.clock())) this.#liveness.watch(session);
-    });
-    session.connect(stream);
-    this.#liveness.watch(session);
-    try {
-      // A loss that was being settled first: else what is kept here could be taken there.
-      await session.handingOver;
-      const { keep, drop, events } = await reconcile(session, running, {
-        store: this.#ports.store,
-        dispatcher: this.#parts.dispatcher,
-        handOvers: this.#handOvers,
-      });
-      const server_time = formatInstant(this.#ports.clock());
-      stream.open([{ event: "welcome", data: { server_time, keep, drop } }, ...events]);
-      for (const { execution_id } of keep) {
-        session.release(execution_id);
-        const on = this.#parts.progress.isWatched(execution_id);
-        session.tell(execution_id, { event: "listen", data: { execution_id, on } });
-      }
-    } catch (error) {
-      stream.close();
-      throw error;
-    }
-    session.ready(stream);
-    this.#parts.dispatcher.wake();
-    return stream;
+    return this.#connections.connect(await this.#identify(ref), running, onFrame);
   }
 
-  async heartbeat(ref: SessionRef, { running, slots_free }: Heartbeat): Promise<HeartbeatAnswer> {
+  /** @param signal Aborted when nobody waits for the answer any more. */
+  async poll(
+    ref: SessionRef,
+    poll: Poll,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<readonly WorkerFrame[]> {
     const session = await this.#identify(ref);
-    if (session.isOverloaded && slots_free > 0) {
-      session.isOverloaded = false;
-      this.#parts.dispatcher.wake();
+    this.#noteSaid(session, poll);
+    return this.#connections.poll(session, poll, signal);
+  }
+
+  async heartbeat(ref: SessionRef, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
+    const session = await this.#identify(ref);
+    this.#noteSaid(session, heartbeat);
+    const server_time = formatInstant(this.#ports.clock());
+    if (!session.isHeld) {
+      // Whoever has its stream knows what it owns.
+      void this.#parts.bus.send({ kind: "beat", session: session.id, heartbeat });
+      return { server_time, drop: [] };
     }
-    for (const holding of running) if (session.hasMissed(holding)) this.#repeat(session, holding);
-    const drop = running
-      .filter((holding) => !session.owns(holding))
-      .map(({ execution_id, generation }) => ({ execution_id, generation }));
-    return { server_time: formatInstant(this.#ports.clock()), drop };
+    const drop = this.#compare(session, heartbeat.running);
+    return { server_time, drop };
   }
 
   async checkpoints(
@@ -184,7 +177,8 @@ export class Workers implements WorkerProtocol {
 
   async release(ref: SessionRef, items: readonly ReleaseItem[]): Promise<readonly ReleaseAnswer[]> {
     const session = await this.#identify(ref);
-    return release(session, items, { commits: this.#parts.commits, ports: this.#ports });
+    const { commits } = this.#parts;
+    return release(session, items, { commits, handOvers: this.#handOvers });
   }
 
   async progress(
@@ -194,16 +188,16 @@ export class Workers implements WorkerProtocol {
   ): Promise<ProgressAccepted> {
     const session = await this.#identify(ref);
     await this.#refuseOthers(session, { execution_id, generation });
-    this.#parts.progress.publish(execution_id, items);
+    await this.#parts.progress.publish(execution_id, items);
     return { accepted: items.length, listening: this.#parts.progress.isWatched(execution_id) };
   }
 
   async module(ref: SessionRef, hash: string): Promise<string> {
     const session = await this.#identify(ref);
-    for (const [execution_id, { module_hash }] of session.owned) {
-      const owned =
-        module_hash ?? (await this.#ports.store.findExecution(execution_id))?.module_hash;
-      if (owned === hash) return this.#parts.catalog.readBundle(hash);
+    const { store } = this.#ports;
+    const owned = session.isHeld ? session.owned.values() : await store.listOwned(session.id);
+    for (const { module_hash } of owned) {
+      if (module_hash === hash) return this.#parts.catalog.readBundle(hash);
     }
     throw notFound("module", hash);
   }
@@ -261,11 +255,84 @@ export class Workers implements WorkerProtocol {
   async disconnect(ref: SessionRef): Promise<void> {
     const session = await this.#identify(ref);
     session.ended = "disconnected";
-    session.closeStream();
+    session.letGo();
     this.#liveness.unwatch(session);
-    await this.#handOvers.all(session);
     await this.#ports.store.endSession(session.id, "disconnected");
+    await this.#handOvers.all(session);
     this.#sessions.remove(session);
+    void this.#parts.bus.send({ kind: "session", session: session.id });
+  }
+
+  /** What other servers say of workers. */
+  #hear(message: BusMessage): void {
+    if (message.kind === "session") {
+      const { session, superseded_by } = message;
+      if (superseded_by) this.#registrations.end(session, superseded_by);
+      void this.#look(session);
+    } else if (message.kind === "desired") {
+      this.#sessions.desire(message.worker, message.state);
+      this.#parts.dispatcher.wake();
+    } else if (message.kind === "frame") {
+      this.#sessions.find(message.session)?.send(message.frame);
+    } else if (message.kind === "beat") {
+      const session = this.#sessions.find(message.session);
+      if (!session?.isHeld) return;
+      this.#noteSaid(session, message.heartbeat);
+      this.#compare(session, message.heartbeat.running);
+    }
+  }
+
+  /** Something happened to a session on another server. */
+  async #look(session_id: string): Promise<void> {
+    try {
+      const row = await this.#ports.store.findSessionById(session_id);
+      const known = this.#sessions.find(session_id);
+      if (!row || row.ended_at !== null) {
+        if (known) {
+          known.letGo();
+          this.#liveness.unwatch(known);
+          this.#sessions.remove(known);
+        }
+      } else if (known) this.#see(known, row);
+      else this.#sessions.add(new Session(row, this.#ports.clock()), row.token_hash);
+      this.#parts.dispatcher.wake();
+    } catch (error) {
+      this.#ports.log.debug({ err: error }, "could not look at a session; the safety tick does");
+    }
+  }
+
+  #see(session: Session, row: SessionRow): void {
+    const isTaken = session.isHeld && row.epoch > session.row.epoch;
+    const isRenewed = row.token_hash !== session.row.token_hash;
+    session.see(row);
+    if (isRenewed) this.#sessions.add(session, row.token_hash);
+    if (!isTaken) return;
+    session.letGo();
+    this.#liveness.unwatch(session);
+  }
+
+  #noteSaid(session: Session, heartbeat: Heartbeat): void {
+    session.hear(heartbeat);
+    if (heartbeat.slots_free > 0) session.isOverloaded = false;
+    this.#liveness.heard(session, { hasSaid: true });
+    this.#parts.dispatcher.wake();
+  }
+
+  /** Compares what a worker lists with what it owns (LIV-1); answers what is not its own. */
+  #compare(session: Session, running: readonly Holding[]): HeartbeatAnswer["drop"] {
+    for (const holding of running) if (session.hasMissed(holding)) this.#repeat(session, holding);
+    const { claim_timeout } = this.#ports.config.workers;
+    const before = this.#ports.clock() - claim_timeout * 1000;
+    for (const missing of session.unlisted(running, before)) {
+      const { guard } = session;
+      const isClaimed = ({ state }: ExecutionRow) => state === "CLAIMED";
+      this.#handOvers.one(session.id, missing, { guard }, isClaimed).catch((error: unknown) => {
+        this.#ports.log.warn({ err: error, ...missing }, "could not take back what never arrived");
+      });
+    }
+    return running
+      .filter((holding) => !session.owns(holding))
+      .map(({ execution_id, generation }) => ({ execution_id, generation }));
   }
 
   /** Pushes again what a worker shows not to have heard of (EXE-43). */
@@ -282,21 +349,37 @@ export class Workers implements WorkerProtocol {
   /** The session whose secret this is; every call of it says that it lives. */
   async #identify({ worker, session: token }: SessionRef): Promise<Session> {
     const token_hash = tokenHash(token);
-    const session = this.#sessions.findByToken(token_hash);
-    if (!session) throw await this.#unknown(worker, token_hash);
+    const session =
+      this.#sessions.findByToken(token_hash) ?? (await this.#find(worker, token_hash));
     if (session.worker !== worker) {
       const message = `the session belongs to another worker than ${worker}`;
       throw new EngineError("permission_denied", message);
     }
-    if (session.ended === "superseded") throw superseded(worker);
+    if (session.ended === "superseded") throw await this.#superseded(worker);
     if (session.ended) throw sessionUnknown(worker);
     this.#liveness.heard(session);
     return session;
   }
 
-  async #unknown(worker: string, token_hash: string): Promise<EngineError> {
+  /** One that registered with another server, of which this one has not heard. */
+  async #find(worker: string, token_hash: string): Promise<Session> {
     const row = await this.#ports.store.findSession(worker, token_hash);
-    return row?.end_reason === "superseded" ? superseded(worker) : sessionUnknown(worker);
+    if (row?.end_reason === "superseded") throw await this.#superseded(worker);
+    if (!row || row.ended_at !== null) throw sessionUnknown(worker);
+    const known = this.#sessions.find(row.session_id);
+    if (known) this.#see(known, row);
+    const session = known ?? new Session(row, this.#ports.clock());
+    this.#sessions.add(session, token_hash);
+    return session;
+  }
+
+  async #superseded(worker: string): Promise<EngineError> {
+    const heir = (await this.#ports.store.findWorker(worker))?.session;
+    return new EngineError(
+      "session_superseded",
+      `another process has taken over the name ${worker}; this one stops`,
+      heir ? { details: { host: heir.host, pid: heir.pid } } : {},
+    );
   }
 
   /** Refuses a session that is not the execution's owner under that generation. */
@@ -311,7 +394,10 @@ export class Workers implements WorkerProtocol {
     session: Session,
     claim: { execution_id: string; generation: number },
   ): Promise<void> {
-    if (!session.owns(claim)) throw stale(await this.#row(claim.execution_id));
+    if (session.isHeld && session.owns(claim)) return;
+    const row = await this.#row(claim.execution_id);
+    // The server that holds the stream knows at once; any other one looks.
+    if (row.session !== session.id || row.generation !== claim.generation) throw stale(row);
   }
 
   async #row(execution_id: string): Promise<ExecutionRow> {
@@ -325,12 +411,5 @@ function sessionUnknown(worker: string): EngineError {
   return new EngineError(
     "session_unknown",
     `worker ${worker} has no such session; it registers again and keeps its executions`,
-  );
-}
-
-function superseded(worker: string): EngineError {
-  return new EngineError(
-    "session_superseded",
-    `another process has taken over the name ${worker}; this one stops`,
   );
 }

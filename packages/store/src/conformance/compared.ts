@@ -1,18 +1,75 @@
 /** The same commands for a store and for the model, and what both answer. */
-import { type Claimant, EngineError, type NewExecution } from "@engine/contract";
+import { EngineError, type NewExecution } from "@engine/contract";
 import { expect } from "vitest";
 import type { MemoryModel } from "../memory-model.ts";
-import type { Changed, Decide, LogPage, Store } from "../store.ts";
-import { NOW } from "./sample.ts";
+import type {
+  Changed,
+  ChangeOptions,
+  Decide,
+  GuardedClaimant,
+  LogPage,
+  QueuePage,
+  Store,
+} from "../store.ts";
+import { NOW, newSession } from "./sample.ts";
 
 export type Command =
-  | { readonly kind: "create"; readonly fresh: NewExecution; readonly claimant?: Claimant }
+  | { readonly kind: "create"; readonly fresh: NewExecution; readonly claimant?: GuardedClaimant }
   | {
       readonly kind: "change";
       readonly execution_id: string;
       readonly decide: Decide;
-      readonly above?: number;
+      readonly options?: ChangeOptions;
     };
+
+/** What becomes of a session between two commits. */
+export interface SessionDeed {
+  readonly session: string;
+  readonly what: "connect" | "lose" | "end" | "pause" | "activate";
+}
+
+/** Sessions of both that commands may be guarded by. */
+export async function openSessions(
+  store: Store,
+  model: MemoryModel,
+  session_ids: readonly string[],
+): Promise<void> {
+  for (const id of session_ids) {
+    const { session } = await store.openSession(newSession(id));
+    model.setSession(id, { epoch: session.epoch, isActive: true, hasEnded: false });
+  }
+}
+
+export async function changeSession(
+  store: Store,
+  model: MemoryModel,
+  { session, what }: SessionDeed,
+): Promise<void> {
+  const { epoch, isLost, hasEnded } = model.session(session);
+  switch (what) {
+    case "connect": {
+      const connected = await store.connectSession(session, "a replica");
+      expect(connected === undefined).toBe(hasEnded);
+      if (connected) model.setSession(session, { epoch: epoch + 1, isLost: false });
+      return;
+    }
+    case "lose": {
+      const lost = await store.loseSession(session, epoch);
+      expect(lost === undefined).toBe(isLost || hasEnded);
+      if (lost) model.setSession(session, { epoch: epoch + 1, isLost: true });
+      return;
+    }
+    case "end":
+      await store.endSession(session, "disconnected");
+      model.setSession(session, { hasEnded: true });
+      return;
+    default: {
+      const isActive = what === "activate";
+      await store.setDesiredState(`worker-${session}`, isActive ? "active" : "paused");
+      model.setSession(session, { isActive });
+    }
+  }
+}
 
 export async function expectSame(
   store: Store,
@@ -33,19 +90,24 @@ export async function expectSame(
     { until: NOW + 20, limit: 2 },
     { until: NOW + 1_000, limit: 3, after: due },
   ];
-  expect(await store.listQueued(1_000)).toEqual(model.queued());
+  const queued = model.queued({ limit: 1_000 });
+  const [after] = queued;
+  const queuePages: QueuePage[] = [
+    { limit: 1_000 },
+    { limit: 2 },
+    { limit: 2, fromEnd: true },
+    { limit: 2, after },
+    { limit: 2, after, fromEnd: true },
+  ];
+  for (const page of queuePages) expect(await store.listQueued(page)).toEqual(model.queued(page));
+  const byId = queued.toSorted((a, b) => (a.execution_id < b.execution_id ? -1 : 1));
+  expect(await store.findQueued(rows.map(({ execution_id }) => execution_id))).toEqual(byId);
+  for (const limit of [2, 1_000]) {
+    expect(await store.listOrphaned(limit)).toEqual(model.orphaned(limit));
+  }
   for (const page of duePages) expect(await store.listDue(page)).toEqual(model.due(page));
-  for (const session of ["s1", "s2"]) {
-    expect(await store.listOwned(session)).toEqual(
-      rows
-        .filter((row) => row.session === session)
-        .map(({ execution_id, generation, state, head }) => ({
-          execution_id,
-          generation,
-          state,
-          head,
-        })),
-    );
+  for (const session of new Set(rows.flatMap((row) => row.session ?? []))) {
+    expect(await store.listOwned(session)).toEqual(model.owned(session));
   }
   for (const parent_id of new Set(rows.map((row) => row.parent_id))) {
     const of = parent_id === null ? { root: true } : { parent_id };
@@ -61,14 +123,14 @@ export async function expectSame(
 
 export function send(store: Store, command: Command): Promise<Changed> {
   if (command.kind === "create") return store.createExecution(command.fresh, command.claimant);
-  const { execution_id, decide, above } = command;
-  return store.changeExecution(execution_id, decide, above === undefined ? {} : { above });
+  return store.changeExecution(command.execution_id, command.decide, command.options);
 }
 
 export async function settled(promise: Promise<Changed>): Promise<unknown> {
   try {
-    const { row, events, others } = await promise;
-    return { row, events, others: others.map(({ row, events }) => ({ row, events })) };
+    const { recorded_at: _, ...changed } = await promise;
+    const others = changed.others.map(({ row, events }) => ({ row, events }));
+    return { ...changed, others };
   } catch (error) {
     return error instanceof EngineError ? error.code : error;
   }
@@ -78,7 +140,7 @@ export function expected(model: MemoryModel, command: Command): unknown {
   try {
     return command.kind === "create"
       ? model.create(command.fresh, command.claimant)
-      : model.change(command.execution_id, command.decide, command.above);
+      : model.change(command.execution_id, command.decide, command.options);
   } catch (error) {
     return error instanceof EngineError ? error.code : error;
   }

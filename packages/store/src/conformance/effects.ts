@@ -22,7 +22,7 @@ export function effectConformance(open: Open): void {
     });
     expect(await store.findExecution(executionId(2))).toEqual(child?.row);
     expect(await logOf(store, executionId(2))).toEqual(["1 WORKFLOW_CREATED"]);
-    expect(await store.listQueued(9)).toMatchObject([{ execution_id: executionId(2) }]);
+    expect(await store.listQueued({ limit: 9 })).toMatchObject([{ execution_id: executionId(2) }]);
   });
 
   test("EXE-55 the end of a child and the outcome in its parent's log are one commit", async () => {
@@ -208,6 +208,19 @@ export function effectConformance(open: Open): void {
     expect(await logOf(store, executionId(2))).toEqual(["1 WORKFLOW_CREATED"]);
     expect(await store.findExecution(executionId(4))).toBeDefined();
     expect(await store.findExecution(executionId(5))).toBeUndefined();
+  });
+
+  test("EXE-84 an effect has nobody to tell of an existing execution, so it brings no unique key", async () => {
+    const store = await opened(open);
+    await store.createExecution(newExecution(1));
+    const unique = { key: "k", request_hash: "h" };
+    const change = store.changeExecution(executionId(1), (row) => ({
+      ...note(row, "refused"),
+      effects: [{ kind: "create", fresh: newExecution(2, { unique }) }],
+    }));
+    await expect(change).rejects.toThrow("an effect cannot create under a unique key");
+    expect(await logOf(store, executionId(1))).toEqual(["1 WORKFLOW_CREATED"]);
+    expect(await store.findExecution(executionId(2))).toBeUndefined();
   });
 
   test("a chain of effects that never ends is refused, and its neighbours are written", async () => {

@@ -40,6 +40,34 @@ export function executionConformance(open: Open): void {
     expect(await store.findExecution(executionId(2))).toEqual(row);
   });
 
+  test("DSP-2 what dispatch looks at is taken at creation and kept on the row", async () => {
+    const store = await opened(open);
+    const plain = await store.createExecution(newExecution(1));
+    expect(plain.row).toMatchObject({ requirements: null, not_before: null, park_ttl_ms: null });
+    expect(plain.row).toMatchObject({ losses: [], outcome_generation: 0, park_by: null });
+    expect(plain.row).toMatchObject({ unique_key: null, schedule: null, scheduled_for: null });
+    const requirements = {
+      worker: "w1",
+      runner: "process",
+      requests: { cpu: 0.5, memory: 2 ** 33, packages: ["sharp@>=0.33"] },
+    } as const;
+    const { row } = await store.createExecution(
+      newExecution(2, {
+        requirements,
+        not_before: NOW + 60_000,
+        park_ttl_ms: 2 ** 40,
+        unique: { key: "a key", request_hash: "of a request" },
+        schedule: { name: "nightly", scheduled_for: NOW - 1 },
+      }),
+    );
+    expect(row).toMatchObject({ requirements, not_before: NOW + 60_000, park_ttl_ms: 2 ** 40 });
+    expect(row).toMatchObject({ unique_key: "a key", request_hash: "of a request" });
+    expect(row).toMatchObject({ schedule: "nightly", scheduled_for: NOW - 1 });
+    expect(row).toMatchObject({ queued_at: NOW + 60_000, wake_at: NOW + 60_000, park_by: null });
+    expect(await store.findExecution(executionId(1))).toEqual(plain.row);
+    expect(await store.findExecution(executionId(2))).toEqual(row);
+  });
+
   test("an execution that nobody created is not found", async () => {
     const store = await opened(open);
     expect(await store.findExecution(executionId(1))).toBeUndefined();
@@ -155,6 +183,11 @@ export function executionConformance(open: Open): void {
       wake_at: NOW + 6,
       cancelling: { cause: "request", by: NOW + 7 },
       queued_at: NOW + 2,
+      name: "renamed",
+      losses: [{ worker: "w1", generation: 8, at: NOW + 8, reason: "runner_lost" }],
+      outcome_generation: 7,
+      not_before: NOW + 9,
+      park_by: NOW + 10,
       started_at: NOW + 3,
       finished_at: NOW + 4,
       updated_at: NOW + 5,
@@ -171,6 +204,10 @@ export function executionConformance(open: Open): void {
       failure: null,
       output: null,
       resuming: false,
+      name: null,
+      losses: [],
+      not_before: null,
+      park_by: null,
       started_at: null,
     };
     await store.changeExecution(executionId(1), () => ({ events: [], patch: back }));

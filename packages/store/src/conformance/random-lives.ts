@@ -39,7 +39,7 @@ export function randomLivesConformance(open: Open): void {
         try {
           const model = new MemoryModel();
           for (const n of [1, 2]) {
-            const fresh = newExecution(n, { ...(n === 2 && { timeout_ms: 25 }) });
+            const fresh = newExecution(n, n === 2 ? { timeout_ms: 25, park_ttl_ms: 20 } : {});
             const command: Command = { kind: "create", fresh };
             expect(await settled(send(store, command))).toEqual(expected(model, command));
           }
@@ -106,6 +106,7 @@ const BODY = ["sleep", "signal()", "call", "call", "pause", "task", "complete", 
 const DEEDS = [
   ...(["claim", "claim", "claim", "begin", "begin", "begin", "unwound", ...BODY] as const),
   ...(["signal", "resume", "resume", "cancel", "wake", "wake", "hand over", "fork"] as const),
+  ...(["lose", "lose", "begin late"] as const),
 ];
 
 interface Deed extends Intent {
@@ -128,7 +129,7 @@ const lives = fc.array(fc.array(intent, { minLength: 1, maxLength: 4 }), {
 });
 
 function fits(what: Deed["what"], row: ExecutionRow): boolean {
-  const { state, session, waits, wake_at } = row;
+  const { state, session, waits, wake_at, not_before } = row;
   switch (what) {
     case "claim":
       return isQueued(row);
@@ -147,7 +148,10 @@ function fits(what: Deed["what"], row: ExecutionRow): boolean {
     case "fork":
       return row.head > 4;
     case "hand over":
+    case "lose":
       return session !== null;
+    case "begin late":
+      return not_before !== null;
     default:
       return state === "RUNNING" && session !== null;
   }
@@ -186,7 +190,14 @@ function decideOf(deed: Deed): Decide {
     case "wake":
       return (row) => decideWake(row, cancel);
     case "hand over":
-      return (row) => (row.session ? handOver(row, now, ms) : undefined);
+      return (row) => (row.session ? handOver(row, { now, cancel_timeout_ms: ms }) : undefined);
+    case "lose": {
+      const loss = { reason: yes ? "stuck" : "session_lost", max_crashes: 3 } as const;
+      const how = { now, cancel_timeout_ms: ms, loss };
+      return (row) => (row.session ? handOver(row, how) : undefined);
+    }
+    case "begin late":
+      return (row) => decideWake(row, { ...cancel, now: now + 2_000 });
     default:
       return (row) => (row.session ? checkpoint(row, row.session, deed) : undefined);
   }

@@ -9,7 +9,7 @@ import {
   type NewExecution,
   patchOf,
 } from "@engine/contract";
-import type { Store } from "../store.ts";
+import type { NewSession, Store } from "../store.ts";
 
 /** A fixed instant: no rule of a store depends on the time of day. */
 export const NOW: number = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
@@ -40,6 +40,29 @@ export const claimant: { worker: string; session: string; now: number } = {
   session: "session-1",
   now: NOW,
 };
+
+/** A session of a worker that has no other. */
+export function newSession(session_id: string, fields: Partial<NewSession> = {}): NewSession {
+  return {
+    session_id,
+    token_hash: `secret of ${session_id}`,
+    worker: `worker-${session_id}`,
+    instance_id: `process of ${session_id}`,
+    host: "here",
+    pid: 42,
+    labels: {},
+    slots: 64,
+    runners: ["thread"],
+    default_runner: "thread",
+    dispatch: "event",
+    engine_version: "0.1.0",
+    runtime: { os: "linux", arch: "x64", node: "24.0.0" },
+    resources: null,
+    packages: [],
+    services: [],
+    ...fields,
+  };
+}
 
 export function event(type: NewEvent["type"], source_id: string, value: Json = null): NewEvent {
   return {

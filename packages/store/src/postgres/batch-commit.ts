@@ -1,10 +1,11 @@
 /**
  * Commits a batch of jobs in one transaction: lock the executions they name, in the order of ids so
- * that no two replicas wait for each other; judge the jobs in memory; write all of it with one
- * statement per table. A job whose effects reach an execution that somebody else holds does not wait
+ * that no two replicas wait for each other, then the sessions they are for; judge the jobs in memory;
+ * write all of it with one statement per table. A job whose effects reach an execution that somebody else holds does not wait
  * for it while it holds others: the batch begins again with all of them, in order.
  */
 import type { ExecutionRow } from "@engine/contract";
+import { guardOf } from "../session-guard.ts";
 import type { Changed } from "../store.ts";
 import { type CommitOutcome, type CommitProbe, findCommitOutcome } from "./commit-outcome.ts";
 import { BEGIN, COMMIT, type Database, type Lane, type Query, ROLLBACK } from "./database.ts";
@@ -19,7 +20,7 @@ import {
 import type { EventLog } from "./event-log.ts";
 import type { FullRow } from "./execution-record.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
-import { type Job, Missing, type Need, Workspace } from "./workspace.ts";
+import { type Job, type LockedSession, Missing, type Need, Workspace } from "./workspace.ts";
 
 export type Outcome = { readonly changed: Changed } | { readonly refusal: unknown };
 
@@ -42,20 +43,17 @@ export class BatchCommit {
   readonly #statements: ExecutionStatements;
   readonly #log: EventLog;
   readonly #clock: () => number;
-  readonly #onCommitted: (execution_ids: readonly string[]) => void;
 
   constructor(parts: {
     readonly database: Database;
     readonly statements: ExecutionStatements;
     readonly log: EventLog;
     readonly clock: () => number;
-    readonly onCommitted: (execution_ids: readonly string[]) => void;
   }) {
     this.#database = parts.database;
     this.#statements = parts.statements;
     this.#log = parts.log;
     this.#clock = parts.clock;
-    this.#onCommitted = parts.onCommitted;
   }
 
   /** Never rejects: what became of each job, in their order. */
@@ -67,7 +65,7 @@ export class BatchCommit {
       } catch (error) {
         if (error instanceof LostCommit) return this.#find(error);
         const isContended = isContention(error);
-        // A row that was not to be waited for, and a new id that is taken by now, are known next time.
+        // A row that was not to be waited for, an id or a key that is taken by now: known next time.
         const isKnownNow = isContended && (error as StatementFailure).kind !== "conflict";
         if (isContended && attempt < MAX_ATTEMPTS && (isKnownNow || jobs.length === 1)) continue;
         if (!isContended && isDatabaseFailure(error)) return refuseAll(jobs, unavailable(error));
@@ -87,7 +85,7 @@ export class BatchCommit {
   #attempt(jobs: readonly Job[], wanted: Set<string>): Promise<readonly Outcome[]> {
     return this.#database.commitLane(async (lane) => {
       const workspace = new Workspace();
-      await this.#begin(lane, workspace, [...wanted].sort());
+      await this.#begin(lane, workspace, { ids: [...wanted].sort(), ...namedBy(jobs) });
       for (;;) {
         const at = this.#clock();
         const { outcomes, missing } = judgeAll(workspace, jobs, at);
@@ -101,10 +99,20 @@ export class BatchCommit {
     });
   }
 
-  async #begin(lane: Lane, workspace: Workspace, ids: readonly string[]): Promise<void> {
-    const { query, read } = this.#statements.lock(ids, "wait");
-    const [, rows = []] = await lane.pipelined<FullRow>([BEGIN], query);
-    addRows(workspace, ids, read(rows));
+  /** Sessions and unique keys are only looked at where a job names one. */
+  async #begin(
+    lane: Lane,
+    workspace: Workspace,
+    { ids, keys, sessions }: { readonly ids: readonly string[] } & Named,
+  ): Promise<void> {
+    const lock = this.#statements.lock(ids, "wait");
+    const holders = keys.length > 0 ? this.#statements.holders(keys) : undefined;
+    const guards = sessions.length > 0 ? this.#statements.lockSessions(sessions) : undefined;
+    const queries = [lock.query, holders?.query, guards].filter((query) => query !== undefined);
+    const [, rows = [], ...more] = await lane.pipelined<unknown>([BEGIN], ...queries);
+    addRows(workspace, ids, lock.read(rows as FullRow[]));
+    if (holders) workspace.addHolders(holders.read(more.shift() as FullRow[]).values());
+    if (guards) workspace.addSessions(more.shift() as LockedSession[]);
   }
 
   async #fetch(
@@ -154,27 +162,39 @@ export class BatchCommit {
       await lane.pipelined([ROLLBACK]);
       return;
     }
-    const ids = workspace.written.map(({ row }) => row.execution_id);
     try {
       await lane.pipelined(...queries, [COMMIT] satisfies Query);
     } catch (error) {
       if (!(error instanceof StatementFailure && error.kind === "lost")) throw error;
       const stored = workspace.written.filter((one) => one.stored);
       const locked = stored.map(({ row }) => row.execution_id).sort();
-      throw new LostCommit(error.cause, outcomes, { locked, segment: segments[0], ids });
+      throw new LostCommit(error.cause, outcomes, { locked, segment: segments[0] });
     }
-    this.#onCommitted(ids);
   }
 
   async #find(lost: LostCommit): Promise<readonly Outcome[]> {
     const found: CommitOutcome = await findCommitOutcome(this.#database, lost.probe);
-    if (found === "kept") {
-      this.#onCommitted(lost.probe.ids);
-      return lost.outcomes;
-    }
+    if (found === "kept") return lost.outcomes;
     const error = found === "undone" ? unavailable(lost) : unknownOutcome(lost);
     return refuseAll(lost.outcomes, error);
   }
+}
+
+/** What jobs ask for beside executions by their ids. */
+interface Named {
+  readonly keys: readonly string[];
+  readonly sessions: readonly string[];
+}
+
+function namedBy(jobs: readonly Job[]): Named {
+  const keys = new Set<string>();
+  const sessions = new Set<string>();
+  for (const job of jobs) {
+    const guard = job.kind === "change" ? job.guard : job.claimant && guardOf(job.claimant);
+    if (guard) sessions.add(guard.session);
+    if (job.kind === "create" && job.fresh.unique) keys.add(job.fresh.unique.key);
+  }
+  return { keys: [...keys], sessions: [...sessions] };
 }
 
 function judgeAll(
@@ -203,7 +223,7 @@ function addRows(
   for (const id of ids) workspace.addRow(id, rows.get(id));
 }
 
-/** Another transaction was in the way: of a lock, an order, or a new id. */
+/** Another transaction was in the way: of a lock, an order, a new id, or a unique key. */
 function isContention(error: unknown): boolean {
   if (!(error instanceof StatementFailure)) return false;
   return error.kind === "conflict" || error.kind === "locked" || isDuplicateKey(error);

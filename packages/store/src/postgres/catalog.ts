@@ -5,8 +5,10 @@ import {
   type SourceFile,
   type WorkflowRecord,
 } from "@engine/contract";
+import type { PutAfterDeletion } from "../schedules.ts";
 import type { NewVersions, Page, StoredVersion, WorkflowFilter } from "../store.ts";
 import type { Database, Lane, Query, Statement } from "./database.ts";
+import type { Schedules } from "./schedules.ts";
 import type { Serial } from "./serial.ts";
 
 interface VersionRow {
@@ -29,6 +31,10 @@ type Registered = readonly (WorkflowRecord & { created: boolean })[];
 const COLUMNS =
   "extracted, version, content_hash, source_hash, module_hash, created_at, created_by, deleted_at";
 
+/** Whoever registers or deletes versions holds it: numbers have no gaps, and code does not vanish. */
+export const LOCK_CATALOG_SQL =
+  "SELECT pg_advisory_xact_lock(hashtextextended('engine catalog', 0))";
+
 const LIVE = "FROM workflow_versions WHERE deleted_at IS NULL";
 
 /** The latest live version of each workflow that a namespace and a beginning of the name match. */
@@ -39,14 +45,21 @@ const LATEST = `
     WHERE namespace = v.namespace AND name = v.name AND deleted_at IS NULL
   ) AND namespace = coalesce($1::text, namespace) AND starts_with(name, $2)`;
 
+export interface CatalogParts {
+  readonly clock: () => number;
+  readonly schedules: Schedules;
+}
+
 /**
  * Workflows by version. What a version holds never changes once it is written; deleting one only
- * marks it, so that its number stays taken and executions pinned to it keep their code.
+ * marks it, so that its number stays taken and executions pinned to it keep their code. Retention takes
+ * away what nobody needs any more, but not the number.
  */
 export class Catalog {
   readonly #database: Database;
   readonly #writes: Serial;
   readonly #clock: () => number;
+  readonly #schedules: Schedules;
   readonly #lock: Statement;
   readonly #latest: Statement;
   readonly #exact: Statement;
@@ -59,14 +72,13 @@ export class Catalog {
   readonly #module: Statement;
   readonly #files: Statement;
 
-  constructor(database: Database, writes: Serial, clock: () => number) {
+  constructor(database: Database, writes: Serial, { clock, schedules }: CatalogParts) {
     this.#database = database;
     this.#writes = writes;
     this.#clock = clock;
+    this.#schedules = schedules;
     const one = "FROM workflow_versions WHERE namespace = $1 AND name = $2";
-    this.#lock = database.prepare(
-      "SELECT pg_advisory_xact_lock(hashtextextended('engine catalog', 0))",
-    );
+    this.#lock = database.prepare(LOCK_CATALOG_SQL);
     this.#latest = database.prepare(
       `SELECT ${COLUMNS} ${one} AND deleted_at IS NULL ORDER BY version DESC LIMIT 1`,
     );
@@ -75,7 +87,10 @@ export class Catalog {
       `SELECT ${COLUMNS} ${one} AND module_hash = $3
        ORDER BY (deleted_at IS NULL) DESC, version DESC LIMIT 1`,
     );
-    this.#lastNumber = database.prepare(`SELECT max(version) AS version ${one}`);
+    this.#lastNumber = database.prepare(`
+      SELECT max(version) AS version FROM (
+        SELECT version ${one}
+        UNION ALL SELECT version FROM retired_versions WHERE namespace = $1 AND name = $2) AS numbers`);
     this.#delete = database.prepare(`
       UPDATE workflow_versions SET deleted_at = $1
       WHERE namespace = $2 AND name = $3 AND version = coalesce($4, version) AND deleted_at IS NULL
@@ -106,6 +121,9 @@ export class Catalog {
         const registered: Registered[number][] = [];
         for (const workflow of fresh.workflows) {
           registered.push(await this.#registerOne(lane, fresh, workflow, at, dryRun));
+        }
+        for (const { name, put } of fresh.schedules ?? []) {
+          await this.#schedules.put(lane, name, put, { dryRun });
         }
         return registered;
       }),
@@ -163,7 +181,12 @@ export class Catalog {
     ];
   }
 
-  delete(namespace: string, name: string, version?: number): Promise<readonly number[]> {
+  delete(
+    namespace: string,
+    name: string,
+    version?: number,
+    put?: PutAfterDeletion,
+  ): Promise<readonly number[]> {
     return this.#writes.write(() =>
       this.#database.transaction(async (lane) => {
         const at = this.#clock();
@@ -171,7 +194,15 @@ export class Catalog {
           [this.#lock],
           [this.#delete, at, namespace, name, version ?? null],
         );
-        return rows.map((row) => row.version).sort((a, b) => b - a);
+        const deleted = rows.map((row) => row.version).sort((a, b) => b - a);
+        if (deleted.length === 0 || !put) return deleted;
+        const [[latest] = []] = await lane.pipelined<VersionRow>([this.#latest, namespace, name]);
+        const current = latest && recordOf(latest);
+        for (const schedule of await this.#schedules.ofWorkflow(lane, namespace, name)) {
+          const after = put(schedule, { current, deleted });
+          await this.#schedules.put(lane, schedule.name, () => after, { dryRun: false });
+        }
+        return deleted;
       }),
     );
   }

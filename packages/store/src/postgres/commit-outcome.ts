@@ -5,8 +5,6 @@ import type { Segment } from "./event-texts.ts";
 
 /** By what a commit is recognised whose answer never came. */
 export interface CommitProbe {
-  /** Every execution it was to write. */
-  readonly ids: readonly string[];
   /** Those it held locked, in the order of ids: whoever gets them knows that it has ended. */
   readonly locked: readonly string[];
   /** A row of the log that only this commit can have written; a commit is all or nothing. */

@@ -1,12 +1,14 @@
 /** How an execution's row lies in PostgreSQL: the columns of SQLite, each value whole in its row. */
 import type { ExecutionPatch, ExecutionRow } from "@engine/contract";
 import {
-  bindable,
   PATCHABLE,
+  SUMMARY,
   SUMMARY_SQL,
   type SummaryRow,
+  storedValue,
   toSummary,
-} from "../sqlite/execution-record.ts";
+  withLazyInput,
+} from "../execution-columns.ts";
 
 /** An input longer than this is kept at hand, and parsed when it is looked at. */
 export const MAX_SMALL_INPUT = 2_000;
@@ -19,7 +21,6 @@ export type FullRow = readonly [
   input: string | null,
 ];
 
-const SUMMARY = SUMMARY_SQL.split(", ") as readonly (keyof ExecutionRow)[];
 const OUTPUT_AT = SUMMARY.length;
 
 /**
@@ -36,27 +37,17 @@ export function fullRowSql(known: string): string {
 export function toExecution(row: FullRow, known: ReadonlyMap<string, string>): ExecutionRow {
   const output = row[OUTPUT_AT] as string | null;
   const text = row[OUTPUT_AT + 1] ? inputText(row, known) : null;
-  const execution = Object.assign(toSummary(row as unknown as SummaryRow), {
+  const execution = Object.assign(toSummary(row), {
     ...(output !== null && { output: JSON.parse(output) }),
   });
   if (text === null) return execution;
   return text.length > MAX_SMALL_INPUT
-    ? withLazyInput(execution, text)
+    ? withLazyInput(execution, () => JSON.parse(text))
     : Object.assign(execution, { input: JSON.parse(text) });
 }
 
 export function inputText(row: FullRow, known: ReadonlyMap<string, string>): string | null {
   return (row[OUTPUT_AT + 2] as string | null) ?? known.get(row[0]) ?? null;
-}
-
-/** Large inputs cost more to parse than all the rest of a change, and most changes ignore them. */
-function withLazyInput(row: ExecutionRow, text: string): ExecutionRow {
-  let read: { readonly input: ExecutionRow["input"] } | undefined;
-  const get = () => {
-    read ??= { input: JSON.parse(text) };
-    return read.input;
-  };
-  return Object.defineProperty(row, "input", { get, enumerable: true, configurable: true });
 }
 
 /** The type of each column of `executions`, as the database names it. */
@@ -76,11 +67,15 @@ export function insertRowsSql(types: ColumnTypes): string {
 }
 
 export function insertedRow(row: ExecutionRow): Readonly<Record<string, unknown>> {
-  const record: Record<string, unknown> = { name_folded: row.name && folded(row.name) };
-  for (const column of SUMMARY) record[column] = bindable(row, column);
-  record["input"] = bindable(row, "input");
-  record["output"] = bindable(row, "output");
+  const record: Record<string, unknown> = { name_folded: foldedName(row) };
+  for (const column of SUMMARY) record[column] = storedValue(row, column);
+  record["input"] = storedValue(row, "input");
+  record["output"] = storedValue(row, "output");
   return record;
+}
+
+function foldedName({ name }: ExecutionRow): string | null {
+  return name === null ? null : folded(name);
 }
 
 /** As a label is compared: in any case, of any alphabet. */
@@ -110,9 +105,11 @@ function maskOf(columns: readonly (keyof ExecutionPatch)[]): number {
   return PATCHABLE.reduce((mask, column, i) => mask | (columns.includes(column) ? 1 << i : 0), 0);
 }
 
+const NAME = maskOf(["name"]);
+
 /** One statement for all rows, which sets every column that differs in any of them. */
 export function updateRowsSql(mask: number, types: ColumnTypes): string {
-  const columns = columnsOf(mask);
+  const columns = [...columnsOf(mask), ...(mask & NAME ? ["name_folded"] : [])];
   const assignments = columns.map((column) => `${column} = r.${column}`).join(", ");
   return `UPDATE executions AS e SET ${assignments}
     FROM ${recordset(["execution_id", ...columns], types)} WHERE e.execution_id = r.execution_id`;
@@ -120,6 +117,7 @@ export function updateRowsSql(mask: number, types: ColumnTypes): string {
 
 export function updatedRow(row: ExecutionRow, mask: number): object {
   const record: Record<string, unknown> = { execution_id: row.execution_id };
-  for (const column of columnsOf(mask)) record[column] = bindable(row, column);
+  for (const column of columnsOf(mask)) record[column] = storedValue(row, column);
+  if (mask & NAME) record["name_folded"] = foldedName(row);
   return record;
 }

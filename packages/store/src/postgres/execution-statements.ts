@@ -31,6 +31,8 @@ export class ExecutionStatements {
   readonly #lockWaiting: Statement;
   readonly #lockAtOnce: Statement;
   readonly #find: Statement;
+  readonly #holders: Statement;
+  readonly #lockSessions: Statement;
   readonly #children: Statement;
   readonly #insertRows: Statement;
   readonly #insertSegments: Statement;
@@ -45,6 +47,11 @@ export class ExecutionStatements {
     this.#lockWaiting = database.prepare(lock, "array");
     this.#lockAtOnce = database.prepare(`${lock} NOWAIT`, "array");
     this.#find = database.prepare(`${rows} WHERE execution_id = $1`, "array");
+    this.#holders = database.prepare(
+      `${rows} WHERE unique_key IS NOT NULL AND unique_key = ANY($1)`,
+      "array",
+    );
+    this.#lockSessions = database.prepare(LOCK_SESSIONS_SQL);
     this.#children = database.prepare(LIST_CHILDREN_SQL, "array");
     this.#insertRows = database.prepare(insertRowsSql(types));
     this.#insertSegments = database.prepare(INSERT_SEGMENTS_SQL);
@@ -68,6 +75,19 @@ export class ExecutionStatements {
     };
   }
 
+  /** Those that have one of these unique keys; not locked, since they only answer. */
+  holders(unique_keys: readonly string[]): RowQuery {
+    return {
+      query: [this.#holders, unique_keys, []],
+      read: (rows) => this.#read(rows, new Map()),
+    };
+  }
+
+  /** Live sessions as they stay until the transaction ends. */
+  lockSessions(session_ids: readonly string[]): Query {
+    return [this.#lockSessions, session_ids];
+  }
+
   children(parent_id: string): Query {
     return [this.#children, parent_id];
   }
@@ -78,7 +98,7 @@ export class ExecutionStatements {
     at: number,
   ): { readonly queries: readonly Query[]; readonly segments: readonly Segment[] } {
     const segments: Segment[] = [];
-    const created: object[] = [];
+    const created: ExecutionRow[] = [];
     const changed: ExecutionRow[] = [];
     let mask = 0;
     for (const { stored, row, texts } of written) {
@@ -87,7 +107,7 @@ export class ExecutionStatements {
         ...segmentsOf(texts, { execution_id: row.execution_id, head, recorded_at: at }),
       );
       if (!stored) {
-        created.push(this.#created(row));
+        created.push(row);
         continue;
       }
       const columns = changedColumns(stored, row);
@@ -96,7 +116,10 @@ export class ExecutionStatements {
       changed.push(row);
     }
     const queries: Query[] = [];
-    if (created.length > 0) queries.push([this.#insertRows, JSON.stringify(created)]);
+    if (created.length > 0) {
+      const rows = inOrderOfKeys(created).map((row) => this.#created(row));
+      queries.push([this.#insertRows, JSON.stringify(rows)]);
+    }
     if (changed.length > 0) {
       const rows = changed.map((row) => updatedRow(row, mask));
       queries.push([this.#update(mask), JSON.stringify(rows)]);
@@ -136,6 +159,18 @@ export class ExecutionStatements {
     return update;
   }
 }
+
+/** Two commits that race for several keys wait for each other in one order. */
+function inOrderOfKeys(rows: readonly ExecutionRow[]): readonly ExecutionRow[] {
+  if (rows.every(({ unique_key }) => unique_key === null)) return rows;
+  return rows.toSorted((a, b) => ((a.unique_key ?? "") < (b.unique_key ?? "") ? -1 : 1));
+}
+
+const LOCK_SESSIONS_SQL = `
+  SELECT s.session_id, s.epoch, w.desired_state
+  FROM sessions AS s JOIN workers AS w ON w.name = s.worker
+  WHERE s.session_id = ANY($1) AND s.ended_at IS NULL
+  ORDER BY s.session_id FOR SHARE OF s, w`;
 
 const INSERT_SEGMENTS_SQL = `
   INSERT INTO segments (execution_id, seq, last_seq, recorded_at, events)

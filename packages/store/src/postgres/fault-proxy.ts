@@ -5,15 +5,20 @@ import { onTestFinished } from "vitest";
 
 /**
  * When to cut: while a new connection is set up, before the server sees a COMMIT, or after that,
- * before its answer is passed on.
+ * before its answer is passed on; or before it sees a text of our own.
  */
-export type Cut = "set-up" | "before commit" | "after commit";
+export type Cut = "set-up" | "before commit" | "after commit" | { readonly before: string };
 
 export interface FaultProxy {
   /** The database, by way of the proxy. */
   readonly url: string;
   /** Cuts the next connection that comes to it; resolves when that has happened. */
   cut(when: Cut): Promise<void>;
+}
+
+function signOf(when: Cut): string {
+  if (typeof when === "object") return when.before;
+  return when === "set-up" ? "set_config" : "COMMIT";
 }
 
 export async function startFaultProxy(url: string): Promise<FaultProxy> {
@@ -34,8 +39,7 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
       });
     }
     client.on("data", (data) => {
-      const sign = armed?.when === "set-up" ? "set_config" : "COMMIT";
-      const cut = armed && data.includes(sign) ? armed : undefined;
+      const cut = armed && data.includes(signOf(armed.when)) ? armed : undefined;
       if (cut) armed = undefined;
       if (cut && cut.when !== "after commit") {
         client.destroy();

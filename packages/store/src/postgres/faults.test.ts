@@ -74,7 +74,7 @@ test("what cannot be found out is said to be unknown", async () => {
 
 test.each([
   ["write", (store: Store) => store.createExecution(newExecution(1))],
-  ["read", (store: Store) => store.listQueued(1)],
+  ["read", (store: Store) => store.listQueued({ limit: 1 })],
 ])(
   "a connection that is lost while it is set up fails the %s that waited for it, and nothing else",
   async (_, ask) => {

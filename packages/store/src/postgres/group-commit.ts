@@ -10,6 +10,8 @@ import type { Job } from "./workspace.ts";
 
 interface Request {
   readonly job: Job;
+  /** What no other commit may work on meanwhile. */
+  readonly subjects: readonly string[];
   readonly resolve: (changed: Changed) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -38,7 +40,7 @@ export class GroupCommit {
         reject(closedStore());
         return;
       }
-      this.#queue.push({ job, resolve, reject });
+      this.#queue.push({ job, subjects: subjectsOf(job), resolve, reject });
       this.#schedule();
     });
   }
@@ -74,17 +76,18 @@ export class GroupCommit {
     const batch: Request[] = [];
     const left: Request[] = [];
     for (const request of this.#queue) {
-      const isFree = batch.length < MAX_BATCH && !this.#busy.has(request.job.execution_id);
+      const isFree =
+        batch.length < MAX_BATCH && !request.subjects.some((one) => this.#busy.has(one));
       (isFree ? batch : left).push(request);
     }
     this.#queue = left;
-    for (const { job } of batch) this.#busy.add(job.execution_id);
+    for (const { subjects } of batch) for (const one of subjects) this.#busy.add(one);
     return batch;
   }
 
   async #run(batch: readonly Request[]): Promise<void> {
     const outcomes = await this.#batches.commit(batch.map(({ job }) => job));
-    for (const { job } of batch) this.#busy.delete(job.execution_id);
+    for (const { subjects } of batch) for (const one of subjects) this.#busy.delete(one);
     this.#underWay--;
     batch.forEach(({ resolve, reject }, i) => {
       const outcome = outcomes[i];
@@ -94,4 +97,10 @@ export class GroupCommit {
     this.#schedule();
     for (const tell of this.#idle.splice(0)) tell();
   }
+}
+
+/** An execution, and the unique key it is to have: of those who race for one, one waits here. */
+function subjectsOf(job: Job): readonly string[] {
+  const key = job.kind === "create" ? job.fresh.unique?.key : undefined;
+  return key === undefined ? [job.execution_id] : [job.execution_id, `unique ${key}`];
 }

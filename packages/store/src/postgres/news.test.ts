@@ -1,10 +1,10 @@
 import { Client } from "pg";
 import { afterAll, expect, test } from "vitest";
-import { callChild, startRunning } from "../conformance/family.ts";
 import { opened } from "../conformance/opened.ts";
-import { executionId, newExecution } from "../conformance/sample.ts";
-import type { RemoteNews, Store } from "../store.ts";
+import { newExecution } from "../conformance/sample.ts";
+import type { Store } from "../store.ts";
 import { startTestPostgres } from "../test-postgres.ts";
+import { startFaultProxy } from "./fault-proxy.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();
@@ -15,16 +15,16 @@ const open = (url: string, warn?: (message: string) => void) =>
 
 /** What a store hears, and a promise of the first that fits. */
 async function listenTo(store: Store) {
-  const heard: RemoteNews[] = [];
+  const heard: (string | undefined)[] = [];
   const waiting = new Set<() => void>();
-  const stop = await store.onRemoteChange?.((news) => {
-    heard.push(news);
+  const stop = await store.onAnnounced?.((message) => {
+    heard.push(message);
     for (const look of waiting) look();
   });
-  const until = (fits: (heard: readonly RemoteNews[]) => boolean) =>
+  const until = (fits: () => boolean) =>
     new Promise<void>((resolve) => {
       const look = () => {
-        if (!fits(heard)) return;
+        if (!fits()) return;
         waiting.delete(look);
         resolve();
       };
@@ -34,51 +34,66 @@ async function listenTo(store: Store) {
   return { heard, until, stop };
 }
 
-const idsOf = (heard: readonly RemoteNews[]) =>
-  heard.flatMap(({ execution_ids }) => (execution_ids === "all" ? [] : execution_ids));
-const messagesOf = (heard: readonly RemoteNews[]) => heard.flatMap(({ messages }) => messages);
+async function query(url: string, sql: string, values: unknown[] = []): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql, values);
+  await client.end();
+}
 
-test("EXE-81 a replica hears which executions another one has written, those of effects too", async () => {
+const cutListeners = (url: string) =>
+  query(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'engine listener' AND datname = current_database()`,
+  );
+
+test("EXE-81 what a replica announces arrives once, in order, at the others only", async () => {
   const url = await postgres.createDatabase();
   const [a, b] = [await open(url), await open(url)];
   const ofA = await listenTo(a);
   const ofB = await listenTo(b);
-  const parent = await startRunning(a, 1);
-  await callChild(a, parent, 2);
-  await ofB.until((heard) => idsOf(heard).includes(executionId(2)));
-  expect(new Set(idsOf(ofB.heard))).toEqual(new Set([parent, executionId(2)]));
-  // Its own it knows already. What b says next comes behind whatever else a would hear.
-  b.announce?.("end");
-  await ofA.until((heard) => messagesOf(heard).includes("end"));
-  expect(idsOf(ofA.heard)).toEqual([]);
+  await Promise.all([1, 2, 3].map(async (n) => a.announce?.(`message ${n}`)));
+  await ofB.until(() => ofB.heard.length >= 3);
+  await b.announce?.("answer");
+  await ofA.until(() => ofA.heard.length >= 1);
+  expect(ofB.heard).toEqual(["message 1", "message 2", "message 3"]);
+  expect(ofA.heard).toEqual(["answer"]);
 });
 
-test("many executions are named in as many notifications as they need", async () => {
+test("what is announced together leaves together, in one statement", async () => {
   const url = await postgres.createDatabase();
   const [a, b] = [await open(url), await open(url)];
   const { heard, until } = await listenTo(b);
-  heard.length = 0;
-  const create = (from: number, count: number) =>
-    Promise.all(Array.from({ length: count }, (_, i) => a.createExecution(newExecution(from + i))));
-  await create(1, 500);
-  await until(() => new Set(idsOf(heard)).size === 500);
-  expect(heard.some(({ execution_ids }) => execution_ids === "all")).toBe(false);
+  const before = a.statementCount();
+  const texts = Array.from({ length: 50 }, (_, i) => `message ${i}`);
+  await Promise.all(texts.map(async (text) => a.announce?.(text)));
+  expect(a.statementCount() - before).toBe(1);
+  await until(() => heard.length === texts.length);
+  expect(heard).toEqual(texts);
 });
 
-test("what a replica announces arrives once, in order, at the others only", async () => {
+test("a store says nothing by itself: whoever changed something knows what is worth saying", async () => {
   const url = await postgres.createDatabase();
   const [a, b] = [await open(url), await open(url)];
-  const ofA = await listenTo(a);
-  const ofB = await listenTo(b);
-  for (const n of [1, 2, 3]) a.announce?.(`message ${n}`);
-  await ofB.until((heard) => messagesOf(heard).length >= 3);
-  b.announce?.("answer");
-  await ofA.until((heard) => messagesOf(heard).length >= 1);
-  expect(messagesOf(ofB.heard)).toEqual(["message 1", "message 2", "message 3"]);
-  expect(messagesOf(ofA.heard)).toEqual(["answer"]);
-  expect(() => a.announce?.("x".repeat(9_000))).toThrow(
-    expect.objectContaining({ code: "payload_too_large" }),
-  );
+  const { heard, until } = await listenTo(b);
+  await a.createExecution(newExecution(1));
+  await a.announce?.("end");
+  await until(() => heard.includes("end"));
+  expect(heard).toEqual(["end"]);
+});
+
+test("a message of 7,000 bytes arrives, whatever it holds; a longer one is refused", async () => {
+  const url = await postgres.createDatabase();
+  const [a, b] = [await open(url), await open(url)];
+  const { heard, until } = await listenTo(b);
+  const messages = ['"'.repeat(7_000), "\\\n".repeat(3_500), "漢".repeat(2_333), ""];
+  for (const message of messages) await a.announce?.(message);
+  await until(() => heard.length === messages.length);
+  expect(heard).toEqual(messages);
+  await expect(a.announce?.("x".repeat(8_000))).rejects.toMatchObject({
+    code: "payload_too_large",
+  });
 });
 
 test("whoever stops listening hears nothing more", async () => {
@@ -87,40 +102,61 @@ test("whoever stops listening hears nothing more", async () => {
   const first = await listenTo(b);
   const second = await listenTo(b);
   first.stop?.();
-  a.announce?.("hello");
-  await second.until((heard) => messagesOf(heard).includes("hello"));
-  expect(messagesOf(first.heard)).toEqual([]);
+  await a.announce?.("hello");
+  await second.until(() => second.heard.includes("hello"));
+  expect(first.heard).toEqual([]);
 });
 
 test("notes of others on the channel are passed over", async () => {
   const url = await postgres.createDatabase();
   const [a, b] = [await open(url), await open(url)];
   const { heard, until } = await listenTo(b);
-  heard.length = 0;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  for (const text of ["", "not JSON", "null", "[1]", '{"from":7}']) {
-    await client.query("SELECT pg_notify('engine_news', $1)", [text]);
+  for (const text of ["", "not ours", "null", `${crypto.randomUUID()} later x`]) {
+    await query(url, "SELECT pg_notify('engine_news', $1)", [text]);
   }
-  await client.end();
-  a.announce?.("end");
-  await until(() => messagesOf(heard).includes("end"));
-  expect(heard).toEqual([{ execution_ids: [], messages: ["end"] }]);
+  await a.announce?.("end");
+  await until(() => heard.includes("end"));
+  expect(heard).toEqual(["end"]);
 });
 
-test("DSP-5 a replica whose listening connection was cut listens again, and is told to look at all", async () => {
+test("DSP-5 a replica whose listening connection was cut listens again, and is told that it missed some", async () => {
   const url = await postgres.createDatabase();
   const [a, b] = [await open(url), await open(url)];
   const { heard, until } = await listenTo(b);
-  heard.length = 0;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE application_name = 'engine listener' AND datname = current_database()`);
-  await client.end();
-  await until(() => heard.some(({ execution_ids }) => execution_ids === "all"));
-  await a.createExecution(newExecution(1));
-  await until(() => idsOf(heard).includes(executionId(1)));
+  await cutListeners(url);
+  await until(() => heard.includes(undefined));
+  await a.announce?.("hello");
+  await until(() => heard.includes("hello"));
+  expect(heard).toEqual([undefined, "hello"]);
+});
+
+test("DSP-5 what could not be said is not silently lost: the next message says that some were", async () => {
+  const url = await postgres.createDatabase();
+  const proxy = await startFaultProxy(url);
+  const [a, b] = [await open(proxy.url), await open(url)];
+  const { heard, until } = await listenTo(b);
+  await a.announce?.("first");
+  await until(() => heard.length === 1);
+  const cut = proxy.cut({ before: "lost message" });
+  // It resolves all the same: the rows are the truth.
+  await a.announce?.("lost message");
+  await cut;
+  await a.announce?.("next");
+  await until(() => heard.includes("next"));
+  expect(heard).toEqual(["first", undefined, "next"]);
+});
+
+test("nothing is announced by a store that is closed, and what was asked for before still leaves", async () => {
+  const url = await postgres.createDatabase();
+  const a = await openPostgresStore({ url, clock: Date.now });
+  const b = await open(url);
+  const { heard, until } = await listenTo(b);
+  await a.announce?.("one");
+  const last = a.announce?.("last");
+  await a.close();
+  await last;
+  await until(() => heard.includes("last"));
+  await expect(a.announce?.("late")).rejects.toMatchObject({ code: "unavailable" });
 });
 
 test("a replica that does not hear itself warns that it relies on the safety tick", async () => {
@@ -128,14 +164,13 @@ test("a replica that does not hear itself warns that it relies on the safety tic
   const warnings: string[] = [];
   const store = await open(url, (message) => void warnings.push(message));
   // Its notifications go nowhere from here on, as behind a pooler in transaction mode.
-  const client = new Client({ connectionString: url });
-  await client.connect();
   const name = new URL(url).pathname.slice(1);
-  await client.query(`
-    CREATE SCHEMA pooler;
-    CREATE FUNCTION pooler.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT';
-    ALTER DATABASE ${name} SET search_path = pooler, public, pg_catalog`);
-  await client.end();
+  await query(
+    url,
+    `CREATE SCHEMA pooler;
+     CREATE FUNCTION pooler.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT';
+     ALTER DATABASE ${name} SET search_path = pooler, public, pg_catalog`,
+  );
   await listenTo(store);
   expect(warnings).toEqual([expect.stringContaining("only seen at the safety tick, every 15 s")]);
 });

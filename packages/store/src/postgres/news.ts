@@ -6,8 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { EngineError } from "@engine/contract";
 import type { Client, Notification } from "pg";
-import type { RemoteNews } from "../store.ts";
-import { announcementText, changedTexts, isTooLong, parseAnnouncement } from "./announcement.ts";
+import { announcementText, isTooLong, parseAnnouncement } from "./announcement.ts";
 import type { Database, Statement } from "./database.ts";
 import { closedStore } from "./database-failure.ts";
 
@@ -15,7 +14,13 @@ const CHANNEL = "engine_news";
 const TOGETHER_MS = 10;
 const TEST_MS = 1_000;
 
-export type NewsListener = (news: RemoteNews) => void;
+/** Undefined: some were missed. */
+export type NewsListener = (message: string | undefined) => void;
+
+interface Waiting {
+  readonly text: string;
+  readonly resolve: () => void;
+}
 
 export class News {
   readonly #database: Database;
@@ -25,11 +30,10 @@ export class News {
   readonly #listeners = new Set<NewsListener>();
   readonly #tests = new Map<string, () => void>();
   readonly #heardBy = new WeakSet<Client>();
-  readonly #changed = new Set<string>();
-  #messages: string[] = [];
+  #waiting: Waiting[] = [];
   /** Something could not be said: whoever listens has to look at all. */
   #isIncomplete = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: (() => void) | undefined;
   #lastSent = Number.NEGATIVE_INFINITY;
   #sending: Promise<void> | undefined;
   #closed = false;
@@ -44,21 +48,17 @@ export class News {
     );
   }
 
-  /** Executions that this replica has written. */
-  changed(execution_ids: readonly string[]): void {
-    for (const id of execution_ids) this.#changed.add(id);
-    this.#sendSoon();
-  }
-
-  announce(message: string): void {
+  /** Resolves once it is said, or cannot be. */
+  async announce(message: string): Promise<void> {
     if (this.#closed) throw closedStore();
-    const text = announcementText({ from: this.#me, message });
+    const text = announcementText({ kind: "message", from: this.#me, text: message });
     if (isTooLong(text)) {
-      const size = Buffer.byteLength(text);
-      throw new EngineError("payload_too_large", `a message of ${size} bytes; news take 7900`);
+      const size = Buffer.byteLength(message);
+      throw new EngineError("payload_too_large", `a message of ${size} bytes; news take 7000`);
     }
-    this.#messages.push(text);
+    const said = new Promise<void>((resolve) => this.#waiting.push({ text, resolve }));
     this.#sendSoon();
+    return said;
   }
 
   add(listener: NewsListener): () => void {
@@ -74,79 +74,89 @@ export class News {
     if (this.#heardBy.has(client)) return;
     this.#heardBy.add(client);
     await client.query(`LISTEN ${CHANNEL}`);
-    // Whatever was said before was missed.
-    this.#tell({ execution_ids: "all", messages: [] });
+  }
+
+  /** Whatever was said while nobody listened is not known. */
+  missed(): void {
+    this.#tell(undefined);
+  }
+
+  /** Listens for the first time, and finds out whether that works. */
+  async begin(client: Client): Promise<void> {
+    await this.listen(client);
+    if (!(await this.#hearsItself())) this.warnUnheard();
+  }
+
+  warnUnheard(): void {
+    this.#warn(
+      "the database's notifications do not arrive (LISTEN does not work through a pooler in transaction mode); changes of other servers are only seen at the safety tick, every 15 s. Connect to the database directly",
+    );
   }
 
   /** A pooler between here and the database may swallow every notification without a word. */
-  async test(): Promise<boolean> {
-    const test = randomUUID();
+  async #hearsItself(): Promise<boolean> {
+    const text = randomUUID();
     const heard = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), TEST_MS);
-      this.#tests.set(test, () => {
+      this.#tests.set(text, () => {
         clearTimeout(timer);
         resolve(true);
       });
-      this.#send([announcementText({ from: this.#me, test })]).catch(() => undefined);
+      const test = announcementText({ kind: "test", from: this.#me, text });
+      this.#send([test]).catch(() => undefined);
     });
-    this.#tests.delete(test);
-    if (!heard) {
-      this.#warn(
-        "the database's notifications do not arrive (LISTEN does not work through a pooler in transaction mode); changes of other servers are only seen at the safety tick, every 15 s. Connect to the database directly",
-      );
-    }
+    this.#tests.delete(text);
     return heard;
   }
 
   notified({ channel, payload }: Notification): void {
     if (channel !== CHANNEL) return;
     const announcement = parseAnnouncement(payload);
-    if (!announcement) return;
-    const { from, ids, all, message, test } = announcement;
-    if (test !== undefined) this.#tests.get(test)?.();
-    if (from === this.#me || test !== undefined) return;
-    this.#tell({
-      execution_ids: all ? "all" : (ids ?? []),
-      messages: message === undefined ? [] : [message],
-    });
+    if (announcement?.kind === "test") this.#tests.get(announcement.text)?.();
+    else if (announcement && announcement.from !== this.#me) {
+      this.#tell(announcement.kind === "message" ? announcement.text : undefined);
+    }
   }
 
   /** Says what is left to be said. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     await this.#sending;
     await this.#flush();
   }
 
-  #tell(news: RemoteNews): void {
-    for (const listener of this.#listeners) listener(news);
+  #tell(message: string | undefined): void {
+    for (const listener of this.#listeners) listener(message);
   }
 
+  /** At once, with what else this turn of the event loop says, unless the last ones have just left. */
   #sendSoon(): void {
-    if (this.#timer || this.#sending || this.#closed) return;
-    const waited = performance.now() - this.#lastSent;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#sending = this.#flush().finally(() => {
-          this.#sending = undefined;
-          if (this.#changed.size > 0 || this.#messages.length > 0) this.#sendSoon();
-        });
-      },
-      Math.max(0, TOGETHER_MS - waited),
-    );
+    if (this.#cancel || this.#sending || this.#closed) return;
+    const wait = TOGETHER_MS - (performance.now() - this.#lastSent);
+    const send = () => {
+      this.#cancel = undefined;
+      this.#sending = this.#flush().finally(() => {
+        this.#sending = undefined;
+        if (this.#waiting.length > 0) this.#sendSoon();
+      });
+    };
+    if (wait > 0) {
+      const timer = setTimeout(send, wait);
+      this.#cancel = () => clearTimeout(timer);
+    } else {
+      const turn = setImmediate(send);
+      this.#cancel = () => clearImmediate(turn);
+    }
   }
 
   async #flush(): Promise<void> {
-    const changed = this.#isIncomplete
-      ? [announcementText({ from: this.#me, all: true })]
-      : changedTexts(this.#me, this.#changed);
-    const texts = [...changed, ...this.#messages];
-    this.#changed.clear();
-    this.#messages = [];
-    if (texts.length === 0) return;
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
     this.#lastSent = performance.now();
+    const texts = waiting.map(({ text }) => text);
+    if (this.#isIncomplete) texts.unshift(announcementText({ kind: "missed", from: this.#me }));
     try {
       await this.#send(texts);
       this.#isIncomplete = false;
@@ -154,6 +164,7 @@ export class News {
       // News may be lost: the rows are the truth, and the next ones say that some were.
       this.#isIncomplete = true;
     }
+    for (const { resolve } of waiting) resolve();
   }
 
   async #send(texts: readonly string[]): Promise<void> {

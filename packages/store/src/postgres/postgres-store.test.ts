@@ -1,14 +1,16 @@
 import { inspect } from "node:util";
 import { Client } from "pg";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
-import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
+import { appending, event, executionId, newExecution, newSession } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
+import type { QueuedExecution } from "../store.ts";
 import { startTestPostgres } from "../test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();
-afterAll(() => postgres.stop());
+// Files of hundreds of databases are removed.
+afterAll(() => postgres.stop(), 60_000);
 
 const migrated = await postgres.createDatabase();
 await (await openPostgresStore({ url: migrated, clock: Date.now })).close();
@@ -39,6 +41,26 @@ test("what is asked for together is one transaction of six statements, whatever 
   expect(changed).toBeLessThanOrEqual(
     "begin lock rows segments commit notify notify".split(" ").length,
   );
+});
+
+test("DSP-3 EXE-84 guards cost a transaction one statement, unique keys another, whatever their number", async () => {
+  const store = await opened(() => open());
+  const numbers = Array.from({ length: 50 }, (_, i) => i + 1);
+  const cost = async (ask: (n: number) => Promise<unknown>) => {
+    const before = store.statementCount();
+    await Promise.all(numbers.map(ask));
+    return store.statementCount() - before;
+  };
+  const unique = (n: number) => ({ key: `${n}`, request_hash: "h" });
+  const create = (n: number) => store.createExecution(newExecution(n, { unique: unique(n) }));
+  expect(await cost(create)).toBe("begin lock keys rows segments commit".split(" ").length);
+  await store.openSession(newSession("s"));
+  const change = (n: number) =>
+    store.changeExecution(executionId(n), (row) => appending(row, [event("TASK_STARTED", "a")]), {
+      guard: { session: n % 2 ? "s" : "nobody's", epoch: 0 },
+    });
+  expect(await cost(change)).toBe("begin lock sessions rows segments commit".split(" ").length);
+  expect(await cost(create)).toBe("begin lock keys rollback".split(" ").length);
 });
 
 test("changes of one execution are made in the order of asking, over all connections", async () => {
@@ -129,46 +151,43 @@ test("text that the database cannot hold is refused by itself, its neighbours ar
   expect(await store.findExecution(executionId(4))).toMatchObject({
     input: "nul \u0000 and half \ud800 in JSON",
   });
-  await expect(store.openSession({ ...session, host: "\u0000" })).rejects.toMatchObject(reason);
+  await expect(store.openSession(newSession("s", { host: "\u0000" }))).rejects.toMatchObject(
+    reason,
+  );
 });
 
-const session = {
-  session_id: "s",
-  token_hash: "t",
-  worker: "w",
-  instance_id: "i",
-  host: "h",
-  pid: 1,
-  labels: {},
-  slots: 1,
-  runners: [],
-  default_runner: "thread",
-};
-
-test("the queue, due timers, an owner's list and children are read from their partial indexes", async () => {
-  const { LIST_DUE_SQL, LIST_OWNED_SQL, LIST_QUEUED_SQL } = await import("./execution-lists.ts");
+test("lists are read from their partial indexes, in their order", async () => {
+  const lists = await import("./execution-lists.ts");
   const { LIST_CHILDREN_SQL } = await import("./execution-statements.ts");
   const client = new Client({ connectionString: await postgres.createDatabase(migrated) });
   await client.connect();
+  onTestFinished(() => client.end());
   // With a table this small the planner would look for no index; the other is the store's setting.
   await client.query("SET enable_seqscan = off; SET enable_bitmapscan = off");
   const plan = async (sql: string, ...values: unknown[]) => {
     const { rows } = await client.query(`EXPLAIN ${sql}`, values);
     return rows.map((row) => row["QUERY PLAN"]).join("\n");
   };
-  const plans = [
-    await plan(LIST_QUEUED_SQL, 10),
-    await plan(LIST_DUE_SQL, 1, 0, "", 10),
-    await plan(LIST_OWNED_SQL, "s"),
-    await plan(LIST_CHILDREN_SQL, "p"),
-  ];
-  await client.end();
-  expect(plans[0]).toMatch(/using executions_queued/);
-  expect(plans[0]).not.toContain("Sort");
-  expect(plans[1]).toMatch(/using executions_due/);
-  expect(plans[1]).not.toContain("Sort");
-  expect(plans[2]).toMatch(/executions_owned/);
-  expect(plans[3]).toMatch(/executions_children/);
+  const after = { execution_id: "e", priority: 0, queued_at: 1 } as QueuedExecution;
+  for (const fromEnd of [false, true]) {
+    const first = await plan(lists.listQueuedSql({ limit: 9, fromEnd }), 9);
+    expect(first).toMatch(/using executions_queued/);
+    expect(first).not.toContain("Sort");
+    const behind = await plan(lists.listQueuedSql({ limit: 9, fromEnd, after }), 9, 0, 1, "e");
+    expect(behind.match(/using executions_queued/g)).toHaveLength(2);
+    expect(behind.match(/Index Cond.*priority/g)).toHaveLength(2);
+    expect(behind).toMatch(/Index Cond.*queued_at/);
+  }
+  const due = await plan(lists.LIST_DUE_SQL, 1, 0, "", 10);
+  expect(due).toMatch(/using executions_due/);
+  expect(due).not.toContain("Sort");
+  expect(await plan(lists.LIST_OWNED_SQL, "s")).toMatch(/executions_owned/);
+  const orphaned = await plan(lists.LIST_ORPHANED_SQL, 10);
+  expect(orphaned).toMatch(/Index Only Scan using executions_owned/);
+  expect(orphaned).toMatch(/using executions_owned.*\n.*Index Cond: \(session = owners\.session\)/);
+  expect(orphaned).not.toContain("executions_pkey");
+  expect(await plan(lists.FIND_QUEUED_SQL, ["e"])).toMatch(/using executions_pkey/);
+  expect(await plan(LIST_CHILDREN_SQL, "p")).toMatch(/executions_children/);
 });
 
 test.each([

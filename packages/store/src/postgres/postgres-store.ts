@@ -1,29 +1,44 @@
 import type {
   CacheKey,
-  Claimant,
   ExecutionRow,
   NewExecution,
+  ScheduleRow,
   SourceFile,
+  WorkerActivity,
   WorkflowRecord,
 } from "@engine/contract";
 import type {
+  DecideSchedule,
+  DueSchedulePage,
+  PutAfterDeletion,
+  ScheduleFilter,
+} from "../schedules.ts";
+import type {
+  Beat,
   Changed,
+  ChangeOptions,
   Decide,
   DueExecution,
   DuePage,
   ExecutionFilter,
+  GuardedClaimant,
   Leadership,
   LoggedEvent,
   LogPage,
   NewSession,
   NewVersions,
   OpenedSession,
+  OrphanedExecution,
+  OwnedExecution,
   Page,
   QueuedExecution,
-  RemoteNews,
+  QueuePage,
+  ReplicaRow,
   SessionRow,
   Store,
   StoredVersion,
+  WorkerFilter,
+  WorkerRow,
   WorkflowFilter,
 } from "../store.ts";
 import { BatchCommit } from "./batch-commit.ts";
@@ -37,12 +52,16 @@ import { GroupCommit } from "./group-commit.ts";
 import { InputCache } from "./input-cache.ts";
 import { Leaderships } from "./leadership.ts";
 import { migrate } from "./migrate.ts";
-import { News } from "./news.ts";
+import { News, type NewsListener } from "./news.ts";
 import { type PostgresTarget, postgresTarget } from "./postgres-url.ts";
+import { Replicas } from "./replicas.ts";
+import { Retention } from "./retention.ts";
+import { Schedules } from "./schedules.ts";
 import { Serial } from "./serial.ts";
 import { SessionConnection } from "./session-connection.ts";
 import { Sessions } from "./sessions.ts";
 import { TaskCache } from "./task-cache.ts";
+import { Workers } from "./workers.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the parameters of the `pg` package. */
@@ -82,12 +101,23 @@ class PostgresStore implements Store {
   readonly #commits: GroupCommit;
   readonly #lists: ExecutionLists;
   readonly #catalog: Catalog;
+  readonly #schedules: Schedules;
   readonly #sessions: Sessions;
+  readonly #workers: Workers;
+  readonly #retention: Retention;
+  readonly #replicas: Replicas;
   readonly #cache: TaskCache;
   readonly #news: News;
   readonly #leaderships = new Leaderships();
   readonly #session: SessionConnection;
-  readonly #slow = { catalog: new Serial(), sessions: new Serial(), cache: new Serial() };
+  readonly #slow = {
+    catalog: new Serial(),
+    sessions: new Serial(),
+    beats: new Serial(),
+    retention: new Serial(),
+    cache: new Serial(),
+    schedules: new Serial(),
+  };
   #closing: Promise<void> | undefined;
 
   constructor(target: PostgresTarget, types: ColumnTypes, options: PostgresOptions) {
@@ -98,23 +128,31 @@ class PostgresStore implements Store {
     this.#statements = statements;
     this.#log = new EventLog(database);
     this.#news = new News(database, warn);
-    const onCommitted = (ids: readonly string[]) => this.#news.changed(ids);
-    const batches = new BatchCommit({ database, statements, log: this.#log, clock, onCommitted });
+    const batches = new BatchCommit({ database, statements, log: this.#log, clock });
     this.#commits = new GroupCommit(batches, lanes);
     this.#lists = new ExecutionLists(database);
-    this.#catalog = new Catalog(database, this.#slow.catalog, clock);
-    this.#sessions = new Sessions(database, this.#slow.sessions, clock);
+    this.#schedules = new Schedules(database, this.#slow.schedules);
+    this.#catalog = new Catalog(database, this.#slow.catalog, {
+      clock,
+      schedules: this.#schedules,
+    });
+    this.#sessions = new Sessions(database, this.#slow, clock);
+    this.#workers = new Workers(database, this.#slow.sessions);
+    this.#retention = new Retention(database, this.#slow.retention);
+    this.#replicas = new Replicas(database, this.#slow.beats);
     this.#cache = new TaskCache(database, this.#slow.cache);
     this.#session = new SessionConnection(target, {
       connected: async (client) => {
-        if (this.#news.isWanted) await this.#news.listen(client);
+        if (!this.#news.isWanted) return;
+        await this.#news.listen(client);
+        this.#news.missed();
       },
       notified: (message) => this.#news.notified(message),
       lost: () => this.#leaderships.lost(),
     });
   }
 
-  createExecution(fresh: NewExecution, claimant?: Claimant): Promise<Changed> {
+  createExecution(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
     const { execution_id } = fresh;
     return this.#commits.write({ kind: "create", execution_id, fresh, claimant });
   }
@@ -122,9 +160,9 @@ class PostgresStore implements Store {
   changeExecution(
     execution_id: string,
     decide: Decide,
-    { above }: { readonly above?: number } = {},
+    { above, guard }: ChangeOptions = {},
   ): Promise<Changed> {
-    return this.#commits.write({ kind: "change", execution_id, decide, above });
+    return this.#commits.write({ kind: "change", execution_id, decide, above, guard });
   }
 
   async findExecution(execution_id: string): Promise<ExecutionRow | undefined> {
@@ -141,16 +179,24 @@ class PostgresStore implements Store {
     return this.#log.read(execution_id, page);
   }
 
-  listQueued(limit: number): Promise<readonly QueuedExecution[]> {
-    return this.#lists.queued(limit);
+  listQueued(page: QueuePage): Promise<readonly QueuedExecution[]> {
+    return this.#lists.queued(page);
+  }
+
+  findQueued(execution_ids: readonly string[]): Promise<readonly QueuedExecution[]> {
+    return this.#lists.queuedOf(execution_ids);
   }
 
   listDue(page: DuePage): Promise<readonly DueExecution[]> {
     return this.#lists.due(page);
   }
 
-  listOwned(session_id: string): ReturnType<Store["listOwned"]> {
+  listOwned(session_id: string): Promise<readonly OwnedExecution[]> {
     return this.#lists.owned(session_id);
+  }
+
+  listOrphaned(limit: number): Promise<readonly OrphanedExecution[]> {
+    return this.#lists.orphaned(limit);
   }
 
   registerVersions(
@@ -177,8 +223,13 @@ class PostgresStore implements Store {
     return this.#catalog.findOfModule(namespace, name, module_hash);
   }
 
-  deleteVersions(namespace: string, name: string, version?: number): Promise<readonly number[]> {
-    return this.#catalog.delete(namespace, name, version);
+  deleteVersions(
+    namespace: string,
+    name: string,
+    version?: number,
+    put?: PutAfterDeletion,
+  ): Promise<readonly number[]> {
+    return this.#catalog.delete(namespace, name, version, put);
   }
 
   listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
@@ -220,12 +271,68 @@ class PostgresStore implements Store {
     return this.#sessions.listLive();
   }
 
+  findSessionById(session_id: string): Promise<SessionRow | undefined> {
+    return this.#sessions.findById(session_id);
+  }
+
+  connectSession(session_id: string, replica: string): Promise<SessionRow | undefined> {
+    return this.#sessions.connect(session_id, replica);
+  }
+
+  disconnectSession(session_id: string, epoch: number): Promise<boolean> {
+    return this.#sessions.disconnect(session_id, epoch);
+  }
+
+  loseSession(session_id: string, epoch: number): Promise<SessionRow | undefined> {
+    return this.#sessions.lose(session_id, epoch);
+  }
+
   endSession(session_id: string, reason: "lost" | "disconnected"): Promise<void> {
     return this.#sessions.end(session_id, reason);
   }
 
-  touchSessions(session_ids: readonly string[], at: number): Promise<void> {
-    return this.#sessions.touch(session_ids, at);
+  noteBeats(beats: readonly Beat[]): Promise<void> {
+    return this.#sessions.noteBeats(beats);
+  }
+
+  listWorkers(filter?: WorkerFilter): Promise<readonly WorkerRow[]> {
+    return this.#workers.list(filter);
+  }
+
+  findWorker(name: string): Promise<WorkerRow | undefined> {
+    return this.#workers.find(name);
+  }
+
+  setDesiredState(name: string, desired: WorkerActivity): Promise<WorkerRow | undefined> {
+    return this.#workers.desire(name, desired);
+  }
+
+  deleteWorker(name: string): Promise<boolean | undefined> {
+    return this.#workers.delete(name);
+  }
+
+  deleteUnusedWorkers(before: number, limit: number): Promise<readonly string[]> {
+    return this.#workers.deleteUnused(before, limit);
+  }
+
+  deleteFinished(before: number, limit: number): Promise<readonly string[]> {
+    return this.#retention.deleteFinished(before, limit);
+  }
+
+  deleteEndedSessions(before: number, limit: number): Promise<number> {
+    return this.#workers.deleteEndedSessions(before, limit);
+  }
+
+  deleteUnusedVersions(limit: number, deleted_before?: number): Promise<number> {
+    return this.#retention.deleteUnusedVersions(limit, deleted_before);
+  }
+
+  noteReplica(replica: string): Promise<readonly ReplicaRow[]> {
+    return this.#replicas.note(replica);
+  }
+
+  removeReplica(replica: string): Promise<void> {
+    return this.#replicas.remove(replica);
   }
 
   findCached(key: CacheKey, now: number): Promise<string | undefined> {
@@ -240,27 +347,51 @@ class PostgresStore implements Store {
     return this.#cache.deleteExpired(now, limit);
   }
 
-  async onRemoteChange(listener: (news: RemoteNews) => void): Promise<() => void> {
-    const isFirst = !this.#news.isWanted;
+  async onAnnounced(listener: NewsListener): Promise<() => void> {
+    if (this.#news.isWanted) return this.#news.add(listener);
+    // Connected before anybody listens: only a later connection has missed something.
+    const client = await this.#session.client().catch(() => undefined);
     const stop = this.#news.add(listener);
-    if (!isFirst) return stop;
-    try {
-      // It may be connected already, for a leadership; listening twice is listening once.
-      const client = await this.#session.client();
-      await this.#news.listen(client);
-      await this.#news.test();
-    } catch {
-      // It goes on trying to connect, and listens then.
-    }
+    // Where this fails it goes on trying to connect, and listens then.
+    if (client) await this.#news.begin(client).catch(() => undefined);
+    else this.#news.warnUnheard();
     return stop;
   }
 
-  announce(message: string): void {
-    this.#news.announce(message);
+  announce(message: string): Promise<void> {
+    return this.#news.announce(message);
   }
 
   async lead(name: string): Promise<Leadership | undefined> {
     return this.#leaderships.lead(name, await this.#session.client());
+  }
+
+  createSchedule(row: ScheduleRow): Promise<ScheduleRow> {
+    return this.#schedules.create(row);
+  }
+
+  findSchedule(name: string): Promise<ScheduleRow | undefined> {
+    return this.#schedules.find(name);
+  }
+
+  listSchedules(filter: ScheduleFilter): Promise<Page<ScheduleRow>> {
+    return this.#schedules.list(filter);
+  }
+
+  changeSchedule(name: string, decide: DecideSchedule): Promise<ScheduleRow | undefined> {
+    return this.#schedules.change(name, decide);
+  }
+
+  deleteSchedule(name: string): Promise<boolean> {
+    return this.#schedules.delete(name);
+  }
+
+  listDueSchedules(page: DueSchedulePage): Promise<readonly ScheduleRow[]> {
+    return this.#schedules.listDue(page);
+  }
+
+  nextScheduleAt(after: number): Promise<number | null> {
+    return this.#schedules.nextAt(after);
   }
 
   async ping(): Promise<void> {

@@ -38,7 +38,7 @@ function decoded(password: string): string {
 }
 
 function refused(reason: string): EngineError {
-  const message = `expected a database URL postgres://user:password@host:port/database: ${reason}`;
+  const message = `database_url: expected a database URL postgres://user:password@host:port/database: ${reason}`;
   return new EngineError("invalid_input", message, {
     details: { issues: [{ path: "database_url", message }] },
   });

@@ -9,8 +9,15 @@ import {
 import { afterAll, expect, test } from "vitest";
 import { CALL, callChild, complete, run, startRunning } from "../conformance/family.ts";
 import { opened } from "../conformance/opened.ts";
-import { appending, event, executionId, NOW, newExecution } from "../conformance/sample.ts";
-import type { Store } from "../store.ts";
+import {
+  appending,
+  event,
+  executionId,
+  NOW,
+  newExecution,
+  newSession,
+} from "../conformance/sample.ts";
+import type { Changed, Decide, Store } from "../store.ts";
 import { startTestPostgres } from "../test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -87,6 +94,73 @@ test("I1 an execution that two replicas create at once is created once, its neig
   }
   expect([ofA.at(-1)?.status, ofB.at(-1)?.status]).toEqual(["fulfilled", "fulfilled"]);
 });
+
+test("EXE-84 of two replicas that bring the same keys at once one creates, and both know which", async () => {
+  const [a, b] = await replicas();
+  const create = (store: Store, order: readonly number[], base: number) =>
+    Promise.all(
+      order.flatMap((n) => [
+        store.createExecution(
+          newExecution(base + n, { unique: { key: `key ${n}`, request_hash: `${base}` } }),
+        ),
+        store.createExecution(newExecution(base + 500 + n)),
+      ]),
+    );
+  const [ofA, ofB] = await Promise.all([
+    create(a, numbers, 1_000),
+    create(b, numbers.toReversed(), 2_000),
+  ]);
+  const keyed = [...ofA, ...ofB].filter(({ row }) => row.unique_key !== null);
+  for (const n of numbers) {
+    const both = keyed.filter(({ row }) => row.unique_key === `key ${n}`);
+    expect(both.map(({ existing = false }) => existing).sort()).toEqual([false, true]);
+    const [id, ...same] = new Set(both.map(({ row }) => row.execution_id));
+    expect(same).toEqual([]);
+    expect(await b.readLog(id as string)).toHaveLength(1);
+  }
+  const { total } = await a.listExecutions({ order: "created_asc", limit: 1, offset: 0 });
+  expect(total).toBe(3 * numbers.length);
+});
+
+test("EXE-84 a key that many bring at once, over all connections of two replicas, is used once", async () => {
+  const [a, b] = await replicas();
+  const asked: Promise<Changed>[] = [];
+  for (const n of numbers) {
+    const unique = { key: "k", request_hash: "h" };
+    asked.push((n % 2 ? a : b).createExecution(newExecution(n, { unique })));
+    await new Promise(setImmediate);
+  }
+  const all = await Promise.all(asked);
+  expect(new Set(all.map(({ row }) => row.execution_id)).size).toBe(1);
+  expect(all.filter(({ existing }) => !existing)).toHaveLength(1);
+});
+
+test("DSP-3 who gives a session up has all that was claimed for it, whatever another replica claims", async () => {
+  const [a, b] = await replicas();
+  for (const round of [0, 1, 2, 3, 4, 5, 6, 7]) {
+    const session = `s${round}`;
+    await a.openSession(newSession(session));
+    const { epoch = 0 } = (await a.connectSession(session, "a")) ?? {};
+    const ids = numbers.map((n) => executionId(100 * round + n));
+    await Promise.all(numbers.map((n) => a.createExecution(newExecution(100 * round + n))));
+    const claims: Promise<Changed>[] = [];
+    let owned: Promise<readonly string[]> | undefined;
+    for (const [i, id] of ids.entries()) {
+      const guard = { session, epoch, active: true };
+      const decide: Decide = (row) => decideClaim(row, { worker: "w", session, now: NOW });
+      claims.push(a.changeExecution(id, decide, { guard }));
+      if (i === 4 * round) owned = ownedOnceLost(b, session, epoch);
+      await new Promise(setImmediate);
+    }
+    const claimed = (await Promise.all(claims)).filter(({ events }) => events.length > 0);
+    expect(await owned).toEqual(claimed.map(({ row }) => row.execution_id));
+  }
+});
+
+async function ownedOnceLost(store: Store, session: string, epoch: number): Promise<string[]> {
+  await store.loseSession(session, epoch);
+  return (await store.listOwned(session)).map(({ execution_id }) => execution_id);
+}
 
 test("I3 replicas that add to the same logs at once leave no gap in their numbers", async () => {
   const [a, b] = await replicas();
@@ -187,7 +261,7 @@ test("EXE-67 registrations that race on two replicas get dense versions, and one
 test("WRK-4 of processes that register one name on two replicas at once, one is left", async () => {
   const [a, b] = await replicas();
   const opened = await Promise.all(
-    numbers.map((n) => (n % 2 ? a : b).openSession(newSession(`process-${n}`))),
+    numbers.map((n) => (n % 2 ? a : b).openSession(newSession(`s${n}`, { worker: "w1" }))),
   );
   expect(opened.filter((one) => one.is_new_worker)).toHaveLength(1);
   expect(opened.filter((one) => one.superseded)).toHaveLength(numbers.length - 1);
@@ -231,20 +305,5 @@ function registration(content_hash: string) {
     files: [],
     source_hash: "s",
     created_by: null,
-  };
-}
-
-function newSession(instance_id: string) {
-  return {
-    session_id: `session-of-${instance_id}`,
-    token_hash: `secret-of-${instance_id}`,
-    worker: "w1",
-    instance_id,
-    host: "here",
-    pid: 42,
-    labels: {},
-    slots: 64,
-    runners: ["thread"],
-    default_runner: "thread",
   };
 }

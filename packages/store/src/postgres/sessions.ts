@@ -1,120 +1,152 @@
-import { EngineError } from "@engine/contract";
-import type { NewSession, OpenedSession, SessionRow } from "../store.ts";
-import type { Database, Lane, Parameter, Statement } from "./database.ts";
+import {
+  beginSession,
+  continuedValues,
+  continueSession,
+  continueSessionSql,
+  insertSessionSql,
+  type StoredSession,
+  sessionSql,
+  sessionValues,
+  supersededSession,
+  toSession,
+} from "../session-record.ts";
+import type { Beat, NewSession, OpenedSession, SessionRow } from "../store.ts";
+import { assertNotFoughtOver, takeoversSql } from "../taken-name.ts";
+import type { Database, Statement } from "./database.ts";
 import type { Serial } from "./serial.ts";
 
-type StoredSession = Omit<SessionRow, "labels" | "runners"> & {
-  readonly labels: string;
-  readonly runners: string;
-};
+/** A server that is silent for longer holds no stream any more. */
+const SILENT = "interval '6 seconds'";
 
-const COLUMNS = [
-  "session_id",
-  "token_hash",
-  "worker",
-  "instance_id",
-  "host",
-  "pid",
-  "labels",
-  "slots",
-  "runners",
-  "default_runner",
-  "created_at",
-  "last_seen_at",
-  "ended_at",
-  "end_reason",
-] as const;
+/** Whoever begins a session of a name, or forgets the name, does so alone, on whichever replica. */
+export const LOCK_WORKER_SQL =
+  "SELECT pg_advisory_xact_lock(hashtextextended('engine worker ' || $1, 0))";
 
 /** The sessions of workers: one process life each, one live one per name, on any replica. */
 export class Sessions {
   readonly #database: Database;
   readonly #writes: Serial;
+  readonly #beatWrites: Serial;
   readonly #clock: () => number;
   readonly #lock: Statement;
-  readonly #known: Statement;
+  readonly #registered: Statement;
+  readonly #takeovers: Statement;
   readonly #live: Statement;
   readonly #insert: Statement;
+  readonly #register: Statement;
   readonly #continue: Statement;
   readonly #end: Statement;
-  readonly #touch: Statement;
+  readonly #connect: Statement;
+  readonly #disconnect: Statement;
+  readonly #lose: Statement;
+  readonly #beats: Statement;
   readonly #bySecret: Statement;
+  readonly #byId: Statement;
   readonly #allLive: Statement;
 
-  constructor(database: Database, writes: Serial, clock: () => number) {
+  constructor(
+    database: Database,
+    writes: { readonly sessions: Serial; readonly beats: Serial },
+    clock: () => number,
+  ) {
     this.#database = database;
-    this.#writes = writes;
+    this.#writes = writes.sessions;
+    this.#beatWrites = writes.beats;
     this.#clock = clock;
-    const select = `SELECT ${COLUMNS.join(", ")} FROM sessions`;
-    this.#lock = database.prepare(
-      "SELECT pg_advisory_xact_lock(hashtextextended('engine worker ' || $1, 0))",
-    );
-    this.#known = database.prepare("SELECT 1 FROM sessions WHERE worker = $1 LIMIT 1");
+    const columns = sessionSql("greatest");
+    const select = `SELECT ${columns} FROM sessions`;
+    const parameter = (n: number) => `$${n}`;
+    this.#lock = database.prepare(LOCK_WORKER_SQL);
+    this.#registered = database.prepare("SELECT 1 FROM workers WHERE name = $1");
+    const isLive = `replica IN (SELECT replica FROM replicas WHERE seen_at > now() - ${SILENT})`;
+    this.#takeovers = database.prepare(takeoversSql({ name: "$1", isLive }));
     this.#live = database.prepare(`${select} WHERE worker = $1 AND ended_at IS NULL`);
-    const parameters = COLUMNS.map((_, i) => `$${i + 1}`).join(", ");
-    this.#insert = database.prepare(
-      `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${parameters})`,
-    );
-    this.#continue = database.prepare(`
-      UPDATE sessions SET token_hash = $1, host = $2, pid = $3, slots = $4, runners = $5,
-        default_runner = $6, last_seen_at = $7 WHERE session_id = $8`);
+    this.#insert = database.prepare(insertSessionSql(parameter));
+    // A name that was drained serves again with its next process; a paused one waits (WRK-11, 12).
+    this.#register = database.prepare(`
+      INSERT INTO workers AS w (name, registered_at) VALUES ($1, $2)
+      ON CONFLICT (name) DO UPDATE SET desired_state = 'active' WHERE w.desired_state = 'draining'`);
+    this.#continue = database.prepare(continueSessionSql(parameter));
     this.#end = database.prepare(`
-      UPDATE sessions SET ended_at = $1, end_reason = $2
+      UPDATE sessions SET ended_at = $1, end_reason = $2, epoch = epoch + 1
       WHERE session_id = $3 AND ended_at IS NULL`);
-    // Locked in order first: two replicas may hear of the same sessions.
-    this.#touch = database.prepare(`
-      WITH heard AS (
-        SELECT session_id FROM sessions WHERE session_id = ANY($2) AND ended_at IS NULL
-        ORDER BY session_id FOR NO KEY UPDATE
-      )
-      UPDATE sessions AS s SET last_seen_at = greatest(s.last_seen_at, $1)
-      FROM heard WHERE s.session_id = heard.session_id`);
+    this.#connect = database.prepare(`
+      UPDATE sessions SET replica = $1, epoch = epoch + 1, connected_at = $2,
+        disconnected_at = NULL, lost_at = NULL, last_seen_at = greatest(last_seen_at, $2)
+      WHERE session_id = $3 AND ended_at IS NULL RETURNING ${columns}`);
+    this.#disconnect = database.prepare(`
+      UPDATE sessions SET replica = NULL, disconnected_at = coalesce(disconnected_at, $1)
+      WHERE session_id = $2 AND epoch = $3 AND ended_at IS NULL RETURNING 1`);
+    this.#lose = database.prepare(`
+      UPDATE sessions SET replica = NULL, epoch = epoch + 1, lost_at = $1
+      WHERE session_id = $2 AND epoch = $3 AND lost_at IS NULL AND ended_at IS NULL
+      RETURNING ${columns}`);
+    // In one order: two replicas that have heard of the same sessions do not wait for each other.
+    this.#beats = database.prepare(`
+      INSERT INTO session_beats AS b (session_id, seen_at, said_at, said)
+      SELECT heard.session_id, at, CASE WHEN said IS NOT NULL THEN at END, said::text
+      FROM json_to_recordset($1::json) AS heard (session_id text, at bigint, said json)
+      WHERE EXISTS (
+        SELECT 1 FROM sessions AS s WHERE s.session_id = heard.session_id AND ended_at IS NULL)
+      ORDER BY heard.session_id
+      ON CONFLICT (session_id) DO UPDATE SET
+        seen_at = greatest(b.seen_at, excluded.seen_at),
+        said_at = greatest(b.said_at, excluded.said_at),
+        said = CASE WHEN excluded.said_at >= coalesce(b.said_at, 0) THEN excluded.said ELSE b.said END`);
     this.#bySecret = database.prepare(`
       ${select} WHERE worker = $1 AND token_hash = $2
       ORDER BY (ended_at IS NULL) DESC, created_at DESC LIMIT 1`);
+    this.#byId = database.prepare(`${select} WHERE session_id = $1`);
     this.#allLive = database.prepare(`${select} WHERE ended_at IS NULL ORDER BY worker`);
   }
 
   open(fresh: NewSession): Promise<OpenedSession> {
+    const { worker } = fresh;
     return this.#writes.write(() =>
       this.#database.transaction(async (lane) => {
-        // Registrations of one name follow each other, whichever replica they come to.
-        await lane.pipelined([this.#lock, fresh.worker]);
-        const [known = [], live = []] = await lane.pipelined<StoredSession>(
-          [this.#known, fresh.worker],
-          [this.#live, fresh.worker],
-        );
+        await lane.pipelined([this.#lock, worker]);
+        const [names = [], live = [], takeovers = []] = (await lane.pipelined<unknown>(
+          [this.#registered, worker],
+          [this.#live, worker],
+          [this.#takeovers, worker],
+        )) as [unknown[], StoredSession[], { ended_at: number }[]];
         const at = this.#clock();
-        const is_new_worker = known.length === 0;
+        const is_new_worker = names.length === 0;
         const earlier = live[0] && toSession(live[0]);
         if (earlier?.instance_id === fresh.instance_id) {
-          const session = await this.#goOn(lane, earlier, fresh, at);
+          const session = continueSession(earlier, fresh, at);
+          const values = continuedValues(fresh);
+          await lane.pipelined([this.#continue, ...values, at, session.session_id]);
           return { session, is_new_worker, continued: true, superseded: undefined };
         }
+        assertNotFoughtOver(worker, takeovers, at);
+        // Before the insert: a name has one live session at most.
         if (earlier) await lane.pipelined([this.#end, at, "superseded", earlier.session_id]);
-        const session: SessionRow = {
-          ...fresh,
-          created_at: at,
-          last_seen_at: at,
-          ended_at: null,
-          end_reason: null,
-        };
-        const values = COLUMNS.map((column) => parameter(session[column]));
-        await lane.pipelined([this.#insert, ...values]);
-        const end = { ended_at: at, end_reason: "superseded" as const };
-        const superseded = earlier && { ...earlier, ...end };
+        const session = beginSession(fresh, at);
+        await lane.pipelined(
+          [this.#register, worker, at],
+          [this.#insert, ...sessionValues(session)],
+        );
+        const superseded = earlier && supersededSession(earlier, at);
         return { session, is_new_worker, continued: false, superseded };
       }),
     );
   }
 
-  async findBySecret(worker: string, token_hash: string): Promise<SessionRow | undefined> {
-    const [row] = await this.#database.read<StoredSession>(this.#bySecret, worker, token_hash);
-    return row && toSession(row);
+  connect(session_id: string, replica: string): Promise<SessionRow | undefined> {
+    return this.#change(this.#connect, replica, this.#clock(), session_id);
   }
 
-  async listLive(): Promise<readonly SessionRow[]> {
-    const rows = await this.#database.read<StoredSession>(this.#allLive);
-    return rows.map(toSession);
+  disconnect(session_id: string, epoch: number): Promise<boolean> {
+    return this.#writes.write(async () => {
+      const at = this.#clock();
+      const rows = await this.#database.write(this.#disconnect, at, session_id, epoch);
+      return rows.length > 0;
+    });
+  }
+
+  lose(session_id: string, epoch: number): Promise<SessionRow | undefined> {
+    return this.#change(this.#lose, this.#clock(), session_id, epoch);
   }
 
   async end(session_id: string, reason: "lost" | "disconnected"): Promise<void> {
@@ -123,48 +155,41 @@ export class Sessions {
     );
   }
 
-  async touch(session_ids: readonly string[], at: number): Promise<void> {
-    if (session_ids.length === 0) return;
-    await this.#writes.write(() => this.#database.write(this.#touch, at, session_ids));
+  async noteBeats(beats: readonly Beat[]): Promise<void> {
+    if (beats.length === 0) return;
+    const text = JSON.stringify(onePerSession(beats));
+    await this.#beatWrites.write(() => this.#database.write(this.#beats, text));
   }
 
-  /** The same process again (WRK-4): what it may have changed is taken over, its labels may not. */
-  async #goOn(lane: Lane, earlier: SessionRow, fresh: NewSession, at: number): Promise<SessionRow> {
-    if (!sameLabels(earlier.labels, fresh.labels)) {
-      throw new EngineError(
-        "labels_immutable",
-        `worker ${fresh.worker} has registered with other labels; restart it to change them`,
-        { details: { labels: earlier.labels } },
-      );
-    }
-    const { token_hash, host, pid, slots, runners, default_runner } = fresh;
-    const { session_id } = earlier;
-    await lane.pipelined([
-      this.#continue,
-      token_hash,
-      host,
-      pid,
-      slots,
-      parameter(runners),
-      default_runner,
-      at,
-      session_id,
-    ]);
-    return { ...earlier, ...fresh, session_id, last_seen_at: at };
+  async findBySecret(worker: string, token_hash: string): Promise<SessionRow | undefined> {
+    return first(await this.#database.read<StoredSession>(this.#bySecret, worker, token_hash));
+  }
+
+  async findById(session_id: string): Promise<SessionRow | undefined> {
+    return first(await this.#database.read<StoredSession>(this.#byId, session_id));
+  }
+
+  async listLive(): Promise<readonly SessionRow[]> {
+    const rows = await this.#database.read<StoredSession>(this.#allLive);
+    return rows.map(toSession);
+  }
+
+  #change(statement: Statement, ...values: (string | number)[]): Promise<SessionRow | undefined> {
+    return this.#writes.write(async () =>
+      first((await this.#database.write(statement, ...values)) as StoredSession[]),
+    );
   }
 }
 
-type Labels = Readonly<Record<string, string>>;
-
-function sameLabels(a: Labels, b: Labels): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+function first([row]: readonly StoredSession[]): SessionRow | undefined {
+  return row && toSession(row);
 }
 
-function parameter(value: SessionRow[(typeof COLUMNS)[number]]): Parameter {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
-}
-
-function toSession(row: StoredSession): SessionRow {
-  return { ...row, labels: JSON.parse(row.labels), runners: JSON.parse(row.runners) };
+/** One statement can write a row only once. */
+function onePerSession(beats: readonly Beat[]): readonly Beat[] {
+  const merged = new Map<string, Beat>();
+  for (const beat of [...beats].sort((a, b) => a.at - b.at)) {
+    merged.set(beat.session_id, { ...merged.get(beat.session_id), ...beat });
+  }
+  return [...merged.values()];
 }

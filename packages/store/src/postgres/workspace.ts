@@ -5,7 +5,6 @@
  */
 import {
   type Change,
-  type Claimant,
   createdExecution,
   decideClaim,
   type Effect,
@@ -21,8 +20,9 @@ import {
   taken,
   touch,
   untouched,
-} from "../sqlite/consequences.ts";
-import type { Changed, Decide } from "../store.ts";
+} from "../consequences.ts";
+import { type GuardedSession, guardHolds, guardOf } from "../session-guard.ts";
+import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../store.ts";
 import { type EventTexts, eventTexts } from "./event-texts.ts";
 
 /** What is asked of the store. */
@@ -31,13 +31,14 @@ export type Job =
       readonly kind: "create";
       readonly execution_id: string;
       readonly fresh: NewExecution;
-      readonly claimant: Claimant | undefined;
+      readonly claimant: GuardedClaimant | undefined;
     }
   | {
       readonly kind: "change";
       readonly execution_id: string;
       readonly decide: Decide;
       readonly above: number | undefined;
+      readonly guard: SessionGuard | undefined;
     };
 
 /** What a job needs and the transaction has not read yet. */
@@ -70,6 +71,11 @@ interface StoredLog {
   readonly events: readonly Event[];
 }
 
+/** A session that a guard looks at. */
+export interface LockedSession extends GuardedSession {
+  readonly session_id: string;
+}
+
 const NO_EFFECTS: readonly Effect[] = [];
 
 export class Workspace {
@@ -77,7 +83,11 @@ export class Workspace {
   readonly #rows = new Map<string, ExecutionRow | undefined>();
   readonly #children = new Map<string, readonly string[]>();
   readonly #logs = new Map<string, StoredLog>();
+  readonly #sessions = new Map<string, GuardedSession>();
+  /** By their unique keys, as they are stored and not locked. */
+  readonly #holders = new Map<string, ExecutionRow>();
   #written = new Map<string, Written>();
+  #newHolders = new Map<string, string>();
   readonly #source: EffectSource = {
     find: (execution_id) => this.#find(execution_id),
     children: (parent_id) => this.#childrenOf(parent_id),
@@ -95,6 +105,16 @@ export class Workspace {
     this.#logs.set(execution_id, log);
   }
 
+  /** Those of the guarded sessions that live, locked. */
+  addSessions(sessions: readonly LockedSession[]): void {
+    for (const session of sessions) this.#sessions.set(session.session_id, session);
+  }
+
+  /** Those that have one of the unique keys that jobs bring. */
+  addHolders(rows: Iterable<ExecutionRow>): void {
+    for (const row of rows) if (row.unique_key !== null) this.#holders.set(row.unique_key, row);
+  }
+
   has(execution_id: string): boolean {
     return this.#rows.has(execution_id);
   }
@@ -107,6 +127,7 @@ export class Workspace {
   /** Forgets what jobs have done, to judge them all again. */
   startOver(): void {
     this.#written = new Map();
+    this.#newHolders = new Map();
   }
 
   /** @throws Missing, or whatever the job is refused with; then it has done nothing. */
@@ -114,17 +135,36 @@ export class Workspace {
     if (job.kind === "create") return this.#create(job.fresh, job.claimant, at);
     const row = this.#find(job.execution_id);
     if (!row) throw notFound("execution", job.execution_id);
+    const unchanged = { row, events: [], recorded_at: at, others: [] };
+    if (!this.#holds(job.guard)) return unchanged;
     const change = job.decide(row, this.#recorded(row, job.above));
-    if (!change) return { row, events: [], recorded_at: at, others: [] };
+    if (!change) return unchanged;
     return this.#apply(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
   }
 
-  #create(fresh: NewExecution, claimant: Claimant | undefined, at: number): Changed {
+  #create(fresh: NewExecution, claimant: GuardedClaimant | undefined, at: number): Changed {
+    const existing = fresh.unique && this.#holderOf(fresh.unique.key);
+    if (existing) {
+      return { row: existing, events: [], recorded_at: at, others: [], existing: true };
+    }
     if (this.#find(fresh.execution_id)) throw taken(fresh.execution_id);
     const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
     const created: Touched = { stored: undefined, row, patch: {}, events };
-    const claim: Change | undefined = claimant && decideClaim(row, claimant);
+    const claim: Change | undefined =
+      claimant && this.#holds(guardOf(claimant)) ? decideClaim(row, claimant) : undefined;
     return this.#apply(claim ? touch(created, claim) : created, effects, at);
+  }
+
+  #holds(guard: SessionGuard | undefined): boolean {
+    return !guard || guardHolds(guard, this.#sessions.get(guard.session));
+  }
+
+  #holderOf(unique_key: string): ExecutionRow | undefined {
+    const stored = this.#holders.get(unique_key);
+    const id = this.#newHolders.get(unique_key) ?? stored?.execution_id;
+    if (id === undefined) return undefined;
+    // It may be locked and changed in this transaction.
+    return this.#written.get(id)?.row ?? this.#rows.get(id) ?? stored;
   }
 
   #apply(first: Touched, effects: readonly Effect[], at: number): Changed {
@@ -140,6 +180,7 @@ export class Workspace {
 
   #note({ stored, row, events }: Touched, texts: readonly EventTexts[], at: number): Changed {
     const before = this.#written.get(row.execution_id);
+    if (!stored && row.unique_key !== null) this.#newHolders.set(row.unique_key, row.execution_id);
     const head = stored?.head ?? 0;
     const numbered = events.map((event, i) => ({ ...event, seq: head + 1 + i }));
     this.#written.set(row.execution_id, {

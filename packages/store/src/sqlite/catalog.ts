@@ -5,9 +5,11 @@ import {
   type SourceFile,
   type WorkflowRecord,
 } from "@engine/contract";
+import type { PutAfterDeletion } from "../schedules.ts";
 import type { NewVersions, Page, StoredVersion, WorkflowFilter } from "../store.ts";
 import type { Connection, Statement } from "./connection.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import type { Schedules } from "./schedules.ts";
 
 interface VersionRow {
   readonly extracted: string;
@@ -37,11 +39,13 @@ const LATEST = `
 
 /**
  * Workflows by version. What a version holds never changes once it is written; deleting one only
- * marks it, so that its number stays taken and executions pinned to it keep their code.
+ * marks it, so that its number stays taken and executions pinned to it keep their code. Retention takes
+ * away what nobody needs any more, but not the number.
  */
 export class Catalog {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
+  readonly #schedules: Schedules;
   readonly #latest: Statement<VersionRow>;
   readonly #exact: Statement<VersionRow>;
   readonly #ofModule: Statement<VersionRow>;
@@ -52,9 +56,10 @@ export class Catalog {
   readonly #insertFiles: Statement<unknown>;
   readonly #module: Statement<{ bundle: string }>;
 
-  constructor(connection: Connection, commits: GroupCommit) {
+  constructor(connection: Connection, commits: GroupCommit, schedules: Schedules) {
     this.#connection = connection;
     this.#commits = commits;
+    this.#schedules = schedules;
     const one = "FROM workflow_versions WHERE namespace = ? AND name = ?";
     this.#latest = connection.prepare(
       `SELECT ${COLUMNS} ${one} AND deleted_at IS NULL ORDER BY version DESC LIMIT 1`,
@@ -63,7 +68,10 @@ export class Catalog {
     this.#ofModule = connection.prepare(`
       SELECT ${COLUMNS} ${one} AND module_hash = ?
       ORDER BY deleted_at IS NOT NULL, version DESC LIMIT 1`);
-    this.#lastNumber = connection.prepare(`SELECT max(version) AS version ${one}`);
+    this.#lastNumber = connection.prepare(`
+      SELECT max(version) AS version FROM (
+        SELECT version FROM workflow_versions WHERE namespace = ? AND name = ?
+        UNION ALL SELECT version FROM retired_versions WHERE namespace = ? AND name = ?)`);
     this.#delete = connection.prepare(`
       UPDATE workflow_versions SET deleted_at = ?
       WHERE namespace = ? AND name = ? AND version = coalesce(?, version) AND deleted_at IS NULL
@@ -82,15 +90,15 @@ export class Catalog {
   ): Promise<readonly (WorkflowRecord & { created: boolean })[]> {
     const files = JSON.stringify(fresh.files);
     const fileSetHash = createHash("sha256").update(files).digest("hex");
-    return this.#commits.write((at) =>
-      fresh.workflows.map(({ extracted, content_hash }) => {
+    return this.#commits.write((at) => {
+      const registered = fresh.workflows.map(({ extracted, content_hash }) => {
         const { namespace, name } = extracted;
         const latest = this.#latest.get(namespace, name);
         if (latest?.content_hash === content_hash) return { ...recordOf(latest), created: false };
 
         const row: VersionRow = {
           extracted: JSON.stringify(extracted),
-          version: (this.#lastNumber.get(namespace, name)?.version ?? 0) + 1,
+          version: (this.#lastNumber.get(namespace, name, namespace, name)?.version ?? 0) + 1,
           content_hash,
           source_hash: fresh.source_hash,
           module_hash: fresh.module.hash,
@@ -115,14 +123,31 @@ export class Catalog {
           row.created_by,
         );
         return { ...recordOf(row), created: true };
-      }),
-    );
+      });
+      for (const { name, put } of fresh.schedules ?? []) {
+        this.#schedules.put(name, put, { dryRun });
+      }
+      return registered;
+    });
   }
 
-  delete(namespace: string, name: string, version?: number): Promise<readonly number[]> {
+  delete(
+    namespace: string,
+    name: string,
+    version?: number,
+    put?: PutAfterDeletion,
+  ): Promise<readonly number[]> {
     return this.#commits.write((at) => {
       const rows = this.#delete.all(at, namespace, name, version ?? null);
-      return rows.map((row) => row.version).sort((a, b) => b - a);
+      const deleted = rows.map((row) => row.version).sort((a, b) => b - a);
+      if (deleted.length === 0 || !put) return deleted;
+      const latest = this.#latest.get(namespace, name);
+      const current = latest && recordOf(latest);
+      for (const schedule of this.#schedules.ofWorkflow(namespace, name)) {
+        const after = put(schedule, { current, deleted });
+        this.#schedules.put(schedule.name, () => after, { dryRun: false });
+      }
+      return deleted;
     });
   }
 

@@ -46,7 +46,7 @@ test("a store that is opened again has everything it had", async () => {
       await store.findExecution(executionId(2)),
       await store.readLog(id),
       await store.listExecutions(list),
-      await store.listQueued(9),
+      await store.listQueued({ limit: 9 }),
       await store.listOwned("session-1"),
     ];
   }

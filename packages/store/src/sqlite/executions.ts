@@ -1,5 +1,4 @@
 import {
-  type Claimant,
   createdExecution,
   decideClaim,
   type Effect,
@@ -8,10 +7,7 @@ import {
   type ExecutionRow,
   type NewExecution,
   notFound,
-  type State,
 } from "@engine/contract";
-import type { Changed, Decide, DueExecution, DuePage, QueuedExecution } from "../store.ts";
-import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import {
   consequencesOf,
   type EffectSource,
@@ -19,7 +15,10 @@ import {
   taken,
   touch,
   untouched,
-} from "./consequences.ts";
+} from "../consequences.ts";
+import { guardHolds, guardOf } from "../session-guard.ts";
+import type { Changed, ChangeOptions, Decide, GuardedClaimant, SessionGuard } from "../store.ts";
+import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import type { EventLog } from "./event-log.ts";
 import {
   assignmentsOf,
@@ -42,14 +41,8 @@ export class Executions {
   readonly #insert: Statement<unknown>;
   readonly #insertInput: Statement<unknown>;
   readonly #updates = new Map<number, Statement<unknown>>();
-  readonly #queued: Statement<QueuedExecution>;
-  readonly #owned: Statement<{
-    execution_id: string;
-    generation: number;
-    state: State;
-    head: number;
-  }>;
-  readonly #due: Statement<DueExecution>;
+  readonly #session: Statement<readonly [epoch: number, desired_state: string]>;
+  readonly #keyHolder: Statement<FullRow>;
   readonly #children: Statement<FullRow>;
   readonly #source: EffectSource = {
     find: (execution_id) => this.#load(execution_id),
@@ -69,29 +62,41 @@ export class Executions {
     );
     this.#insert = connection.prepare(INSERT_SQL);
     this.#insertInput = connection.prepare("INSERT INTO execution_inputs VALUES (?, ?)");
-    this.#queued = connection.prepare(LIST_QUEUED_SQL);
-    this.#owned = connection.prepare(LIST_OWNED_SQL);
-    this.#due = connection.prepare(LIST_DUE_SQL);
+    this.#session = connection.prepareRaw(GUARDED_SESSION_SQL);
+    this.#keyHolder = connection.prepareRaw(
+      `SELECT ${COLUMNS_SQL} FROM executions WHERE unique_key IS NOT NULL AND unique_key = ?`,
+    );
     this.#children = connection.prepareRaw(LIST_CHILDREN_SQL);
   }
 
-  create(fresh: NewExecution, claimant?: Claimant): Promise<Changed> {
+  create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
     return this.#commits.write((at) => {
+      const existing = fresh.unique && this.#withKey(fresh.unique.key);
+      if (existing) {
+        return { row: existing, events: [], recorded_at: at, others: [], existing: true };
+      }
       const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
       const created: Touched = { stored: undefined, row, patch: {}, events };
-      const claim = claimant && decideClaim(row, claimant);
+      const claim =
+        claimant && this.#holds(guardOf(claimant)) ? decideClaim(row, claimant) : undefined;
       return this.#write(claim ? touch(created, claim) : created, effects, at);
     });
   }
 
-  change(execution_id: string, decide: Decide, above: number | undefined): Promise<Changed> {
+  change(
+    execution_id: string,
+    decide: Decide,
+    { above, guard }: ChangeOptions = {},
+  ): Promise<Changed> {
     return this.#commits.write((at) => {
       const row = this.#load(execution_id);
       if (!row) throw notFound("execution", execution_id);
+      const unchanged = { row, events: [], recorded_at: at, others: [] };
+      if (!this.#holds(guard)) return unchanged;
       // Almost every checkpoint extends the head: then there is nothing above it to read.
       const recorded = above === undefined || above >= row.head ? [] : this.#above(row, above);
       const change = decide(row, recorded);
-      if (!change) return { row, events: [], recorded_at: at, others: [] };
+      if (!change) return unchanged;
       return this.#write(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
     });
   }
@@ -104,24 +109,20 @@ export class Executions {
     });
   }
 
-  listQueued(limit: number): Promise<readonly QueuedExecution[]> {
-    return this.#connection.read(() => this.#queued.all(limit));
-  }
-
-  listDue({ until, limit, after }: DuePage): Promise<readonly DueExecution[]> {
-    const { wake_at = Number.MIN_SAFE_INTEGER, execution_id = "" } = after ?? {};
-    return this.#connection.read(() => this.#due.all(until, wake_at, execution_id, limit));
-  }
-
-  listOwned(
-    session_id: string,
-  ): Promise<readonly { execution_id: string; generation: number; state: State; head: number }[]> {
-    return this.#connection.read(() => this.#owned.all(session_id));
-  }
-
   #load(execution_id: string): ExecutionRow | undefined {
     const row = this.#select.get(execution_id);
     return row && toExecution(row, this.#readInput);
+  }
+
+  #withKey(unique_key: string): ExecutionRow | undefined {
+    const row = this.#keyHolder.get(unique_key);
+    return row && toExecution(row, this.#readInput);
+  }
+
+  #holds(guard: SessionGuard | undefined): boolean {
+    if (!guard) return true;
+    const row = this.#session.get(guard.session);
+    return guardHolds(guard, row && { epoch: row[0], desired_state: row[1] });
   }
 
   readonly #readInput = (execution_id: string): string => {
@@ -181,21 +182,9 @@ export class Executions {
 const NO_EFFECTS: readonly Effect[] = [];
 const NO_OTHERS: readonly Changed[] = [];
 
-// The conditions are those of the partial indexes, word for word.
-export const LIST_QUEUED_SQL: string = `
-  SELECT execution_id, priority, queued_at, last_worker FROM executions
-  WHERE session IS NULL AND version IS NOT NULL AND state IN ('CREATED', 'RESUMING', 'CANCELLING')
-  ORDER BY priority DESC, queued_at, execution_id LIMIT ?`;
-
-export const LIST_OWNED_SQL: string = `
-  SELECT execution_id, generation, state, head FROM executions
-  WHERE session IS NOT NULL AND session = ? ORDER BY execution_id`;
-
-export const LIST_DUE_SQL: string = `
-  SELECT execution_id, wake_at FROM executions
-  WHERE wake_at IS NOT NULL AND version IS NOT NULL
-    AND wake_at <= ? AND (wake_at, execution_id) > (?, ?)
-  ORDER BY wake_at, execution_id LIMIT ?`;
+const GUARDED_SESSION_SQL = `
+  SELECT s.epoch, w.desired_state FROM sessions AS s JOIN workers AS w ON w.name = s.worker
+  WHERE s.session_id = ? AND s.ended_at IS NULL`;
 
 export const LIST_CHILDREN_SQL: string = `
   SELECT ${COLUMNS_SQL} FROM executions

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import type { QueuedExecution } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -90,10 +91,9 @@ test("the database is durable by its own settings: write-ahead log and foreign k
   db.close();
 });
 
-test("the queue, due timers, an owner's list and children are read from their partial indexes", async () => {
-  const { LIST_CHILDREN_SQL, LIST_DUE_SQL, LIST_OWNED_SQL, LIST_QUEUED_SQL } = await import(
-    "./executions.ts"
-  );
+test("lists are read from their partial indexes, in their order", async () => {
+  const lists = await import("./execution-lists.ts");
+  const { LIST_CHILDREN_SQL } = await import("./executions.ts");
   const path = join(folder, "plans.db");
   await (await open(path)).close();
   const db = new Database(path);
@@ -102,10 +102,33 @@ test("the queue, due timers, an owner's list and children are read from their pa
       .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
       .all(...values)
       .map(({ detail }) => detail);
-  expect(plan(LIST_QUEUED_SQL, 10)).toEqual(["SCAN executions USING INDEX executions_queued"]);
-  expect(plan(LIST_OWNED_SQL, "s")[0]).toMatch(/^SEARCH executions USING INDEX executions_owned/);
+  const page = { limit: 10 };
+  const after = { execution_id: "e", priority: 0, queued_at: 1 } as QueuedExecution;
+  for (const fromEnd of [false, true]) {
+    expect(plan(lists.listQueuedSql({ ...page, fromEnd }), 10)).toEqual([
+      "SCAN executions USING INDEX executions_queued",
+    ]);
+    const behind = plan(lists.listQueuedSql({ ...page, fromEnd, after }), 0, 1, "e", 0, 10);
+    expect(behind.join("\n")).not.toContain("TEMP B-TREE");
+    expect(behind.filter((line) => line.includes("executions"))).toEqual([
+      expect.stringMatching(
+        /^SEARCH .* executions_queued \(priority=\? AND \(queued_at,execution_id/,
+      ),
+      expect.stringMatching(/^SEARCH executions USING INDEX executions_queued \(priority<\?/),
+    ]);
+  }
+  const found = plan(lists.FIND_QUEUED_SQL, "[]");
+  expect(found[0]).toMatch(/^SEARCH executions USING INDEX sqlite_autoindex_executions_1/);
+  expect(plan(lists.LIST_OWNED_SQL, "s")[0]).toMatch(
+    /^SEARCH executions USING INDEX executions_owned/,
+  );
+  const orphaned = plan(lists.LIST_ORPHANED_SQL, 10);
+  const hopping = "SEARCH executions USING COVERING INDEX executions_owned (session>?)";
+  const owned = "SEARCH e USING INDEX executions_owned (session=?)";
+  expect(orphaned).toEqual(expect.arrayContaining([hopping, owned]));
+  expect(orphaned.filter((line) => /^SCAN (?!owners)/.test(line))).toEqual([]);
   // One line: the index's order is the one asked for.
-  const due = plan(LIST_DUE_SQL, 1, 0, "", 10);
+  const due = plan(lists.LIST_DUE_SQL, 1, 0, "", 10);
   expect(due).toEqual([
     expect.stringMatching(/^SEARCH .* INDEX executions_due .*wake_at,execution_id.*wake_at</),
   ]);

@@ -1,103 +1,120 @@
-import { EngineError } from "@engine/contract";
-import type { NewSession, OpenedSession, SessionRow } from "../store.ts";
-import type { Bindable, Connection, Statement } from "./connection.ts";
+import {
+  beginSession,
+  continuedValues,
+  continueSession,
+  continueSessionSql,
+  insertSessionSql,
+  type StoredSession,
+  sessionSql,
+  sessionValues,
+  supersededSession,
+  toSession,
+} from "../session-record.ts";
+import type { Beat, NewSession, OpenedSession, SessionRow } from "../store.ts";
+import { assertNotFoughtOver, takeoversSql } from "../taken-name.ts";
+import type { Connection, Statement } from "./connection.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import type { Replicas } from "./replicas.ts";
 
-type StoredSession = Omit<SessionRow, "labels" | "runners"> & {
-  readonly labels: string;
-  readonly runners: string;
-};
-
-const COLUMNS = [
-  "session_id",
-  "token_hash",
-  "worker",
-  "instance_id",
-  "host",
-  "pid",
-  "labels",
-  "slots",
-  "runners",
-  "default_runner",
-  "created_at",
-  "last_seen_at",
-  "ended_at",
-  "end_reason",
-] as const;
+const SESSION_SQL = sessionSql("max");
 
 /** The sessions of workers: one process life each, one live one per name. */
 export class Sessions {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
-  readonly #known: Statement<unknown>;
+  readonly #replicas: Replicas;
+  readonly #registered: Statement<unknown>;
+  readonly #takeovers: Statement<{ ended_at: number }>;
   readonly #live: Statement<StoredSession>;
   readonly #insert: Statement<unknown>;
+  readonly #register: Statement<unknown>;
   readonly #continue: Statement<unknown>;
   readonly #end: Statement<unknown>;
-  readonly #touch: Statement<unknown>;
+  readonly #connect: Statement<StoredSession>;
+  readonly #disconnect: Statement<unknown>;
+  readonly #lose: Statement<StoredSession>;
+  readonly #beats: Statement<unknown>;
   readonly #bySecret: Statement<StoredSession>;
+  readonly #byId: Statement<StoredSession>;
+  readonly #allLive: Statement<StoredSession>;
 
-  constructor(connection: Connection, commits: GroupCommit) {
+  constructor(connection: Connection, commits: GroupCommit, replicas: Replicas) {
     this.#connection = connection;
     this.#commits = commits;
-    const select = `SELECT ${COLUMNS.join(", ")} FROM sessions WHERE worker = ?`;
-    this.#known = connection.prepare("SELECT 1 FROM sessions WHERE worker = ? LIMIT 1");
-    this.#live = connection.prepare(`${select} AND ended_at IS NULL`);
-    this.#insert = connection.prepare(
-      `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`,
-    );
-    this.#continue = connection.prepare(`
-      UPDATE sessions SET token_hash = ?, host = ?, pid = ?, slots = ?, runners = ?,
-        default_runner = ?, last_seen_at = ? WHERE session_id = ?`);
+    this.#replicas = replicas;
+    const select = `SELECT ${SESSION_SQL} FROM sessions`;
+    this.#registered = connection.prepare("SELECT 1 FROM workers WHERE name = ?");
+    const isLive = "replica IN (SELECT value FROM json_each(?))";
+    this.#takeovers = connection.prepare(takeoversSql({ name: "?", isLive }));
+    this.#live = connection.prepare(`${select} WHERE worker = ? AND ended_at IS NULL`);
+    this.#insert = connection.prepare(insertSessionSql(() => "?"));
+    // A name that was drained serves again with its next process; a paused one waits (WRK-11, 12).
+    this.#register = connection.prepare(`
+      INSERT INTO workers (name, registered_at) VALUES (?, ?)
+      ON CONFLICT DO UPDATE SET desired_state = 'active' WHERE desired_state = 'draining'`);
+    this.#continue = connection.prepare(continueSessionSql(() => "?"));
     this.#end = connection.prepare(`
-      UPDATE sessions SET ended_at = ?, end_reason = ? WHERE session_id = ? AND ended_at IS NULL`);
-    this.#touch = connection.prepare(`
-      UPDATE sessions SET last_seen_at = max(last_seen_at, ?)
-      WHERE session_id IN (SELECT value FROM json_each(?)) AND ended_at IS NULL`);
-    this.#bySecret = connection.prepare(
-      `${select} AND token_hash = ? ORDER BY ended_at IS NULL DESC, created_at DESC LIMIT 1`,
-    );
+      UPDATE sessions SET ended_at = ?, end_reason = ?, epoch = epoch + 1
+      WHERE session_id = ? AND ended_at IS NULL`);
+    this.#connect = connection.prepare(`
+      UPDATE sessions SET replica = ?, epoch = epoch + 1, connected_at = ?, disconnected_at = NULL,
+        lost_at = NULL, last_seen_at = max(last_seen_at, ?)
+      WHERE session_id = ? AND ended_at IS NULL RETURNING ${SESSION_SQL}`);
+    this.#disconnect = connection.prepare(`
+      UPDATE sessions SET replica = NULL, disconnected_at = coalesce(disconnected_at, ?)
+      WHERE session_id = ? AND epoch = ? AND ended_at IS NULL`);
+    this.#lose = connection.prepare(`
+      UPDATE sessions SET replica = NULL, epoch = epoch + 1, lost_at = ?
+      WHERE session_id = ? AND epoch = ? AND lost_at IS NULL AND ended_at IS NULL
+      RETURNING ${SESSION_SQL}`);
+    this.#beats = connection.prepare(`
+      INSERT INTO session_beats (session_id, seen_at, said_at, said)
+      SELECT value ->> 'session_id', value ->> 'at', iif(value -> 'said' IS NULL, NULL, value ->> 'at'),
+        value -> 'said'
+      FROM json_each(?) WHERE EXISTS (
+        SELECT 1 FROM sessions WHERE session_id = value ->> 'session_id' AND ended_at IS NULL)
+      ON CONFLICT DO UPDATE SET
+        seen_at = max(seen_at, excluded.seen_at),
+        said_at = iif(excluded.said_at >= coalesce(said_at, 0), excluded.said_at, said_at),
+        said = iif(excluded.said_at >= coalesce(said_at, 0), excluded.said, said)`);
+    this.#bySecret = connection.prepare(`
+      ${select} WHERE worker = ? AND token_hash = ?
+      ORDER BY (ended_at IS NULL) DESC, created_at DESC LIMIT 1`);
+    this.#byId = connection.prepare(`${select} WHERE session_id = ?`);
+    this.#allLive = connection.prepare(`${select} WHERE ended_at IS NULL ORDER BY worker`);
   }
 
   open(fresh: NewSession): Promise<OpenedSession> {
     return this.#commits.write((at) => {
-      const is_new_worker = this.#known.get(fresh.worker) === undefined;
+      const is_new_worker = this.#registered.get(fresh.worker) === undefined;
       const stored = this.#live.get(fresh.worker);
       const earlier = stored && toSession(stored);
       if (earlier?.instance_id === fresh.instance_id) {
-        const session = this.#goOn(earlier, fresh, at);
+        const session = continueSession(earlier, fresh, at);
+        this.#continue.run(...continuedValues(fresh), at, session.session_id);
         return { session, is_new_worker, continued: true, superseded: undefined };
       }
+      const live = JSON.stringify(this.#replicas.live);
+      assertNotFoughtOver(fresh.worker, this.#takeovers.all(fresh.worker, live), at);
       if (earlier) this.#end.run(at, "superseded", earlier.session_id);
-      const session: SessionRow = {
-        ...fresh,
-        created_at: at,
-        last_seen_at: at,
-        ended_at: null,
-        end_reason: null,
-      };
-      this.#insert.run(...COLUMNS.map((column) => bindable(session[column])));
-      const superseded = earlier && { ...earlier, ended_at: at, end_reason: "superseded" as const };
+      this.#register.run(fresh.worker, at);
+      const session = beginSession(fresh, at);
+      this.#insert.run(...sessionValues(session));
+      const superseded = earlier && supersededSession(earlier, at);
       return { session, is_new_worker, continued: false, superseded };
     });
   }
 
-  findBySecret(worker: string, token_hash: string): Promise<SessionRow | undefined> {
-    return this.#connection.read(() => {
-      const row = this.#bySecret.get(worker, token_hash);
-      return row && toSession(row);
-    });
+  connect(session_id: string, replica: string): Promise<SessionRow | undefined> {
+    return this.#commits.write((at) => found(this.#connect.get(replica, at, at, session_id)));
   }
 
-  listLive(): Promise<readonly SessionRow[]> {
-    return this.#connection.read(() =>
-      this.#connection
-        .prepareOnce<StoredSession>(
-          `SELECT ${COLUMNS.join(", ")} FROM sessions WHERE ended_at IS NULL ORDER BY worker`,
-        )
-        .all()
-        .map(toSession),
-    );
+  disconnect(session_id: string, epoch: number): Promise<boolean> {
+    return this.#commits.write((at) => this.#disconnect.run(at, session_id, epoch) > 0);
+  }
+
+  lose(session_id: string, epoch: number): Promise<SessionRow | undefined> {
+    return this.#commits.write((at) => found(this.#lose.get(at, session_id, epoch)));
   }
 
   end(session_id: string, reason: "lost" | "disconnected"): Promise<void> {
@@ -106,46 +123,24 @@ export class Sessions {
     });
   }
 
-  async touch(session_ids: readonly string[], at: number): Promise<void> {
-    if (session_ids.length === 0) return;
-    await this.#commits.write(() => this.#touch.run(at, JSON.stringify(session_ids)));
+  async noteBeats(beats: readonly Beat[]): Promise<void> {
+    if (beats.length === 0) return;
+    await this.#commits.write(() => this.#beats.run(JSON.stringify(beats)));
   }
 
-  /** The same process again (WRK-4): what it may have changed is taken over, its labels may not. */
-  #goOn(earlier: SessionRow, fresh: NewSession, at: number): SessionRow {
-    if (!sameLabels(earlier.labels, fresh.labels)) {
-      throw new EngineError(
-        "labels_immutable",
-        `worker ${fresh.worker} has registered with other labels; restart it to change them`,
-        { details: { labels: earlier.labels } },
-      );
-    }
-    const { token_hash, host, pid, slots, runners, default_runner } = fresh;
-    this.#continue.run(
-      token_hash,
-      host,
-      pid,
-      slots,
-      bindable(runners),
-      default_runner,
-      at,
-      earlier.session_id,
-    );
-    return { ...earlier, ...fresh, session_id: earlier.session_id, last_seen_at: at };
+  findBySecret(worker: string, token_hash: string): Promise<SessionRow | undefined> {
+    return this.#connection.read(() => found(this.#bySecret.get(worker, token_hash)));
+  }
+
+  findById(session_id: string): Promise<SessionRow | undefined> {
+    return this.#connection.read(() => found(this.#byId.get(session_id)));
+  }
+
+  listLive(): Promise<readonly SessionRow[]> {
+    return this.#connection.read(() => this.#allLive.all().map(toSession));
   }
 }
 
-type Labels = Readonly<Record<string, string>>;
-
-function sameLabels(a: Labels, b: Labels): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
-}
-
-function bindable(value: SessionRow[(typeof COLUMNS)[number]]): Bindable {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
-}
-
-function toSession(row: StoredSession): SessionRow {
-  return { ...row, labels: JSON.parse(row.labels), runners: JSON.parse(row.runners) };
+function found(row: StoredSession | undefined): SessionRow | undefined {
+  return row && toSession(row);
 }

@@ -5,6 +5,7 @@ import { callChild, complete, run, startRunning } from "../conformance/family.ts
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
+import type { SessionGuard } from "../store.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -33,6 +34,26 @@ test("a change costs three statements and shares its commit with those asked for
     ),
   );
   expect(store.statementCount() - before).toBe("BEGIN COMMIT".split(" ").length + 5 * 3);
+});
+
+test("DSP-3 EXE-84 a guard costs its change one statement, a unique key its creation", async () => {
+  const store = await opened(openMemory);
+  const cost = async (ask: () => Promise<unknown>) => {
+    const before = store.statementCount();
+    await ask();
+    return store.statementCount() - before - "BEGIN COMMIT".split(" ").length;
+  };
+  const unique = { key: "k", request_hash: "h" };
+  expect(await cost(() => store.createExecution(newExecution(1)))).toBe(2);
+  expect(await cost(() => store.createExecution(newExecution(2, { unique })))).toBe(3);
+  expect(await cost(() => store.createExecution(newExecution(3, { unique })))).toBe(1);
+  const change = (guard?: SessionGuard) =>
+    store.changeExecution(executionId(1), (row) => appending(row, [event("TASK_STARTED", "a")]), {
+      guard,
+    });
+  expect(await cost(() => change())).toBe(3);
+  // Its row, then the session that is not there.
+  expect(await cost(() => change({ session: "nobody's", epoch: 1 }))).toBe(2);
 });
 
 test("a change of an execution with a large input does not read that input", async () => {

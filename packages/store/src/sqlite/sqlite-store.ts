@@ -1,40 +1,60 @@
 import type {
   CacheKey,
-  Claimant,
   ExecutionRow,
   NewExecution,
+  ScheduleRow,
   SourceFile,
+  WorkerActivity,
   WorkflowRecord,
 } from "@engine/contract";
 import type Database from "better-sqlite3";
 import type {
+  DecideSchedule,
+  DueSchedulePage,
+  PutAfterDeletion,
+  ScheduleFilter,
+} from "../schedules.ts";
+import type {
+  Beat,
   Changed,
+  ChangeOptions,
   Decide,
   DueExecution,
   DuePage,
   ExecutionFilter,
+  GuardedClaimant,
   LoggedEvent,
   LogPage,
   NewSession,
   NewVersions,
   OpenedSession,
+  OrphanedExecution,
+  OwnedExecution,
   Page,
   QueuedExecution,
+  QueuePage,
+  ReplicaRow,
   SessionRow,
   Store,
   StoredVersion,
+  WorkerFilter,
+  WorkerRow,
   WorkflowFilter,
 } from "../store.ts";
 import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
 import { EventLog } from "./event-log.ts";
-import { listExecutions, startsWithAnyCase } from "./execution-list.ts";
+import { ExecutionLists, startsWithAnyCase } from "./execution-lists.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type DatabaseOptions, openDatabase } from "./open-database.ts";
+import { Replicas } from "./replicas.ts";
+import { Retention } from "./retention.ts";
+import { Schedules } from "./schedules.ts";
 import { Sessions } from "./sessions.ts";
 import { TaskCache } from "./task-cache.ts";
+import { Workers } from "./workers.ts";
 
 export interface SqliteOptions extends DatabaseOptions {
   /** Milliseconds since 1970. */
@@ -60,8 +80,13 @@ class SqliteStore implements Store {
   readonly #commits: GroupCommit;
   readonly #log: EventLog;
   readonly #executions: Executions;
+  readonly #lists: ExecutionLists;
   readonly #catalog: Catalog;
+  readonly #schedules: Schedules;
   readonly #sessions: Sessions;
+  readonly #workers: Workers;
+  readonly #retention: Retention;
+  readonly #replicas = new Replicas();
   readonly #cache: TaskCache;
 
   constructor(db: Database.Database, clock: () => number) {
@@ -69,21 +94,21 @@ class SqliteStore implements Store {
     this.#commits = new GroupCommit(this.#connection, clock);
     this.#log = new EventLog(this.#connection);
     this.#executions = new Executions(this.#connection, this.#commits, this.#log);
-    this.#catalog = new Catalog(this.#connection, this.#commits);
-    this.#sessions = new Sessions(this.#connection, this.#commits);
+    this.#lists = new ExecutionLists(this.#connection);
+    this.#schedules = new Schedules(this.#connection, this.#commits);
+    this.#catalog = new Catalog(this.#connection, this.#commits, this.#schedules);
+    this.#sessions = new Sessions(this.#connection, this.#commits, this.#replicas);
+    this.#workers = new Workers(this.#connection, this.#commits);
+    this.#retention = new Retention(this.#connection, this.#commits);
     this.#cache = new TaskCache(this.#connection, this.#commits);
   }
 
-  createExecution(fresh: NewExecution, claimant?: Claimant): Promise<Changed> {
+  createExecution(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
     return this.#executions.create(fresh, claimant);
   }
 
-  changeExecution(
-    execution_id: string,
-    decide: Decide,
-    options: { readonly above?: number } = {},
-  ): Promise<Changed> {
-    return this.#executions.change(execution_id, decide, options.above);
+  changeExecution(execution_id: string, decide: Decide, options?: ChangeOptions): Promise<Changed> {
+    return this.#executions.change(execution_id, decide, options);
   }
 
   findExecution(execution_id: string): Promise<ExecutionRow | undefined> {
@@ -91,23 +116,31 @@ class SqliteStore implements Store {
   }
 
   listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
-    return this.#connection.read(() => listExecutions(this.#connection, filter));
+    return this.#lists.page(filter);
   }
 
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]> {
     return this.#connection.read(() => this.#log.read(execution_id, page));
   }
 
-  listQueued(limit: number): Promise<readonly QueuedExecution[]> {
-    return this.#executions.listQueued(limit);
+  listQueued(page: QueuePage): Promise<readonly QueuedExecution[]> {
+    return this.#lists.queued(page);
+  }
+
+  findQueued(execution_ids: readonly string[]): Promise<readonly QueuedExecution[]> {
+    return this.#lists.queuedOf(execution_ids);
   }
 
   listDue(page: DuePage): Promise<readonly DueExecution[]> {
-    return this.#executions.listDue(page);
+    return this.#lists.due(page);
   }
 
-  listOwned(session_id: string): ReturnType<Store["listOwned"]> {
-    return this.#executions.listOwned(session_id);
+  listOwned(session_id: string): Promise<readonly OwnedExecution[]> {
+    return this.#lists.owned(session_id);
+  }
+
+  listOrphaned(limit: number): Promise<readonly OrphanedExecution[]> {
+    return this.#lists.orphaned(limit);
   }
 
   registerVersions(
@@ -134,8 +167,13 @@ class SqliteStore implements Store {
     return this.#catalog.findOfModule(namespace, name, module_hash);
   }
 
-  deleteVersions(namespace: string, name: string, version?: number): Promise<readonly number[]> {
-    return this.#catalog.delete(namespace, name, version);
+  deleteVersions(
+    namespace: string,
+    name: string,
+    version?: number,
+    put?: PutAfterDeletion,
+  ): Promise<readonly number[]> {
+    return this.#catalog.delete(namespace, name, version, put);
   }
 
   listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
@@ -177,12 +215,68 @@ class SqliteStore implements Store {
     return this.#sessions.listLive();
   }
 
+  findSessionById(session_id: string): Promise<SessionRow | undefined> {
+    return this.#sessions.findById(session_id);
+  }
+
+  connectSession(session_id: string, replica: string): Promise<SessionRow | undefined> {
+    return this.#sessions.connect(session_id, replica);
+  }
+
+  disconnectSession(session_id: string, epoch: number): Promise<boolean> {
+    return this.#sessions.disconnect(session_id, epoch);
+  }
+
+  loseSession(session_id: string, epoch: number): Promise<SessionRow | undefined> {
+    return this.#sessions.lose(session_id, epoch);
+  }
+
   endSession(session_id: string, reason: "lost" | "disconnected"): Promise<void> {
     return this.#sessions.end(session_id, reason);
   }
 
-  touchSessions(session_ids: readonly string[], at: number): Promise<void> {
-    return this.#sessions.touch(session_ids, at);
+  noteBeats(beats: readonly Beat[]): Promise<void> {
+    return this.#sessions.noteBeats(beats);
+  }
+
+  listWorkers(filter?: WorkerFilter): Promise<readonly WorkerRow[]> {
+    return this.#workers.list(filter);
+  }
+
+  findWorker(name: string): Promise<WorkerRow | undefined> {
+    return this.#workers.find(name);
+  }
+
+  setDesiredState(name: string, desired: WorkerActivity): Promise<WorkerRow | undefined> {
+    return this.#workers.desire(name, desired);
+  }
+
+  deleteWorker(name: string): Promise<boolean | undefined> {
+    return this.#workers.delete(name);
+  }
+
+  deleteUnusedWorkers(before: number, limit: number): Promise<readonly string[]> {
+    return this.#workers.deleteUnused(before, limit);
+  }
+
+  deleteFinished(before: number, limit: number): Promise<readonly string[]> {
+    return this.#retention.deleteFinished(before, limit);
+  }
+
+  deleteEndedSessions(before: number, limit: number): Promise<number> {
+    return this.#workers.deleteEndedSessions(before, limit);
+  }
+
+  deleteUnusedVersions(limit: number, deleted_before?: number): Promise<number> {
+    return this.#retention.deleteUnusedVersions(limit, deleted_before);
+  }
+
+  async noteReplica(replica: string): Promise<readonly ReplicaRow[]> {
+    return this.#replicas.note(replica);
+  }
+
+  async removeReplica(replica: string): Promise<void> {
+    this.#replicas.remove(replica);
   }
 
   findCached(key: CacheKey, now: number): Promise<string | undefined> {
@@ -195,6 +289,34 @@ class SqliteStore implements Store {
 
   deleteExpiredCache(now: number, limit: number): Promise<number> {
     return this.#cache.deleteExpired(now, limit);
+  }
+
+  createSchedule(row: ScheduleRow): Promise<ScheduleRow> {
+    return this.#schedules.create(row);
+  }
+
+  findSchedule(name: string): Promise<ScheduleRow | undefined> {
+    return this.#schedules.find(name);
+  }
+
+  listSchedules(filter: ScheduleFilter): Promise<Page<ScheduleRow>> {
+    return this.#schedules.list(filter);
+  }
+
+  changeSchedule(name: string, decide: DecideSchedule): Promise<ScheduleRow | undefined> {
+    return this.#schedules.change(name, decide);
+  }
+
+  deleteSchedule(name: string): Promise<boolean> {
+    return this.#schedules.delete(name);
+  }
+
+  listDueSchedules(page: DueSchedulePage): Promise<readonly ScheduleRow[]> {
+    return this.#schedules.listDue(page);
+  }
+
+  nextScheduleAt(after: number): Promise<number | null> {
+    return this.#schedules.nextAt(after);
   }
 
   async ping(): Promise<void> {

@@ -51,7 +51,9 @@ test("EXE-22 executions from before waits were kept have nothing due and go on a
       ...{ created_at: 1, started_at: 2, finished_at: null, updated_at: 6 },
       ...{ signals: [], watchers: [], wake_at: null, timeout_ms: null, cancelling: null },
       ...{ seed: executionId(i + 1), transient: false, detached: false, depth: 0 },
-      forked_from: null,
+      ...{ requirements: null, losses: [], outcome_generation: 0, not_before: null },
+      ...{ park_ttl_ms: null, park_by: null, unique_key: null, request_hash: null },
+      ...{ schedule: null, scheduled_for: null, forked_from: null },
     });
   }
   expect(rows).toMatchObject([
@@ -61,7 +63,7 @@ test("EXE-22 executions from before waits were kept have nothing due and go on a
     { state: "CREATED", failure: null },
   ]);
   expect(await store.listOwned("s1")).toMatchObject([{ execution_id: executionId(1) }]);
-  expect(await store.listQueued(9)).toMatchObject([{ execution_id: executionId(4) }]);
+  expect(await store.listQueued({ limit: 9 })).toMatchObject([{ execution_id: executionId(4) }]);
   expect(await store.listDue({ until: 1e15, limit: 9 })).toEqual([]);
   const changed = await store.changeExecution(executionId(1), (row) =>
     appending(row, [event("TASK_COMPLETED", "a")]),

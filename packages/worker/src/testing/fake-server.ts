@@ -5,6 +5,8 @@ import {
   type CheckpointItem,
   claimReason,
   createdExecution,
+  type DispatchMode,
+  decideCancel,
   decideCheckpoint,
   decideClaim,
   decideResume,
@@ -24,6 +26,7 @@ import {
   isQueued,
   type NewEvent,
   notFound,
+  type Poll,
   type ProgressAccepted,
   type ProgressItem,
   type ReleaseAnswer,
@@ -37,10 +40,11 @@ import {
   type WorkerRegistration,
 } from "@engine/contract";
 import { FakeStorage } from "./fake-storage.ts";
+import { setTimer } from "./set-timer.ts";
 
 const CANCEL_TIMEOUT_MS = 300_000;
 
-interface Stored {
+interface Stored extends Pick<Assignment, "runner" | "runner_options"> {
   row: ExecutionRow;
   log: Event[];
 }
@@ -65,6 +69,8 @@ export class FakeServer implements WorkerProtocol {
   /** Whether a worker that reconnects gets back what was taken from it and nobody has (WRK-9). */
   adopting = false;
   heartbeatSeconds = 10;
+  /** What registration answers as the way to get frames. */
+  dispatch: DispatchMode = "event";
   /** What registration answers as the limits of executions. */
   limits: ExecutionLimits = {
     sibling_grace: 2,
@@ -79,6 +85,7 @@ export class FakeServer implements WorkerProtocol {
   readonly registrations: WorkerRegistration[] = [];
   readonly connects: (readonly Holding[])[] = [];
   readonly heartbeats: Heartbeat[] = [];
+  readonly polls: Poll[] = [];
   readonly batches: (readonly CheckpointItem[])[] = [];
   readonly releases: ReleaseItem[] = [];
   /** Codes with which checkpoints were refused. */
@@ -93,6 +100,8 @@ export class FakeServer implements WorkerProtocol {
   readonly #stored = new Map<string, Stored>();
   readonly #sessions = new Map<string, string>();
   #stream: OpenStream | undefined;
+  readonly #unpolled: WorkerFrame[] = [];
+  #endPoll: () => void = () => {};
   #count = 0;
   #watchers = new Set<() => void>();
   #listening = new Set<string>();
@@ -111,7 +120,11 @@ export class FakeServer implements WorkerProtocol {
       input = null,
       watched = false,
       transient = false,
-    }: { input?: Encoded; watched?: boolean; transient?: boolean } = {},
+      runner = null,
+      runner_options = null,
+    }: { input?: Encoded; watched?: boolean; transient?: boolean } & Partial<
+      Pick<Assignment, "runner" | "runner_options">
+    > = {},
   ): string {
     const execution_id = `execution-${++this.#count}`;
     const { row, events } = createdExecution({
@@ -130,6 +143,8 @@ export class FakeServer implements WorkerProtocol {
     this.#stored.set(execution_id, {
       row,
       log: events.map((event, i) => ({ ...event, seq: i + 1 })),
+      runner,
+      runner_options,
     });
     if (watched) this.#listening.add(execution_id);
     this.#changed();
@@ -162,6 +177,25 @@ export class FakeServer implements WorkerProtocol {
     this.resume(execution_id, input);
     const events = this.log(execution_id).slice(base_seq);
     this.send({ event: "events", data: { execution_id, generation, base_seq, events } });
+  }
+
+  /** Cancels an execution that a worker runs, and tells it. */
+  cancel(execution_id: string): void {
+    const stored = this.#get(execution_id);
+    const { head: base_seq, generation } = stored.row;
+    const change = decideCancel(stored.row, {
+      cause: "request",
+      by: null,
+      now: Date.now(),
+      cancel_timeout_ms: CANCEL_TIMEOUT_MS,
+      hasWorker: true,
+    });
+    if (!change) return;
+    if (change instanceof EngineError) throw change;
+    this.#append(stored, change.events, change.patch);
+    const events = stored.log.slice(base_seq);
+    this.send({ event: "events", data: { execution_id, generation, base_seq, events } });
+    this.#changed();
   }
 
   /** Lets the time come that a parked execution waits for. */
@@ -248,6 +282,7 @@ export class FakeServer implements WorkerProtocol {
     return {
       worker: { name, labels, slots },
       session,
+      dispatch: this.dispatch,
       heartbeat_seconds: this.heartbeatSeconds,
       executions: this.limits,
     };
@@ -273,32 +308,7 @@ export class FakeServer implements WorkerProtocol {
     };
     this.#stream = stream;
     this.connects.push(running);
-    if (this.adopting) for (const holding of running) this.#adopt(session, holding);
-    const owned = running.filter((holding) => this.row(holding.execution_id).session === session);
-    stream.send({
-      event: "welcome",
-      data: {
-        server_time: new Date().toISOString(),
-        keep: owned.map(({ execution_id }) => ({
-          execution_id,
-          generation: this.row(execution_id).generation,
-        })),
-        drop: running
-          .filter((holding) => !owned.includes(holding))
-          .map(({ execution_id, generation }) => ({
-            execution_id,
-            generation,
-            reason: "not owned",
-          })),
-      },
-    });
-    for (const { execution_id, seq } of owned) {
-      const { generation } = this.row(execution_id);
-      const events = this.log(execution_id).slice(seq);
-      if (events.length > 0) {
-        stream.send({ event: "events", data: { execution_id, generation, base_seq: seq, events } });
-      }
-    }
+    for (const frame of this.#reconcile(session, running)) stream.send(frame);
     this.#changed();
     return {
       close: () => {
@@ -308,6 +318,30 @@ export class FakeServer implements WorkerProtocol {
       },
       closed: closed.promise,
     };
+  }
+
+  async poll(ref: SessionRef, poll: Poll): Promise<readonly WorkerFrame[]> {
+    await this.#enter("poll");
+    const session = this.#session(ref);
+    this.polls.push(poll);
+    const [welcome, ...behind] = this.#reconcile(session, poll.running);
+    const isNews = welcome?.event === "welcome" && welcome.data.drop.length > 0;
+    const frames: WorkerFrame[] = isNews ? [welcome, ...behind] : behind;
+    this.#endPoll();
+    const over = Promise.withResolvers<void>();
+    const cancel = setTimer(over.resolve, poll.wait_seconds * 1000);
+    this.#endPoll = over.resolve;
+    // Between two polls frames wait.
+    const send = (frame: WorkerFrame) => {
+      this.#unpolled.push(frame);
+      this.#endPoll();
+    };
+    this.#stream = { session, send, close: () => this.#endPoll() };
+    if (frames.length + this.#unpolled.length > 0) over.resolve();
+    this.#changed();
+    await over.promise;
+    cancel();
+    return [...frames, ...this.#unpolled.splice(0)];
   }
 
   async heartbeat(ref: SessionRef, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
@@ -467,7 +501,8 @@ export class FakeServer implements WorkerProtocol {
   }
 
   #handOver(stored: Stored): void {
-    const { events, patch } = handOver(stored.row, Date.now(), CANCEL_TIMEOUT_MS);
+    const now = { now: Date.now(), cancel_timeout_ms: CANCEL_TIMEOUT_MS };
+    const { events, patch } = handOver(stored.row, now);
     this.#append(stored, events, patch);
   }
 
@@ -490,6 +525,31 @@ export class FakeServer implements WorkerProtocol {
     }
   }
 
+  /** A welcome, and what the owned ones have not heard of (WRK-9). */
+  #reconcile(session: string, running: readonly Holding[]): WorkerFrame[] {
+    if (this.adopting) for (const holding of running) this.#adopt(session, holding);
+    const isOwned = ({ execution_id }: Holding) => this.row(execution_id).session === session;
+    const owned = running.filter(isOwned);
+    const keep = owned.map(({ execution_id }) => ({
+      execution_id,
+      generation: this.row(execution_id).generation,
+    }));
+    const drop = running
+      .filter((holding) => !isOwned(holding))
+      .map(({ execution_id, generation }) => ({ execution_id, generation, reason: "not owned" }));
+    const server_time = new Date().toISOString();
+    const frames: WorkerFrame[] = [
+      { event: "welcome", data: { replica: "replica", server_time, keep, drop } },
+    ];
+    for (const { execution_id, seq: base_seq } of owned) {
+      const { generation } = this.row(execution_id);
+      const events = this.log(execution_id).slice(base_seq);
+      if (events.length === 0) continue;
+      frames.push({ event: "events", data: { execution_id, generation, base_seq, events } });
+    }
+    return frames;
+  }
+
   #adopt(session: string, { execution_id, generation }: Holding): void {
     const stored = this.#get(execution_id);
     if (stored.row.generation !== generation) return;
@@ -503,7 +563,7 @@ export class FakeServer implements WorkerProtocol {
     const claim = decideClaim(stored.row, { worker: "worker", session, now: Date.now() });
     if (!claim) return;
     this.#append(stored, claim.events, claim.patch);
-    const { row, log } = stored;
+    const { row, log, runner, runner_options } = stored;
     const after = Math.max(0, log.length - this.framedHistory);
     const assignment: Assignment = {
       execution_id: row.execution_id,
@@ -516,6 +576,8 @@ export class FakeServer implements WorkerProtocol {
       created_at: new Date(row.created_at).toISOString(),
       module: { hash: row.module_hash ?? "", bytes: 0 },
       input: row.input,
+      runner,
+      runner_options,
       head: row.head,
       history: { after, events: log.slice(after) },
       seed: row.seed,

@@ -1,7 +1,7 @@
 import { WORKER_PROTOCOL, type WorkerProtocol } from "@engine/contract";
 import { Outage } from "../outage.ts";
 import { Session } from "../session.ts";
-import { setTimer } from "./test-worker.ts";
+import { setTimer } from "./set-timer.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -21,6 +21,9 @@ export function createTestSession(link: WorkerProtocol): Session {
       slots: 1,
       runners: ["thread"],
       default_runner: "thread",
+      resources: null,
+      packages: [],
+      services: [],
     },
     outage: new Outage(silent, () => 0),
     setTimer,

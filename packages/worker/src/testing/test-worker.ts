@@ -5,12 +5,8 @@ import { join } from "node:path";
 import { resolveConfig, type WorkerProtocol } from "@engine/contract";
 import { type RunningWorker, startWorker } from "../start-worker.ts";
 import type { WorkerOptions } from "../worker-options.ts";
-import type { SetTimer } from "../world.ts";
-
-export const setTimer: SetTimer = (run, ms) => {
-  const timer = setTimeout(run, ms);
-  return () => clearTimeout(timer);
-};
+import type { ManualTime } from "./manual-time.ts";
+import { setTimer } from "./set-timer.ts";
 
 export interface TestWorker extends RunningWorker, AsyncDisposable {
   readonly home: string;
@@ -20,11 +16,17 @@ export interface TestWorker extends RunningWorker, AsyncDisposable {
   readonly exits: { code: number; message: string }[];
 }
 
+interface TestWorld extends Pick<WorkerOptions, "values" | "dispatch"> {
+  /** Instead of that of the process. */
+  readonly time?: ManualTime;
+  readonly random?: () => number;
+}
+
 /** A worker in a home of its own, which is removed with it. */
 export async function startTestWorker(
   link: WorkerProtocol,
   overrides: Record<string, unknown> = {},
-  { values }: Pick<WorkerOptions, "values"> = {},
+  { values, dispatch, time, random = Math.random }: TestWorld = {},
 ): Promise<TestWorker> {
   const home = mkdtempSync(join(tmpdir(), "engine-worker-"));
   const { config } = resolveConfig({ flags: { home, workers: { threads: 1, ...overrides } } });
@@ -45,10 +47,12 @@ export async function startTestWorker(
       error: line("error"),
     },
     clock: Date.now,
+    monotonic: time?.monotonic ?? (() => performance.now()),
     ids: randomUUID,
-    setTimer,
-    random: Math.random,
+    setTimer: time?.setTimer ?? setTimer,
+    random,
     ...(values && { values }),
+    ...(dispatch && { dispatch }),
     exit: (code, message) => void exits.push({ code, message }),
   }).catch((error) => {
     remove();

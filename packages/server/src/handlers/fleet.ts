@@ -1,0 +1,20 @@
+import type { routes } from "@engine/contract";
+import type { Engine } from "../engine.ts";
+import type { Handlers } from "../http/handlers.ts";
+import { answer } from "../http/reply.ts";
+
+export function fleetHandlers({ fleet }: Engine): Handlers<typeof routes.fleet> {
+  return {
+    list: async ({ query: { status, label, limit, offset } }) =>
+      answer(200, await fleet.list({ status, labels: label, limit, offset })),
+    show: async ({ params }) => answer(200, await fleet.show(params.name)),
+    pause: async ({ params }) => answer(200, await fleet.pause(params.name)),
+    resume: async ({ params }) => answer(200, await fleet.resume(params.name)),
+    drain: async ({ params, body }) =>
+      answer(202, await fleet.drain(params.name, body?.timeout_seconds)),
+    delete: async ({ params }) => {
+      await fleet.delete(params.name);
+      return answer(204, undefined);
+    },
+  };
+}

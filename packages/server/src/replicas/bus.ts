@@ -1,0 +1,121 @@
+/**
+ * How servers on one database reach each other: short messages through the store, about 10 ms late,
+ * sometimes lost. Whoever listens must be right without them, only slower.
+ */
+import type { Store } from "@engine/store";
+import type { Log } from "../log.ts";
+import { type BusMessage, type Envelope, parseEnvelope } from "./bus-message.ts";
+
+/** What a store carries at least in one text, with room for the envelope of a part. */
+const MOST_BYTES = 6_000;
+/** Messages of one sender that wait for their other parts. */
+const MOST_INCOMPLETE = 100;
+
+export type BusListener = (message: BusMessage, from: string) => void;
+
+export class Bus {
+  readonly #store: Pick<Store, "announce" | "onAnnounced">;
+  readonly #replica: string;
+  readonly #ids: () => string;
+  readonly #log: Log;
+  readonly #listeners: BusListener[] = [];
+  readonly #onMissed: (() => void)[] = [];
+  readonly #incomplete = new Map<string, string[]>();
+  #stop: (() => void) | undefined;
+
+  constructor(parts: {
+    readonly store: Pick<Store, "announce" | "onAnnounced">;
+    readonly replica: string;
+    readonly ids: () => string;
+    readonly log: Log;
+  }) {
+    this.#store = parts.store;
+    this.#replica = parts.replica;
+    this.#ids = parts.ids;
+    this.#log = parts.log;
+  }
+
+  /** Whether there can be other servers at all. */
+  get isShared(): boolean {
+    return this.#store.onAnnounced !== undefined;
+  }
+
+  /** Listeners are told in the order they came; they must not throw. */
+  listen(listener: BusListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Messages were lost: whoever relies on them looks at the rows. */
+  onMissed(then: () => void): void {
+    this.#onMissed.push(then);
+  }
+
+  async start(): Promise<void> {
+    this.#stop = await this.#store.onAnnounced?.((text) => this.#receive(text));
+  }
+
+  /** Resolves once it is on its way, or cannot be. */
+  async send(message: BusMessage): Promise<void> {
+    const { announce } = this.#store;
+    if (!announce) return;
+    const texts = this.#texts(message);
+    try {
+      await Promise.all(texts.map((text) => this.#store.announce?.(text)));
+    } catch (error) {
+      this.#log.debug({ err: error }, "could not tell the other servers");
+    }
+  }
+
+  close(): void {
+    this.#stop?.();
+    this.#incomplete.clear();
+  }
+
+  #texts(message: BusMessage): readonly string[] {
+    const whole = this.#text(message);
+    if (Buffer.byteLength(whole) <= MOST_BYTES) return [whole];
+    // Two bytes a character, and a third more as base64: a part fits with room for its envelope.
+    const size = Math.floor(MOST_BYTES / 3);
+    const count = Math.ceil(whole.length / size);
+    const of = this.#ids();
+    return Array.from({ length: count }, (_, index) => {
+      const text = whole.slice(index * size, (index + 1) * size);
+      // Quotes would be escaped twice over: a part travels as base64 of its own text.
+      const part = Buffer.from(text, "utf16le").toString("base64");
+      return this.#text({ kind: "part", of, index, count, text: part });
+    });
+  }
+
+  #text(message: BusMessage): string {
+    return JSON.stringify({ from: this.#replica, message } satisfies Envelope);
+  }
+
+  #receive(text: string | undefined): void {
+    if (text === undefined) {
+      for (const then of this.#onMissed) then();
+      return;
+    }
+    const envelope = parseEnvelope(text);
+    if (!envelope || envelope.from === this.#replica) return;
+    const { message, from } = envelope;
+    if (message.kind === "part") this.#receivePart(message, from);
+    else for (const listener of this.#listeners) listener(message, from);
+  }
+
+  #receivePart(
+    { of, index, count, text }: Extract<BusMessage, { kind: "part" }>,
+    from: string,
+  ): void {
+    const key = `${from} ${of}`;
+    const parts = this.#incomplete.get(key) ?? [];
+    parts[index] = Buffer.from(text, "base64").toString("utf16le");
+    this.#incomplete.set(key, parts);
+    if (parts.filter((part) => part !== undefined).length === count) {
+      this.#incomplete.delete(key);
+      this.#receive(parts.join(""));
+    } else if (this.#incomplete.size > MOST_INCOMPLETE) {
+      const [oldest = ""] = this.#incomplete.keys();
+      this.#incomplete.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { isQueued } from "@engine/contract";
+import type { Changed } from "@engine/store";
+import type { SetTimer } from "../engine-ports.ts";
+import type { Bus } from "./bus.ts";
+import type { RowNews } from "./bus-message.ts";
+import type { Replicas } from "./replicas.ts";
+
+/** What commits of one moment come to is said together. */
+const TOGETHER_MS = 2;
+/** More rows than this in one message would be cut into parts for nothing. */
+const MOST_ROWS = 50;
+
+/** Tells the other servers what this one has committed. Nothing is said while there are none. */
+export class ChangeNews {
+  readonly #bus: Bus;
+  readonly #replicas: Pick<Replicas, "hasPeers">;
+  readonly #setTimer: SetTimer;
+  readonly #rows = new Map<string, RowNews>();
+  #cancel: (() => void) | undefined;
+
+  constructor(parts: {
+    readonly bus: Bus;
+    readonly replicas: Pick<Replicas, "hasPeers">;
+    readonly setTimer: SetTimer;
+  }) {
+    this.#bus = parts.bus;
+    this.#replicas = parts.replicas;
+    this.#setTimer = parts.setTimer;
+  }
+
+  /** @param ownerHas How many of the first events the owner knows already. */
+  onCommit({ row, events }: Changed, ownerHas: number): void {
+    if (!this.#replicas.hasPeers) return;
+    const { execution_id: id, generation, head, session, last_session, wake_at } = row;
+    const news = events.length - ownerHas;
+    const earlier = this.#rows.get(id)?.pushed_above;
+    const pushed_above = session !== null && news > 0 ? (earlier ?? head - news) : earlier;
+    const isNewsToOwner = session === null || pushed_above !== undefined;
+    const owner = isNewsToOwner ? (session ?? last_session) : null;
+    this.#rows.set(id, {
+      id,
+      generation,
+      head,
+      ...(isQueued(row) && { queued: true }),
+      ...(owner !== null && { owner }),
+      ...(session === null && { unowned: true }),
+      ...(wake_at !== null && { wake_at }),
+      ...(pushed_above !== undefined && { pushed_above }),
+    });
+    this.#cancel ??= this.#setTimer(() => this.flush(), TOGETHER_MS);
+  }
+
+  flush(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    const rows = [...this.#rows.values()];
+    this.#rows.clear();
+    for (let i = 0; i < rows.length; i += MOST_ROWS) {
+      void this.#bus.send({ kind: "rows", rows: rows.slice(i, i + MOST_ROWS) });
+    }
+  }
+}

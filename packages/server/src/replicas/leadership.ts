@@ -1,0 +1,99 @@
+import type { Store } from "@engine/store";
+import type { SetTimer } from "../engine-ports.ts";
+import type { Log } from "../log.ts";
+
+/** How often a server asks whether it may lead. The lead of a killed one is free at once. */
+const ASK_MS = 2_000;
+
+/** Work that one server does for all of them. */
+export interface LedWork {
+  /** Called when this server begins to lead; may be called again after `stop`. */
+  start(): Promise<void>;
+  stop(): void;
+}
+
+/**
+ * Periodic work runs on one server at a time: timers, schedules, sweeps, retention. Two may believe
+ * for a moment that they lead, so all of it must be right when done twice. A store that has one server
+ * only is always led by it.
+ */
+export class Leadership {
+  readonly #store: Pick<Store, "lead">;
+  readonly #setTimer: SetTimer;
+  readonly #log: Log;
+  readonly #works: LedWork[] = [];
+  #isLeading = false;
+  #isClosed = false;
+  #cancel: (() => void) | undefined;
+  #release: (() => Promise<void>) | undefined;
+
+  constructor(parts: {
+    readonly store: Pick<Store, "lead">;
+    readonly setTimer: SetTimer;
+    readonly log: Log;
+  }) {
+    this.#store = parts.store;
+    this.#setTimer = parts.setTimer;
+    this.#log = parts.log;
+  }
+
+  get isLeading(): boolean {
+    return this.#isLeading;
+  }
+
+  add(work: LedWork): void {
+    this.#works.push(work);
+  }
+
+  /** Rejects when the first look at the store fails. */
+  async start(): Promise<void> {
+    if (this.#store.lead) await this.#ask();
+    else await this.#begin();
+    this.#schedule();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel?.();
+    this.#end();
+    await this.#release?.();
+  }
+
+  #schedule(): void {
+    if (this.#isClosed || !this.#store.lead) return;
+    this.#cancel = this.#setTimer(() => {
+      const asked = this.#isLeading ? Promise.resolve() : this.#ask();
+      asked
+        .catch((error) => this.#log.debug({ err: error }, "could not ask for the lead"))
+        .finally(() => this.#schedule());
+    }, ASK_MS);
+  }
+
+  async #ask(): Promise<void> {
+    const lead = await this.#store.lead?.("upkeep");
+    if (!lead) return;
+    if (this.#isClosed) return lead.release();
+    this.#release = () => lead.release();
+    lead.lost.addEventListener("abort", () => this.#end(), { once: true });
+    if (!lead.lost.aborted) await this.#begin();
+  }
+
+  async #begin(): Promise<void> {
+    this.#isLeading = true;
+    try {
+      await Promise.all(this.#works.map((work) => work.start()));
+    } catch (error) {
+      const release = this.#release;
+      this.#end();
+      await release?.();
+      throw error;
+    }
+  }
+
+  #end(): void {
+    if (!this.#isLeading) return;
+    this.#isLeading = false;
+    this.#release = undefined;
+    for (const work of this.#works) work.stop();
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Removes what nobody needs any more (EXE-98): executions that ended long ago, with their logs, inputs
+ * and stored values; expired cache entries; code of deleted versions; sessions and names of workers
+ * that are gone. In small batches, so that no checkpoint waits for it.
+ */
+import type { EnginePorts } from "../engine-ports.ts";
+import type { LedWork } from "../replicas/leadership.ts";
+
+const DAY_MS = 86_400_000;
+/** Time for requests in between two batches. */
+const BREATH_MS = 20;
+/** A start that has just looked a version up may not have been written yet. */
+const VERSION_MS = 60_000;
+
+type Ports = Pick<EnginePorts, "store" | "values" | "clock" | "setTimer" | "config" | "log">;
+
+export interface Swept {
+  executions: number;
+  cache_entries: number;
+  versions: number;
+  sessions: number;
+  workers: number;
+}
+
+export class Retention implements LedWork {
+  readonly #ports: Ports;
+  #cancel: (() => void) | undefined;
+  #isLeading = false;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** The first sweep begins at once, and the start does not wait for it. */
+  async start(): Promise<void> {
+    this.#isLeading = true;
+    if (this.#ports.config.retention.enabled) this.#schedule(0);
+  }
+
+  stop(): void {
+    this.#isLeading = false;
+    this.#cancel?.();
+  }
+
+  /** One sweep, to its end or until another server leads. */
+  async sweep(): Promise<Swept> {
+    const { store, clock, config } = this.#ports;
+    const { retention_days, batch_size } = config.retention;
+    const before = clock() - retention_days * DAY_MS;
+    const unused = clock() - config.workers.offline_retention * 1000;
+    const count = async (remove: () => Promise<number>) => this.#all(batch_size, remove);
+    return {
+      executions: await count(() => this.#executions(before, batch_size)),
+      cache_entries: await count(() => store.deleteExpiredCache(clock(), batch_size)),
+      versions: await count(() => store.deleteUnusedVersions(batch_size, clock() - VERSION_MS)),
+      sessions: await count(() => store.deleteEndedSessions(before, batch_size)),
+      workers: await count(
+        async () => (await store.deleteUnusedWorkers(unused, batch_size)).length,
+      ),
+    };
+  }
+
+  async #executions(before: number, limit: number): Promise<number> {
+    const { store, values, log } = this.#ports;
+    const ids = await store.deleteFinished(before, limit);
+    for (const execution_id of ids) {
+      await values.deleteAll(execution_id).catch((error: unknown) => {
+        // The execution is gone; what is left of it takes room, and can be seen in the log.
+        log.warn({ err: error, execution_id }, "could not delete the values of an execution");
+      });
+    }
+    return ids.length;
+  }
+
+  /** Batch after batch, until one is not full. */
+  async #all(size: number, remove: () => Promise<number>): Promise<number> {
+    let total = 0;
+    while (this.#isLeading) {
+      const removed = await remove();
+      total += removed;
+      if (removed < size) break;
+      await new Promise<void>((resolve) => {
+        this.#ports.setTimer(resolve, BREATH_MS);
+      });
+    }
+    return total;
+  }
+
+  #schedule(ms: number): void {
+    if (!this.#isLeading) return;
+    const again = () => this.#schedule(this.#ports.config.retention.sweep_interval * 1000);
+    this.#cancel = this.#ports.setTimer(() => void this.#run().finally(again), ms);
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#ports;
+    try {
+      const swept = await this.sweep();
+      if (Object.values(swept).some((removed) => removed > 0)) log.info({ ...swept }, "retention");
+    } catch (error) {
+      log.warn({ err: error }, "retention was broken off; the next sweep goes on");
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import { setImmediate } from "node:timers/promises";
+import {
+  EngineError,
+  formatInstant,
+  type Heartbeat,
+  type Holding,
+  type Poll,
+  type WorkerFrame,
+} from "@engine/contract";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import type { ProgressHub } from "../progress/progress-hub.ts";
+import type { Bus } from "../replicas/bus.ts";
+import type { HandOvers } from "./hand-over.ts";
+import type { Liveness } from "./liveness.ts";
+import { type Reconciled, reconcile } from "./reconcile.ts";
+import type { Session } from "./session.ts";
+import { WorkerStream } from "./worker-stream.ts";
+
+interface Parts {
+  readonly ports: EnginePorts;
+  readonly dispatcher: Dispatcher;
+  readonly progress: ProgressHub;
+  readonly handOvers: HandOvers;
+  readonly liveness: Liveness;
+  readonly bus: Bus;
+}
+
+/** How frames reach workers: down a stream, or as answers to polls (WRK-7, WRK-10). */
+export class Connections {
+  readonly #parts: Parts;
+  #isClosed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async connect(
+    session: Session,
+    running: readonly Holding[],
+    onFrame: (frame: WorkerFrame) => void,
+  ): Promise<WorkerStream> {
+    const { ports, liveness, bus, dispatcher } = this.#parts;
+    const stream = new WorkerStream(onFrame, (closed, cause) => {
+      if (cause) ports.log.error({ err: cause, worker: session.worker }, "a stream broke");
+      if (session.disconnected(closed, ports.clock())) liveness.disconnected(session);
+    });
+    await this.#take(session, stream);
+    void bus.send({ kind: "session", session: session.id });
+    liveness.watch(session);
+    try {
+      const reconciled = await this.#reconcile(session, running);
+      stream.open(this.#opening(session, reconciled));
+      this.#release(session, reconciled);
+    } catch (error) {
+      stream.close();
+      throw error;
+    }
+    session.ready(stream);
+    dispatcher.wake();
+    return stream;
+  }
+
+  /** Reconciles, then waits for a frame if there is nothing to tell at once. */
+  async poll(
+    session: Session,
+    { wait_seconds, ...heartbeat }: Poll,
+    signal?: AbortSignal,
+  ): Promise<readonly WorkerFrame[]> {
+    const { ports, dispatcher, liveness } = this.#parts;
+    const frames: WorkerFrame[] = [];
+    const arrived = Promise.withResolvers<void>();
+    const stream = new WorkerStream(
+      (frame) => {
+        // A poll is proof enough that the server lives.
+        if (frame.event === "ping") return;
+        frames.push(frame);
+        arrived.resolve();
+      },
+      () => arrived.resolve(),
+    );
+    // Between two polls nobody else can have taken it, or this server would not hold it any more; what
+    // is done in its name says under which epoch, so that being wrong changes nothing.
+    const isFirst = !session.isHeld || session.row.lost_at !== null;
+    if (isFirst) await this.#take(session, stream);
+    else session.connect(stream, session.row);
+    liveness.watch(session);
+    try {
+      const reconciled = await this.#reconcile(session, heartbeat.running);
+      stream.open(this.#news(session, heartbeat, reconciled, isFirst));
+      this.#release(session, reconciled);
+      session.ready(stream);
+      dispatcher.wake();
+      const cancel = ports.setTimer(arrived.resolve, wait_seconds * 1000);
+      signal?.addEventListener("abort", () => arrived.resolve(), { once: true });
+      if (signal?.aborted) arrived.resolve();
+      await arrived.promise;
+      cancel();
+      // Claims under way are part of this answer: the next poll would take them for lost.
+      await Promise.allSettled([...session.claiming.values()].map(({ done }) => done));
+      // Frames of one commit are told one after another: they share the answer.
+      await setImmediate();
+    } finally {
+      session.answered(stream);
+      liveness.watch(session);
+    }
+    return frames;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #take(session: Session, stream: WorkerStream): Promise<void> {
+    const { store, replica } = this.#parts.ports;
+    if (this.#isClosed) throw new EngineError("unavailable", "the server is stopping; try again");
+    const row = await store.connectSession(session.id, replica);
+    if (!row) throw ended(session.worker);
+    if (!session.connect(stream, row)) stream.close();
+    // A loss that was being settled first: else what is kept here could be taken there.
+    await session.handingOver?.catch(() => undefined);
+  }
+
+  #reconcile(session: Session, running: readonly Holding[]): Promise<Reconciled> {
+    const { ports, dispatcher, handOvers } = this.#parts;
+    const { store, clock } = ports;
+    return reconcile(session, running, { store, dispatcher, handOvers, clock });
+  }
+
+  #opening(session: Session, { keep, drop, events }: Reconciled): WorkerFrame[] {
+    const { replica, clock } = this.#parts.ports;
+    const server_time = formatInstant(clock());
+    const frames: WorkerFrame[] = [
+      { event: "welcome", data: { replica, server_time, keep, drop } },
+      ...events,
+    ];
+    // What operators decided while it was away.
+    if (session.desired === "paused") frames.push(control("pause"));
+    if (session.desired === "draining") frames.push(control("drain"));
+    return frames;
+  }
+
+  /** A poll is only answered at once when there is something that the worker does not know. */
+  #news(
+    session: Session,
+    heartbeat: Heartbeat,
+    reconciled: Reconciled,
+    isFirst: boolean,
+  ): WorkerFrame[] {
+    const { keep, drop, events } = reconciled;
+    const known = new Map(heartbeat.running.map((one) => [one.execution_id, one.generation]));
+    const isNews = drop.length > 0 || keep.some((k) => known.get(k.execution_id) !== k.generation);
+    if (isFirst || isNews) return this.#opening(session, reconciled);
+    const isAgreed = session.desired === heartbeat.status || heartbeat.status === "draining";
+    return [...events, ...(isAgreed ? [] : [control(COMMANDS[session.desired])])];
+  }
+
+  /** The worker has these: what was held for them may leave. */
+  #release(session: Session, { keep }: Reconciled): void {
+    for (const { execution_id } of keep) {
+      session.release(execution_id);
+      session.tellListening(execution_id, this.#parts.progress.isWatched(execution_id));
+    }
+  }
+}
+
+const COMMANDS = { active: "resume", paused: "pause", draining: "drain" } as const;
+
+function control(command: "pause" | "resume" | "drain"): WorkerFrame {
+  return { event: "control", data: { command } };
+}
+
+function ended(worker: string): EngineError {
+  return new EngineError(
+    "session_unknown",
+    `the session of worker ${worker} has ended; it registers again and keeps its executions`,
+  );
+}

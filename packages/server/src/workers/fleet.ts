@@ -1,0 +1,188 @@
+/** Workers as operators see and direct them (WMD-6, WMD-7, WRK-11, WRK-12). */
+import {
+  type DetailedWorkerRecord,
+  EngineError,
+  formatInstant,
+  type Labels,
+  notFound,
+  type Requirements,
+  type ReservedResources,
+  type WorkerActivity,
+  type WorkerFrame,
+  type WorkerRecord,
+  type WorkerStatus,
+} from "@engine/contract";
+import type { OwnedExecution, WorkerRow } from "@engine/store";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import type { Bus } from "../replicas/bus.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** Ids that the record of one worker shows. */
+const MOST_SHOWN = 100;
+
+interface Parts {
+  readonly ports: EnginePorts;
+  readonly sessions: Sessions;
+  readonly dispatcher: Dispatcher;
+  readonly bus: Bus;
+}
+
+export interface WorkerListFilter {
+  readonly status?: WorkerStatus | undefined;
+  readonly labels?: Labels | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface WorkerList {
+  readonly items: WorkerRecord[];
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Every answer is read from the store: equal on every server and after a restart. */
+export class Fleet {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async list({ status, labels, limit, offset }: WorkerListFilter): Promise<WorkerList> {
+    const rows = await this.#parts.ports.store.listWorkers({ labels });
+    const records = rows.map((row) => this.#record(row, []));
+    const wanted = records.filter((record) => status === undefined || record.status === status);
+    const page = wanted.slice(offset, offset + limit);
+    const items = await Promise.all(page.map((record) => this.#withReserved(record, rows)));
+    return { items, total: wanted.length, limit, offset };
+  }
+
+  async show(name: string): Promise<DetailedWorkerRecord> {
+    const row = await this.#row(name);
+    const owned = await this.#owned(row);
+    const executions = owned.slice(0, MOST_SHOWN).map(({ execution_id }) => execution_id);
+    return { ...this.#record(row, owned), executions };
+  }
+
+  /** Holds until it is undone, across reconnects and restarts of the worker. */
+  async pause(name: string): Promise<WorkerRecord> {
+    return this.#desire(name, "paused", { command: "pause" });
+  }
+
+  async resume(name: string): Promise<WorkerRecord> {
+    return this.#desire(name, "active", { command: "resume" });
+  }
+
+  async drain(name: string, timeout_seconds: number | undefined): Promise<WorkerRecord> {
+    const status = this.#statusOf(await this.#row(name));
+    if (status === "offline" || status === "disconnected") {
+      const message = `worker ${name} is ${status}, so there is nothing to drain`;
+      throw new EngineError("worker_offline", message, { details: { status } });
+    }
+    const timeout = timeout_seconds === undefined ? {} : { timeout_seconds };
+    return this.#desire(name, "draining", { command: "drain", ...timeout });
+  }
+
+  async delete(name: string): Promise<void> {
+    const deleted = await this.#parts.ports.store.deleteWorker(name);
+    if (deleted === undefined) throw notFound("worker", name);
+    if (deleted) return;
+    const message = `worker ${name} is connected; stop it or drain it first`;
+    throw new EngineError("worker_connected", message);
+  }
+
+  async #desire(
+    name: string,
+    state: WorkerActivity,
+    command: Extract<WorkerFrame, { event: "control" }>["data"],
+  ): Promise<WorkerRecord> {
+    const { ports, sessions, dispatcher, bus } = this.#parts;
+    const row = await ports.store.setDesiredState(name, state);
+    if (!row) throw notFound("worker", name);
+    sessions.desire(name, state);
+    dispatcher.wake();
+    void bus.send({ kind: "desired", worker: name, state });
+    const { session } = row;
+    if (session && session.ended_at === null) {
+      const frame: WorkerFrame = { event: "control", data: command };
+      const held = sessions.find(session.session_id);
+      if (held?.isHeld) held.send(frame);
+      else void bus.send({ kind: "frame", session: session.session_id, frame });
+    }
+    return this.#record(row, await this.#owned(row));
+  }
+
+  async #row(name: string): Promise<WorkerRow> {
+    const row = await this.#parts.ports.store.findWorker(name);
+    if (!row) throw notFound("worker", name);
+    return row;
+  }
+
+  async #owned({ session, load }: WorkerRow): Promise<readonly OwnedExecution[]> {
+    if (!session || load === 0) return [];
+    return this.#parts.ports.store.listOwned(session.session_id);
+  }
+
+  async #withReserved(record: WorkerRecord, rows: readonly WorkerRow[]): Promise<WorkerRecord> {
+    if (record.load === 0) return record;
+    const row = rows.find(({ name }) => name === record.name);
+    return row ? this.#record(row, await this.#owned(row)) : record;
+  }
+
+  #record(row: WorkerRow, owned: readonly OwnedExecution[]): WorkerRecord {
+    const { name, desired_state, registered_at, session, load } = row;
+    const said = session?.said;
+    const slots = session?.slots ?? 0;
+    const instant = (at: number | null | undefined) => (at == null ? null : formatInstant(at));
+    return {
+      name,
+      status: this.#statusOf(row),
+      desired_state,
+      healthy: said?.healthy ?? session !== null,
+      labels: { ...session?.labels },
+      services: { offered: [...(session?.services ?? [])], granted: [] },
+      runners: [...(session?.runners ?? [])],
+      default_runner: session?.default_runner ?? null,
+      slots,
+      load,
+      slots_free: slots === 0 ? null : Math.max(slots - load, 0),
+      resources: said?.resources ?? session?.resources ?? null,
+      reserved: reservedBy(owned),
+      packages: [...(session?.packages ?? [])],
+      metrics: { ...said?.metrics },
+      stuck_threads: said?.stuck_threads ?? 0,
+      runtime: session?.runtime ?? null,
+      engine_version: session?.engine_version ?? null,
+      host: session?.host ?? null,
+      pid: session?.pid ?? null,
+      dispatch: session?.dispatch ?? null,
+      registered_at: formatInstant(registered_at),
+      connected_at: instant(session?.connected_at),
+      last_seen_at: instant(session?.last_seen_at),
+    };
+  }
+
+  #statusOf({ session, desired_state }: WorkerRow): WorkerStatus {
+    if (!session || session.ended_at !== null || session.lost_at !== null) return "offline";
+    if (session.connected_at === null || session.disconnected_at !== null) return "disconnected";
+    const { status = "active", healthy = true } = session.said ?? {};
+    if (desired_state === "draining" || status === "draining") return "draining";
+    if (desired_state === "paused" || status === "paused") return "paused";
+    return healthy ? "online" : "unhealthy";
+  }
+}
+
+function reservedBy(owned: readonly OwnedExecution[]): ReservedResources {
+  const sum = { cpu: 0, memory: 0, disk: 0, gpu: 0 };
+  for (const { requirements } of owned) {
+    const { requests = {} } =
+      requirements === null ? {} : (JSON.parse(requirements) as Requirements);
+    sum.cpu += requests.cpu ?? 0;
+    sum.memory += requests.memory ?? 0;
+    sum.disk += requests.disk ?? 0;
+    sum.gpu += requests.gpu ?? 0;
+  }
+  return sum;
+}

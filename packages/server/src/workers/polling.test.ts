@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { settled } from "../testing/manual-time.ts";
+import { registration, type ScriptedWorker } from "../testing/scripted-worker.ts";
+import { TestEngine } from "../testing/start-engine.ts";
+
+async function polling(t: TestEngine, slots = 64): Promise<ScriptedWorker> {
+  const worker = t.strangeWorker("w");
+  await worker.register({ slots });
+  const [welcome] = await worker.poll();
+  expect(welcome).toMatchObject({ event: "welcome" });
+  return worker;
+}
+
+test("WRK-10 registration says how a worker is to get its work", async () => {
+  await using t = await TestEngine.start({ dispatch: { mode: "poll" } });
+  const registered = await t.engine.workers.register(registration("w"));
+  expect(registered.dispatch).toBe("poll");
+});
+
+test("WRK-10 a poll is answered as soon as there is work, with all of it", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const poll = worker.poll();
+  await settled();
+  const { execution_id } = await t.run("x");
+  await poll;
+  expect(await worker.next("assign")).toMatchObject({ execution_id, input: "x" });
+  const assigned = worker.frames.find(({ event }) => event === "assign")?.data as never;
+  expect(await worker.completed(assigned, "y")).toMatchObject({ state: "COMPLETED" });
+});
+
+test("WRK-10 an elapsed wait is answered with no frames", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const poll = worker.poll([], { wait_seconds: 30 });
+  await settled();
+  await t.time.advance(30_000);
+  expect(await poll).toEqual([]);
+});
+
+test("WRK-10 between two polls nothing is assigned, and nothing is lost before the silence timeout", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const { execution_id } = await t.run();
+  await t.time.advance(20_000);
+  expect(await t.row(execution_id)).toMatchObject({ state: "CREATED" });
+  await worker.poll();
+  const assigned = await worker.next("assign");
+  await worker.started(assigned);
+  await t.time.advance(29_000);
+  expect(await t.row(execution_id)).toMatchObject({ worker: "w", generation: 1 });
+  await t.time.advance(2_000);
+  expect(await t.row(execution_id)).toMatchObject({ worker: null });
+});
+
+test("WRK-9 WRK-10 an answer that never arrived leaves its assignment to the next one", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const { execution_id } = await t.run();
+  await worker.poll();
+  // The next poll does not list it: the answer was lost on the way.
+  const again = worker.poll();
+  await again;
+  const assigns = worker.frames.filter(({ event }) => event === "assign");
+  expect(assigns.map(({ data }) => (data as { generation: number }).generation)).toEqual([1, 2]);
+  expect((await t.row(execution_id)).losses).toEqual([]);
+});
+
+test("WRK-10 a cancel between two polls comes with the next one", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const { execution_id } = await t.run();
+  await worker.poll();
+  await worker.started(await worker.next("assign"));
+  await t.engine.executions.cancel({ execution_id, by: null });
+  await worker.poll([{ execution_id, generation: 1, seq: 3 }]);
+  expect(await worker.next("events")).toMatchObject({ events: [{ type: "WORKFLOW_CANCELLING" }] });
+});
+
+test("WRK-10 WRK-11 a worker that polls hears that it is paused, and that it is resumed", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  await t.engine.fleet.pause("w");
+  await worker.poll();
+  expect(await worker.next("control")).toEqual({ command: "pause" });
+  await t.engine.fleet.resume("w");
+  await worker.poll([], { status: "paused" });
+  expect(await worker.next("control")).toEqual({ command: "resume" });
+});

@@ -1,0 +1,119 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  type DeletedVersion,
+  ExpiredExecutions,
+  type Looked,
+  modulesSql,
+  type Need,
+  needsSql,
+  unneeded,
+  withoutExecutions,
+} from "../retention-rules.ts";
+import type { Connection, Statement } from "./connection.ts";
+import type { GroupCommit } from "./group-commit.ts";
+
+/** Rows read in one turn of the event loop. */
+const LOOKED_AT = 500;
+/** Rows deleted in one transaction: it takes a few milliseconds. */
+const DELETED_TOGETHER = 500;
+
+/** Deletes what has been kept long enough, in steps between which everything else goes on. */
+export class Retention {
+  readonly #connection: Connection;
+  readonly #commits: GroupCommit;
+  readonly #expired = new ExpiredExecutions();
+  readonly #look: Statement<Looked>;
+  readonly #needs: Statement<Need>;
+  readonly #deleteSegments: Statement<unknown>;
+  readonly #deleteInput: Statement<unknown>;
+  readonly #deleteRow: Statement<unknown>;
+  readonly #deletedVersions: Statement<DeletedVersion>;
+  readonly #modules: Statement<{ module_hash: string | null; last: string }>;
+  readonly #retire: Statement<unknown>;
+  readonly #deleteVersion: Statement<unknown>;
+  readonly #deleteCode: Statement<unknown>[];
+
+  constructor(connection: Connection, commits: GroupCommit) {
+    this.#connection = connection;
+    this.#commits = commits;
+    this.#look = connection.prepare(`
+      SELECT execution_id, created_at, finished_at FROM executions
+      WHERE execution_id > ? ORDER BY execution_id LIMIT ${LOOKED_AT}`);
+    this.#needs = connection.prepare(`
+      WITH asked AS (SELECT value AS execution_id FROM json_each(?)) ${needsSql("asked")}`);
+    // The newest first: whoever reads it meanwhile sees a shorter log, without holes.
+    this.#deleteSegments = connection.prepare(`
+      DELETE FROM segments WHERE (execution_id, seq) IN (
+        SELECT execution_id, seq FROM segments WHERE execution_id = ? ORDER BY seq DESC LIMIT ?)`);
+    this.#deleteInput = connection.prepare("DELETE FROM execution_inputs WHERE execution_id = ?");
+    this.#deleteRow = connection.prepare("DELETE FROM executions WHERE execution_id = ?");
+    this.#deletedVersions = connection.prepare(`
+      SELECT namespace, name, version, module_hash FROM workflow_versions
+      WHERE deleted_at IS NOT NULL AND deleted_at < coalesce(?, deleted_at + 1)
+      ORDER BY deleted_at, namespace, name, version`);
+    this.#modules = connection.prepare(modulesSql("?", LOOKED_AT));
+    this.#retire = connection.prepare(`
+      INSERT INTO retired_versions (namespace, name, version) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET version = max(version, excluded.version)`);
+    this.#deleteVersion = connection.prepare(
+      "DELETE FROM workflow_versions WHERE namespace = ? AND name = ? AND version = ?",
+    );
+    this.#deleteCode = [
+      "DELETE FROM modules WHERE hash NOT IN (SELECT module_hash FROM workflow_versions)",
+      "DELETE FROM file_sets WHERE hash NOT IN (SELECT file_set_hash FROM workflow_versions)",
+    ].map((sql) => connection.prepare(sql));
+  }
+
+  deleteFinished(before: number, limit: number): Promise<readonly string[]> {
+    return this.#expired.delete(before, limit, {
+      size: LOOKED_AT,
+      read: (after) => this.#read(() => this.#look.all(after)),
+      delete: (ids) => this.#delete(ids),
+    });
+  }
+
+  async deleteUnusedVersions(limit: number, deletedBefore?: number): Promise<number> {
+    const deleted = await this.#read(() => this.#deletedVersions.all(deletedBefore ?? null));
+    const unused = await withoutExecutions(deleted, (after) =>
+      this.#read(() => this.#modules.all(after)),
+    );
+    const some = unused.slice(0, limit);
+    if (some.length === 0) return 0;
+    await this.#commits.write(() => {
+      for (const { namespace, name, version } of some) {
+        this.#retire.run(namespace, name, version);
+        this.#deleteVersion.run(namespace, name, version);
+      }
+      for (const statement of this.#deleteCode) statement.run();
+    });
+    return some.length;
+  }
+
+  async #delete(execution_ids: readonly string[]): Promise<readonly string[]> {
+    const needs = await this.#read(() => this.#needs.all(JSON.stringify(execution_ids)));
+    const deleted = unneeded(execution_ids, needs);
+    for (let done = 0; done < deleted.length; ) {
+      done += await this.#commits.write(() => this.#deleteSome(deleted.slice(done)));
+    }
+    return deleted;
+  }
+
+  /** As many as fit into one transaction; of a very long log only a part. */
+  #deleteSome(execution_ids: readonly string[]): number {
+    let left = DELETED_TOGETHER;
+    for (const [done, id] of execution_ids.entries()) {
+      left -= this.#deleteSegments.run(id, left);
+      if (left <= 0) return done;
+      this.#deleteInput.run(id);
+      this.#deleteRow.run(id);
+      left--;
+      if (left <= 0) return done + 1;
+    }
+    return execution_ids.length;
+  }
+
+  async #read<Value>(read: () => Value): Promise<Value> {
+    await nextTurn();
+    return this.#connection.read(read);
+  }
+}

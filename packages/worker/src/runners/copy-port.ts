@@ -1,0 +1,86 @@
+import { EngineError, type ProgressItem } from "@engine/contract";
+import type { CheckpointReply, Delta, ExecutionPort } from "@engine/sdk/node";
+import type { FromRunner, ServiceAnswer, ServiceRequest, TaskServices } from "./messages.ts";
+
+export interface CopyPortOptions {
+  readonly copy: number;
+  post(message: FromRunner): void;
+}
+
+interface Asked {
+  resolve(value: unknown): void;
+  reject(error: EngineError): void;
+}
+
+/** What the replay core of one copy sees of the world: messages to the main thread. */
+export class CopyPort implements ExecutionPort {
+  readonly services: TaskServices;
+  readonly #options: CopyPortOptions;
+  #isClosed = false;
+  /** Answers the delta that is on its way. */
+  #reply: ((reply: CheckpointReply) => void) | undefined;
+  readonly #asked = new Map<number, Asked>();
+  #lastRequest = 0;
+
+  constructor(options: CopyPortOptions) {
+    this.#options = options;
+    this.services = {
+      lookUp: (...args) => this.#ask({ method: "lookUp", args }),
+      keep: (...args) => this.#ask({ method: "keep", args }),
+      saveValue: (...args) => this.#ask({ method: "saveValue", args }),
+      loadValue: (...args) => this.#ask({ method: "loadValue", args }),
+      secrets: (...args) => this.#ask({ method: "secrets", args }),
+      configs: (...args) => this.#ask({ method: "configs", args }),
+    };
+  }
+
+  checkpoint(delta: Delta): Promise<CheckpointReply> {
+    // A stopped copy has nobody who would answer.
+    if (this.#isClosed) return Promise.resolve({ kind: "stale" });
+    return new Promise((reply) => {
+      this.#reply = reply;
+      const { copy, post } = this.#options;
+      post({ kind: "delta", copy, delta });
+    });
+  }
+
+  reply(reply: CheckpointReply): void {
+    const settle = this.#reply;
+    this.#reply = undefined;
+    settle?.(reply);
+  }
+
+  answer(id: number, answer: ServiceAnswer): void {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (answer.ok) asked?.resolve(answer.value);
+    else asked?.reject(EngineError.from(answer));
+  }
+
+  progress(item: ProgressItem): void {
+    const { copy, post } = this.#options;
+    if (!this.#isClosed) post({ kind: "progress", copy, item: JSON.stringify(item) });
+  }
+
+  stalled(): void {
+    const { copy, post } = this.#options;
+    if (!this.#isClosed) post({ kind: "stalled", copy });
+  }
+
+  /** Nothing is said any more, and what was asked is never answered: nobody waits for it. */
+  close(): void {
+    this.#isClosed = true;
+    this.#asked.clear();
+    this.reply({ kind: "stale" });
+  }
+
+  #ask<T>(request: ServiceRequest): Promise<T> {
+    const { copy, post } = this.#options;
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return;
+      const id = ++this.#lastRequest;
+      this.#asked.set(id, { resolve: (value) => resolve(value as T), reject });
+      post({ kind: "request", copy, id, request });
+    });
+  }
+}

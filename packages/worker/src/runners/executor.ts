@@ -1,0 +1,266 @@
+import type { Event } from "@engine/contract";
+import type { AnyWorkflow } from "@engine/sdk";
+import {
+  type Ended,
+  type Host,
+  type RunningExecution,
+  type RunOptions,
+  startExecution,
+} from "@engine/sdk/node";
+import { CopyPort } from "./copy-port.ts";
+import { importFailure, loadWorkflows, pickWorkflow } from "./load-workflow.ts";
+import type { FromRunner, LogText, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
+
+export interface ExecutorOptions {
+  readonly host: Host;
+  post(message: FromRunner): void;
+  /** Runs what a copy does, so that what comes of it can be traced to it. */
+  traced(copy: TracedCopy, run: () => void): void;
+}
+
+export interface TracedCopy {
+  readonly copy: number;
+  readonly execution_id: string;
+}
+
+/** A copy on its runner, from its start until it is over or forgotten. */
+interface Entry extends TracedCopy {
+  readonly info: StartMessage["info"];
+  readonly port: CopyPort;
+  /** Undefined until its module is loaded. */
+  execution: RunningExecution | undefined;
+  /** Its current run's end. */
+  ended: Promise<Ended> | undefined;
+  /** That run has ended and the execution waits. */
+  isWaiting: boolean;
+  /** What arrives while it is about to start or to wake. */
+  early: ToRunner[] | undefined;
+}
+
+/**
+ * The runner's side of the messages: it turns them into calls of the replay core. The same on a
+ * thread and on the main thread.
+ */
+export class Executor {
+  readonly #options: ExecutorOptions;
+  readonly #entries = new Map<number, Entry>();
+  readonly #modules = new Map<string, Promise<readonly AnyWorkflow[]>>();
+  /** Loaded ones again, so that a start with a known module waits for nothing. */
+  readonly #workflows = new Map<string, readonly AnyWorkflow[]>();
+  #isHeld = false;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  receive(messages: readonly ToRunner[]): void {
+    for (const message of messages) this.#handle(message);
+  }
+
+  #handle(message: ToRunner): void {
+    if (message.kind === "tick") {
+      this.#options.post({ kind: "alive" });
+      return;
+    }
+    if (message.kind === "hold") {
+      this.#isHeld = message.on;
+      for (const { execution } of this.#entries.values()) execution?.hold(message.on);
+      return;
+    }
+    if (message.kind === "start") {
+      void this.#start(message);
+      return;
+    }
+    const entry = this.#entries.get(message.copy);
+    // Over: its end and this message crossed.
+    if (!entry) return;
+    if (entry.early && message.kind !== "stop") entry.early.push(message);
+    else this.#options.traced(entry, () => this.#pass(entry, message));
+  }
+
+  #pass(entry: Entry, message: ToCopy): void {
+    const { port, execution } = entry;
+    switch (message.kind) {
+      case "reply":
+        port.reply(message.reply);
+        break;
+      case "answer":
+        port.answer(message.id, message.answer);
+        break;
+      case "events":
+        execution?.deliver(message.base_seq, message.events);
+        break;
+      case "listen":
+        execution?.listen(message.on);
+        break;
+      case "wake":
+        if (execution) void this.#wake(entry, execution, message);
+        break;
+      case "stop":
+        this.#drop(entry, message.reason);
+        break;
+      case "forget":
+        this.#remove(entry);
+        break;
+    }
+  }
+
+  async #start(message: StartMessage): Promise<void> {
+    const { copy, info, module } = message;
+    const { post, traced } = this.#options;
+    const port = new CopyPort({ copy, post });
+    const entry: Entry = {
+      copy,
+      execution_id: info.execution_id,
+      info,
+      port,
+      execution: undefined,
+      ended: undefined,
+      isWaiting: false,
+      early: [],
+    };
+    this.#entries.set(copy, entry);
+    let workflows = this.#workflows.get(module.hash);
+    try {
+      workflows ??= await this.#load(module, entry);
+    } catch (error) {
+      this.#fail(entry, importFailure(error, info));
+      return;
+    }
+    if (!this.#has(entry)) return;
+    const picked = pickWorkflow(workflows, info);
+    if ("message" in picked) this.#fail(entry, picked);
+    else traced(entry, () => this.#begin(entry, picked, message));
+  }
+
+  #begin(
+    entry: Entry,
+    workflow: AnyWorkflow,
+    { info, history, limits, listen }: StartMessage,
+  ): void {
+    const { port } = entry;
+    const { host } = this.#options;
+    const hold = this.#isHeld;
+    try {
+      const events = eventsOf(history);
+      if (events.at(-1)?.seq !== events.length) throw new Error("its log came with a gap");
+      const options: RunOptions = { info, history: events, limits, listen, hold, port, host };
+      entry.execution = startExecution(workflow, options);
+    } catch (error) {
+      this.#giveBack(entry, error);
+      return;
+    }
+    this.#runs(entry, entry.execution.ended);
+  }
+
+  /** A copy that waits goes on, unless the log has become one that only a replay can take up. */
+  async #wake(entry: Entry, execution: RunningExecution, { events, listen }: WakeMessage) {
+    entry.early = [];
+    // The reply to what it wrote last came just before, and the core may still be at it.
+    await entry.ended;
+    if (!this.#has(entry)) return;
+    const behind = eventsOf(events).filter(({ seq }) => seq > execution.head);
+    let ended: Promise<Ended> | undefined;
+    try {
+      if (behind[0]?.seq === execution.head + 1) {
+        this.#options.traced(entry, () => {
+          ended = execution.wake(behind, listen);
+        });
+      }
+    } catch (error) {
+      entry.isWaiting = false;
+      this.#giveBack(entry, error);
+      return;
+    }
+    if (ended) {
+      this.#runs(entry, ended);
+      return;
+    }
+    this.#drop(entry, "the log went on without it");
+    this.#options.post({ kind: "cold", copy: entry.copy });
+  }
+
+  #runs(entry: Entry, ended: Promise<Ended>): void {
+    entry.ended = ended;
+    entry.isWaiting = false;
+    const { early } = entry;
+    entry.early = undefined;
+    for (const message of early ?? []) this.#handle(message);
+    void ended.then((how) => {
+      // A copy that waits stays as it is: the main thread wakes it or has it forgotten.
+      entry.isWaiting = how === "paused" || how === "parked";
+      if (how === "paused" || how === "parked") return;
+      // One that was told to stop is forgotten already.
+      if (!this.#has(entry)) return;
+      this.#remove(entry);
+      this.#options.post({ kind: "ended", copy: entry.copy, how });
+    });
+  }
+
+  /** A defect of ours must not keep the slot: the execution goes elsewhere. */
+  #giveBack(entry: Entry, error: unknown): void {
+    const { copy, info } = entry;
+    this.#drop(entry, "it could not be run");
+    this.#options.post({
+      kind: "log",
+      level: "error",
+      message: "an execution could not be started on its runner",
+      details: {
+        execution_id: info.execution_id,
+        error: error instanceof Error ? error.stack : String(error),
+      },
+    });
+    this.#options.post({ kind: "ended", copy, how: "stopped" });
+  }
+
+  #load(
+    { hash, path }: StartMessage["module"],
+    first: TracedCopy,
+  ): Promise<readonly AnyWorkflow[]> {
+    const known = this.#modules.get(hash);
+    if (known) return known;
+    const loading = this.#import(path, first);
+    this.#modules.set(hash, loading);
+    loading.then(
+      (workflows) => this.#workflows.set(hash, workflows),
+      () => this.#modules.delete(hash),
+    );
+    return loading;
+  }
+
+  /** A module runs code of its own as it loads. */
+  #import(path: string, first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+    const loading = Promise.withResolvers<readonly AnyWorkflow[]>();
+    this.#options.traced(first, () => loading.resolve(loadWorkflows(path)));
+    return loading.promise;
+  }
+
+  #fail(entry: Entry, failure: Extract<FromRunner, { kind: "unloadable" }>["failure"]): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    this.#options.post({ kind: "unloadable", copy: entry.copy, failure });
+  }
+
+  #drop(entry: Entry, reason: string): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    // One that waits is left as it is: a task that waits in it must not see its signal abort, for
+    // its execution goes on elsewhere from the same place.
+    if (!entry.isWaiting) entry.execution?.stop(reason);
+  }
+
+  #remove({ copy, port }: Entry): void {
+    this.#entries.delete(copy);
+    port.close();
+  }
+
+  #has(entry: Entry): boolean {
+    return this.#entries.get(entry.copy) === entry;
+  }
+}
+
+type ToCopy = Exclude<ToRunner, StartMessage | { kind: "tick" | "hold" }>;
+
+function eventsOf(log: LogText): Event[] {
+  return log.flatMap((piece) => (JSON.parse(piece) as { events: Event[] }).events);
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, fork } from "node:child_process";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Log, SetTimer } from "../world.ts";
+import type { FromRunner, ToRunner } from "./messages.ts";
+import { Outbox } from "./outbox.ts";
+import { readLines } from "./output-lines.ts";
+import { endGroup } from "./process-group.ts";
+import type { Runner, RunnerEvents } from "./runner.ts";
+
+const fromSources = import.meta.url.endsWith(".ts");
+const program = new URL(fromSources ? "./process-main.ts" : "./process-main.js", import.meta.url);
+
+/** From the exit of a child to the end of what it has printed. */
+const LAST_WORDS_MS = 500;
+
+export interface ProcessRunnerOptions {
+  /** Address of the folder of the bundles, with a slash at its end. */
+  readonly folder: string;
+  readonly memoryMb: number;
+  readonly env: NodeJS.ProcessEnv;
+  /** From SIGTERM to SIGKILL. */
+  readonly graceMs: number;
+  readonly setTimer: SetTimer;
+  readonly log: Log;
+}
+
+/** Runs one execution in a child process of its own, which leads a process group (RUN-1). */
+export class ProcessRunner implements Runner {
+  readonly isShared = false;
+  load = 0;
+  readonly loaded: Set<string> = new Set();
+  readonly memoryMb: number;
+  readonly #options: ProcessRunnerOptions;
+  readonly #child: ChildProcess;
+  readonly #outbox: Outbox<ToRunner>;
+  readonly #exited: Promise<void>;
+  #copy = 0;
+  /** Of the execution it runs. */
+  #execution_id: string | undefined;
+  #isOutOfMemory = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ProcessRunnerOptions, events: RunnerEvents) {
+    const { folder, memoryMb, env } = options;
+    this.#options = options;
+    this.memoryMb = memoryMb;
+    this.#child = fork(fileURLToPath(program), [folder], {
+      detached: true,
+      env,
+      execArgv: [
+        ...(fromSources ? ["--conditions=@engine/source"] : []),
+        `--max-old-space-size=${memoryMb}`,
+      ],
+      serialization: "advanced",
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.#outbox = new Outbox((messages) => this.#send(messages));
+    this.#child.on("message", (messages: FromRunner[]) => {
+      if (this.#closing) return;
+      for (const message of messages) events.message(this, message);
+    });
+    this.#forward("stdout", this.#child.stdout);
+    this.#forward("stderr", this.#child.stderr);
+    const exited = Promise.withResolvers<void>();
+    this.#exited = exited.promise;
+    this.#child.once("error", ({ name, message }) => {
+      exited.resolve();
+      this.#died(`${name}: ${message}`, events);
+    });
+    this.#child.once("exit", (code, signal) => {
+      exited.resolve();
+      const died = () =>
+        this.#died(signal ? `it was ended by ${signal}` : `it exited with code ${code}`, events);
+      // What it said last is still to be read; what it has started may hold its output open.
+      const cancel = options.setTimer(died, LAST_WORDS_MS);
+      this.#child.once("close", () => {
+        cancel();
+        died();
+      });
+    });
+  }
+
+  /** It runs nothing else, so it is known without asking. */
+  get entered(): number {
+    return this.#copy;
+  }
+
+  post(messages: readonly ToRunner[]): void {
+    for (const message of messages) {
+      if (message.kind === "start") {
+        this.#copy = message.copy;
+        this.#execution_id = message.info.execution_id;
+      }
+      this.#outbox.add(message);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  #died(why: string, events: RunnerEvents): void {
+    if (this.#closing) return;
+    // What it has started does not outlive it.
+    this.#closing = this.#end();
+    events.died(this, this.#isOutOfMemory ? `it needed more memory than ${this.memoryMb} MB` : why);
+  }
+
+  async #end(): Promise<void> {
+    const { graceMs, setTimer } = this.#options;
+    const { pid, stdout, stderr } = this.#child;
+    // It could not even be started.
+    if (pid === undefined) return;
+    await endGroup(pid, { graceMs, setTimer });
+    await this.#exited;
+    stdout?.destroy();
+    stderr?.destroy();
+  }
+
+  #send(messages: ToRunner[]): void {
+    // A child that is gone has said so, or is about to.
+    if (this.#child.connected) this.#child.send(messages, () => {});
+  }
+
+  /** What code of users prints goes to the worker's log, with the execution it came from. */
+  #forward(stream: "stdout" | "stderr", from: Readable | null): void {
+    if (!from) return;
+    const { log } = this.#options;
+    readLines(from, (line) => {
+      if (stream === "stderr" && line.includes("JavaScript heap out of memory")) {
+        this.#isOutOfMemory = true;
+      }
+      const execution_id = this.#execution_id;
+      const details = { ...(execution_id && { execution_id }), stream };
+      if (stream === "stdout") log.info(details, line);
+      else log.warn(details, line);
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import { Backoff } from "../backoff.ts";
+import type { SetTimer } from "../world.ts";
+import type { FromRunner } from "./messages.ts";
+import type { Runner, RunnerEvents } from "./runner.ts";
+
+export interface ProcessRunnersOptions {
+  /** Of a child whose workflow asks for no less. */
+  readonly memoryMb: number;
+  /** Children that are kept ready. */
+  readonly spares: number;
+  readonly setTimer: SetTimer;
+  readonly random: () => number;
+  readonly events: RunnerEvents;
+  create(memoryMb: number, events: RunnerEvents): Runner;
+}
+
+/** A child process for each execution, and some that wait for one. */
+export class ProcessRunners {
+  readonly #options: ProcessRunnersOptions;
+  readonly #backoff: Backoff;
+  readonly #ready = new Set<Runner>();
+  readonly #spares = new Set<Runner>();
+  /** Everything that was started and has not ended, also what is on its way out. */
+  readonly #alive = new Set<Runner>();
+  /** Until then none is started: the last one did not even come up. */
+  #isResting = false;
+  #closed = false;
+
+  constructor(options: ProcessRunnersOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.random);
+    this.#fill(options.spares);
+  }
+
+  /** A child for one execution; undefined while none can be started. */
+  pick(memoryMb: number = Number.POSITIVE_INFINITY): Runner | undefined {
+    const limit = Math.min(memoryMb, this.#options.memoryMb);
+    // How much a process may use is said when it starts: one with a limit of its own is no spare.
+    const spare = limit === this.#options.memoryMb ? this.#readiest() : undefined;
+    if (!spare) return this.#isResting ? undefined : this.#start(limit);
+    this.#spares.delete(spare);
+    // After the execution has begun: starting a process keeps this thread busy for a while.
+    this.#options.setTimer(() => this.#fill(this.#options.spares), 0);
+    return spare;
+  }
+
+  /** Its execution is over, or beyond help. */
+  end(runner: Runner): void {
+    this.#ready.delete(runner);
+    void runner.close().finally(() => this.#alive.delete(runner));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#alive].map((runner) => runner.close()));
+  }
+
+  #readiest(): Runner | undefined {
+    let any: Runner | undefined;
+    for (const spare of this.#spares) {
+      if (this.#ready.has(spare)) return spare;
+      any ??= spare;
+    }
+    return any;
+  }
+
+  #fill(count: number): void {
+    while (!this.#closed && !this.#isResting && this.#spares.size < count) {
+      this.#spares.add(this.#start(this.#options.memoryMb));
+    }
+  }
+
+  #start(memoryMb: number): Runner {
+    const runner = this.#options.create(memoryMb, {
+      message: (from, message) => this.#message(from, message),
+      died: (from, why) => this.#died(from, why),
+    });
+    this.#alive.add(runner);
+    return runner;
+  }
+
+  #message(runner: Runner, message: FromRunner): void {
+    if (message.kind === "ready") {
+      this.#ready.add(runner);
+      this.#backoff.reset();
+    }
+    this.#options.events.message(runner, message);
+  }
+
+  #died(runner: Runner, why: string): void {
+    const { events, setTimer, spares } = this.#options;
+    const wasReady = this.#ready.delete(runner);
+    this.#spares.delete(runner);
+    // What it has started is still being ended.
+    void runner.close().finally(() => this.#alive.delete(runner));
+    if (this.#closed) return;
+    if (wasReady) this.#fill(spares);
+    else {
+      // It did not even start: something is wrong with the installation, so do not spin. The one
+      // that is started then shows whether that is over.
+      this.#isResting = true;
+      setTimer(() => {
+        this.#isResting = false;
+        this.#fill(Math.max(1, spares));
+      }, this.#backoff.next());
+    }
+    events.died(runner, why);
+  }
+}

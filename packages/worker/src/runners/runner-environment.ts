@@ -1,0 +1,37 @@
+/**
+ * What code of users sees of the worker's environment (AUTH-55): never a variable of the engine,
+ * where its credentials and configuration come from.
+ */
+export interface EnvironmentRules {
+  /** Names that no runner gets. */
+  readonly env_deny: readonly string[];
+  /** Names that a runner process gets besides those every program needs. */
+  readonly env_allow: readonly string[];
+}
+
+const EVERY_PROGRAM = /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR)$/;
+
+/** A thread gets everything that is not held back. */
+export function threadEnvironment(
+  env: NodeJS.ProcessEnv,
+  { env_deny }: EnvironmentRules,
+): NodeJS.ProcessEnv {
+  return pick(env, (name) => !env_deny.includes(name));
+}
+
+/** A process gets nothing but what it is given. */
+export function processEnvironment(
+  env: NodeJS.ProcessEnv,
+  { env_allow, env_deny }: EnvironmentRules,
+): NodeJS.ProcessEnv {
+  return pick(
+    env,
+    (name) => (EVERY_PROGRAM.test(name) || env_allow.includes(name)) && !env_deny.includes(name),
+  );
+}
+
+function pick(env: NodeJS.ProcessEnv, isWanted: (name: string) => boolean): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^ENGINE_/i.test(name) && isWanted(name)),
+  );
+}

@@ -1,0 +1,183 @@
+import { availableParallelism } from "node:os";
+import { sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  type Assignment,
+  type Config,
+  EngineError,
+  type Runner as RunnerKind,
+} from "@engine/contract";
+import type { Log, SetTimer } from "../world.ts";
+import { InlineRunner } from "./inline-runner.ts";
+import type { FromRunner } from "./messages.ts";
+import { ProcessRunner } from "./process-runner.ts";
+import { ProcessRunners } from "./process-runners.ts";
+import type { Runner, RunnerEvents } from "./runner.ts";
+import { processEnvironment, threadEnvironment } from "./runner-environment.ts";
+import { SharedRunners } from "./shared-runners.ts";
+import { StallWatch } from "./stall-watch.ts";
+import { ThreadRunner } from "./thread-runner.ts";
+
+const MOST_THREADS = 4;
+
+export interface RunnerPoolOptions {
+  readonly config: Config["workers"];
+  /** Folder of the bundles. */
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly setTimer: SetTimer;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly events: RunnerPoolEvents;
+}
+
+/** What concerns more than the runner itself. */
+export type RunnerMessage = Exclude<FromRunner, { kind: "alive" }>;
+
+export interface RunnerPoolEvents extends Pick<RunnerEvents, "died"> {
+  message(runner: Runner, message: RunnerMessage): void;
+  /** It does not answer; `copy` is the number of the one whose code it entered last. */
+  stalled(runner: Runner, copy: number, seconds: number): void;
+  /** It is being replaced. */
+  stuck(runner: Runner, copy: number, seconds: number): void;
+}
+
+type WantedRunner = Pick<Assignment, "runner" | "runner_options">;
+
+/** The runners of a worker, of every kind that it offers (RUN-1). Kinds are started when needed. */
+export class RunnerPool {
+  readonly #options: RunnerPoolOptions;
+  /** Of the folder of the bundles, with a slash at its end. */
+  readonly #address: string;
+  readonly #watch: StallWatch;
+  readonly #shared = new Map<RunnerKind, SharedRunners>();
+  #processes: ProcessRunners | undefined;
+  #stuck = 0;
+
+  constructor(options: RunnerPoolOptions) {
+    const { config, folder, setTimer } = options;
+    const { runners, default_runner } = config;
+    if (!runners.includes(default_runner)) {
+      throw new EngineError(
+        "invalid_input",
+        `engine.workers: default_runner must be one of runners (${runners.join(", ")}); got "${default_runner}"`,
+      );
+    }
+    this.#options = options;
+    this.#address = pathToFileURL(folder + sep).href;
+    this.#watch = new StallWatch({
+      setTimer,
+      stallWarnMs: config.stall_warn * 1000,
+      stuckAfterMs: config.stuck_after * 1000,
+      onStall: (runner, ms) => options.events.stalled(runner, runner.entered, ms / 1000),
+      onStuck: (runner, ms) => this.#replace(runner, ms / 1000),
+    });
+    this.#start(default_runner);
+  }
+
+  /** Threads and processes that were ended because their code did not let them answer (RUN-3). */
+  get stuckThreads(): number {
+    return this.#stuck;
+  }
+
+  /** Whether this worker can run a workflow that asks for this kind; null = any. */
+  offers(kind: RunnerKind | null): boolean {
+    return kind === null || this.#options.config.runners.includes(kind);
+  }
+
+  /** Where one more execution runs; undefined while nothing is alive that could take it. */
+  pick({ runner, runner_options }: WantedRunner): Runner | undefined {
+    const kind = runner ?? this.#options.config.default_runner;
+    this.#start(kind);
+    if (kind === "process") return this.#processes?.pick(runner_options?.memory_mb);
+    return this.#shared.get(kind)?.pick();
+  }
+
+  /** A copy has left the runner it was on. */
+  left(runner: Runner): void {
+    runner.load--;
+    if (runner.isShared || runner.load > 0) return;
+    this.#watch.remove(runner);
+    this.#processes?.end(runner);
+  }
+
+  async close(): Promise<void> {
+    this.#watch.close();
+    const shared = [...this.#shared.values()];
+    await Promise.all([this.#processes?.close(), ...shared.map((runners) => runners.close())]);
+  }
+
+  #start(kind: RunnerKind): void {
+    if (kind === "process") this.#processes ??= this.#startProcesses();
+    else if (!this.#shared.has(kind)) this.#shared.set(kind, this.#startShared(kind));
+  }
+
+  #startProcesses(): ProcessRunners {
+    const { config, env, log, random, setTimer } = this.#options;
+    const { process_memory_mb, process_spares, kill_grace } = config;
+    const child = {
+      folder: this.#address,
+      env: processEnvironment(env, config),
+      graceMs: kill_grace * 1000,
+      setTimer,
+      log,
+    };
+    return new ProcessRunners({
+      memoryMb: process_memory_mb,
+      spares: process_spares,
+      setTimer,
+      random,
+      events: this.#events(),
+      create: (memoryMb, events) => new ProcessRunner({ ...child, memoryMb }, events),
+    });
+  }
+
+  #startShared(kind: "thread" | "inline"): SharedRunners {
+    const { config, env, log, random, setTimer } = this.#options;
+    const folder = this.#address;
+    const thread = {
+      folder,
+      memoryMb: config.thread_memory_mb,
+      env: threadEnvironment(env, config),
+    };
+    const isInline = kind === "inline";
+    return new SharedRunners({
+      size: isInline ? 1 : config.threads || Math.min(MOST_THREADS, availableParallelism()),
+      setTimer,
+      random,
+      log,
+      events: this.#events(),
+      create: (events) =>
+        isInline ? new InlineRunner(folder, events) : new ThreadRunner(thread, events),
+      isSilent: (runner) => this.#watch.isSilent(runner),
+    });
+  }
+
+  #events(): RunnerEvents {
+    return {
+      message: (runner, message) => this.#message(runner, message),
+      died: (runner, why) => this.#died(runner, why),
+    };
+  }
+
+  #message(runner: Runner, message: FromRunner): void {
+    if (message.kind === "ready") this.#watch.add(runner);
+    if (message.kind === "alive") this.#watch.answered(runner);
+    else this.#options.events.message(runner, message);
+  }
+
+  #died(runner: Runner, why: string): void {
+    const { events, log } = this.#options;
+    this.#watch.remove(runner);
+    log.error({ why, executions: runner.load }, "a runner has died; another one replaces it");
+    events.died(runner, why);
+  }
+
+  #replace(runner: Runner, seconds: number): void {
+    this.#stuck++;
+    this.#watch.remove(runner);
+    this.#options.events.stuck(runner, runner.entered, seconds);
+    if (!runner.isShared) this.#processes?.end(runner);
+    else for (const runners of this.#shared.values()) runners.replace(runner);
+  }
+}

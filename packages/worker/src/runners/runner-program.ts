@@ -1,0 +1,84 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Host, nodeHost } from "@engine/sdk/node";
+import { resolveBundleImports } from "./bundle-imports.ts";
+import { Executor, type TracedCopy } from "./executor.ts";
+import type { FromRunner, ToRunner } from "./messages.ts";
+import { Outbox } from "./outbox.ts";
+
+export interface RunnerProgramOptions {
+  /** Address of the folder of the bundles, with a slash at its end. */
+  readonly folder: string;
+  send(messages: readonly FromRunner[]): void;
+  /** The code of this copy is about to run. */
+  entered(copy: number): void;
+}
+
+/**
+ * The program of a runner thread and of a runner process: the only places, but for inline runs,
+ * where user code executes. Gives what takes the messages of the worker's main thread.
+ */
+export function startRunnerProgram({
+  folder,
+  send,
+  entered,
+}: RunnerProgramOptions): (messages: readonly ToRunner[]) => void {
+  const outbox = new Outbox<FromRunner>(send);
+  const trace = new AsyncLocalStorage<TracedCopy>();
+  const post = (message: FromRunner) => outbox.add(message);
+
+  /** What went wrong, for the worker's own log, with its stack and the execution it came from. */
+  const problem = (message: string, error: unknown): FromRunner => {
+    const execution_id = trace.getStore()?.execution_id;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const details = { ...(execution_id && { execution_id }), error: text };
+    return { kind: "log", level: "error", message, details };
+  };
+
+  // Nobody awaited that promise, so the execution goes on without it; the runner has others to run.
+  process.on("unhandledRejection", (reason) => {
+    post(problem("a promise that no code of a workflow or task awaits was rejected", reason));
+  });
+  // Only listens: an error thrown where nothing can catch it leaves the runner in an unknown state.
+  process.on("uncaughtExceptionMonitor", (error) => {
+    // Past the outbox: no microtask runs here any more.
+    send([problem("an error that nothing could catch ends a runner", error)]);
+  });
+
+  // Bundles bring a map, so that stacks name the lines that the user wrote.
+  process.setSourceMapsEnabled(true);
+  resolveBundleImports(folder);
+  const mark = () => entered(trace.getStore()?.copy ?? 0);
+  const executor = new Executor({
+    host: marking(
+      nodeHost({
+        log: (level, message, details = {}) => post({ kind: "log", level, message, details }),
+      }),
+      mark,
+    ),
+    post,
+    traced: (copy, run) =>
+      trace.run(copy, () => {
+        mark();
+        run();
+      }),
+  });
+  post({ kind: "ready" });
+  return (messages) => executor.receive(messages);
+}
+
+/** Notes whose turn it is wherever the core lets code of a copy run. */
+function marking(host: Host, mark: () => void): Host {
+  const marked = (then: () => void) => () => {
+    mark();
+    then();
+  };
+  return {
+    ...host,
+    runInScope: (scope, body) => {
+      mark();
+      return host.runInScope(scope, body);
+    },
+    drain: (then) => host.drain(marked(then)),
+    setTimer: (then, ms) => host.setTimer(marked(then), ms),
+  };
+}

@@ -1,0 +1,22 @@
+import type { FromRunner, ToRunner } from "./messages.ts";
+
+/** A place where bodies run: a thread, a child process, or (inline) the main thread itself. */
+export interface Runner {
+  /** Many executions at a time run on it, and those that wait may stay in its memory. */
+  readonly isShared: boolean;
+  /** Copies on it: the least loaded one takes the next. */
+  load: number;
+  /** Hashes of the bundles it has been given. */
+  readonly loaded: Set<string>;
+  /** Number of the copy whose code it entered last, known also while it is blocked; 0 = none. */
+  readonly entered: number;
+  post(messages: readonly ToRunner[]): void;
+  /** Ends it, whatever it is doing. */
+  close(): Promise<void>;
+}
+
+export interface RunnerEvents {
+  message(runner: Runner, message: FromRunner): void;
+  /** It ended without being asked to, and everything it ran with it. */
+  died(runner: Runner, why: string): void;
+}

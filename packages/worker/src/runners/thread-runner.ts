@@ -1,0 +1,71 @@
+import { Worker } from "node:worker_threads";
+import type { FromRunner, ToRunner } from "./messages.ts";
+import { Outbox } from "./outbox.ts";
+import type { Runner, RunnerEvents } from "./runner.ts";
+import type { ThreadData } from "./thread-data.ts";
+
+const fromSources = import.meta.url.endsWith(".ts");
+const program = new URL(fromSources ? "./thread-main.ts" : "./thread-main.js", import.meta.url);
+
+export interface ThreadRunnerOptions {
+  /** Address of the folder of the bundles, with a slash at its end. */
+  readonly folder: string;
+  readonly memoryMb: number;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Runs bodies on a thread of its own, many at a time (RUN-1). Its memory is limited as well as V8
+ * can: code that fills it faster than V8 can interrupt takes the whole worker along. What must not
+ * harm others needs a process.
+ */
+export class ThreadRunner implements Runner {
+  readonly isShared = true;
+  load = 0;
+  readonly loaded: Set<string> = new Set();
+  readonly #worker: Worker;
+  readonly #outbox: Outbox<ToRunner>;
+  readonly #entered = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #closing = false;
+
+  constructor({ folder, memoryMb, env }: ThreadRunnerOptions, events: RunnerEvents) {
+    const data: ThreadData = { folder, entered: this.#entered };
+    this.#worker = new Worker(program, {
+      env,
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      ...(fromSources && { execArgv: ["--conditions=@engine/source"] }),
+    });
+    this.#outbox = new Outbox((messages) => this.#worker.postMessage(messages));
+    this.#worker.on("message", (messages: FromRunner[]) => {
+      for (const message of messages) events.message(this, message);
+    });
+    let why: string | undefined;
+    this.#worker.on("error", (error) => {
+      why = reasonOf(error, memoryMb);
+    });
+    this.#worker.on("exit", (code) => {
+      if (!this.#closing) events.died(this, why ?? `it exited with code ${code}`);
+    });
+  }
+
+  get entered(): number {
+    return Atomics.load(this.#entered, 0);
+  }
+
+  post(messages: readonly ToRunner[]): void {
+    for (const message of messages) this.#outbox.add(message);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#worker.terminate();
+  }
+}
+
+function reasonOf(error: unknown, memoryMb: number): string {
+  if ((error as { code?: unknown } | null)?.code === "ERR_WORKER_OUT_OF_MEMORY") {
+    return `it needed more memory than thread_memory_mb, ${memoryMb}`;
+  }
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
