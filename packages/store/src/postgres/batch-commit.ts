@@ -1,8 +1,9 @@
 /**
  * Commits a batch of jobs in one transaction: lock the executions they name, in the order of ids so
  * that no two replicas wait for each other, then the sessions they are for; judge the jobs in memory;
- * write all of it with one statement per table. A job whose effects reach an execution that somebody else holds does not wait
- * for it while it holds others: the batch begins again with all of them, in order.
+ * write all of it with one statement per table. A job whose effects reach an execution that somebody
+ * else holds does not wait for it while it holds others: the batch begins again with all of them, in
+ * order. What concerns nothing but executions that are known already is done before, without a lock.
  */
 import type { ExecutionRow } from "@engine/contract";
 import { guardOf } from "../session-guard.ts";
@@ -17,9 +18,11 @@ import {
   unknownOutcome,
   unwritable,
 } from "./database-failure.ts";
+import { DirectCommit } from "./direct-commit.ts";
 import type { EventLog } from "./event-log.ts";
 import type { FullRow } from "./execution-record.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
+import { RowCache } from "./row-cache.ts";
 import { type Job, type LockedSession, Missing, type Need, Workspace } from "./workspace.ts";
 
 export type Outcome = { readonly changed: Changed } | { readonly refusal: unknown };
@@ -43,6 +46,8 @@ export class BatchCommit {
   readonly #statements: ExecutionStatements;
   readonly #log: EventLog;
   readonly #clock: () => number;
+  readonly #rows = new RowCache();
+  readonly #direct: DirectCommit;
 
   constructor(parts: {
     readonly database: Database;
@@ -54,10 +59,19 @@ export class BatchCommit {
     this.#statements = parts.statements;
     this.#log = parts.log;
     this.#clock = parts.clock;
+    this.#direct = new DirectCommit({ ...parts, rows: this.#rows });
   }
 
   /** Never rejects: what became of each job, in their order. */
   async commit(jobs: readonly Job[]): Promise<readonly Outcome[]> {
+    const direct = await this.#direct.commit(jobs);
+    const left = jobs.filter((_, i) => !direct[i]);
+    const locked = left.length > 0 ? await this.#commitLocked(left) : [];
+    let next = 0;
+    return jobs.map((_, i) => direct[i] ?? (locked[next++] as Outcome));
+  }
+
+  async #commitLocked(jobs: readonly Job[]): Promise<readonly Outcome[]> {
     const wanted = new Set(jobs.map(({ execution_id }) => execution_id));
     for (let attempt = 1; ; attempt++) {
       try {
@@ -77,7 +91,7 @@ export class BatchCommit {
 
   async #oneByOne(jobs: readonly Job[]): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
-    for (const job of jobs) outcomes.push(...(await this.commit([job])));
+    for (const job of jobs) outcomes.push(...(await this.#commitLocked([job])));
     return outcomes;
   }
 
@@ -157,13 +171,24 @@ export class BatchCommit {
     outcomes: readonly Outcome[],
     at: number,
   ): Promise<void> {
-    const { queries, segments } = this.#statements.write(workspace.written, at);
+    const { queries, rowQueries, segments } = this.#statements.write(workspace.written, at);
     if (queries.length === 0) {
       await lane.pipelined([ROLLBACK]);
       return;
     }
     try {
-      await lane.pipelined(...queries, [COMMIT] satisfies Query);
+      const answers = await lane.pipelined<readonly [execution_id: string, written_by: string]>(
+        ...queries,
+        [COMMIT] satisfies Query,
+      );
+      const by = new Map(answers.slice(0, rowQueries).flat());
+      for (const { row } of workspace.written) {
+        const written_by = by.get(row.execution_id);
+        const isKept =
+          written_by !== undefined && !this.#statements.hasLargeInput(row.execution_id);
+        if (isKept) this.#rows.keep(row, written_by);
+        else this.#rows.forget(row.execution_id);
+      }
     } catch (error) {
       if (!(error instanceof StatementFailure && error.kind === "lost")) throw error;
       const stored = workspace.written.filter((one) => one.stored);

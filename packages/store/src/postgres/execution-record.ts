@@ -63,8 +63,40 @@ const INSERTED = [...SUMMARY, "name_folded", "input", "output"] as const;
 
 export function insertRowsSql(types: ColumnTypes): string {
   const columns = INSERTED.join(", ");
-  return `INSERT INTO executions (${columns}) SELECT ${columns} FROM ${recordset(INSERTED, types)}`;
+  return `INSERT INTO executions (${columns}) SELECT ${columns} FROM ${recordset(INSERTED, types)}
+    RETURNING execution_id, xmin::text`;
 }
+
+/**
+ * Inserts fresh executions with their events, each only while the session that is to have it is as
+ * thought (`guardOf`). One statement, one commit.
+ */
+export function insertGuardedSql(types: ColumnTypes): string {
+  const typed = INSERTED.map((column) => `${column} ${types.get(column)}`).join(", ");
+  return `
+    WITH guarded AS (
+      SELECT s.session_id, s.epoch FROM sessions AS s JOIN workers AS w ON w.name = s.worker
+      WHERE s.session_id = ANY($3) AND s.ended_at IS NULL AND w.desired_state = 'active'
+      ORDER BY s.session_id FOR SHARE OF s, w
+    ), written AS (
+      INSERT INTO executions (${INSERTED.join(", ")})
+      SELECT ${INSERTED.map((column) => `r.${column}`).join(", ")}
+      FROM json_to_recordset($1::json) AS r(${typed}, guard_epoch integer)
+      JOIN guarded ON guarded.session_id = r.session AND guarded.epoch = r.guard_epoch
+      RETURNING execution_id, xmin::text
+    ), logged AS (
+      ${INSERT_WRITTEN_SEGMENTS}
+    )
+    SELECT * FROM written`;
+}
+
+/** The log of what a statement has written. */
+const INSERT_WRITTEN_SEGMENTS = `
+  INSERT INTO segments (execution_id, seq, last_seq, recorded_at, events)
+  SELECT s.execution_id, s.seq, s.last_seq, s.recorded_at, s.events
+  FROM json_to_recordset($2::json)
+    AS s(execution_id text, seq integer, last_seq integer, recorded_at bigint, events text)
+  JOIN written ON written.execution_id = s.execution_id`;
 
 export function insertedRow(row: ExecutionRow): Readonly<Record<string, unknown>> {
   const record: Record<string, unknown> = { name_folded: foldedName(row) };
@@ -112,7 +144,28 @@ export function updateRowsSql(mask: number, types: ColumnTypes): string {
   const columns = [...columnsOf(mask), ...(mask & NAME ? ["name_folded"] : [])];
   const assignments = columns.map((column) => `${column} = r.${column}`).join(", ");
   return `UPDATE executions AS e SET ${assignments}
-    FROM ${recordset(["execution_id", ...columns], types)} WHERE e.execution_id = r.execution_id`;
+    FROM ${recordset(["execution_id", ...columns], types)} WHERE e.execution_id = r.execution_id
+    RETURNING e.execution_id, e.xmin::text`;
+}
+
+/**
+ * The same for rows that nobody has changed since they were written by a known transaction, with
+ * their events: what another server was faster with stays as it is. One statement, one commit.
+ */
+export function updateKnownSql(mask: number, types: ColumnTypes): string {
+  const columns = columnsOf(mask);
+  const assignments = columns.map((column) => `${column} = r.${column}`).join(", ");
+  const typed = ["execution_id", ...columns].map((column) => `${column} ${types.get(column)}`);
+  return `
+    WITH written AS (
+      UPDATE executions AS e SET ${assignments}
+      FROM json_to_recordset($1::json) AS r(${typed.join(", ")}, written_by text)
+      WHERE e.execution_id = r.execution_id AND e.xmin = r.written_by::xid
+      RETURNING e.execution_id, e.xmin::text
+    ), logged AS (
+      ${INSERT_WRITTEN_SEGMENTS}
+    )
+    SELECT * FROM written`;
 }
 
 export function updatedRow(row: ExecutionRow, mask: number): object {

@@ -1,4 +1,5 @@
 import type { ExecutionRow } from "@engine/contract";
+import { storedValue } from "../execution-columns.ts";
 import type { Database, Query, Statement } from "./database.ts";
 import { type Segment, segmentsOf } from "./event-texts.ts";
 import {
@@ -8,13 +9,16 @@ import {
   fullRowSql,
   inputText,
   insertedRow,
+  insertGuardedSql,
   insertRowsSql,
   MAX_SMALL_INPUT,
   toExecution,
   updatedRow,
+  updateKnownSql,
   updateRowsSql,
 } from "./execution-record.ts";
 import type { InputCache } from "./input-cache.ts";
+import type { ClaimedCreation, KnownChange } from "./row-cache.ts";
 import type { Written } from "./workspace.ts";
 
 /** A query of whole rows, with what turns its answer into executions. */
@@ -35,8 +39,10 @@ export class ExecutionStatements {
   readonly #lockSessions: Statement;
   readonly #children: Statement;
   readonly #insertRows: Statement;
+  readonly #insertGuarded: Statement;
   readonly #insertSegments: Statement;
   readonly #updates = new Map<number, Statement>();
+  readonly #knownUpdates = new Map<number, Statement>();
 
   constructor(database: Database, types: ColumnTypes, inputs: InputCache) {
     this.#database = database;
@@ -53,7 +59,8 @@ export class ExecutionStatements {
     );
     this.#lockSessions = database.prepare(LOCK_SESSIONS_SQL);
     this.#children = database.prepare(LIST_CHILDREN_SQL, "array");
-    this.#insertRows = database.prepare(insertRowsSql(types));
+    this.#insertRows = database.prepare(insertRowsSql(types), "array");
+    this.#insertGuarded = database.prepare(insertGuardedSql(types), "array");
     this.#insertSegments = database.prepare(INSERT_SEGMENTS_SQL);
   }
 
@@ -92,11 +99,59 @@ export class ExecutionStatements {
     return [this.#children, parent_id];
   }
 
-  /** What has to be sent for executions to be stored as they are now. */
+  /** Whether an input is too long to be kept with its row. */
+  hasLargeInput(execution_id: string): boolean {
+    return this.#inputs.find([execution_id]).size > 0;
+  }
+
+  /** A fresh execution is stored: what is large of it may be asked for soon. */
+  keepInput(row: ExecutionRow): void {
+    const input = storedValue(row, "input");
+    if (typeof input === "string" && input.length > MAX_SMALL_INPUT) {
+      this.#inputs.keep(row.execution_id, input);
+    }
+  }
+
+  /** What creates executions that sessions are to have at once. */
+  writeClaimed(claimed: readonly ClaimedCreation[]): Query {
+    const rows = claimed.map(({ changed, guard }) => ({
+      ...insertedRow(changed.row),
+      guard_epoch: guard.epoch,
+    }));
+    const segments = claimed.flatMap((one) => one.segments);
+    const sessions = [...new Set(claimed.map(({ guard }) => guard.session))];
+    return [this.#insertGuarded, JSON.stringify(rows), JSON.stringify(segments), sessions];
+  }
+
+  /** What changes executions that are known, and answers by what each was written. */
+  writeKnown(judged: readonly KnownChange[]): Query {
+    let mask = 0;
+    for (const { known, changed } of judged) mask |= changedColumns(known.row, changed.row);
+    const rows = judged.map(({ known, changed }) => ({
+      ...updatedRow(changed.row, mask),
+      written_by: known.written_by,
+    }));
+    let update = this.#knownUpdates.get(mask);
+    if (!update) {
+      update = this.#database.prepare(updateKnownSql(mask, this.#types), "array");
+      this.#knownUpdates.set(mask, update);
+    }
+    const segments = judged.flatMap((one) => one.segments);
+    return [update, JSON.stringify(rows), JSON.stringify(segments)];
+  }
+
+  /**
+   * What has to be sent for executions to be stored as they are now. The answers of the first
+   * `rowQueries` say by which transaction each row was written.
+   */
   write(
     written: readonly Written[],
     at: number,
-  ): { readonly queries: readonly Query[]; readonly segments: readonly Segment[] } {
+  ): {
+    readonly queries: readonly Query[];
+    readonly rowQueries: number;
+    readonly segments: readonly Segment[];
+  } {
     const segments: Segment[] = [];
     const created: ExecutionRow[] = [];
     const changed: ExecutionRow[] = [];
@@ -124,8 +179,9 @@ export class ExecutionStatements {
       const rows = changed.map((row) => updatedRow(row, mask));
       queries.push([this.#update(mask), JSON.stringify(rows)]);
     }
+    const rowQueries = queries.length;
     if (segments.length > 0) queries.push([this.#insertSegments, JSON.stringify(segments)]);
-    return { queries, segments };
+    return { queries, rowQueries, segments };
   }
 
   #created(row: ExecutionRow): object {
@@ -153,7 +209,7 @@ export class ExecutionStatements {
   #update(mask: number): Statement {
     let update = this.#updates.get(mask);
     if (!update) {
-      update = this.#database.prepare(updateRowsSql(mask, this.#types));
+      update = this.#database.prepare(updateRowsSql(mask, this.#types), "array");
       this.#updates.set(mask, update);
     }
     return update;

@@ -5,9 +5,14 @@ import { onTestFinished } from "vitest";
 
 /**
  * When to cut: while a new connection is set up, before the server sees a COMMIT, or after that,
- * before its answer is passed on; or before it sees a text of our own.
+ * before its answer is passed on; or before it sees a text of our own, or after it has answered one.
  */
-export type Cut = "set-up" | "before commit" | "after commit" | { readonly before: string };
+export type Cut =
+  | "set-up"
+  | "before commit"
+  | "after commit"
+  | { readonly before: string }
+  | { readonly after: string; readonly answered: string };
 
 export interface FaultProxy {
   /** The database, by way of the proxy. */
@@ -17,8 +22,14 @@ export interface FaultProxy {
 }
 
 function signOf(when: Cut): string {
-  if (typeof when === "object") return when.before;
+  if (typeof when === "object") return "before" in when ? when.before : when.after;
   return when === "set-up" ? "set_config" : "COMMIT";
+}
+
+/** What the answer holds that is not passed on; undefined when the question does not get through. */
+function swallowed(when: Cut): string | undefined {
+  if (when === "after commit") return "COMMIT";
+  return typeof when === "object" && "after" in when ? when.answered : undefined;
 }
 
 export async function startFaultProxy(url: string): Promise<FaultProxy> {
@@ -28,7 +39,7 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
-    let isSwallowing: (() => void) | undefined;
+    let swallowing: { readonly answer: string; readonly done: () => void } | undefined;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => undefined);
@@ -41,23 +52,24 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
     client.on("data", (data) => {
       const cut = armed && data.includes(signOf(armed.when)) ? armed : undefined;
       if (cut) armed = undefined;
-      if (cut && cut.when !== "after commit") {
+      const answer = cut && swallowed(cut.when);
+      if (cut && answer === undefined) {
         client.destroy();
         cut.done();
         return;
       }
-      if (cut) isSwallowing = cut.done;
+      if (cut && answer !== undefined) swallowing = { answer, done: cut.done };
       upstream.write(data);
     });
     upstream.on("data", (data) => {
-      if (!isSwallowing) {
+      if (!swallowing) {
         client.write(data);
         return;
       }
-      // The answer to COMMIT is the last of what was sent together.
-      if (!data.includes("COMMIT")) return;
+      // Of what was sent together, that answer is the last.
+      if (!data.includes(swallowing.answer)) return;
       client.destroy();
-      isSwallowing();
+      swallowing.done();
     });
   });
   server.listen(0, "127.0.0.1");

@@ -1,0 +1,178 @@
+/**
+ * Commits in one statement what needs no look at the database first: changes of executions that this
+ * store knows already, and creations that are claimed at once. No lock, no read, no transaction around
+ * it. A change counts only if its row is still the version that was judged, a creation only if its
+ * session is as thought; the statement itself compares. What cannot be done so, or was not, is left to
+ * the commit that locks.
+ */
+import { createdExecution, decideClaim, type Event, type ExecutionRow } from "@engine/contract";
+import { type Touched, touch, untouched } from "../consequences.ts";
+import { guardOf } from "../session-guard.ts";
+import type { Changed } from "../store.ts";
+import { findCommitOutcome } from "./commit-outcome.ts";
+import { BEGIN, COMMIT, type Database, type Query } from "./database.ts";
+import { StatementFailure, unavailable, unknownOutcome } from "./database-failure.ts";
+import { eventTexts, type Segment, segmentsOf } from "./event-texts.ts";
+import type { ExecutionStatements } from "./execution-statements.ts";
+import type { ClaimedCreation, KnownChange, RowCache } from "./row-cache.ts";
+import type { Job } from "./workspace.ts";
+
+export type DirectOutcome = { readonly changed: Changed } | { readonly refusal: unknown };
+
+type Direct = KnownChange | ClaimedCreation;
+
+export class DirectCommit {
+  readonly #database: Database;
+  readonly #statements: ExecutionStatements;
+  readonly #rows: RowCache;
+  readonly #clock: () => number;
+
+  constructor(parts: {
+    readonly database: Database;
+    readonly statements: ExecutionStatements;
+    readonly rows: RowCache;
+    readonly clock: () => number;
+  }) {
+    this.#database = parts.database;
+    this.#statements = parts.statements;
+    this.#rows = parts.rows;
+    this.#clock = parts.clock;
+  }
+
+  /** What became of the jobs that could be done; undefined for each of the others. */
+  async commit(jobs: readonly Job[]): Promise<readonly (DirectOutcome | undefined)[]> {
+    const candidates = this.#candidates(jobs);
+    if (candidates.size === 0) return [];
+    const at = this.#clock();
+    const judged = jobs.map((job) => (candidates.has(job) ? this.#judge(job, at) : undefined));
+    const some = judged.filter((one) => one !== undefined);
+    if (some.length === 0) return [];
+    const outcomes = await this.#write(some);
+    return judged.map((one) => one && outcomes.get(one));
+  }
+
+  /**
+   * Changes of known executions, and creations that a session is to have at once; those that come
+   * alone, since two of one execution follow each other.
+   */
+  #candidates(jobs: readonly Job[]): ReadonlySet<Job> {
+    const byId = new Map<string, Job | undefined>();
+    for (const job of jobs) {
+      const { execution_id } = job;
+      const isOne = !byId.has(execution_id) && (isClaimed(job) || this.#isKnown(job));
+      byId.set(execution_id, isOne ? job : undefined);
+    }
+    return new Set([...byId.values()].filter((job) => job !== undefined));
+  }
+
+  #isKnown(job: Job): boolean {
+    if (job.kind !== "change" || job.guard) return false;
+    const known = this.#rows.find(job.execution_id);
+    if (!known || isRelated(known.row)) return false;
+    return job.above === undefined || job.above >= known.row.head;
+  }
+
+  /** Undefined for what needs more than its own row, or to be sure of what it is. */
+  #judge(job: Job, at: number): Direct | undefined {
+    try {
+      return job.kind === "create" ? judgeCreation(job, at) : this.#judgeChange(job, at);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #judgeChange({ execution_id, decide }: Job & { kind: "change" }, at: number) {
+    const known = this.#rows.find(execution_id);
+    const change = known && decide(known.row, []);
+    // Whoever changes nothing, or is refused, is told by a row that is certain.
+    if (!change || change.events.length === 0 || change.effects?.length) return undefined;
+    return { known, ...written(touch(untouched(known.row), change), at) };
+  }
+
+  async #write(judged: readonly Direct[]): Promise<ReadonlyMap<Direct, DirectOutcome>> {
+    const outcomes = new Map<Direct, DirectOutcome>();
+    try {
+      const by = await this.#send(judged);
+      for (const one of judged) {
+        const { row } = one.changed;
+        const written_by = by.get(row.execution_id);
+        if (written_by !== undefined && "guard" in one) this.#statements.keepInput(row);
+        if (written_by === undefined || this.#statements.hasLargeInput(row.execution_id)) {
+          // Another server has changed it, or its session has moved on: it is read again.
+          this.#rows.forget(row.execution_id);
+        } else this.#rows.keep(row, written_by);
+        if (written_by !== undefined) outcomes.set(one, { changed: one.changed });
+      }
+    } catch (error) {
+      for (const { changed } of judged) this.#rows.forget(changed.row.execution_id);
+      if (!(error instanceof StatementFailure && error.kind === "lost")) return outcomes;
+      for (const one of judged) outcomes.set(one, await this.#find(one, error));
+    }
+    return outcomes;
+  }
+
+  /** By which transaction each was written; those that are missing were not. */
+  async #send(judged: readonly Direct[]): Promise<ReadonlyMap<string, string>> {
+    const changes = judged.filter((one) => "known" in one);
+    const creations = judged.filter((one) => "guard" in one);
+    const queries: Query[] = [];
+    if (changes.length > 0) queries.push(this.#statements.writeKnown(changes));
+    if (creations.length > 0) queries.push(this.#statements.writeClaimed(creations));
+    // Two of them share a commit, and with it the wait for the disk.
+    const all = queries.length === 1 ? queries : [[BEGIN] as Query, ...queries, [COMMIT] as Query];
+    const answers = await this.#database.commitLane((lane) =>
+      lane.pipelined<readonly [execution_id: string, written_by: string]>(...all),
+    );
+    return new Map(answers.flat());
+  }
+
+  /** The connection was lost before the answer came. */
+  async #find(one: Direct, lost: StatementFailure): Promise<DirectOutcome> {
+    const { changed, segments } = one;
+    const locked = "known" in one ? [changed.row.execution_id] : [];
+    const found = await findCommitOutcome(this.#database, { locked, segment: segments[0] });
+    if (found === "kept") return { changed };
+    return { refusal: found === "undone" ? unavailable(lost) : unknownOutcome(lost) };
+  }
+}
+
+/** Whether a fresh execution is to be claimed with its creation, and needs nothing else looked at. */
+function isClaimed(job: Job): boolean {
+  if (job.kind !== "create") return false;
+  const { unique, fork, parent } = job.fresh;
+  return !unique && !fork && !parent && job.claimant?.epoch !== undefined;
+}
+
+/**
+ * Whether changes of others may reach it. Those have effects, and come after what is done here: the
+ * order in which a batch was asked for would not be kept.
+ */
+function isRelated({ parent_id, watchers, waits }: ExecutionRow): boolean {
+  if (parent_id !== null || watchers.length > 0) return true;
+  return waits.some(({ kind }) => kind === "child");
+}
+
+function judgeCreation(
+  { fresh, claimant }: Job & { kind: "create" },
+  at: number,
+): ClaimedCreation | undefined {
+  const guard = claimant && guardOf(claimant);
+  const { row, events, effects } = createdExecution(fresh);
+  const claim = claimant && decideClaim(row, claimant);
+  if (!guard || !claim || effects?.length || claim.effects?.length) return undefined;
+  const created: Touched = { stored: undefined, row, patch: {}, events };
+  return { guard, ...written(touch(created, claim), at) };
+}
+
+function written(
+  { stored, row, events }: Touched,
+  at: number,
+): { readonly changed: Changed; readonly segments: readonly Segment[] } {
+  const head = stored?.head ?? 0;
+  const of = { execution_id: row.execution_id, head, recorded_at: at };
+  const numbered = events.map((event, i): Event => ({ ...event, seq: head + 1 + i }));
+  return {
+    changed: { row, events: numbered, recorded_at: at, others: [] },
+    segments: segmentsOf(eventTexts(events), of),
+  };
+}
