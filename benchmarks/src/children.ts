@@ -17,7 +17,7 @@ export const children: Measure = {
   async run(bench) {
     const runs = bench.quick ? 3 : 20;
     const many = await sample((await bench.engine()).client, runs);
-    const narrow = await startTwoProcesses({ env: { ENGINE_WORKERS__SLOTS: "1" } });
+    const narrow = await startTwoProcesses(bench.setup, { env: { ENGINE_WORKERS__SLOTS: "1" } });
     try {
       return report(many, await sample(narrow.client, runs));
     } finally {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { fileURLToPath } from "node:url";
-import { createHome } from "./engine.ts";
+import { createHome } from "./home.ts";
 import type { Measure } from "./measure.ts";
 import { median, percentile } from "./stats.ts";
 import { submitFor } from "./submit.ts";
@@ -22,6 +22,7 @@ const CASES = [
  */
 export const echoCeiling: Measure = {
   name: "echo-ceiling",
+  stores: ["sqlite"],
   async run(bench) {
     const figures: Record<string, number> = {};
     const rows: string[][] = [];

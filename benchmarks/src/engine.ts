@@ -1,10 +1,11 @@
-import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BenchProcess } from "./bench-process.ts";
+import { type Cleanup, stopAll, stopOnFailure } from "./cleanup.ts";
+import { engineProcess } from "./engine-process.ts";
+import { createHome } from "./home.ts";
 import { HttpClient } from "./http-client.ts";
-import { EngineProcess } from "./processes.ts";
-import { RESULTS } from "./results-file.ts";
+import { startCluster } from "./postgres-cluster.ts";
+import type { Setup } from "./setup.ts";
 
 const WORKFLOWS = fileURLToPath(new URL("./workflows/bench-workflows.ts", import.meta.url));
 const SLOTS = "256";
@@ -16,24 +17,16 @@ export interface Engine {
 }
 
 export interface TwoProcesses extends Engine {
-  readonly server: EngineProcess;
+  readonly url: string;
+  /** A folder of its own. */
+  readonly home: string;
+  readonly server: BenchProcess;
+  /** The first worker. */
+  readonly worker: BenchProcess;
+  /** Starts one more worker; it has connected when this resolves. */
+  startWorker(name: string): Promise<BenchProcess>;
   /** Ends the worker and starts a new one, which knows nothing of what the first one ran. */
   restartWorker(): Promise<void>;
-}
-
-/** A folder on the disk of the checkout: the system's temporary folder may be memory. */
-export async function createHome(): Promise<{ path: string; remove(): Promise<void> }> {
-  await mkdir(RESULTS, { recursive: true });
-  const path = await mkdtemp(join(RESULTS, "home-"));
-  const onExit = () => rmSync(path, { recursive: true, force: true });
-  process.on("exit", onExit);
-  return {
-    path,
-    async remove() {
-      process.off("exit", onExit);
-      await rm(path, { recursive: true, force: true });
-    },
-  };
 }
 
 export interface TwoProcessesOptions {
@@ -44,46 +37,49 @@ export interface TwoProcessesOptions {
 }
 
 /** One server and one worker as two processes. */
-export function startTwoProcesses(options: TwoProcessesOptions = {}): Promise<TwoProcesses> {
+export function startTwoProcesses(
+  setup: Setup,
+  options: TwoProcessesOptions = {},
+): Promise<TwoProcesses> {
   const { nodeArgs = [] } = options;
   return stopOnFailure(async (cleanup) => {
-    const home = await createHome();
-    cleanup.push(() => home.remove());
-    const env = { ...environment(home.path), ...options.env };
-    const command = ["start", "server", "--port", "0"];
-    const server = new EngineProcess(command, { cwd: home.path, env, nodeArgs });
+    const place = await preparePlace(setup, cleanup);
+    const { cwd } = place;
+    const env = { ...place.env, ...options.env };
+    const server = engineProcess(["start", "server", "--port", "0"], { cwd, env, nodeArgs });
     cleanup.push(() => server.stop());
     const url = await printedUrl(server);
     const client = new HttpClient(url);
     cleanup.push(() => Promise.resolve(client.close()));
-    await register(url, home.path);
+    await register(url, cwd);
 
     const workerEnv = { ...env, ENGINE_SERVER_URL: url };
-    const startWorker = () =>
-      new EngineProcess(["start", "worker", "bench"], { cwd: home.path, env: workerEnv });
-    let worker = startWorker();
-    cleanup.push(() => worker.stop());
+    const startWorker = async (name: string) => {
+      const worker = engineProcess(["start", "worker", name], { cwd, env: workerEnv });
+      cleanup.push(() => worker.stop());
+      await worker.printed(/connected/);
+      return worker;
+    };
+    let worker = await startWorker("bench");
     await client.run("chain", 0);
 
     const restartWorker = async () => {
       await worker.stop();
-      worker = startWorker();
+      worker = await startWorker("bench");
       // The module is loaded and every connection open before anything is measured.
       await client.run("chain", 0);
     };
-    return { server, client, restartWorker, stop: () => stopAll(cleanup) };
+    const first = worker;
+    const stop = () => stopAll(cleanup);
+    return { url, home: cwd, server, worker: first, client, startWorker, restartWorker, stop };
   });
 }
 
 /** Server and worker in one process, as `npm start` has them. */
-export function startOneProcess(): Promise<Engine> {
+export function startOneProcess(setup: Setup): Promise<Engine> {
   return stopOnFailure(async (cleanup) => {
-    const home = await createHome();
-    cleanup.push(() => home.remove());
-    const engine = new EngineProcess(["dev", "--no-watch", "--port", "0", WORKFLOWS], {
-      cwd: home.path,
-      env: environment(home.path),
-    });
+    const place = await preparePlace(setup, cleanup);
+    const engine = engineProcess(["dev", "--no-watch", "--port", "0", WORKFLOWS], place);
     cleanup.push(() => engine.stop());
     const client = new HttpClient(await printedUrl(engine));
     cleanup.push(() => Promise.resolve(client.close()));
@@ -93,32 +89,35 @@ export function startOneProcess(): Promise<Engine> {
   });
 }
 
-type Cleanup = (() => Promise<void>)[];
-
-async function stopOnFailure<T>(start: (cleanup: Cleanup) => Promise<T>): Promise<T> {
-  const cleanup: Cleanup = [];
-  try {
-    return await start(cleanup);
-  } catch (error) {
-    await stopAll(cleanup);
-    throw error;
+/** A home folder, a database, and the configuration that names both. */
+export async function preparePlace(
+  { store, runner }: Setup,
+  cleanup: Cleanup,
+): Promise<{ cwd: string; env: Record<string, string> }> {
+  const home = await createHome();
+  cleanup.push(() => home.remove());
+  const env: Record<string, string> = {
+    ENGINE_HOME: home.path,
+    ENGINE_WORKERS__SLOTS: SLOTS,
+    ENGINE_WORKERS__RUNNERS: JSON.stringify([runner]),
+    ENGINE_WORKERS__DEFAULT_RUNNER: runner,
+  };
+  if (store === "sqlite") {
+    env["ENGINE_STORE__SYNCHRONOUS"] = "full";
+  } else {
+    const cluster = await startCluster();
+    cleanup.push(() => cluster.stop());
+    env["ENGINE_DATABASE_URL"] = cluster.url;
   }
+  return { cwd: home.path, env };
 }
 
-async function stopAll(cleanup: Cleanup): Promise<void> {
-  for (const step of cleanup.splice(0).reverse()) await step();
+export async function register(url: string, cwd: string): Promise<void> {
+  const env = { ENGINE_SERVER_URL: url };
+  await engineProcess(["workflow", "register", WORKFLOWS], { cwd, env }).succeeded();
 }
 
-function environment(home: string): Record<string, string> {
-  return { ENGINE_HOME: home, ENGINE_STORE__SYNCHRONOUS: "full", ENGINE_WORKERS__SLOTS: SLOTS };
-}
-
-async function printedUrl(server: EngineProcess): Promise<string> {
+async function printedUrl(server: BenchProcess): Promise<string> {
   const [url] = await server.printed(/http:\/\/[\w.]+:\d+/);
   return url;
-}
-
-async function register(url: string, cwd: string): Promise<void> {
-  const env = { ENGINE_SERVER_URL: url };
-  await new EngineProcess(["workflow", "register", WORKFLOWS], { cwd, env }).succeeded();
 }

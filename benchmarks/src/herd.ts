@@ -33,15 +33,21 @@ async function awake(client: HttpClient, size: number): Promise<number> {
   return running === size ? size - (await asleep(client)) : size;
 }
 
-/** How many executions wait for their instant on no worker: they hold no slot. */
-export async function asleep(client: HttpClient): Promise<number> {
+/**
+ * How many executions wait for their instant on no worker: they hold no slot. Looks at the newest
+ * `limit` of them.
+ */
+export async function asleep(
+  client: HttpClient,
+  limit: number = Number.POSITIVE_INFINITY,
+): Promise<number> {
   let found = 0;
   for (let offset = 0; ; offset += PAGE) {
     const { items } = await client.get<{ items: ExecutionSummary[] }>(
       `/workflows/bench/sleeper/executions?state=RUNNING&limit=${PAGE}&offset=${offset}`,
     );
     found += items.filter(({ worker, waiting }) => worker === null && waiting.length === 1).length;
-    if (items.length < PAGE) return found;
+    if (items.length < PAGE || offset + PAGE >= limit) return found;
   }
 }
 

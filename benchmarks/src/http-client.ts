@@ -1,14 +1,13 @@
-import { Agent, type IncomingMessage, request } from "node:http";
 import type { ExecutionRecord, RecordedEvent, State } from "@engine/contract";
 import { gate } from "./gate.ts";
+import { JsonClient } from "./json-client.ts";
 
-/** What measurements ask of a server, over kept-alive connections and nothing above `node:http`. */
+/** What measurements ask of a server. */
 export class HttpClient {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 });
-  readonly #url: URL;
+  readonly #http: JsonClient;
 
   constructor(url: string) {
-    this.#url = new URL(url);
+    this.#http = new JsonClient(url);
   }
 
   /** Runs to the end. Anything but COMPLETED fails the run. */
@@ -18,12 +17,23 @@ export class HttpClient {
     return record;
   }
 
-  async post(path: string, body: unknown): Promise<ExecutionRecord> {
-    return (await this.#send("POST", path, JSON.stringify(body))) as ExecutionRecord;
+  /** Starts an execution without waiting for it. */
+  async start(
+    workflow: string,
+    input: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    const path = `/workflows/bench/${workflow}/run/async`;
+    const call = { method: "POST", path, body: input, headers } as const;
+    return (await this.#http.send<ExecutionRecord>(call)).execution_id;
   }
 
-  async get<Answer>(path: string): Promise<Answer> {
-    return (await this.#send("GET", path)) as Answer;
+  post(path: string, body: unknown): Promise<ExecutionRecord> {
+    return this.#http.send({ method: "POST", path, body });
+  }
+
+  get<Answer>(path: string): Promise<Answer> {
+    return this.#http.send({ method: "GET", path });
   }
 
   /** The whole log, page by page. */
@@ -46,6 +56,18 @@ export class HttpClient {
     return page.total;
   }
 
+  /** Waits for the end of so many executions of a workflow. */
+  async untilCompleted(workflow: string, total: number, limitMs: number): Promise<void> {
+    const deadline = performance.now() + limitMs;
+    for (;;) {
+      const completed = await this.countExecutions(workflow, "COMPLETED");
+      if (completed >= total) return;
+      const late = () => `${completed} of ${total} ${workflow} completed in ${limitMs / 1000} s`;
+      gate(performance.now() < deadline, late);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
   /** `engine dev` prints its address before its files are registered. */
   async untilRegistered(workflow: string): Promise<void> {
     const deadline = performance.now() + 20_000;
@@ -61,33 +83,6 @@ export class HttpClient {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#http.close();
   }
-
-  #send(method: string, path: string, body?: string): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const headers = body === undefined ? {} : jsonHeaders(body);
-      const outgoing = request(new URL(path, this.#url), { method, headers, agent: this.#agent });
-      outgoing.once("error", reject);
-      outgoing.once("response", (answer) => {
-        readText(answer).then((text) => {
-          const status = answer.statusCode ?? 0;
-          if (status < 300) resolve(JSON.parse(text));
-          else reject(new Error(`${method} ${path} answered ${status}: ${text.slice(0, 500)}`));
-        }, reject);
-      });
-      outgoing.end(body);
-    });
-  }
-}
-
-function jsonHeaders(body: string): Record<string, string | number> {
-  return { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-}
-
-async function readText(answer: IncomingMessage): Promise<string> {
-  answer.setEncoding("utf8");
-  let text = "";
-  for await (const chunk of answer) text += chunk;
-  return text;
 }

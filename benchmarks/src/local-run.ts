@@ -1,8 +1,8 @@
 import { Config } from "@engine/contract";
 import { openLocal } from "@engine/local";
 import { openStore, openValueStore } from "@engine/store";
-import { createHome } from "./engine.ts";
 import { gate } from "./gate.ts";
+import { createHome } from "./home.ts";
 import type { Measure } from "./measure.ts";
 import { median, percentile } from "./stats.ts";
 import { ms } from "./table.ts";
@@ -13,6 +13,7 @@ const TASKS = [0, 3, 100];
 /** `workflow.run()` in the caller's process, on a durable database of its own. */
 export const localRun: Measure = {
   name: "local",
+  stores: ["sqlite"],
   async run(bench) {
     const home = await createHome();
     const store = await openStore(`sqlite:${home.path}/engine.db`, { synchronous: "full" });

@@ -1,17 +1,23 @@
 import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
-import { parseArgs } from "node:util";
+import { type BenchFlags, benchFlags } from "./bench-flags.ts";
 import { branches } from "./branches.ts";
 import { children } from "./children.ts";
 import { dispatch } from "./dispatch.ts";
+import { durabilityOf } from "./durability.ts";
 import { echoCeiling } from "./echo-ceiling.ts";
 import { startTwoProcesses, type TwoProcesses } from "./engine.ts";
+import { failover } from "./failover.ts";
+import { idle } from "./idle.ts";
 import { inProcessReplay } from "./in-process-replay.ts";
 import { latency } from "./latency.ts";
 import { localRun } from "./local-run.ts";
+import { loopDelay } from "./loop-delay.ts";
 import { describeMachine } from "./machine.ts";
 import type { Measure, Report } from "./measure.ts";
 import { oneProcess } from "./one-process.ts";
+import { peers } from "./peers/peers.ts";
+import { progress } from "./progress.ts";
 import { replay } from "./replay.ts";
 import { resultsFile } from "./results-file.ts";
 import { resume } from "./resume.ts";
@@ -20,6 +26,7 @@ import { storeCeiling } from "./store-ceiling.ts";
 import { sustained } from "./sustained.ts";
 import { renderTable } from "./table.ts";
 import { throughput } from "./throughput.ts";
+import { sleepingHerd, unmatchedHerd } from "./waiting-herd.ts";
 
 const MEASURES: readonly Measure[] = [
   echoCeiling,
@@ -30,31 +37,24 @@ const MEASURES: readonly Measure[] = [
   dispatch,
   throughput,
   sustained,
+  loopDelay,
   replay,
   resume,
   branches,
   children,
+  failover,
+  progress,
+  idle,
   sleepHerd,
+  sleepingHerd,
+  unmatchedHerd,
   oneProcess,
+  peers,
 ];
 /** Far above what a run takes: only a hang reaches it. */
-const TIME_LIMIT_MS = 30 * 60_000;
+const TIME_LIMIT_MS = 60 * 60_000;
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    only: { type: "string", multiple: true },
-    json: { type: "boolean", default: false },
-  },
-});
-const measures = MEASURES.filter(({ name }) => !flags.only || flags.only.includes(name));
-const unknown = flags.only?.find((name) => !MEASURES.some((measure) => measure.name === name));
-if (unknown) {
-  console.error(
-    `no measurement "${unknown}"; there are: ${MEASURES.map((m) => m.name).join(", ")}`,
-  );
-  process.exit(2);
-}
+const { quick, json, measures, setup, stores } = flagsOrExit();
 
 const watchdog = setTimeout(() => {
   console.error(`not done after ${TIME_LIMIT_MS / 60_000} minutes; giving up`);
@@ -64,27 +64,30 @@ const watchdog = setTimeout(() => {
 const conditions = {
   started_at: new Date().toISOString(),
   machine: describeMachine(),
-  store: "sqlite",
-  durability: "synchronous=FULL",
-  runner: "thread",
-  profile: flags.quick ? "quick" : "full",
+  store: setup.store,
+  durability: durabilityOf(setup.store),
+  runner: setup.runner,
+  profile: quick ? "quick" : "full",
 };
 const reports: Record<string, Report> = {};
 const failures: Record<string, string> = {};
 let engine: Promise<TwoProcesses> | undefined;
 
-if (!flags.json) console.log(headline());
+if (!json) console.log(headline());
 for (const measure of measures) {
   try {
     const report = await measure.run({
-      quick: flags.quick,
+      quick,
+      setup,
+      stores,
       engine: () => {
-        engine ??= startTwoProcesses();
+        engine ??= startTwoProcesses(setup);
         return engine;
       },
+      tell: (line) => console.error(line),
     });
     reports[measure.name] = report;
-    if (!flags.json) for (const table of report.tables) console.log(`\n${renderTable(table)}`);
+    if (!json) for (const table of report.tables) console.log(`\n${renderTable(table)}`);
   } catch (error) {
     failures[measure.name] = error instanceof Error ? error.message : String(error);
     console.error(`\n${measure.name} FAILED: ${failures[measure.name]}`);
@@ -99,9 +102,18 @@ clearTimeout(watchdog);
 const result = JSON.stringify({ ...conditions, failures, reports }, null, 1);
 const file = await resultsFile(conditions.started_at);
 await writeFile(file, result);
-if (flags.json) console.log(result);
+if (json) console.log(result);
 else console.log(`\nAll samples: ${relative(process.cwd(), file)}`);
 if (Object.keys(failures).length > 0) process.exitCode = 1;
+
+function flagsOrExit(): BenchFlags {
+  try {
+    return benchFlags(process.argv.slice(2), MEASURES);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(2);
+  }
+}
 
 function headline(): string {
   const { machine, store, durability, runner, profile } = conditions;

@@ -1,12 +1,18 @@
 import type { TwoProcesses } from "./engine.ts";
+import type { Setup, StoreKind } from "./setup.ts";
 import type { Table } from "./table.ts";
 
 /** What a measurement may use. */
 export interface Bench {
   /** A short run that shows whether everything works; its figures mean little. */
   readonly quick: boolean;
+  readonly setup: Setup;
+  /** What ours runs on where a measurement compares; elsewhere `setup` says it. */
+  readonly stores: readonly StoreKind[];
   /** One server and one worker as processes, the same for every measurement of the run. */
   readonly engine: () => Promise<TwoProcesses>;
+  /** Tells whoever waits how far it is. */
+  readonly tell: (line: string) => void;
 }
 
 export interface Report {
@@ -19,6 +25,10 @@ export interface Report {
 
 export interface Measure {
   readonly name: string;
+  /** Those it has something to say about; all unless given. */
+  readonly stores?: readonly StoreKind[];
+  /** Runs only when named: it installs something, or takes long. */
+  readonly onlyWhenNamed?: boolean;
   /** Rejects with a GateError when a result is wrong. Ends by itself. */
   run(bench: Bench): Promise<Report>;
 }

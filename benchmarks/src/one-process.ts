@@ -6,7 +6,7 @@ import type { Measure } from "./measure.ts";
 export const oneProcess: Measure = {
   name: "one-process",
   async run(bench) {
-    const engine = await startOneProcess();
+    const engine = await startOneProcess(bench.setup);
     try {
       const title = "Latency, one at a time, server and worker in one process";
       return await measureLatency(engine.client, bench, title);

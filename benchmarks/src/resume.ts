@@ -18,7 +18,9 @@ export const resume: Measure = {
     const samples: Record<string, number[]> = {};
     const { client } = await bench.engine();
     await sample({ client, isWarm: true }, bench.quick, samples);
-    const forgetful = await startTwoProcesses({ env: { ENGINE_WORKERS__WARM_EXECUTIONS: "0" } });
+    const forgetful = await startTwoProcesses(bench.setup, {
+      env: { ENGINE_WORKERS__WARM_EXECUTIONS: "0" },
+    });
     try {
       await sample({ client: forgetful.client, isWarm: false }, bench.quick, samples);
     } finally {

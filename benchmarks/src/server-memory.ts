@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { EngineProcess } from "./processes.ts";
+import type { BenchProcess } from "./bench-process.ts";
 
 /** For Node of a server that is asked by {@link ServerMemory}. */
 export const REPORTS_MEMORY: readonly string[] = [
@@ -17,10 +17,10 @@ export interface Memory {
 
 /** Asks a server process what it holds in memory, after a collection. */
 export class ServerMemory {
-  readonly #server: EngineProcess;
+  readonly #server: BenchProcess;
   #asked = 0;
 
-  constructor(server: EngineProcess) {
+  constructor(server: BenchProcess) {
     this.#server = server;
   }
 

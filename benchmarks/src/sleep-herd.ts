@@ -15,7 +15,9 @@ export const sleepHerd: Measure = {
   name: "sleep-herd",
   async run(bench) {
     const { size, spread, first } = bench.quick ? QUICK : FULL;
-    const { server, client, stop } = await startTwoProcesses({ nodeArgs: REPORTS_MEMORY });
+    const { server, client, stop } = await startTwoProcesses(bench.setup, {
+      nodeArgs: REPORTS_MEMORY,
+    });
     try {
       const place = { client, memory: new ServerMemory(server) };
       // Tells how fast they fall asleep, and lets the server grow to its working size.

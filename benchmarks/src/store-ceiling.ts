@@ -1,9 +1,12 @@
 import { type NewExecution, patchOf } from "@engine/contract";
 import { openStore, type Store } from "@engine/store";
 import { BareTables } from "./bare-tables.ts";
-import { createHome } from "./engine.ts";
+import { durabilityOf } from "./durability.ts";
 import { gate } from "./gate.ts";
+import { createHome } from "./home.ts";
 import type { Measure } from "./measure.ts";
+import { startCluster } from "./postgres-cluster.ts";
+import type { StoreKind } from "./setup.ts";
 import { type Steps, stepEvents } from "./steps.ts";
 import { count, ms } from "./table.ts";
 
@@ -12,8 +15,8 @@ const BATCHES = [1, 32, 200];
 const ROWS_PER_STEP = 2;
 
 /**
- * How many steps the disk and SQLite take when nothing else is in the way: steps of many executions,
- * so many in one commit. Once on bare tables of the store's own schema, once through the store.
+ * How many steps the disk and the database take when nothing else is in the way: steps of many executions,
+ * so many in one commit. On SQLite once on bare tables of the store's own schema, once through the store.
  */
 export const storeCeiling: Measure = {
   name: "store-ceiling",
@@ -21,12 +24,11 @@ export const storeCeiling: Measure = {
     const limitMs = bench.quick ? 400 : 3_000;
     const figures: Record<string, number> = {};
     const rows: string[][] = [];
-    for (const [name, open] of [
-      ["bare tables", BareTables.open],
-      ["store", openBareStore],
-    ] as const) {
+    for (const [name, open] of ways(bench.setup.store)) {
       for (const batch of BATCHES) {
-        const perSecond = await withHome((home) => commitsPerSecond(home, open, batch, limitMs));
+        const perSecond = await withDatabase(bench.setup.store, (database) =>
+          commitsPerSecond(() => open(database, batch), batch, limitMs),
+        );
         const steps = perSecond * batch;
         figures[`${name.replace(" ", "_")}_steps_per_second_at_${batch}`] = steps;
         rows.push([
@@ -39,18 +41,26 @@ export const storeCeiling: Measure = {
       }
     }
     const columns = ["ceiling of the database", "commits/s", "per commit", "steps/s", "rows/s"];
-    const title = "Ceiling: SQLite with synchronous=FULL, a step = a log segment and a row update";
+    const { store } = bench.setup;
+    const on = `${store}, ${durabilityOf(store)}`;
+    const title = `Ceiling: ${on}, a step = a log segment and a row update`;
     return { tables: [{ title, columns, rows }], figures, samples: {} };
   },
 };
 
+type Open = (database: string, executions: number) => Promise<Steps>;
+
+function ways(store: StoreKind): readonly (readonly [string, Open])[] {
+  const throughStore: readonly [string, Open] = ["store", openBareStore];
+  return store === "sqlite" ? [["bare tables", openBareTables], throughStore] : [throughStore];
+}
+
 async function commitsPerSecond(
-  home: string,
-  open: (file: string, executions: number) => Promise<Steps>,
+  open: () => Promise<Steps>,
   batch: number,
   limitMs: number,
 ): Promise<number> {
-  const steps = await open(`${home}/ceiling.db`, batch);
+  const steps = await open();
   try {
     const [before] = await steps.heads();
     let commits = 0;
@@ -73,17 +83,22 @@ async function commitsPerSecond(
   }
 }
 
-async function withHome<T>(use: (path: string) => Promise<T>): Promise<T> {
-  const home = await createHome();
+/** A database of its own by its URL. */
+async function withDatabase<T>(store: StoreKind, use: (url: string) => Promise<T>): Promise<T> {
+  const place = store === "sqlite" ? await createHome() : await startCluster();
   try {
-    return await use(home.path);
+    return await use("path" in place ? `sqlite:${place.path}/ceiling.db` : place.url);
   } finally {
-    await home.remove();
+    await ("path" in place ? place.remove() : place.stop());
   }
 }
 
-async function openBareStore(file: string, executions: number): Promise<Steps> {
-  const store: Store = await openStore(`sqlite:${file}`, { synchronous: "full" });
+function openBareTables(url: string, executions: number): Promise<Steps> {
+  return BareTables.open(url.slice("sqlite:".length), executions);
+}
+
+async function openBareStore(url: string, executions: number): Promise<Steps> {
+  const store: Store = await openStore(url, { synchronous: "full" });
   const ids = Array.from({ length: executions }, (_, i) => `execution-${i}`);
   const claimant = { worker: "bench", session: "bench", now: Date.now() };
   await Promise.all(ids.map((id) => store.createExecution(freshExecution(id), claimant)));

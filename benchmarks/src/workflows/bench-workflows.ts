@@ -1,4 +1,5 @@
-import { call, parallel, pause, sleep, task, workflow } from "@engine/sdk";
+import { appendFileSync } from "node:fs";
+import { call, parallel, pause, progress, sleep, task, workflow } from "@engine/sdk";
 
 const step = task({ name: "step" }, (n: number) => n + 1);
 
@@ -80,4 +81,64 @@ export const sleeper = workflow(
     await sleep(new Date(until));
     return until;
   },
+);
+
+/**
+ * When its body began, by a clock that all processes of the machine share. Only for measuring: a body
+ * that reads a clock of its own would diverge.
+ */
+export const stamp = workflow(
+  { name: "stamp", namespace: "bench" },
+  (_: null): Promise<number> => Promise.resolve(Number(process.hrtime.bigint()) / 1e6),
+);
+
+export interface Labor {
+  /** Where each body writes a line when it runs. */
+  readonly file: string;
+  readonly tasks: number;
+  /** Of each task. */
+  readonly ms: number;
+}
+
+const labor = task(
+  { name: "labor" },
+  async ({ file, ms, n }: Labor & { n: number }, { executionId }) => {
+    appendFileSync(file, `${executionId} ${n}\n`);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  },
+);
+
+/** Tasks that take a while and leave a line for each time their body ran. */
+export const laborer = workflow(
+  { name: "laborer", namespace: "bench" },
+  async (input: Labor): Promise<number> => {
+    for (let n = 0; n < input.tasks; n++) await labor({ ...input, n });
+    return input.tasks;
+  },
+);
+
+export interface Ticks {
+  /** Milliseconds since 1970, of the first one. */
+  readonly from: number;
+  readonly items: number;
+  readonly perSecond: number;
+}
+
+/** With the numbers beside it 150 bytes of JSON. */
+const PADDING = "x".repeat(105);
+
+const tick = task({ name: "tick" }, async ({ from, items, perSecond }: Ticks) => {
+  for (let n = 0; n < items; ) {
+    const at = performance.timeOrigin + performance.now();
+    const due = Math.min(items, Math.floor(((at - from) * perSecond) / 1000) + 1);
+    while (n < due) progress({ n: n++, at, padding: PADDING });
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return items;
+});
+
+/** One task that tells of its progress at an even rate. */
+export const ticker = workflow(
+  { name: "ticker", namespace: "bench" },
+  (ticks: Ticks): Promise<number> => tick(ticks),
 );

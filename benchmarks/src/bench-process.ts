@@ -1,45 +1,45 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 
-/** The command as users run it; from sources, like every other part of a checkout. */
-const ENGINE = fileURLToPath(new URL("../../packages/cli/bin/engine.js", import.meta.url));
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 10_000;
-const OUTPUT_KEPT = 8_000;
+const OUTPUT_KEPT = 64_000;
+const OUTPUT_SHOWN = 8_000;
 
-const alive = new Set<EngineProcess>();
+const alive = new Set<BenchProcess>();
 // A run that is interrupted must not leave servers behind.
 process.on("exit", () => {
   for (const child of alive) child.signal("SIGKILL");
 });
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
 
-interface ProcessOptions {
+export interface ProcessOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** For Node itself. */
   readonly nodeArgs?: readonly string[];
 }
 
-/** One `engine …` command that keeps running until it is stopped. */
-export class EngineProcess {
+/** A program of Node that keeps running until it is stopped. Its input stays open as long as ours. */
+export class BenchProcess {
   readonly #child: ChildProcess;
-  readonly #command: string;
+  readonly #name: string;
   readonly #exited: Promise<void>;
+  readonly #watchers = new Set<() => void>();
   #output = "";
   #ended = false;
 
-  constructor(args: readonly string[], options: ProcessOptions) {
-    this.#command = `engine ${args.join(" ")}`;
+  constructor(name: string, program: readonly string[], options: ProcessOptions) {
+    this.#name = name;
     // A group of its own: a signal reaches the command and whatever it started.
-    this.#child = spawn(process.execPath, [...(options.nodeArgs ?? []), ENGINE, ...args], {
+    this.#child = spawn(process.execPath, [...(options.nodeArgs ?? []), ...program], {
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       detached: true,
     });
     const keep = (text: string) => {
       this.#output = (this.#output + text).slice(-OUTPUT_KEPT);
+      for (const watcher of this.#watchers) watcher();
     };
     this.#child.stdout?.setEncoding("utf8").on("data", keep);
     this.#child.stderr?.setEncoding("utf8").on("data", keep);
@@ -48,6 +48,7 @@ export class EngineProcess {
       this.#child.once("close", () => {
         this.#ended = true;
         alive.delete(this);
+        for (const watcher of this.#watchers) watcher();
         resolve();
       });
     });
@@ -62,16 +63,7 @@ export class EngineProcess {
       if (this.#ended) throw this.#failure("ended early");
       const left = deadline - performance.now();
       if (left <= 0) throw this.#failure(`printed nothing like ${pattern}`);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        const done = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        this.#child.stdout?.once("data", done);
-        this.#child.stderr?.once("data", done);
-        this.#child.once("close", done);
-      });
+      await this.#changed(left);
     }
   }
 
@@ -91,6 +83,12 @@ export class EngineProcess {
     clearTimeout(timer);
   }
 
+  /** Ends it in the middle of whatever it does. */
+  async kill(): Promise<void> {
+    this.signal("SIGKILL");
+    await this.#exited;
+  }
+
   signal(signal: NodeJS.Signals): void {
     if (this.#ended || this.#child.pid === undefined) return;
     try {
@@ -100,7 +98,17 @@ export class EngineProcess {
     }
   }
 
+  /** Once it has printed more, or has ended, or the time is up. */
+  async #changed(limitMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, limitMs);
+    this.#watchers.add(resolve);
+    await promise;
+    clearTimeout(timer);
+    this.#watchers.delete(resolve);
+  }
+
   #failure(what: string): Error {
-    return new Error(`${this.#command} ${what}; its output:\n${this.#output}`);
+    return new Error(`${this.#name} ${what}; its output:\n${this.#output.slice(-OUTPUT_SHOWN)}`);
   }
 }
