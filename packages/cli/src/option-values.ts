@@ -1,6 +1,11 @@
 import {
   type DispatchMode,
   DispatchMode as DispatchModeSchema,
+  EVENT_TYPES,
+  type EventType,
+  isName,
+  NAME_RULE,
+  parseInstant,
   type Runner,
   Runner as RunnerSchema,
   STATES,
@@ -15,6 +20,22 @@ export function wholeNumber(min: number): (text: string) => number {
     if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min) return value;
     throw new InvalidArgumentError(`Expected a whole number of at least ${min}.`);
   };
+}
+
+/** From -10 to 10 (EXE-80). */
+export function priority(text: string): number {
+  const value = Number(text);
+  if (/^-?\d+$/.test(text) && Math.abs(value) <= 10) return value;
+  throw new InvalidArgumentError("Expected a whole number from -10 to 10.");
+}
+
+/** An instant as the server reads it: ISO 8601, UTC unless it has an offset. */
+export function instant(text: string): string {
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`;
+  if (/^\d{4}-/.test(text) && Number.isFinite(parseInstant(zoned))) return zoned;
+  throw new InvalidArgumentError(
+    "Expected an instant such as 2026-11-20T09:00:00Z; without an offset it is UTC.",
+  );
 }
 
 export function port(text: string): number {
@@ -33,6 +54,12 @@ export function secondsOrZero(text: string): number {
   const value = Number(text);
   if (text.trim() && Number.isFinite(value) && value >= 0) return value;
   throw new InvalidArgumentError("Expected a number of seconds; 0 = at once.");
+}
+
+export function secondsOrEver(text: string): number {
+  const value = Number(text);
+  if (text.trim() && Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidArgumentError("Expected a number of seconds; 0 = for ever.");
 }
 
 /** Collects `--server-url a --server-url b`. */
@@ -65,9 +92,21 @@ export function runner(text: string, before: readonly Runner[] = []): Runner[] {
   return [...before, parsed.data];
 }
 
+export function workerName(text: string): string {
+  if (isName(text)) return text;
+  throw new InvalidArgumentError(`Expected the name of a worker: ${NAME_RULE}.`);
+}
+
 /** Collects `--state paused --state failed`, in any case. */
 export function state(text: string, before: readonly State[] = []): State[] {
   const name = text.toUpperCase() as State;
   if (STATES.includes(name)) return [...before, name];
   throw new InvalidArgumentError(`Expected one of ${STATES.join(", ").toLowerCase()}.`);
+}
+
+/** Collects `--type task_failed --type WORKFLOW_FAILED`, in any case. */
+export function eventType(text: string, before: readonly EventType[] = []): EventType[] {
+  const name = text.toUpperCase() as EventType;
+  if (EVENT_TYPES.includes(name)) return [...before, name];
+  throw new InvalidArgumentError(`Expected one of ${EVENT_TYPES.join(", ").toLowerCase()}.`);
 }

@@ -8,6 +8,7 @@ import { addExecution } from "./commands/execution.ts";
 import { addHealth } from "./commands/health.ts";
 import { addSchedule } from "./commands/schedule.ts";
 import { addStart } from "./commands/start.ts";
+import { addWorker } from "./commands/worker.ts";
 import { addWorkflow } from "./commands/workflow.ts";
 import { examples } from "./examples.ts";
 import { productVersion } from "./product-version.ts";
@@ -35,6 +36,7 @@ export function createProgram(io: CliIo): Command {
   addWorkflow(program, io);
   addExecution(program, io);
   addSchedule(program, io);
+  addWorker(program, io);
   addStart(program, io);
   addDb(program, io);
   addHealth(program, io);

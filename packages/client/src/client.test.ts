@@ -20,6 +20,7 @@ const record: ExecutionRecord = {
   priority: 0,
   parent_id: null,
   parent_call_id: null,
+  schedule: null,
   forked_from: null,
   created_at: "2026-01-01T00:00:00.000Z",
   started_at: null,

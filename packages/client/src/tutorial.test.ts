@@ -119,6 +119,28 @@ test("EXE-90 the tutorial sends a signal, cancels and watches", async () => {
   ]);
 });
 
+test("EXE-92 EXE-93 the tutorial goes on with a stream where it was", async () => {
+  const frame = 'event: event\nid: 8\ndata: {"type":"TASK_STARTED"}\n\n';
+  const headers = { "content-type": "text/event-stream" };
+  const { client, sent } = scriptedEngine(() => new Response(frame, { headers }));
+  const handle = client.workflow("examples/expense_claim").get("e1");
+  const lastId = 7;
+  //#region follow
+  const frames = await client.executions.get.stream({
+    params: { id: handle.executionId },
+    query: { mode: "stream", events: "all" },
+    headers: { "last-event-id": lastId },
+  });
+  //#endregion
+  const seen: unknown[] = [];
+  for await (const { event, id } of frames) seen.push([event, id]);
+  expect(seen).toEqual([["event", 8]]);
+  expect(sent[0]).toMatchObject({
+    call: "GET /executions/e1?mode=stream&events=all",
+    headers: { "last-event-id": "7" },
+  });
+});
+
 test("EXE-90 the tutorial calls any other route", async () => {
   const { client } = scriptedEngine(json(200, { items: [], total: 3, limit: 50, offset: 0 }));
   //#region routes

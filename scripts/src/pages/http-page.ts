@@ -176,7 +176,9 @@ function curl(route: Route, operation: Operation, schemas: Schemas): string {
   });
   const schema = operation.requestBody?.content["application/json"]?.schema;
   // Those of a client's own, such as an idempotency key, are for who needs them.
-  const headers = operation.parameters.filter(({ name }) => name.startsWith("x-engine-"));
+  const headers = operation.parameters.filter(
+    ({ name, required }) => required && name.startsWith("x-engine-"),
+  );
   const required = operation.parameters.filter((p) => p.in === "query" && p.required);
   const search = required.map(({ name }, i) => `${i ? "&" : "?"}${name}=1`).join("");
   const onlyStream = !operation.responses["200"]?.content?.["application/json"] && route.frames;

@@ -104,6 +104,26 @@ test("EXE-95 files that come, move and go are followed; what is registered stays
   expect(dev.io.printed()).not.toMatch(/flow\.ts/);
 });
 
+test("EXE-63 EXE-95 a file imported for its types alone gives the schema, and a save of it a new one", async () => {
+  const type = (total: string) => `export interface Order { total: ${total} }\n`;
+  const flow = `import { workflow } from "@engine/sdk";
+import type { Order } from "./lib/types";
+export const order = workflow({ name: "order" }, async (order: Order) => order.total);
+`;
+  await using dev = await startDev({ "order.ts": flow }, { watch: true });
+  const total = async () => {
+    const shown = await dev.engine("workflow", "show", "order", "--format", "json");
+    return JSON.parse(shown.out).input_schema?.properties.total;
+  };
+  expect(await total()).toBeUndefined();
+  save(dev, "lib/types.ts", type("number"));
+  await dev.untilPrinted(/order {3}new version 2 {3}order\.ts/);
+  expect(await total()).toEqual({ type: "number" });
+  save(dev, "lib/types.ts", type("string"));
+  await dev.untilPrinted(/order {3}new version 3 {3}order\.ts/);
+  expect(await total()).toEqual({ type: "string" });
+});
+
 test("EXE-95 without any file it waits for the first one; without a watch nothing is said of it", async () => {
   await using dev = await startDev({}, { watch: true });
   expect(dev.io.printed()).toMatch(/No workflow files in .* then: save it there\n/);

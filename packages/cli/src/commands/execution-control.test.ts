@@ -111,7 +111,7 @@ test("EXE-87 EXE-95 fork goes on from a cut, restart begins anew, and the source
   expect(forked.code).toBe(0);
   expect(forked.out).toMatch(/label +again\n/);
   expect(forked.out).toMatch(new RegExp(`forked from +${id}, event 5\n`));
-  expect(forked.err).toMatch(/^follow it with: npx engine execution show \S+\n$/);
+  expect(forked.err).toMatch(/^follow it with: npx engine execution watch \S+\n$/);
 
   const restart = ["execution", "restart", id, "--input", "100", "--format", "json"];
   const restarted = JSON.parse((await engine(...restart)).out);

@@ -15,6 +15,7 @@ const waiting = {
   priority: 0,
   parent_id: null,
   parent_call_id: null,
+  schedule: null,
   forked_from: null,
   created_at: "2026-01-01T11:55:00.000Z",
   started_at: "2026-01-01T11:55:00.020Z",
@@ -54,7 +55,7 @@ test.each<[string, ExecutionRecord, string]>([
   [
     "a child",
     { ...running, waiting: [{ kind: "child", task_call_id: "call~1", name: "default/ship" }] },
-    "follow it with: npx engine execution show e1 --server-url http://h:1\n",
+    "follow it with: npx engine execution watch e1 --server-url http://h:1\n",
   ],
 ])("an answer that waits for %s ends with the command that goes on", (_, record, hint) => {
   const io = capturedIo();

@@ -29,8 +29,9 @@ export function concludeWith(io: CliIo, record: ExecutionRecord, options: Server
   }
 }
 
-function nextStep(record: ExecutionRecord, { serverUrl }: ServerOptions): string {
-  const server = serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
+/** The command that goes on with an execution as it is now. */
+export function nextStep(record: ExecutionRecord, options: ServerOptions): string {
+  const server = serverFlag(options);
   const { execution_id, pause, namespace, workflow, waiting } = record;
   if (pause) {
     const ref = refText({ namespace, name: workflow });
@@ -42,5 +43,10 @@ function nextStep(record: ExecutionRecord, { serverUrl }: ServerOptions): string
   if (signal) {
     return `signal it with: npx engine execution signal ${execution_id} ${shellQuote(signal.name)} '<JSON>'${server}\n`;
   }
-  return `follow it with: npx engine execution show ${execution_id}${server}\n`;
+  return `follow it with: npx engine execution watch ${execution_id}${server}\n`;
+}
+
+/** The server as it was named on the command line, for a command that goes on there. */
+export function serverFlag({ serverUrl }: ServerOptions): string {
+  return serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
 }

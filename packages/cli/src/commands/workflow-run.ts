@@ -3,7 +3,14 @@ import { Argument, type Command, Option } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { INPUT_HELP, readBody } from "../input.ts";
-import { seconds, wholeNumber } from "../option-values.ts";
+import {
+  instant,
+  priority,
+  seconds,
+  secondsOrEver,
+  wholeNumber,
+  workerName,
+} from "../option-values.ts";
 import { executionView } from "../render/execution-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
 import { parseRef, type WorkflowRef } from "../workflow-ref.ts";
@@ -19,6 +26,12 @@ interface WaitOptions extends ServerOptions {
 interface RunOptions extends WaitOptions {
   readonly version?: number;
   readonly name?: string;
+  readonly idempotencyKey?: string;
+  readonly priority?: number;
+  readonly startAt?: string;
+  readonly parkTtl?: number;
+  readonly preferWorker?: string;
+  readonly requireWorker?: string;
 }
 
 interface ResumeOptions extends WaitOptions {
@@ -36,7 +49,20 @@ export function addRun(workflow: Command, io: CliIo): void {
     .argument("[input]", INPUT_HELP)
     .addOption(modeOption("async"))
     .option("--version <n>", "version to run (default: the latest)", wholeNumber(1))
-    .option("--name <label>", "label for people, shown in lists");
+    .option("--name <label>", "label for people, shown in lists")
+    .option(
+      "--idempotency-key <key>",
+      "of all starts with the same key one creates; the others are answered for that execution",
+    )
+    .option("--priority <n>", "from -10 to 10: a higher one starts first", priority)
+    .option("--start-at <instant>", "no worker gets it before: ISO 8601, UTC by default", instant)
+    .option(
+      "--park-ttl <seconds>",
+      "longest wait for a worker, then it fails; 0 = for ever",
+      secondsOrEver,
+    )
+    .option("--prefer-worker <name>", "the worker that is asked first", workerName)
+    .option("--require-worker <name>", "the only worker that may run it", workerName);
   waitOptions(command).action((ref: WorkflowRef, input: string | undefined, options: RunOptions) =>
     run(io, ref, input, options),
   );
@@ -44,6 +70,8 @@ export function addRun(workflow: Command, io: CliIo): void {
     `workflow run hello_world '"World"' --mode sync`,
     "workflow run shop/checkout @order.json --name order-17",
     "workflow run sales_report --mode stream",
+    "workflow run sales_report --start-at 2026-12-24T02:00:00Z --priority -5",
+    "workflow run shop/checkout @order.json --idempotency-key order-17 --mode sync",
   ]);
 }
 
@@ -109,20 +137,34 @@ async function run(
   options: RunOptions,
 ): Promise<void> {
   const body = await readBody(input, io);
-  const { mode, version, name } = options;
-  const query = {
-    ...waitQuery(options),
-    ...(version !== undefined && { version }),
-    ...(name !== undefined && { name }),
-  };
+  const { mode } = options;
   await callServer(io, options, async (server) => {
     const { executions } = server.client;
-    const call = { params: { ...ref, mode }, query, body };
+    const call = { params: { ...ref, mode }, ...startParts(options), body };
     if (mode === "stream") {
       return followStream(io, server, await executions.run.stream(call), options);
     }
     printRecord(io, server, (await executions.run(call)).body, options);
   });
+}
+
+function startParts(options: RunOptions) {
+  const { version, name, idempotencyKey, startAt, parkTtl, preferWorker, requireWorker } = options;
+  return {
+    query: {
+      ...waitQuery(options),
+      version,
+      name,
+      priority: options.priority,
+      start_at: startAt,
+      park_ttl: parkTtl,
+    },
+    headers: {
+      "idempotency-key": idempotencyKey,
+      "x-engine-preferred-worker": preferWorker,
+      "x-engine-require-worker": requireWorker,
+    },
+  };
 }
 
 interface Resume {

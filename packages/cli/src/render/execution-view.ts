@@ -28,6 +28,7 @@ export function executionView(record: ExecutionRecord, paint: Paint, now: number
         ["took", typeof ran === "number" ? elapsed(ran) : undefined],
         ["worker", worker ?? undefined],
         ["part of", partOf(record)],
+        ["schedule", record.schedule ?? undefined],
         ["forked from", forkedFrom(record)],
         ["waits for", waits(record, now)],
         ["shows", pause && pause.value !== null ? valueText(pause.value) : undefined],

@@ -31,6 +31,7 @@ const paused: ExecutionRecord = {
   priority: 0,
   parent_id: null,
   parent_call_id: null,
+  schedule: null,
   forked_from: null,
   created_at: "2026-01-01T11:55:00.000Z",
   started_at: "2026-01-01T11:55:00.020Z",

@@ -25,8 +25,27 @@ test.each<[string, unknown, string]>([
   ["lists of anything", { type: "array" }, "ReadonlyArray<unknown>"],
   [
     "tuples",
-    { type: "array", prefixItems: [{ type: "string" }], items: { type: "number" } },
+    { type: "array", prefixItems: [{ type: "string" }], items: { type: "number" }, minItems: 1 },
     "readonly [string, ...ReadonlyArray<number>]",
+  ],
+  [
+    "tuples that may be shorter",
+    {
+      type: "array",
+      prefixItems: [
+        { type: "string" },
+        { type: ["string", "null"] },
+        { type: "array", prefixItems: [{ type: "number" }], minItems: 1 },
+      ],
+      items: false,
+      minItems: 1,
+    },
+    "readonly [string, (string | null)?, (readonly [number])?]",
+  ],
+  [
+    "tuples without a least length",
+    { type: "array", prefixItems: [{ type: "string" }, { type: "number" }] },
+    "readonly [string?, number?]",
   ],
   [
     "objects",

@@ -56,8 +56,12 @@ function named(type: unknown, schema: Schema, within: Within): string {
   }
 }
 
-function arrayType({ prefixItems, items }: Schema, within: Within): string {
-  const first = listOf(prefixItems).map((each) => typeOf(each, within));
+function arrayType({ prefixItems, items, minItems }: Schema, within: Within): string {
+  const needed = typeof minItems === "number" ? minItems : 0;
+  const first = listOf(prefixItems).map((each, index) => {
+    const type = typeOf(each, within);
+    return index < needed ? type : optional(type);
+  });
   if (first.length === 0) return `ReadonlyArray<${typeOf(items, within)}>`;
   const rest = isSchema(items) ? [`...ReadonlyArray<${typeOf(items, within)}>`] : [];
   return `readonly [${[...first, ...rest].join(", ")}]`;
@@ -108,6 +112,11 @@ function intersection(types: readonly string[]): string {
   const known = [...new Set(types)].filter((type) => type !== "unknown");
   if (known.length < 2) return known[0] ?? "unknown";
   return known.map((type) => (type.includes(" | ") ? `(${type})` : type)).join(" & ");
+}
+
+/** An element that a tuple may lack. */
+function optional(type: string): string {
+  return type.startsWith("readonly ") || / [|&] /.test(type) ? `(${type})?` : `${type}?`;
 }
 
 function isSchema(value: unknown): value is Schema {

@@ -53,6 +53,20 @@ test("a workflow shows what it declares, and says nothing of what it does not", 
   `);
 });
 
+test("RES-1 a workflow shows what it and its tasks request, in units that people use", () => {
+  const GIB = 2 ** 30;
+  const packages = ["sharp@^0.33", "@acme/fonts"];
+  const train = { name: "train", description: null, requests: { cpu: 0.25, memory: GIB, gpu: 1 } };
+  const shown = view({
+    tasks: [train],
+    requests: { cpu: 4, memory: 16 * GIB, disk: 500_000_000, gpu: 2, packages },
+  });
+  expect(shown).toContain("train (needs 0.25 cores, 1 GiB memory, 1 GPU)\n");
+  expect(shown).toMatch(
+    /needs +4 cores, 16 GiB memory, 476\.8 MiB disk, 2 GPUs, packages sharp@\^0\.33 @acme\/fonts\n/,
+  );
+});
+
 test("EXE-90 declarations have an entry per workflow, with what its schemas say", () => {
   const input_schema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
   const declarations = workflowTypes([

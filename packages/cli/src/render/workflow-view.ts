@@ -2,6 +2,7 @@ import type { Registered, SourceFile, TaskRecord, WorkflowRecord } from "@engine
 import { refText } from "../workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
+import { requestsText } from "./resource-text.ts";
 import { fields, lines, table } from "./table.ts";
 import { valueText } from "./value-text.ts";
 
@@ -54,6 +55,7 @@ export function workflowView(
       ["calls", listed(record.nested_workflows)],
       ["timeout", timeout === null ? undefined : elapsed(timeout * 1000)],
       ["kept", record.durability === "transient" ? "start and end only (transient)" : undefined],
+      ["needs", record.requests ? requestsText(record.requests) : undefined],
       ["secrets", listed(record.secrets)],
       ["configs", listed(record.configs)],
       ["metadata", Object.keys(metadata).length ? valueText(metadata) : undefined],
@@ -74,6 +76,7 @@ function taskText({ name, description, ...task }: TaskRecord): string {
     task.risk === "write" ? undefined : task.risk,
     task.sensitive ? "sensitive" : undefined,
     task.auth_exempt ? "needs no permission" : undefined,
+    task.requests ? `needs ${requestsText(task.requests)}` : undefined,
     task.secrets.length ? `secrets ${task.secrets.join(", ")}` : undefined,
     task.configs.length ? `configs ${task.configs.join(", ")}` : undefined,
   ].filter((note) => note !== undefined);

@@ -48,6 +48,57 @@ test("the same sources give the same bundle wherever they lie", async () => {
   expect(there.bundle?.bundle).toBe(here.bundle?.bundle);
 });
 
+const TYPED = {
+  "flows/order.ts": `import { workflow } from "@engine/sdk";
+import type { Order } from "../shared/types.ts";
+import { cents } from "./cents.ts";
+export const order = workflow({ name: "order" }, async (order: Order) => cents(order.total));
+`,
+  "flows/cents.ts": `import { type Money } from "./money";
+import { Named } from "./money";
+export type { Unused } from "../shared/unused.js";
+export const cents = (money: Money & Named): number => money;
+`,
+  "flows/money/index.ts": "export type Money = number;\nexport type Named = { name?: string };\n",
+  "shared/types.ts": `import "./effect.ts";
+import { schema } from "./schema";
+import type { z } from "zod";
+import type { Order as Again } from "../flows/order.ts";
+import logo from "./logo.svg";
+export * from "./items";
+export type Order = z.infer<typeof schema>;
+`,
+  "shared/schema.mts": "export {};",
+  "shared/schema.ts":
+    'import { z } from "zod"; export const schema = z.object({ total: z.number() });',
+  "shared/items.ts": 'export type { Item } from "./gone";',
+  "shared/unused.ts": "export type Unused = 1;",
+  "shared/effect.ts": "globalThis.effect = 1;",
+  "shared/logo.svg": "<svg/>",
+};
+/** Such as carry no type. */
+const NOT_SENT = ["shared/schema.mts", "shared/effect.ts", "shared/logo.svg"];
+
+test("EXE-59 files that are imported for their types alone are sent too, as far as they lead", async () => {
+  const folder = folderWith(TYPED);
+  const { bundle, inputs } = await bundleWorkflow(join(folder, "flows/order.ts"));
+  const sent = Object.keys(TYPED).filter((path) => !NOT_SENT.includes(path));
+  expect(bundle).toMatchObject({ entry: "flows/order.ts", root: folder });
+  expect(bundle?.files.map(({ path }) => path).sort()).toEqual(sent.sort());
+  expect(inputs).toEqual(expect.arrayContaining(sent.map((path) => join(folder, path))));
+  // Where a type would come from that is not there yet.
+  expect(inputs).toContain(join(folder, "shared/gone.ts"));
+});
+
+test("a file of types, and where it lies, leaves the bytes of a bundle as they are", async () => {
+  const { "flows/order.ts": entry, "flows/cents.ts": imported } = TYPED;
+  const alone = folderWith({ "order.ts": entry, "cents.ts": imported });
+  const untyped = await bundleWorkflow(join(alone, "order.ts"));
+  const typed = await bundleWorkflow(join(folderWith(TYPED), "flows/order.ts"));
+  expect(untyped.bundle?.files).toHaveLength(2);
+  expect(typed.bundle?.bundle).toBe(untyped.bundle?.bundle);
+});
+
 test("a task named by its function keeps that name when two files use the same", async () => {
   const folder = folderWith({
     "a.ts": `import { other } from "./b"; export function load() {} ; export const names = [load.name, other.name];`,

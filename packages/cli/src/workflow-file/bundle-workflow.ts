@@ -5,6 +5,7 @@ import { type BuildFailure, build, type Location, type Message, type Metafile } 
 import type { SourceProblem } from "../render/source-problem.ts";
 import { placedMap } from "./source-map.ts";
 import { spellings } from "./spellings.ts";
+import { PLATFORM, TSCONFIG, typeImports } from "./type-imports.ts";
 
 /** What registration sends (EXE-59), with the folder its paths start from. */
 export interface WorkflowBundle {
@@ -45,7 +46,7 @@ export async function bundleWorkflow(file: string): Promise<Bundled> {
       write: false,
       metafile: true,
       format: "esm",
-      platform: "node",
+      platform: PLATFORM,
       target: "node22",
       charset: "utf8",
       // A workflow or task may take its name from its function, which bundling would rename.
@@ -53,17 +54,18 @@ export async function bundleWorkflow(file: string): Promise<Bundled> {
       legalComments: "none",
       sourcemap: "external",
       sourcesContent: false,
-      // A tsconfig nearby must not decide which bytes the same sources give.
-      tsconfigRaw: { compilerOptions: { useDefineForClassFields: true } },
+      tsconfigRaw: TSCONFIG,
       external: EXTERNAL,
       logLevel: "silent",
     });
     const map = outputFiles.find((file) => file.path.endsWith(".map"));
     const output = outputFiles.find((file) => file !== map);
     if (!map || !output) throw new Error(`bundling ${path} gave no output`);
-    const inputs = localFiles(folder, metafile);
-    const made = { map: map.text, code: output.text };
-    return { bundle: withFiles(path, folder, inputs, made), inputs };
+    const bundled = localFiles(folder, metafile);
+    const code = placed(path, folder, bundled, { map: map.text, code: output.text });
+    const { files, missing } = await typeImports(bundled);
+    const sent = [...bundled, ...files];
+    return { bundle: withFiles(path, sent, code), inputs: [...sent, ...missing] };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     const problems = error.errors.map((message) => problemOf(message, folder));
@@ -87,21 +89,34 @@ function localFiles(folder: string, { inputs }: Metafile): string[] {
     .filter((input) => !input.includes(`${sep}node_modules${sep}`) && isReadable(input));
 }
 
-function withFiles(
+/**
+ * The bundle with its map. Sources are named from the folder that what was bundled has in common:
+ * where a file of types lies must not change the bytes.
+ */
+function placed(
   path: string,
   folder: string,
-  paths: readonly string[],
+  bundled: readonly string[],
   output: { map: string; code: string },
-): WorkflowBundle {
-  const root = commonFolder([path, ...paths]);
-  const inRoot = (file: string) => relative(root, file).split(sep).join("/");
-  const files = paths.map((file) => ({ path: inRoot(file), source: readFileSync(file, "utf8") }));
+): string {
+  const inRoot = pathsFrom(commonFolder([path, ...bundled]));
   const prefix = requirePrefix(output.code);
   const map = placedMap(output.map, {
     linesBefore: prefix.split("\n").length - 1,
     rename: (source) => packagePath(source) ?? inRoot(resolve(folder, source)),
   });
-  return { entry: inRoot(path), files, bundle: prefix + output.code + map, root };
+  return prefix + output.code + map;
+}
+
+function withFiles(path: string, paths: readonly string[], bundle: string): WorkflowBundle {
+  const root = commonFolder([path, ...paths]);
+  const inRoot = pathsFrom(root);
+  const files = paths.map((file) => ({ path: inRoot(file), source: readFileSync(file, "utf8") }));
+  return { entry: inRoot(path), files, bundle, root };
+}
+
+function pathsFrom(root: string): (file: string) => string {
+  return (file) => relative(root, file).split(sep).join("/");
 }
 
 /** A file of a package by its place in the package, wherever that is installed. */

@@ -1,0 +1,80 @@
+import type { WorkerRecord } from "@engine/contract";
+import type { Command } from "commander";
+import { Reported, UsageError } from "../cli-error.ts";
+import type { CliIo } from "../cli-io.ts";
+import { examples } from "../examples.ts";
+import { workerBrief } from "../render/worker-view.ts";
+import { type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
+import { callFleet } from "./call-fleet.ts";
+
+export function addPause(worker: Command, io: CliIo): void {
+  const command = named(
+    worker
+      .command("pause")
+      .summary("Gives a worker no more work.")
+      .description(
+        "Gives a worker no more work until it is resumed, also after it was started again. What it runs goes on.",
+      ),
+  );
+  command.action((name: string, options: ServerOptions) =>
+    control(io, { ...options, worker: name }, (client) => client.fleet.pause({ params: { name } })),
+  );
+  examples(command, ["worker pause gpu-1"]);
+}
+
+export function addResume(worker: Command, io: CliIo): void {
+  const command = named(worker.command("resume").description("Gives a paused worker work again."));
+  command.action((name: string, options: ServerOptions) =>
+    control(io, { ...options, worker: name }, (client) =>
+      client.fleet.resume({ params: { name } }),
+    ),
+  );
+  examples(command, ["worker resume gpu-1"]);
+}
+
+export function addDelete(worker: Command, io: CliIo): void {
+  const command = named(
+    worker
+      .command("delete")
+      .summary("Forgets a worker that is not connected.")
+      .description(
+        "Forgets the name of a worker that is not connected, with all that was set for it. A worker that registers with this name again is a new one.",
+      )
+      .option("--yes", "do not ask"),
+  );
+  command.action((name: string, options: ServerOptions & { yes?: boolean }) =>
+    callFleet(io, { ...options, worker: name }, async ({ client, print }) => {
+      await client.fleet.show({ params: { name } });
+      if (!options.yes) await ask(io, name);
+      await client.fleet.delete({ params: { name } });
+      print({ name }, () => `Forgot worker ${name}.\n`);
+    }),
+  );
+  examples(command, ["worker delete gpu-1", "worker delete gpu-1 --yes"]);
+}
+
+function named(command: Command): Command {
+  return serverOptions(command.argument("<name>", "name of the worker"));
+}
+
+async function control(
+  io: CliIo,
+  options: ServerOptions & { worker: string },
+  call: (client: ServerCall["client"]) => Promise<WorkerRecord>,
+): Promise<void> {
+  await callFleet(io, options, async ({ client, print, paint }) => {
+    const record = await call(client);
+    print(record, () => workerBrief(record, paint));
+  });
+}
+
+async function ask(io: CliIo, name: string): Promise<void> {
+  const what = `This forgets worker ${name} and all that was set for it.`;
+  const confirmed = await io.confirm(`${what}\nForget it?`);
+  if (confirmed === undefined) {
+    throw new UsageError(`${what} Add --yes to do so: there is no terminal to ask on`);
+  }
+  if (confirmed) return;
+  io.err.write("Nothing was deleted.\n");
+  throw new Reported();
+}
