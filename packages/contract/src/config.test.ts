@@ -84,3 +84,32 @@ test("variables of others that share the prefix are left alone", () => {
     config({ env: { ENGINE_CONFIG: "x.toml", ENGINE_AUTH_TOKEN: "t", ENGINE_FLAVOUR__X: "1" } }),
   ).toEqual(config());
 });
+
+test("RES-3 resources may be given as bytes or as text with a unit, in the file and the environment", () => {
+  const file = { workers: { resources: { cpu: 3.5, memory: "16GiB", gpu: 0 } } };
+  const env = { ENGINE_WORKERS__RESOURCES__DISK: "1000", ENGINE_WORKERS__RESOURCES__MEMORY: "2GB" };
+  expect(config({ file, env }).workers.resources).toEqual({
+    cpu: 3.5,
+    memory: "2GB",
+    disk: 1000,
+    gpu: 0,
+  });
+});
+
+test("RES-3 a resource that is no amount is named with its key, and with what would be one", () => {
+  const resources = { cpu: -1, memory: "16 gigs", disk: true, gpu: 1.5, ram: 1 };
+  const env = { ENGINE_WORKERS__RESOURCES__DISK: "lots" };
+  const found = problems({ file: { workers: { resources } }, env });
+  expect(found.map(({ key }) => key).toSorted()).toEqual([
+    "ENGINE_WORKERS__RESOURCES__DISK",
+    "engine.workers.resources.cpu",
+    "engine.workers.resources.gpu",
+    "engine.workers.resources.memory",
+    "engine.workers.resources.ram",
+  ]);
+  const message = (of: string) => found.find(({ key }) => key.endsWith(of))?.message;
+  expect(message("memory")).toMatch(/^expected bytes, .*"16GiB"; got "16 gigs"$/);
+  expect(problems({ file: { workers: { resources: { disk: true } } } })).toEqual([
+    { key: "engine.workers.resources.disk", message: expect.stringContaining('"16GiB"') },
+  ]);
+});

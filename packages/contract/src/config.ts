@@ -100,6 +100,9 @@ export const Config = z.strictObject({
         "Environment variables that runner processes get besides `PATH HOME LANG LC_* TZ TMPDIR`.",
       ),
       env_deny: names.describe("Environment variables that no runner gets."),
+      cancel_grace: seconds(30).describe(
+        "For code of a cancelled execution to end, after its rollbacks; then it is abandoned.",
+      ),
       stall_warn: seconds(5, 1).describe(
         "Without an answer of a runner, before the log names the execution that blocks it.",
       ),

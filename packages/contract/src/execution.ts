@@ -65,6 +65,8 @@ const facts = {
   priority: z.int(),
   parent_id: z.string().nullable(),
   parent_call_id: z.string().nullable(),
+  /** Name of the schedule that started it. */
+  schedule: z.string().nullable(),
   /** Of a fork: where it left its source. */
   forked_from: z.object({ execution_id: z.string(), seq: z.int() }).nullable(),
   created_at: z.string(),

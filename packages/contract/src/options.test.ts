@@ -72,13 +72,72 @@ test("RUN-2 a memory limit needs a process to hold, whose runner is one of the k
   ]);
 });
 
+test("RES-1 a workflow may request resources, in numbers or text with a unit, and packages", () => {
+  const requests = {
+    cpu: 0.5,
+    memory: "16GiB",
+    disk: 1_000_000_000,
+    gpu: 2,
+    packages: ["sharp", "@scope/thing@^1.2", "typescript@>=5 <7 || 8.x"],
+  };
+  expect(checkWorkflowOptions({ name: "a", requests })).toEqual([]);
+  expect(checkWorkflowOptions({ name: "a", requests: {} })).toEqual([]);
+  const some = { cpu: OPAQUE, memory: OPAQUE, packages: [OPAQUE, "sharp"] };
+  expect(checkWorkflowOptions({ name: "a", requests: some })).toEqual([]);
+});
+
+test.each([
+  ["requests", [4, "16GiB", [], null]],
+  ["requests.cpu", [0, -1, "4", Number.NaN, Number.POSITIVE_INFINITY, null, [1]]],
+  ["requests.memory", ["16", "16gib", "16 gigs", "1PB", "-1GB", "1e3MB", -1, 1.5, true, null]],
+  ["requests.disk", ["", "GiB", "1GB1", {}]],
+  ["requests.gpu", [0, 1.5, "1", -1, null]],
+  ["requests.packages", ["sharp", [""], ["sharp@"], ["a b"], ["sharp@latest"], [1], ["../x"], {}]],
+  ["requests.ram", ["16GiB", 1]],
+])("RES-1 anything else in %s of a workflow is an invalid option", (path, values) => {
+  const [, inner] = path.split(".");
+  for (const value of values) {
+    const requests = inner === undefined ? value : { [inner]: value };
+    expect(found(checkWorkflowOptions({ name: "a", requests }))).toEqual([
+      `invalid_option ${path}`,
+    ]);
+  }
+});
+
+test("RES-1 a wrong request is told with what is allowed", () => {
+  const message = (requests: object) => checkWorkflowOptions({ name: "a", requests })[0]?.message;
+  expect(message({ memory: "16 gigs" })).toBe(
+    'option requests.memory of workflow() must be bytes, or a number with B, KB, MB, GB, TB or KiB, MiB, GiB, TiB such as "16GiB"; got "16 gigs"',
+  );
+  expect(message({ memry: 1 })).toBe(
+    "option requests of workflow() has no option memry; did you mean memory? (it has cpu, memory, gpu, disk, packages)",
+  );
+  expect(message({ packages: ["sharp", "sharp@latest"] })).toMatch(
+    /sharp@\^0\.33", without "sharp@latest" at \[1\]; got an array$/,
+  );
+});
+
+test("RES-4 a task may request cores, memory and devices, and nothing else", () => {
+  const requests = { cpu: 2, memory: "1.5GiB", gpu: 1 };
+  expect(checkTaskOptions({ name: "a", requests })).toEqual([]);
+  expect(checkTaskCopyOptions({ requests })).toEqual([]);
+  const wrong = { cpu: 0, memory: "much", gpu: 0.5, disk: 1, packages: [] };
+  expect(found(checkTaskOptions({ name: "a", requests: wrong }))).toEqual([
+    "invalid_option requests.cpu",
+    "invalid_option requests.memory",
+    "invalid_option requests.gpu",
+    "invalid_option requests.disk",
+    "invalid_option requests.packages",
+  ]);
+});
+
 test("EXE-4 an unknown option names the nearest known one", () => {
   expect(checkWorkflowOptions({ name: "a", namspace: "n" })).toEqual([
     {
       path: "namspace",
       rule: "unknown_option",
       message:
-        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, secrets, configs, outputStorage, namespace, timeout, durability, runner, runnerOptions, schedule)",
+        "workflow() has no option namspace; did you mean namespace? (it has name, description, input, output, metadata, secrets, configs, outputStorage, namespace, timeout, durability, runner, runnerOptions, requests, schedule)",
     },
   ]);
   expect(found(checkTaskOptions({ name: "a", namespace: "b", retry: { attempts: 1 } }))).toEqual([

@@ -18,9 +18,21 @@ test.each([
   expect(parseResourceAmount(text)).toBe(bytes);
 });
 
-test.each(["", "GiB", "16", "16gib", "16GB ", "-1GB", "1e3MB", "1PB", -1, 1.5, Number.NaN, Number.MAX_VALUE, null, {}])(
-  "RES-1 %j is no amount",
-  (text) => {
-    expect(parseResourceAmount(text)).toBeUndefined();
-  },
-);
+test.each([
+  "",
+  "GiB",
+  "16",
+  "16gib",
+  "16GB ",
+  "-1GB",
+  "1e3MB",
+  "1PB",
+  -1,
+  1.5,
+  Number.NaN,
+  Number.MAX_VALUE,
+  null,
+  {},
+])("RES-1 %j is no amount", (text) => {
+  expect(parseResourceAmount(text)).toBeUndefined();
+});

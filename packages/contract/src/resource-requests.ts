@@ -13,7 +13,7 @@ export type TaskRequests = Readonly<z.infer<typeof TaskRequests>>;
 export const ResourceRequests = TaskRequests.extend({
   disk: z.number().optional(),
   /** `name` or `name@<semver range>`. */
-  packages: z.array(z.string()).optional(),
+  packages: z.array(z.string()).readonly().optional(),
 });
 export type ResourceRequests = Readonly<z.infer<typeof ResourceRequests>>;
 

@@ -134,7 +134,7 @@ export interface CallOptions {
  * waits this execution holds no worker slot. One child per call, however often it is replayed.
  *
  * @param target A workflow, or its name: `"ns/name"`, or `"name"` in namespace `default`.
- * @throws ChildFailedError, ChildCancelledError, NotFoundError, DepthLimitError
+ * @throws ChildFailedError, ChildCancelledError, NotFoundError, DepthLimitError, InvalidInputError
  * @example
  * ```ts
  * const receipt = await call(checkout, order);

@@ -24,7 +24,9 @@ export type {
   RetryOptions,
   TaskContext,
   TaskOptions,
+  TaskRequestOptions,
   WorkflowOptions,
+  WorkflowRequestOptions,
 } from "./options.ts";
 export type { Settled } from "./replay/branches.ts";
 export type { RunResult } from "./run-result.ts";

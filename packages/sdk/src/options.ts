@@ -23,6 +23,24 @@ export interface RetryOptions {
   readonly retryIf?: (failure: Failure) => boolean;
 }
 
+/** What a task's function needs of its worker while it runs. */
+export interface TaskRequestOptions {
+  /** Cores; fractions are allowed. */
+  readonly cpu?: number;
+  /** Bytes, or text such as `"16GiB"` or `"500MB"`. */
+  readonly memory?: number | string;
+  /** Devices. */
+  readonly gpu?: number;
+}
+
+/** What a workflow needs of the worker that runs it. */
+export interface WorkflowRequestOptions extends TaskRequestOptions {
+  /** Bytes, or text such as `"16GiB"` or `"500MB"`. */
+  readonly disk?: number | string;
+  /** Packages that the worker must have: `name` or `name@<semver range>`. */
+  readonly packages?: readonly string[];
+}
+
 /** What is kept of a task's results, for every worker of the engine (EXE-49a). */
 export interface CacheOptions<Input> {
   /** A result is used this long after it was kept. Default `"24h"`. */
@@ -101,6 +119,11 @@ export interface TaskOptions<Input, Output> {
    * storage; `"inline"` in the log whatever its size; or a storage of your own.
    */
   readonly outputStorage?: "engine" | "inline" | OutputStorage;
+  /**
+   * Its function waits, first come first served, until the worker that runs it has as much left for
+   * tasks. A local run has no such limit.
+   */
+  readonly requests?: TaskRequestOptions;
   /** Input and output are shown nowhere; not together with `cache`. Default false. */
   readonly sensitive?: boolean;
   /** Whoever may run the workflow may run this task. Default false. */
@@ -134,6 +157,11 @@ export interface WorkflowOptions<Input, Output> {
   readonly runner?: Runner;
   /** With `runner: "process"`: memory of its objects in MiB; a worker may allow less. */
   readonly runnerOptions?: { readonly memoryMb?: number };
+  /**
+   * Only a worker with as much free gets it, and keeps that much for it while it runs there. A local
+   * run has no such limit.
+   */
+  readonly requests?: WorkflowRequestOptions;
   /** What the engine starts it by: `cron()`, `interval()` or `once()` (EXE-76). */
   readonly schedule?: Schedule;
   /** Secrets that every task of the workflow gets beside its own. */

@@ -22,6 +22,7 @@ import { resolveOutput } from "./values/resolve-output.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
+import type { Session } from "./workers/session.ts";
 import { Sessions } from "./workers/sessions.ts";
 import { Workers } from "./workers/workers.ts";
 
@@ -59,11 +60,20 @@ export function createEngine(ports: EnginePorts): Engine {
   const waiters = new Waiters({ store, setTimer });
   const shown = (row: ExecutionRow) => resolveOutput(row, values);
   const followers: Followers = new Followers({ store, progress, shown });
-  const dispatcher = new Dispatcher({ ports, commits, sessions, catalog, progress, replicas });
+  const lookAgain = (session: Session) => workers.lookAgain(session);
+  const dispatcher = new Dispatcher({
+    ports,
+    commits,
+    sessions,
+    catalog,
+    progress,
+    replicas,
+    lookAgain,
+  });
   const calls = new CallResolver({ ports, catalog });
   const handOvers = new HandOvers({ ports, commits });
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
-  const workers = new Workers({
+  const workers: Workers = new Workers({
     ports,
     commits,
     sessions,

@@ -35,6 +35,8 @@ export interface ExecutionsOptions {
   readonly gate: StartGate;
   readonly log: Log;
   limits(): ExecutionLimits;
+  /** Seconds that bodies get to end after a cancel (DSP-9). */
+  readonly cancelGrace: number;
   /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
   onRecovered(): void;
   /** Cancels were handed over: the server waits to hear that they have arrived (DSP-9). */
@@ -223,7 +225,7 @@ export class Executions {
   }
 
   async #prepare(copy: Copy, runner: Runner, assignment: Assignment): Promise<void> {
-    const { modules, limits } = this.#options;
+    const { modules, limits, cancelGrace } = this.#options;
     const { execution_id, namespace, workflow, version, name, input, module } = assignment;
     const { seed, parent_id, transient } = assignment;
     // Nothing is awaited in the usual case: the body starts in this turn of the loop.
@@ -250,6 +252,7 @@ export class Executions {
       module: { hash: module.hash, path: modules.file(module.hash) },
       history: [...missing, framed(assignment)],
       limits: limits(),
+      cancel_grace: cancelGrace,
       listen: copy.listening,
     });
   }
@@ -348,7 +351,7 @@ export class Executions {
   #remove(copy: Copy): void {
     const { runner } = copy;
     copy.runner = undefined;
-    if (runner) this.#options.pool.left(runner);
+    if (runner) this.#left(copy, runner);
     this.#options.copies.remove(copy);
   }
 
@@ -357,6 +360,11 @@ export class Executions {
     if (!runner) return;
     runner.post([{ kind: "stop", copy: copy.number, reason }]);
     copy.runner = undefined;
+    this.#left(copy, runner);
+  }
+
+  #left(copy: Copy, runner: Runner): void {
+    this.#options.desk.left(copy);
     this.#options.pool.left(runner);
   }
 

@@ -1,13 +1,14 @@
+import type { TaskRequests } from "@engine/contract";
 import { expect, test } from "vitest";
-import { ResourceBudget, type Resources } from "./resource-budget.ts";
+import { ResourceBudget } from "./resource-budget.ts";
 
 const GIB = 2 ** 30;
 
 /** Requests by name, and which of them have been granted so far, in order. */
-function createRequests(total: Partial<Resources>) {
-  const budget = new ResourceBudget({ cpu: 0, memory: 0, gpu: 0, ...total });
+function createRequests(total: TaskRequests) {
+  const budget = new ResourceBudget(total);
   const granted: string[] = [];
-  const request = async (name: string, wanted: Partial<Resources>, signal?: AbortSignal) => {
+  const request = async (name: string, wanted: TaskRequests, signal?: AbortSignal) => {
     const release = await budget.acquire(wanted, signal);
     granted.push(name);
     return release;

@@ -1,14 +1,9 @@
-import { EngineError } from "@engine/contract";
+import { EngineError, type TaskRequests } from "@engine/contract";
 
-/** Cores, bytes and devices. */
-export interface Resources {
-  readonly cpu: number;
-  readonly memory: number;
-  readonly gpu: number;
-}
+type Amounts = Readonly<Record<keyof TaskRequests, number>>;
 
 interface Waiting {
-  readonly wanted: Resources;
+  readonly wanted: Amounts;
   grant(): void;
 }
 
@@ -17,21 +12,22 @@ interface Waiting {
  * they came: one that must wait keeps later ones waiting, so none is passed over for ever.
  */
 export class ResourceBudget {
-  readonly #total: Resources;
-  #used: Resources = { cpu: 0, memory: 0, gpu: 0 };
+  readonly #total: Amounts;
+  #used: Amounts = { cpu: 0, memory: 0, gpu: 0 };
   readonly #waiting = new Set<Waiting>();
 
-  constructor(total: Resources) {
-    this.#total = total;
+  /** @param total What is not named there is not. */
+  constructor(total: TaskRequests) {
+    this.#total = amountsOf(total);
   }
 
   /**
    * Waits until there is room, and takes it. What it gives puts it back; calling that again does
    * nothing. Rejects with the signal's reason, or when the worker could never have that much.
    */
-  async acquire(request: Partial<Resources>, signal?: AbortSignal): Promise<() => void> {
+  async acquire(request: TaskRequests, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
-    const wanted: Resources = { cpu: 0, memory: 0, gpu: 0, ...request };
+    const wanted = amountsOf(request);
     const lacking = RESOURCES.find((name) => wanted[name] > this.#total[name]);
     if (lacking) {
       throw new EngineError(
@@ -41,6 +37,17 @@ export class ResourceBudget {
     }
     if (this.#waiting.size > 0 || !this.#hasRoom(wanted)) await this.#turn(wanted, signal);
     else this.#add(wanted, 1);
+    return this.#giveBack(wanted);
+  }
+
+  /** Takes it whether there is room or not; what follows waits until there is again. */
+  take(request: TaskRequests): () => void {
+    const wanted = amountsOf(request);
+    this.#add(wanted, 1);
+    return this.#giveBack(wanted);
+  }
+
+  #giveBack(wanted: Amounts): () => void {
     let isHeld = true;
     return () => {
       if (!isHeld) return;
@@ -50,7 +57,7 @@ export class ResourceBudget {
     };
   }
 
-  #turn(wanted: Resources, signal: AbortSignal | undefined): Promise<void> {
+  #turn(wanted: Amounts, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const entry: Waiting = {
         wanted,
@@ -79,12 +86,12 @@ export class ResourceBudget {
     }
   }
 
-  #hasRoom(wanted: Resources): boolean {
+  #hasRoom(wanted: Amounts): boolean {
     // Fractions of cores add up to a little more or less than they should.
     return RESOURCES.every((name) => this.#used[name] + wanted[name] <= this.#total[name] + 1e-9);
   }
 
-  #add(amount: Resources, sign: 1 | -1): void {
+  #add(amount: Amounts, sign: 1 | -1): void {
     const { cpu, memory, gpu } = this.#used;
     this.#used = {
       cpu: cpu + sign * amount.cpu,
@@ -95,3 +102,7 @@ export class ResourceBudget {
 }
 
 const RESOURCES = ["cpu", "memory", "gpu"] as const;
+
+function amountsOf({ cpu = 0, memory = 0, gpu = 0 }: TaskRequests): Amounts {
+  return { cpu, memory, gpu };
+}

@@ -5,6 +5,7 @@ import {
   type Config,
   EngineError,
   parseResourceAmount,
+  type TaskRequests,
   type WorkerResources,
 } from "@engine/contract";
 
@@ -44,6 +45,12 @@ export class Resources {
   get latest(): WorkerResources {
     void this.#look();
     return this.#latest;
+  }
+
+  /** All that there is for tasks (RES-4). */
+  get budget(): TaskRequests {
+    const { cpu_total: cpu, memory_total: memory, gpus } = this.#latest;
+    return { cpu, memory, gpu: gpus.length };
   }
 
   async #look(): Promise<void> {

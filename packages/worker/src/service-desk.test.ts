@@ -1,6 +1,8 @@
 import { EngineError, type SessionRef, type WorkerProtocol } from "@engine/contract";
 import { expect, test } from "vitest";
 import { Copies, type Copy } from "./copy.ts";
+import { Reservations } from "./reservations.ts";
+import { ResourceBudget } from "./resource-budget.ts";
 import type { ServiceRequest } from "./runners/messages.ts";
 import { ServiceDesk } from "./service-desk.ts";
 import { FakeServer } from "./testing/fake-server.ts";
@@ -29,6 +31,7 @@ function createDesk(load: (copy: Copy, asked: Parameters<Load>[2]) => Promise<st
     link,
     session: createTestSession(link),
     values: NO_VALUES,
+    reservations: new Reservations(new ResourceBudget({})),
     onStale: (gone) => void stale.push(gone),
   });
   return { desk, copy, stale };

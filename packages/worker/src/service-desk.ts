@@ -1,6 +1,7 @@
 import { EngineError, type SessionRef, type WorkerProtocol } from "@engine/contract";
 import type { Copy } from "./copy.ts";
-import type { ServiceAnswer, ServiceRequest, TaskServices } from "./runners/messages.ts";
+import type { Reservations } from "./reservations.ts";
+import type { ServiceAnswer, ServiceRequest, Services } from "./runners/messages.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { hasCode, messageOf } from "./transient.ts";
 import type { ValuesSource } from "./values-source.ts";
@@ -9,6 +10,7 @@ export interface ServiceDeskOptions {
   readonly link: WorkerProtocol;
   readonly session: Session;
   readonly values: ValuesSource;
+  readonly reservations: Reservations;
   /** Somebody else owns it now: the copy ends. */
   onStale(copy: Copy): void;
 }
@@ -38,14 +40,19 @@ export class ServiceDesk {
     }
   }
 
-  #carryOut(copy: Copy, { method, args }: ServiceRequest): Promise<unknown> {
-    const services = this.#servicesOf(copy);
-    // A method and its arguments belong together, which TypeScript cannot see through a union.
-    return (services[method] as (...args: unknown[]) => Promise<unknown>)(...args);
+  /** The copy does not run here any more: whatever its tasks had of the budget is free. */
+  left(copy: Copy): void {
+    this.#options.reservations.releaseAll(copy.number);
   }
 
-  #servicesOf(copy: Copy): TaskServices {
-    const { link, values } = this.#options;
+  #carryOut(copy: Copy, { method, args }: ServiceRequest): unknown {
+    const services = this.#servicesOf(copy);
+    // A method and its arguments belong together, which TypeScript cannot see through a union.
+    return (services[method] as (...args: unknown[]) => unknown)(...args);
+  }
+
+  #servicesOf(copy: Copy): Services {
+    const { link, values, reservations } = this.#options;
     const { execution_id } = copy;
     return {
       lookUp: ({ namespace: _, ...key }) =>
@@ -69,6 +76,9 @@ export class ServiceDesk {
         this.#persist(copy, () => values.secrets(execution_id, task, names)),
       configs: (task, names) =>
         this.#persist(copy, () => values.configs(execution_id, task, names)),
+      reserve: (call, requests) => reservations.reserve(copy.number, call, requests),
+      retake: (call, requests) => reservations.retake(copy.number, call, requests),
+      release: (call) => reservations.release(copy.number, call),
     };
   }
 

@@ -12,7 +12,9 @@ import { ProgressQueues } from "./progress-queues.ts";
 import { isContentRefused, refusedCheckpoint } from "./refused-checkpoint.ts";
 import { registrationOf } from "./registration.ts";
 import { Releases } from "./releases.ts";
+import { Reservations } from "./reservations.ts";
 import { resolvablePackages } from "./resolvable-packages.ts";
+import { ResourceBudget } from "./resource-budget.ts";
 import { openResources } from "./resources.ts";
 import { RunnerPool } from "./runners/runner-pool.ts";
 import { ServerStream } from "./server-stream.ts";
@@ -123,12 +125,14 @@ export async function createParts(
       link,
       session,
       values: options.values ?? NO_VALUES,
+      reservations: new Reservations(new ResourceBudget(resources.budget)),
       onStale: (copy) => executions.drop(copy, "stale_claim"),
     }),
     warm,
     onRecovered: () => stream.reconnect(),
     onCancelling: () => heartbeats.soon(),
     limits: () => session.answer.executions,
+    cancelGrace: config.cancel_grace,
     missing: (assignment, from) =>
       readMissing(assignment, from, { link, session, tries: FETCH_TRIES }),
   });

@@ -23,7 +23,7 @@ test("EXE-42 a running body's call is given up, its signal aborts, then the exec
   const scene = new Scene([wf]);
   await scene.start();
   scene.engine.cancel("e1", { by: "ada", reason: "wrong" });
-  await scene.settle();
+  await scene.toEnd();
   expect(scene.story().slice(3)).toEqual([
     "TASK_STARTED listens~1",
     "WORKFLOW_CANCELLING",
@@ -72,7 +72,7 @@ test("EXE-42 no call starts after a cancel: a later one rejects the same way", a
   const scene = new Scene([wf]);
   await scene.start();
   scene.engine.cancel("e1");
-  await scene.settle();
+  await scene.toEnd();
   expect(caught).toHaveLength(6);
   for (const error of caught) expect(error).toBeInstanceOf(CancelledError);
   expect(scene.types().filter((t) => t === "TASK_STARTED")).toHaveLength(1);
@@ -87,7 +87,7 @@ test("EXE-25 open calls are given up innermost first, whatever began them", asyn
   const scene = new Scene([wf]);
   await scene.start();
   scene.engine.cancel("e1");
-  await scene.settle();
+  await scene.toEnd();
   const cancelled = scene.story().filter((line) => line.startsWith("TASK_CANCELLED"));
   const depths = cancelled.map((line) => line.split("/").length);
   expect(depths).toEqual([...depths].sort((a, b) => b - a));
@@ -350,6 +350,40 @@ test("EXE-42 a body that goes on with something of its own ends after the grace"
   expect(scene.row().state).toBe("CANCELLING");
   await scene.advance(2_000);
   expect(scene.row().state).toBe("CANCELLED");
+});
+
+test("DSP-9 an execution is CANCELLED once the bodies that it has told to stop have stopped", async () => {
+  const order: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  const tidies = task({ name: "tidies" }, async (_: undefined, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await closed.promise;
+    order.push("tidied");
+  });
+  const scene = new Scene([workflow({ name: "w" }, async () => tidies())]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.settle();
+  expect(scene.story().at(-1)).toBe("TASK_CANCELLED tidies~1");
+  closed.resolve();
+  await scene.settle();
+  expect(order).toEqual(["tidied"]);
+  expect(scene.row().state).toBe("CANCELLED");
+});
+
+test("DSP-9 a body that ignores its signal is abandoned after the grace, and its outcome with it", async () => {
+  const late = Promise.withResolvers<string>();
+  const ignores = task({ name: "ignores" }, () => late.promise);
+  const scene = new Scene([workflow({ name: "w" }, async () => ignores())]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.advance(1_999);
+  expect(scene.row().state).toBe("CANCELLING");
+  await scene.advance(1);
+  expect(scene.row().state).toBe("CANCELLED");
+  late.resolve("late");
+  await scene.settle();
+  expect(scene.types().slice(-2)).toEqual(["TASK_CANCELLED", "WORKFLOW_CANCELLED"]);
 });
 
 const forever = () => new Promise<string>(() => {});

@@ -5,6 +5,7 @@ test("the public surface is deliberate", () => {
   expect(Object.keys(node).sort()).toEqual([
     "findWorkflow",
     "nodeHost",
+    "refusedCallInput",
     "replayHistory",
     "runResult",
     "setLocalHost",

@@ -1,5 +1,6 @@
 // The replay core on Node, for processes that run workflows: worker, local run, tests.
 
+export { type CallInput, refusedCallInput } from "../call-input.ts";
 export { findWorkflow } from "../find-workflow.ts";
 export { type LocalHost, type LocalRunOptions, setLocalHost } from "../local-host.ts";
 export { startExecution } from "../replay/execution.ts";

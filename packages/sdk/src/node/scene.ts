@@ -6,7 +6,7 @@ import {
   handOver,
   isTerminal,
 } from "@engine/contract";
-import type { Delta, RunningExecution, TaskServices } from "../replay/port.ts";
+import type { Budget, Delta, RunningExecution, TaskServices } from "../replay/port.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { memoryServices } from "../testing/memory-services.ts";
 import type { AnyWorkflow } from "../workflow.ts";
@@ -15,6 +15,7 @@ import { ManualClock } from "./manual-clock.ts";
 export interface SceneOptions {
   readonly limits?: Partial<ExecutionLimits>;
   readonly services?: Partial<TaskServices>;
+  readonly budget?: Budget;
   /** What somebody outside does once everything waits; true when there was something to do. */
   readonly answer?: (scene: Scene) => boolean;
 }
@@ -64,6 +65,7 @@ export class Scene {
       },
       clock: () => this.clock.now,
       services: this.#services,
+      budget: options.budget,
       findWorkflow: (name) => byName.get(name),
       newId: () => `e${++this.#ids}`,
     });

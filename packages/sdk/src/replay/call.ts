@@ -5,6 +5,7 @@
  */
 import type { CallKind, StoredReference } from "@engine/contract";
 import type { OutputStorage, TaskContext, TaskOptions } from "../options.ts";
+import type { BodyRoom } from "./body-room.ts";
 import type { CallIds } from "./call-ids.ts";
 import type { RecordedCall } from "./journal.ts";
 import type { Host } from "./port.ts";
@@ -193,6 +194,8 @@ export class Call {
   waitedMs = 0;
   /** Its body has stopped waiting. */
   onRunsOn: (() => void) | undefined;
+  /** Of a task that requests resources: what its function has of them. */
+  room: BodyRoom | undefined;
   /** Tells running code that its result is no longer wanted. */
   onAbort: (() => void) | undefined;
   /** Its start is in the log or on the way there, and it has been set going here. */

@@ -36,6 +36,8 @@ export class Cancellation {
   readonly since: number;
   /** What of a call is still to do. */
   readonly #unwinding: Map<Call, Promise<void>> = new Map();
+  /** Bodies of tasks that have been told to stop and have not ended. */
+  readonly #stopping: Set<Promise<unknown>> = new Set();
   #isBodyOver = false;
   #isGraceOver = false;
   #isFinished = false;
@@ -55,7 +57,7 @@ export class Cancellation {
         if (core.combinators.has(call)) core.closeCombinator(call);
         else core.cancel(call);
       }
-      void Promise.all(this.#unwinding.values()).then(() => this.#waitForBody());
+      void Promise.all(this.#unwinding.values()).then(() => this.#waitForBodies());
       this.#finishSoon();
     });
   }
@@ -65,6 +67,7 @@ export class Cancellation {
    * body knows, it must not have an outcome, for then its body never runs again (I4).
    */
   giveUp(call: Call, record: () => void): void {
+    if (call.bodySettled) this.#waitFor(call.bodySettled);
     const reached = call.reach?.();
     if (!reached && this.#below(call).length === 0) {
       record();
@@ -101,18 +104,27 @@ export class Cancellation {
     this.#unwinding.set(call, over.then(forget));
   }
 
+  /** What is recorded as cancelled has ended, if it ends at all. */
+  #waitFor(body: Promise<unknown>): void {
+    this.#stopping.add(body);
+    void body.finally(() => {
+      this.#stopping.delete(body);
+      this.#finishSoon();
+    });
+  }
+
   #below({ id }: Call): Promise<void>[] {
     const inside = [...this.#unwinding].filter(([call]) => call.id.startsWith(`${id}/`));
     return inside.map(([, over]) => over);
   }
 
-  /** A body that goes on with something of its own gets the grace of a sibling. */
-  #waitForBody(): void {
-    const { host, limits } = this.#core.options;
+  /** Code that ignores its signal, or goes on with something of its own, is abandoned in the end. */
+  #waitForBodies(): void {
+    const { host, limits, cancel_grace = limits.sibling_grace } = this.#core.options;
     host.setTimer(() => {
       this.#isGraceOver = true;
       this.#finishSoon();
-    }, limits.sibling_grace * 1000);
+    }, cancel_grace * 1000);
   }
 
   #finishSoon(): void {
@@ -122,7 +134,8 @@ export class Cancellation {
   #finish(): void {
     const core = this.#core;
     if (this.#isFinished || core.isStopped || core.isDoomed || !core.isLive) return;
-    if (this.#unwinding.size > 0 || !(this.#isBodyOver || this.#isGraceOver)) return;
+    if (this.#unwinding.size > 0) return;
+    if (!this.#isGraceOver && !(this.#isBodyOver && this.#stopping.size === 0)) return;
     this.#isFinished = true;
     // Calls made while it unwound never began; those that did are recorded by now.
     core.isBodyOver = true;

@@ -410,8 +410,7 @@ export class Core {
   /** An outcome recorded inside a task: no order binds it, so the call settles at once. */
   replayNested(call: Call, event: Event): void {
     call.isConcluded = true;
-    const fetched = this.#settleWith(call, event);
-    if (fetched) void fetched;
+    void this.#settleWith(call, event);
   }
 
   #replayOutcome(event: Event): undefined | Promise<void> {

@@ -1,4 +1,4 @@
-import type { ExecutionPort, Host, TaskServices } from "./port.ts";
+import type { Budget, ExecutionPort, Host, TaskServices } from "./port.ts";
 
 /**
  * The port as the core calls it: what others do on its behalf must not look like the doing of the
@@ -6,7 +6,7 @@ import type { ExecutionPort, Host, TaskServices } from "./port.ts";
  */
 export function outside(port: ExecutionPort, host: Host): ExecutionPort {
   const out = <T>(run: () => T): T => host.runInScope(undefined, run);
-  const { services } = port;
+  const { services, budget } = port;
   const guarded: TaskServices = {
     lookUp: (key) => out(() => services.lookUp(key)),
     keep: (key, text, ttl_ms) => out(() => services.keep(key, text, ttl_ms)),
@@ -15,8 +15,14 @@ export function outside(port: ExecutionPort, host: Host): ExecutionPort {
     secrets: (task, names) => out(() => services.secrets(task, names)),
     configs: (task, names) => out(() => services.configs(task, names)),
   };
+  const guardedBudget: Budget | undefined = budget && {
+    reserve: (call, requests) => out(() => budget.reserve(call, requests)),
+    retake: (call, requests) => out(() => budget.retake(call, requests)),
+    release: (call) => out(() => budget.release(call)),
+  };
   return {
     services: guarded,
+    budget: guardedBudget,
     // Always sent from a turn of its own, which belongs to nobody.
     checkpoint: (delta) => port.checkpoint(delta),
     progress: (item) => out(() => port.progress(item)),

@@ -15,6 +15,13 @@ interface ParkingOptions {
   readonly isHeld: boolean;
 }
 
+/** A body that waits for leave to start. */
+interface Held {
+  readonly goOn: () => void;
+  /** It waits for resources, and not for the hold to end. */
+  readonly isCrowdedOut: boolean;
+}
+
 /** A task between two attempts. */
 interface Rest {
   readonly until: number;
@@ -33,8 +40,7 @@ export class Parking {
   readonly #options: ParkingOptions;
   readonly #waits: Set<Call> = new Set();
   readonly #rests: Map<Call, Rest> = new Map();
-  /** Bodies that wait for leave to start. */
-  readonly #held: Map<Call, () => void> = new Map();
+  readonly #held: Map<Call, Held> = new Map();
   #isHeld: boolean;
 
   constructor(options: ParkingOptions) {
@@ -46,12 +52,17 @@ export class Parking {
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (isHeld) this.soon();
-    else for (const goOn of [...this.#held.values()]) goOn();
+    else for (const { goOn, isCrowdedOut } of [...this.#held.values()]) if (!isCrowdedOut) goOn();
   }
 
   /** Asked before a body starts. Undefined: now. */
   leaveToStart(call: Call): Promise<void> | undefined {
     return this.#isHeld ? this.#keepBack(call) : undefined;
+  }
+
+  /** A body waits for its turn to have what it requests: that it has to wait here is no wait of its own. */
+  untilTurn(call: Call, turn: Promise<void>): Promise<void> {
+    return this.#keepBack(call, turn);
   }
 
   /** A body of the user's, or a short wait that keeps its slot, begins. */
@@ -77,6 +88,7 @@ export class Parking {
     this.#rests.get(call)?.cancelTimer();
     this.#rests.delete(call);
     if (this.#held.delete(call)) this.#countAbove(call, -1);
+    call.room?.leave();
     if (this.#waits.delete(call)) this.#countAbove(call, -1);
   }
 
@@ -138,8 +150,8 @@ export class Parking {
     );
   }
 
-  #keepBack(call: Call): Promise<void> {
-    return new Promise((resolve) => {
+  #keepBack(call: Call, turn?: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
       const { isRunning } = call;
       const goOn = () => {
         if (!this.#held.delete(call)) return;
@@ -154,7 +166,8 @@ export class Parking {
       }
       // Whoever gives it up need not give it time: no code of it runs.
       call.isWait = true;
-      this.#held.set(call, goOn);
+      this.#held.set(call, { goOn, isCrowdedOut: turn !== undefined });
+      turn?.then(goOn, reject);
       this.#countAbove(call, 1);
       this.soon();
     });
@@ -177,10 +190,12 @@ export class Parking {
       if (before === 0) {
         this.active--;
         c.waitingSince = now;
+        c.room?.lend();
       } else if (c.openWaits === 0) {
         this.active++;
         c.waitedMs += now - (c.waitingSince ?? now);
         c.waitingSince = undefined;
+        c.room?.takeBack();
         c.onRunsOn?.();
       }
     }

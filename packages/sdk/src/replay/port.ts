@@ -12,6 +12,7 @@ import type {
   ProgressItem,
   State,
   StoredReference,
+  TaskRequests,
   Wait,
 } from "@engine/contract";
 
@@ -84,8 +85,23 @@ export interface TaskServices {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
+/** What a worker has for functions of tasks that request resources (RES-4). */
+export interface Budget {
+  /**
+   * Resolves once there is room for the function of a call, which then has it. Requests are served in
+   * the order in which they come. Rejects when there will never be as much.
+   */
+  reserve(task_call_id: string, requests: TaskRequests): Promise<void>;
+  /** Gives the function of a call its room again at once, whether there is some left or not. */
+  retake(task_call_id: string, requests: TaskRequests): void;
+  /** Ends what a call has or waits for; of a call without either nothing happens. */
+  release(task_call_id: string): void;
+}
+
 export interface ExecutionPort {
   readonly services: TaskServices;
+  /** Without one, as in a local run, no function waits for resources. */
+  readonly budget?: Budget | undefined;
   /**
    * Makes a delta durable. One call at a time per execution. Retries network trouble by itself and
    * settles when the answer is certain; rejecting stops the copy as if it were stale.
@@ -145,6 +161,8 @@ export interface RunOptions {
   readonly history: readonly Event[];
   readonly limits: ExecutionLimits;
   readonly listen: boolean;
+  /** Seconds that bodies get to end after a cancel; default: those of a sibling (DSP-9). */
+  readonly cancel_grace?: number;
   /** Begins held, as {@link RunningExecution.hold} says. */
   readonly hold?: boolean;
   readonly port: ExecutionPort;

@@ -26,6 +26,7 @@ import {
   needsProvisions,
   type Provisions,
 } from "./task-provisions.ts";
+import { taskRoom } from "./task-room.ts";
 import { countsBefore, type Reached, reached, unwound, withRollback } from "./task-steps.ts";
 import { within } from "./within.ts";
 
@@ -79,6 +80,7 @@ export class TaskAttempts {
 
   async run(): Promise<void> {
     this.#core.parking.enter(this.#call);
+    this.#call.room = taskRoom(this.#call, this.#task, this.#core.options.port.budget);
     const invalid = this.#task.options.input && (await this.#checkInput());
     if (invalid) return this.#fail(invalid);
     const steps = this.#call.recorded?.steps ?? [];
@@ -316,6 +318,8 @@ export class TaskAttempts {
   }
 
   async #attempt(attempt: number): Promise<Result> {
+    const turn = this.#call.room?.enter();
+    if (turn) await this.#core.parking.untilTurn(this.#call, turn);
     const missing = await this.#provide(attempt);
     if (missing) return { failure: missing };
     const held = this.#core.parking.leaveToStart(this.#call);
@@ -328,12 +332,15 @@ export class TaskAttempts {
     const { timeout, output: schema } = this.#task.options;
     const context = this.#context(attempt, null);
     const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
-    if (timeoutMs === undefined)
-      return this.#checked(await this.#run(context, this.#task.fn), schema, attempt);
-
-    const message = `attempt ${attempt} of ${this.#task.name} took longer than its timeout of ${typeof timeout === "number" ? `${timeout}ms` : timeout}`;
-    const result = await this.#runFor(timeoutMs, context, this.#task.fn, message);
-    return this.#checked(result, schema, attempt);
+    const { name, fn } = this.#task;
+    const late = () =>
+      `attempt ${attempt} of ${name} took longer than its timeout of ${typeof timeout === "number" ? `${timeout}ms` : timeout}`;
+    const running =
+      timeoutMs === undefined
+        ? this.#run(context, fn)
+        : this.#runFor(timeoutMs, context, fn, late());
+    this.#call.room?.started(this.#call.bodySettled);
+    return this.#checked(await running, schema, attempt);
   }
 
   /**

@@ -27,8 +27,10 @@ import {
   parseDuration,
   takeOver,
 } from "@engine/contract";
+import { refusedCallInput } from "../call-input.ts";
 import { startExecution } from "../replay/execution.ts";
 import type {
+  Budget,
   CheckpointReply,
   Delta,
   ExecutionPort,
@@ -45,6 +47,8 @@ export interface MemoryEngineOptions {
   /** The server's clock, milliseconds since 1970. */
   readonly clock: () => number;
   readonly services: TaskServices;
+  /** Without one no task waits for what it requests. */
+  readonly budget?: Budget | undefined;
   readonly findWorkflow: (qualifiedName: string) => AnyWorkflow | undefined;
   readonly newId: () => string;
   readonly seed?: () => string;
@@ -277,6 +281,7 @@ export class MemoryEngine {
   #portFor(execution_id: string, copyOf: () => Copy): ExecutionPort {
     return {
       services: this.#options.services,
+      budget: this.#options.budget,
       checkpoint: async (delta) => {
         await this.onDelta(execution_id, delta);
         let reply = this.#checkpoint(execution_id, delta, copyOf());
@@ -349,6 +354,9 @@ export class MemoryEngine {
     if (parent.depth + 1 > MAX_DEPTH) {
       return refused("DepthLimitError", `children are nested deeper than ${MAX_DEPTH}`);
     }
+    const input = encode(start.input, "input");
+    const failure = refusedCallInput(target, { task_call_id, input });
+    if (failure) return { kind: "refused", failure };
     const { execution_id, depth } = parent;
     const fresh: NewExecution = {
       ...this.#fresh(target, start.input),

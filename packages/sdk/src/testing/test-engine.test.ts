@@ -12,6 +12,7 @@ import {
   uuid,
   workflow,
 } from "../index.ts";
+import type { StandardSchema } from "../standard-schema.ts";
 import { type TaskRun, type TestEngine, testEngine } from "./index.ts";
 
 const charge = task({ name: "charge" }, async (cents: number) => ({ receipt: `r${cents}` }));
@@ -196,6 +197,44 @@ test("EXE-6 children run in the same engine, and a cancel goes down to them", as
   expect(engine.get(child).cancelled).toBe(true);
   const asked = engine.events("mine").find(({ type }) => type === "WORKFLOW_CANCELLING");
   expect(asked?.meta).toMatchObject({ cause: "request", reason: "enough" });
+});
+
+/** A schema that takes what `isFine` says, as a library makes it. */
+function schemaOf(
+  vendor: string,
+  isFine: (value: unknown) => boolean,
+  issue: { readonly code?: string } = {},
+): StandardSchema<unknown> {
+  const issues = [{ message: "expected a number", path: ["items", 2, "sku"], ...issue }];
+  const validate = (value: unknown) => (isFine(value) ? { value } : { issues });
+  return { "~standard": { version: 1, vendor, validate } };
+}
+
+test.each([
+  ["by itself, before there is one, when a server would have refused it", "zod", {}, false],
+  ["with the child when a server cannot read the schema", "another", {}, true],
+  ["with the child when a function in the schema refuses it", "zod", { code: "custom" }, true],
+])("EXE-83 a call whose input its child refuses fails %s", async (_, vendor, issue, hasChild) => {
+  const input = schemaOf(vendor, (value) => value === 1, issue);
+  const child = workflow({ name: "child", input }, async () => "ran");
+  const parent = workflow({ name: "parent" }, async () => {
+    const [refused] = await parallel([() => call(child, "no")], { settle: true });
+    return [refused, await call(child, 1)];
+  });
+  const engine = testEngine({ alwaysReplay: true });
+  const { output } = await engine.run(parent);
+  const own = {
+    type: "InvalidInputError",
+    code: "invalid_input",
+    retryable: false,
+    message: "call of default/child: input.items[2].sku: expected a number",
+    details: { issues: [{ path: "input.items[2].sku", message: "expected a number" }] },
+    task_call_id: "parallel~1/call~1",
+  };
+  const ofChild = { type: "ChildFailedError", cause: { type: "InvalidInputError" } };
+  const failure = hasChild ? ofChild : own;
+  expect(output).toMatchObject([{ status: "rejected", failure }, "ran"]);
+  expect(engine.get("e2")).toMatchObject(hasChild ? { failed: true } : { output: "ran" });
 });
 
 test("EXE-6 a mock replaces the function of a task and of its copies until it is taken back", async () => {

@@ -10,6 +10,7 @@ import type { CallExpression, Node } from "oxc-parser";
 import { propertyName } from "./binding.ts";
 import { type Evaluated, evaluate } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
+import { packageIssues } from "./requests-option.ts";
 import { resolve, sdkExport, type Target, unwrap } from "./resolve.ts";
 import { scheduleBuilderOf } from "./schedule-option.ts";
 import type { SourceGraph } from "./source-graph.ts";
@@ -26,6 +27,7 @@ export interface ReadOptions {
   readonly durability?: unknown;
   readonly runner?: unknown;
   readonly runnerOptions?: unknown;
+  readonly requests?: unknown;
   readonly schedule?: unknown;
   readonly secrets?: unknown;
   readonly configs?: unknown;
@@ -88,7 +90,9 @@ export function readDefinition(
     findings.push({ rule: "invalid_option", message, place: options, path: "" });
   }
   const check = owner === "workflow" ? checkWorkflowOptions : checkTaskOptions;
-  for (const issue of check(values ?? {}, functionName)) {
+  const issues = check(values ?? {}, functionName);
+  if (owner === "workflow") issues.push(...packageIssues(values?.["requests"]));
+  for (const issue of issues) {
     if (isWhole || issue.rule !== "missing_name") {
       findings.push(optionFinding(issue, place, evaluated));
     }

@@ -391,6 +391,26 @@ test("files whose imports only bring types need not be sent", () => {
   ).toEqual(["default/w:"]);
 });
 
+test("EXE-61 a file sent for its types only gives types: its workflows are another registration's", () => {
+  const main = `${SDK}
+    import type { Order } from "./other.ts";
+    export type { Total } from "./other.ts";
+    export const w = workflow({ name: "w" }, async (order: Order) => order.id);`;
+  const other = `${SDK}
+    import { gone } from "./not-sent.ts";
+    export interface Order { id: string }
+    export type Total = number;
+    export const a = workflow({ name: "a" }, async () => gone());`;
+  expect(read(main, ["other.ts", other])).toEqual(["default/w:"]);
+  expect(extract(main, ["other.ts", other]).workflows[0]?.input_schema).toMatchObject({
+    properties: { id: { type: "string" } },
+  });
+  const running = main.replace("export type { Total }", "export { a }");
+  expect(issuesOf(running, ["other.ts", other])).toEqual([
+    'other.ts:3:26 unresolved_import "./not-sent.ts"',
+  ]);
+});
+
 test("files that are not programs may be sent, and are not read", () => {
   expect(
     read(

@@ -56,8 +56,11 @@ function extractFrom(graph: SourceGraph): Extraction {
   const exported = exportedNodes(graph);
   const readTasks = createTaskReader(graph);
   const readSchemas = createSchemaReader(graph);
+  // What a file sent for its types defines is registered with a file that runs it.
   const definitions = graph.modules.flatMap((module) =>
-    workflowCalls(graph, module).map((node) => readDefinition(graph, "workflow", { module, node })),
+    workflowCalls(graph, module)
+      .filter((node) => graph.running.has(module) || exported.has(node))
+      .map((node) => readDefinition(graph, "workflow", { module, node })),
   );
   const firstOf = new Map<string, Place>();
   const nameOf = new Map(definitions.map((each) => [each.place.node as Node, qualifiedName(each)]));

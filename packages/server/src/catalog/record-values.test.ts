@@ -53,6 +53,7 @@ test("EXE-61 a workflow is read with its options, its tasks and the text above i
           sensitive: true,
           secrets: ["STRIPE_KEY"],
           configs: ["region"],
+          requests: null,
         },
         {
           name: "ship",
@@ -62,6 +63,7 @@ test("EXE-61 a workflow is read with its options, its tasks and the text above i
           sensitive: false,
           secrets: [],
           configs: [],
+          requests: null,
         },
       ],
       input_schema: {
@@ -76,6 +78,7 @@ test("EXE-61 a workflow is read with its options, its tasks and the text above i
       timeout_seconds: 5400,
       runner: null,
       runner_options: null,
+      requests: null,
       schedule: null,
       secrets: ["A", "B"],
       configs: ["c"],
@@ -112,6 +115,7 @@ test("a workflow without options has the defaults", () => {
       timeout_seconds: null,
       runner: null,
       runner_options: null,
+      requests: null,
       schedule: null,
       secrets: [],
       configs: [],
@@ -134,6 +138,7 @@ test("EXE-61 the copies of a task count once, with what any of them may use or d
     sensitive: true,
     secrets: ["A", "B"],
     configs: ["c"],
+    requests: null,
   });
 });
 

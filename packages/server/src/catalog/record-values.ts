@@ -1,10 +1,13 @@
 import {
   type ExtractedWorkflow,
+  largestRequests,
   parseDuration,
   type Risk,
   Runner,
   type RunnerOptions,
+  resourceRequests,
   type TaskRecord,
+  taskRequests,
 } from "@engine/contract";
 import type { ReadOptions } from "./definition.ts";
 import { declaredSchedule } from "./schedule-option.ts";
@@ -19,6 +22,7 @@ type WorkflowValues = Pick<
   | "timeout_seconds"
   | "runner"
   | "runner_options"
+  | "requests"
   | "schedule"
   | "secrets"
   | "configs"
@@ -32,6 +36,7 @@ export function workflowValues(options: ReadOptions): WorkflowValues {
     timeout_seconds: timeout === undefined ? null : timeout / 1000,
     runner: Runner.safeParse(options.runner).data ?? null,
     runner_options: runnerOptions(options.runnerOptions),
+    requests: resourceRequests(options.requests),
     schedule: declaredSchedule(options.schedule),
     secrets: names([options.secrets]),
     configs: names([options.configs]),
@@ -62,6 +67,7 @@ export function taskValues(
     sensitive: variants.some(({ sensitive }) => sensitive === true),
     secrets: names(variants.map(({ secrets }) => secrets)),
     configs: names(variants.map(({ configs }) => configs)),
+    requests: largestRequests(variants.map(({ requests }) => taskRequests(requests))),
   };
 }
 

@@ -15,6 +15,8 @@ export interface SourceGraph {
   /** The entry first, then the other files by path, so that equal content gives an equal record. */
   readonly modules: readonly SourceModule[];
   readonly entry: SourceModule;
+  /** Those that run with the entry. The others were sent for their types. */
+  readonly running: ReadonlySet<SourceModule>;
   exportsOf(module: SourceModule): ModuleExports;
   /** Counts steps of following and evaluating; throws {@link TooIntricate} when they are too many. */
   spend(steps: number): void;
@@ -58,9 +60,22 @@ export function sourceGraph(entry: string, files: readonly SourceFile[]): GraphR
   others.sort((a, b) => (a.path < b.path ? -1 : 1));
   let left = 100_000 + 10 * files.reduce((length, { source }) => length + source.length, 0);
   const exported = new Map<SourceModule, ModuleExports>();
+  const importedBy: SourceGraph["importedBy"] = (module, specifier) => {
+    const path = candidatePaths(module.path, specifier).find((each) => paths.has(each));
+    return path === undefined ? undefined : (byPath.get(path) ?? "unread");
+  };
+  const running = new Set([entryModule]);
+  // Files are added while they are walked.
+  for (const module of running) {
+    for (const { specifier } of localImports(module)) {
+      const next = importedBy(module, specifier);
+      if (typeof next === "object") running.add(next);
+    }
+  }
   const graph: SourceGraph = {
     entry: entryModule,
     modules: [entryModule, ...others],
+    running,
     exportsOf(module) {
       const known = exported.get(module) ?? moduleExports(module);
       exported.set(module, known);
@@ -70,12 +85,9 @@ export function sourceGraph(entry: string, files: readonly SourceFile[]): GraphR
       left -= steps;
       if (left < 0) throw new TooIntricate();
     },
-    importedBy(module, specifier) {
-      const path = candidatePaths(module.path, specifier).find((each) => paths.has(each));
-      return path === undefined ? undefined : (byPath.get(path) ?? "unread");
-    },
+    importedBy,
   };
-  return { graph, issues: graph.modules.flatMap((module) => unresolvedImports(graph, module)) };
+  return { graph, issues: [...running].flatMap((module) => unresolvedImports(graph, module)) };
 }
 
 function unresolvedImports(graph: SourceGraph, module: SourceModule): SourceIssue[] {
@@ -113,7 +125,7 @@ function localImports(module: SourceModule): { specifier: string; node: Node }[]
   return found.filter(({ specifier }) => isLocalSpecifier(specifier));
 }
 
-/** Bundlers drop a TypeScript import whose names are used as types only, so its file is not sent. */
+/** Bundlers drop a TypeScript import whose names are used as types only, so its file never runs. */
 function isValueImport(statement: ImportDeclaration, module: SourceModule): boolean {
   if (statement.importKind === "type") return false;
   if (statement.specifiers.length === 0) return true;

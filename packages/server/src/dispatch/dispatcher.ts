@@ -28,6 +28,7 @@ import {
   type Entry,
   type Group,
 } from "./dispatch-queue.ts";
+import { needs } from "./fits.ts";
 import { type Dispatchable, gate, type WaitReason } from "./gate.ts";
 
 interface Parts {
@@ -37,6 +38,8 @@ interface Parts {
   readonly catalog: Catalog;
   readonly progress: ProgressHub;
   readonly replicas: Pick<Replicas, "isLive" | "me">;
+  /** Reads again what the store says of a session that is not as this server thought. */
+  readonly lookAgain: (session: Session) => Promise<void>;
 }
 
 /** Waiting executions that are kept in memory; more wait in the store alone. */
@@ -313,8 +316,12 @@ export class Dispatcher {
       const { changed, wrote } = await this.#claim(session, wanted, () => session.isReady);
       this.#leftToOthers.delete(entry.execution_id);
       if (wrote) this.#send(session, changed);
-      // This worker went away meanwhile. Had somebody been faster, it would not wait any more.
-      else if (isQueued(changed.row)) this.#enqueue(queuedOf(changed.row));
+      // Had somebody been faster, it would not wait any more: the worker cannot have it, whatever is
+      // thought here. Until that is known, it would be chosen again and again.
+      else if (isQueued(changed.row)) {
+        if (session.isReady) await this.#parts.lookAgain(session);
+        this.#enqueue(queuedOf(changed.row));
+      }
     } catch (error) {
       // The row is as it was; the safety tick finds it again.
       this.#failed(`could not claim execution ${entry.execution_id}`, error);
@@ -410,7 +417,7 @@ const WAIT_WORDS: Readonly<Record<WaitReason, (requirements: Requirements | null
   required_worker: (it) =>
     `worker ${it?.worker}, which it must have, is not connected or lacks what it needs; start it`,
   no_matching_worker: (it) =>
-    `no connected worker has what it needs (${Object.keys(it ?? {}).join(", ")}); start one that does`,
+    `no connected worker has what it needs (${needs(it).join(", ")}); start one that does`,
   workers_unavailable: () =>
     "the workers that match are paused, draining or unhealthy; resume one, or start another",
   workers_full: () => "the workers that match are full; add slots or workers",

@@ -2,12 +2,13 @@
  * Whether a worker can have an execution at all: what it must be (name, runner) and what it must have
  * room for (RES-2). Pure, and the same for the gate, its answers to "why", and the search for others.
  */
-import type {
-  Requirements,
-  ResourceRequests,
-  Runner,
-  WorkerPackage,
-  WorkerResources,
+import {
+  parsePackageRequest,
+  type Requirements,
+  type ResourceRequests,
+  type Runner,
+  type WorkerPackage,
+  type WorkerResources,
 } from "@engine/contract";
 import { satisfies } from "semver";
 
@@ -26,19 +27,26 @@ export function lacks(
   { worker, runners, resources, packages }: Capabilities,
 ): string | undefined {
   if (!requirements) return undefined;
-  const { worker: required, runner, requests } = requirements;
+  const { worker: required, runner, requests = {}, totals = {} } = requirements;
   if (required !== undefined && required !== worker) return `worker ${required}`;
   if (runner !== undefined && !runners.includes(runner)) return `runner ${runner}`;
-  if (!requests) return undefined;
   const missing = requests.packages?.find((wanted) => !hasPackage(packages, wanted));
   if (missing !== undefined) return `package ${missing}`;
   if (!resources) return undefined;
-  return lacksAmount(requests, {
-    cpu: resources.cpu_total,
-    memory: resources.memory_total,
-    disk: resources.disk_total,
-    gpu: resources.gpus.length,
-  });
+  const all = allOf(resources);
+  return lacksAmount(requests, all) ?? lacksAmount(totals, all);
+}
+
+/** What a worker must have for these, in words. */
+export function needs(requirements: Requirements | null): string[] {
+  const { runner, requests = {}, totals = {} } = requirements ?? {};
+  const packages = requests.packages ?? [];
+  return [
+    ...(runner === undefined ? [] : [`runner ${runner}`]),
+    ...amountsOf(requests).map(([resource, amount]) => `${resource} ${amount}`),
+    ...packages.map((wanted) => `package ${wanted}`),
+    ...amountsOf(totals).map(([resource, amount]) => `${resource} ${amount} for a task of it`),
+  ];
 }
 
 /**
@@ -51,12 +59,7 @@ export function lacksRoom(
   reservations: Iterable<Requirements>,
 ): string | undefined {
   if (!requests || !resources) return undefined;
-  const left = {
-    cpu: resources.cpu_total,
-    memory: resources.memory_total,
-    disk: resources.disk_total,
-    gpu: resources.gpus.length,
-  };
+  const left = allOf(resources);
   for (const { requests: held = {} } of reservations) {
     left.cpu -= held.cpu ?? 0;
     left.memory -= held.memory ?? 0;
@@ -71,19 +74,33 @@ export function lacksRoom(
   });
 }
 
-type Amounts = Readonly<Record<"cpu" | "memory" | "disk" | "gpu", number>>;
+const RESOURCES = ["cpu", "memory", "disk", "gpu"] as const;
+type Resource = (typeof RESOURCES)[number];
+type Amounts = Record<Resource, number>;
+
+function allOf({ cpu_total, memory_total, disk_total, gpus }: WorkerResources): Amounts {
+  return { cpu: cpu_total, memory: memory_total, disk: disk_total, gpu: gpus.length };
+}
+
+function amountsOf(requests: ResourceRequests): (readonly [Resource, number])[] {
+  return RESOURCES.flatMap((resource) => {
+    const amount = requests[resource];
+    return amount === undefined ? [] : [[resource, amount] as const];
+  });
+}
 
 function lacksAmount(requests: ResourceRequests, has: Amounts): string | undefined {
-  for (const resource of ["cpu", "memory", "disk", "gpu"] as const) {
+  for (const resource of RESOURCES) {
     const wanted = requests[resource];
-    if (wanted !== undefined && wanted > has[resource]) return resource;
+    // Fractions of cores add up to a little more or less than they should.
+    if (wanted !== undefined && wanted > has[resource] + 1e-9) return resource;
   }
   return undefined;
 }
 
-/** `name` or `name@<semver range>`; a scope's `@` begins the name. */
 function hasPackage(packages: readonly WorkerPackage[], wanted: string): boolean {
-  const at = wanted.lastIndexOf("@");
-  const [name, range] = at > 0 ? [wanted.slice(0, at), wanted.slice(at + 1)] : [wanted, "*"];
-  return packages.some((one) => one.name === name && satisfies(one.version, range));
+  const { name, range } = parsePackageRequest(wanted) ?? { name: wanted, range: undefined };
+  return packages.some(
+    (one) => one.name === name && (range === undefined || satisfies(one.version, range)),
+  );
 }

@@ -33,6 +33,7 @@ export function toSummary(row: ExecutionRow): ExecutionSummary {
     priority: row.priority,
     parent_id: row.parent_id,
     parent_call_id: row.parent_call_id,
+    schedule: row.schedule,
     forked_from: row.forked_from,
     created_at: formatInstant(row.created_at),
     started_at: instant(row.started_at),

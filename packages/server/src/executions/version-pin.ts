@@ -1,4 +1,9 @@
-import type { NewExecution, Requirements, WorkflowRecord } from "@engine/contract";
+import {
+  largestRequests,
+  type NewExecution,
+  type Requirements,
+  type WorkflowRecord,
+} from "@engine/contract";
 import type { StoredVersion } from "@engine/store";
 
 /** What a fresh execution takes over from the version it is pinned to. */
@@ -29,8 +34,15 @@ export function pinTo({ record, module_hash }: StoredVersion): VersionPin {
 }
 
 /** What the version needs of a worker; taken once, at creation (DSP-2). */
-function requirementsOf({ runner, runner_options }: WorkflowRecord): Requirements | null {
+function requirementsOf(record: WorkflowRecord): Requirements | null {
+  const { runner, runner_options, requests, tasks } = record;
   const memory_mb = runner_options?.memory_mb;
-  if (runner === null) return null;
-  return { runner, ...(memory_mb !== undefined && { memory_mb }) };
+  const totals = largestRequests(tasks.map((task) => task.requests));
+  if (runner === null && requests === null && totals === null) return null;
+  return {
+    ...(runner !== null && { runner }),
+    ...(runner !== null && memory_mb !== undefined && { memory_mb }),
+    ...(requests !== null && { requests }),
+    ...(totals !== null && { totals }),
+  };
 }

@@ -1,11 +1,50 @@
-/** Turns frames that are pushed into frames that are pulled, for as long as the stream is open. */
-export class FrameQueue<Frame> {
-  readonly #frames: Frame[] = [];
+import { type SseFrame, sseText } from "@engine/contract";
+import type { EncodedFrame } from "../http/reply.ts";
+import type { Backlog } from "../workers/worker-stream.ts";
+
+/** More than this unsent, and a worker gets nothing more until it has caught up (WRK-7). */
+const FULL_FRAMES = 1_000;
+const FULL_BYTES = 4 * 1024 * 1024;
+/** Whoever is that far behind does not read any more. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+interface Unsent extends EncodedFrame {
+  readonly bytes: number;
+}
+
+/**
+ * Turns frames that are pushed into frames that are pulled, for as long as the stream is open. They
+ * wait as text: what they weigh is what the worker has still to be sent.
+ */
+export class FrameQueue implements Backlog {
+  readonly #frames: Unsent[] = [];
+  readonly #overflow = new AbortController();
+  #bytes = 0;
   #isEnded = false;
   #wake: (() => void) | undefined;
+  #onRoom: (() => void) | undefined;
 
-  push(frame: Frame): void {
-    this.#frames.push(frame);
+  get isFull(): boolean {
+    return this.#frames.length > FULL_FRAMES || this.#bytes > FULL_BYTES;
+  }
+
+  /** Aborted when its reader is hopelessly behind: nothing that is unsent leaves any more. */
+  get overflow(): AbortSignal {
+    return this.#overflow.signal;
+  }
+
+  onRoom(then: () => void): void {
+    this.#onRoom = then;
+  }
+
+  /** @throws when the reader is hopelessly behind. */
+  push(frame: SseFrame): void {
+    const text = sseText(frame);
+    const bytes = Buffer.byteLength(text);
+    if (this.#bytes + bytes > MOST_BYTES) this.#giveUp();
+    this.overflow.throwIfAborted();
+    this.#frames.push({ text, bytes });
+    this.#bytes += bytes;
     this.#wake?.();
   }
 
@@ -15,15 +54,29 @@ export class FrameQueue<Frame> {
     this.#wake?.();
   }
 
-  async *frames(): AsyncGenerator<Frame, void, undefined> {
+  async *frames(): AsyncGenerator<EncodedFrame, void, undefined> {
     while (true) {
-      for (let next = this.#frames.shift(); next !== undefined; next = this.#frames.shift()) {
-        yield next;
-      }
+      for (let next = this.#shift(); next; next = this.#shift()) yield next;
       if (this.#isEnded) return;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
+  }
+
+  #giveUp(): void {
+    this.#frames.length = 0;
+    this.#bytes = 0;
+    this.#overflow.abort(new Error("more than 64 MiB are unsent: the reader does not keep up"));
+    this.end();
+  }
+
+  #shift(): Unsent | undefined {
+    const wasFull = this.isFull;
+    const next = this.#frames.shift();
+    if (!next) return undefined;
+    this.#bytes -= next.bytes;
+    if (wasFull && !this.isFull) this.#onRoom?.();
+    return next;
   }
 }

@@ -20,14 +20,14 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       return isNew ? answer(201, registered) : answer(200, registered);
     },
     connect: async ({ params, headers, body }, { signal }) => {
-      const queue = new FrameQueue<WorkerFrame>();
-      const connection = await workers.connect(ref(params.name, headers), body.running, (frame) =>
-        queue.push(frame),
-      );
+      const queue = new FrameQueue();
+      const onFrame = (frame: WorkerFrame) => queue.push(frame);
+      const session = ref(params.name, headers);
+      const connection = await workers.connect(session, body.running, onFrame, queue);
       void connection.closed.then(() => queue.end());
       signal.addEventListener("abort", () => connection.close(), { once: true });
       if (signal.aborted) connection.close();
-      return stream(queue.frames());
+      return stream(queue.frames(), { cut: queue.overflow });
     },
     poll: async ({ params, headers, body }, { signal }) => {
       const frames = await workers.poll(ref(params.name, headers), body, { signal });

@@ -98,6 +98,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       headers: { ...reply.getHeaders(), ...answered.headers },
       streams: binding.streams,
       pingTimer: binding.pingTimer,
+      cut: answered.cut,
       leave: () => call.leave(),
       refuse: (thrown) => binding.refuse(thrown, request),
     });

@@ -4,8 +4,13 @@ import type * as z from "zod";
 /** Header names are lower case; an undefined value is left out. */
 export type ReplyHeaders = Readonly<Record<string, string | undefined>>;
 
+/** A frame as it goes over the wire already. */
+export interface EncodedFrame {
+  readonly text: string;
+}
+
 /** A frame, or a comment as plain text. */
-export type StreamPart = SseFrame | string;
+export type StreamPart = SseFrame | EncodedFrame | string;
 
 /** The body as it goes over the wire already, under the media type that the table names. */
 export interface RawReply<Status extends number = number> {
@@ -18,6 +23,8 @@ export interface RawReply<Status extends number = number> {
 export interface StreamReply {
   readonly frames: AsyncIterable<StreamPart>;
   readonly headers?: ReplyHeaders | undefined;
+  /** Aborted to break the connection off, whatever is unsent. */
+  readonly cut?: AbortSignal | undefined;
 }
 
 /** An answer to every line of a request that stays open; always status 200. */
@@ -58,9 +65,9 @@ export function raw<Status extends number>(
  */
 export function stream(
   frames: AsyncIterable<StreamPart>,
-  options: { readonly headers?: ReplyHeaders } = {},
+  options: { readonly headers?: ReplyHeaders; readonly cut?: AbortSignal } = {},
 ): StreamReply {
-  return { frames, headers: options.headers };
+  return { frames, ...options };
 }
 
 /** Answers every line of the request by one line, in order, until either side ends it. */

@@ -32,7 +32,10 @@ interface Watched {
   timers(): number;
 }
 
-function watching(frames: (call: Call) => AsyncIterable<StreamPart>): Watched {
+function watching(
+  frames: (call: Call) => AsyncIterable<StreamPart>,
+  cut?: AbortSignal,
+): Watched {
   const timers = new Map<() => void, number>();
   const pingTimer: Repeat = (everyMs, run) => {
     timers.set(run, everyMs);
@@ -44,7 +47,11 @@ function watching(frames: (call: Call) => AsyncIterable<StreamPart>): Watched {
     routes,
     handlers: {
       watch: {
-        watch: (_, call) => stream(frames(call), { headers: { "x-engine-execution-id": "e1" } }),
+        watch: (_, call) =>
+          stream(frames(call), {
+            headers: { "x-engine-execution-id": "e1" },
+            ...(cut && { cut }),
+          }),
       },
     },
     log: { error: (fields) => void logged.push(fields) },
@@ -181,5 +188,34 @@ test("a reader that does not read holds the frames back", async () => {
   expect(made).toBe(before);
   expect(made).toBeGreaterThan(0);
   socket.destroy();
+  await app.close();
+});
+
+test("WRK-7 a stream that is cut off ends at once, although its reader never took what was sent", async () => {
+  const cut = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  let sent = 0;
+  const { app, streams } = watching(async function* () {
+    try {
+      for (; ; sent++) yield { event: "tick", data: "x".repeat(64 * 1024) };
+    } finally {
+      ended.resolve();
+    }
+  }, cut.signal);
+  const { port } = new URL(await app.listen({ host: "127.0.0.1", port: 0 }));
+  const reader = connect(Number(port), "127.0.0.1");
+  reader.write("GET /watch HTTP/1.1\r\nhost: x\r\n\r\n");
+  // It reads the head and nothing more.
+  await once(reader, "readable");
+  for (let before = -1; before < sent; await new Promise((next) => setTimeout(next, 20))) {
+    before = sent;
+  }
+  expect(streams.size).toBe(1);
+  cut.abort();
+  await ended.promise;
+  expect(streams.size).toBe(0);
+  reader.on("error", () => undefined);
+  reader.resume();
+  await once(reader, "close");
   await app.close();
 });

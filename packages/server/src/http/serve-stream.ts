@@ -11,6 +11,8 @@ export interface StreamOptions {
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
   readonly streams: OpenStreams;
   readonly pingTimer: Repeat;
+  /** Aborted to break the connection off, whatever is unsent. */
+  readonly cut?: AbortSignal | undefined;
   /** Aborts what the frames wait for. */
   readonly leave: () => void;
   /** Turns whatever the frames threw into what the reader may see, and logs defects. */
@@ -29,7 +31,7 @@ const GATHER_CHARACTERS = 64 * 1024;
 export function serveStream(
   response: ServerResponse,
   frames: AsyncIterable<StreamPart>,
-  { headers, streams, pingTimer, leave, refuse }: StreamOptions,
+  { headers, streams, pingTimer, cut, leave, refuse }: StreamOptions,
 ): void {
   const iterator = frames[Symbol.asyncIterator]();
   let isOpen = true;
@@ -40,6 +42,7 @@ export function serveStream(
 
   response.once("close", stop);
   const remove = streams.add(stop);
+  cut?.addEventListener("abort", breakOff, { once: true });
   const stopPings = pingTimer(PING_MS, () => {
     if (!isBlocked) gather(sseComment("ping"));
   });
@@ -48,7 +51,8 @@ export function serveStream(
   }
   response.writeHead(200);
   response.flushHeaders();
-  pull();
+  if (cut?.aborted) breakOff();
+  else pull();
 
   function pull(): void {
     if (!isOpen || isPulling || isBlocked || gathered.length >= GATHER_CHARACTERS) return;
@@ -64,7 +68,7 @@ export function serveStream(
       return;
     }
     const { value } = next;
-    gather(typeof value === "string" ? sseComment(value) : sseText(value));
+    gather(textOf(value));
     pull();
   }
 
@@ -114,6 +118,17 @@ export function serveStream(
     // Not waited for: a generator that waits for something returns only when that settles.
     iterator.return?.().catch(refuse);
   }
+
+  /** A reader that does not read would never get to the end. */
+  function breakOff(): void {
+    stop();
+    response.destroy();
+  }
+}
+
+function textOf(part: StreamPart): string {
+  if (typeof part === "string") return sseComment(part);
+  return "text" in part ? part.text : sseText(part);
 }
 
 const STREAM_HEADERS = {

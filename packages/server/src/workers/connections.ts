@@ -15,7 +15,7 @@ import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
 import type { Session } from "./session.ts";
-import { WorkerStream } from "./worker-stream.ts";
+import { type Backlog, WorkerStream } from "./worker-stream.ts";
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -25,6 +25,9 @@ interface Parts {
   readonly liveness: Liveness;
   readonly bus: Bus;
 }
+
+/** A poll is answered in this part of the time after which a silent worker is lost. */
+const POLLS_PER_SILENCE = 2;
 
 /** How frames reach workers: down a stream, or as answers to polls (WRK-7, WRK-10). */
 export class Connections {
@@ -39,12 +42,15 @@ export class Connections {
     session: Session,
     running: readonly Holding[],
     onFrame: (frame: WorkerFrame) => void,
+    backlog: Backlog | undefined,
   ): Promise<WorkerStream> {
     const { ports, liveness, bus, dispatcher } = this.#parts;
-    const stream = new WorkerStream(onFrame, (closed, cause) => {
+    const onClose = (closed: WorkerStream, cause: unknown) => {
       if (cause) ports.log.error({ err: cause, worker: session.worker }, "a stream broke");
       if (session.disconnected(closed, ports.clock())) liveness.disconnected(session);
-    });
+    };
+    const stream = new WorkerStream(onFrame, onClose, backlog);
+    backlog?.onRoom(() => dispatcher.wake());
     await this.#take(session, stream);
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);
@@ -91,7 +97,9 @@ export class Connections {
       this.#release(session, reconciled);
       session.ready(stream);
       dispatcher.wake();
-      const cancel = ports.setTimer(arrived.resolve, wait_seconds * 1000);
+      // While it waits, the worker has no reason to say anything else.
+      const longest = ports.config.workers.silence_timeout / POLLS_PER_SILENCE;
+      const cancel = ports.setTimer(arrived.resolve, Math.min(wait_seconds, longest) * 1000);
       signal?.addEventListener("abort", () => arrived.resolve(), { once: true });
       if (signal?.aborted) arrived.resolve();
       await arrived.promise;

@@ -97,6 +97,8 @@ export class Session implements Candidate {
   }
 
   get hasFreeSlot(): boolean {
+    // What it cannot be sent would only wait for it.
+    if (this.#stream?.isFull) return false;
     return this.slots === 0 || this.load < this.slots;
   }
 

@@ -1,20 +1,34 @@
 import type { WorkerConnection, WorkerFrame } from "@engine/contract";
 
+/** What of a stream has not left for the worker yet. */
+export interface Backlog {
+  /** So much that its worker counts as full (WRK-7). */
+  readonly isFull: boolean;
+  /** Calls back each time it is no longer full. */
+  onRoom(then: () => void): void;
+}
+
 /** The open stream of a session. What is sent before the welcome waits for it. */
 export class WorkerStream implements WorkerConnection {
   readonly closed: Promise<void>;
   readonly #onFrame: (frame: WorkerFrame) => void;
+  readonly #backlog: Backlog | undefined;
   readonly #onClose: (stream: WorkerStream, cause: unknown) => void;
   #settleClosed!: () => void;
   #waiting: WorkerFrame[] | undefined = [];
   #isClosed = false;
 
-  /** @param onClose Called once, with what a reader threw if that was why. */
+  /**
+   * @param onClose Called once, with what a reader threw if that was why.
+   * @param backlog Of a reader that may be slower than what it is sent.
+   */
   constructor(
     onFrame: (frame: WorkerFrame) => void,
     onClose: (stream: WorkerStream, cause: unknown) => void,
+    backlog?: Backlog,
   ) {
     this.#onFrame = onFrame;
+    this.#backlog = backlog;
     this.#onClose = onClose;
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
@@ -23,6 +37,10 @@ export class WorkerStream implements WorkerConnection {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  get isFull(): boolean {
+    return this.#backlog?.isFull ?? false;
   }
 
   /** Sends the first frames; what was sent before comes after them. */

@@ -45,6 +45,7 @@ import { release } from "./releases.ts";
 import { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 import { TaskServices } from "./task-services.ts";
+import type { Backlog } from "./worker-stream.ts";
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -102,6 +103,13 @@ export class Workers implements WorkerProtocol {
     }
   }
 
+  /** The store has refused what this server wanted of a session: takes over what it knows of it. */
+  async lookAgain({ id, worker }: Session): Promise<void> {
+    await this.#look(id);
+    const row = await this.#ports.store.findWorker(worker);
+    if (row) this.#sessions.desire(worker, row.desired_state);
+  }
+
   /** Does again what failed while the store was away. */
   retry(): Promise<void> {
     return this.#handOvers.retry();
@@ -127,12 +135,14 @@ export class Workers implements WorkerProtocol {
     return (await this.open(registration)).registered;
   }
 
+  /** @param backlog What of the frames has not left yet, where that may grow. */
   async connect(
     ref: SessionRef,
     running: readonly Holding[],
     onFrame: (frame: WorkerFrame) => void,
+    backlog?: Backlog,
   ): Promise<WorkerConnection> {
-    return this.#connections.connect(await this.#identify(ref), running, onFrame);
+    return this.#connections.connect(await this.#identify(ref), running, onFrame, backlog);
   }
 
   /** @param signal Aborted when nobody waits for the answer any more. */

@@ -1,6 +1,12 @@
 import { EngineError, type ProgressItem } from "@engine/contract";
 import type { CheckpointReply, Delta, ExecutionPort } from "@engine/sdk/node";
-import type { FromRunner, ServiceAnswer, ServiceRequest, TaskServices } from "./messages.ts";
+import type {
+  Budget,
+  FromRunner,
+  ServiceAnswer,
+  ServiceRequest,
+  TaskServices,
+} from "./messages.ts";
 
 export interface CopyPortOptions {
   readonly copy: number;
@@ -15,6 +21,7 @@ interface Asked {
 /** What the replay core of one copy sees of the world: messages to the main thread. */
 export class CopyPort implements ExecutionPort {
   readonly services: TaskServices;
+  readonly budget: Budget;
   readonly #options: CopyPortOptions;
   #isClosed = false;
   /** Answers the delta that is on its way. */
@@ -31,6 +38,11 @@ export class CopyPort implements ExecutionPort {
       loadValue: (...args) => this.#ask({ method: "loadValue", args }),
       secrets: (...args) => this.#ask({ method: "secrets", args }),
       configs: (...args) => this.#ask({ method: "configs", args }),
+    };
+    this.budget = {
+      reserve: (...args) => this.#ask({ method: "reserve", args }),
+      retake: (...args) => void this.#ask({ method: "retake", args }),
+      release: (...args) => void this.#ask({ method: "release", args }),
     };
   }
 

@@ -136,7 +136,7 @@ export class Executor {
   #begin(
     entry: Entry,
     workflow: AnyWorkflow,
-    { info, history, limits, listen }: StartMessage,
+    { info, history, limits, cancel_grace, listen }: StartMessage,
   ): void {
     const { port } = entry;
     const { host } = this.#options;
@@ -144,7 +144,8 @@ export class Executor {
     try {
       const events = eventsOf(history);
       if (events.at(-1)?.seq !== events.length) throw new Error("its log came with a gap");
-      const options: RunOptions = { info, history: events, limits, listen, hold, port, host };
+      const given = { info, limits, cancel_grace, listen, hold, port, host };
+      const options: RunOptions = { ...given, history: events };
       entry.execution = startExecution(workflow, options);
     } catch (error) {
       this.#giveBack(entry, error);

@@ -22,6 +22,8 @@ export interface StartMessage {
   /** The whole log. */
   readonly history: LogText;
   readonly limits: ExecutionLimits;
+  /** Seconds that bodies get to end after a cancel. */
+  readonly cancel_grace: number;
   readonly listen: boolean;
 }
 
@@ -35,14 +37,16 @@ export interface WakeMessage {
 }
 
 export type TaskServices = ExecutionPort["services"];
+export type Budget = NonNullable<ExecutionPort["budget"]>;
+export type Services = TaskServices & Budget;
 
-/** A call of {@link TaskServices}: the runner asks, the main thread does it. */
+/** A call of {@link Services}: the runner asks, the main thread does it. */
 export type ServiceRequest = {
-  [Method in keyof TaskServices]: {
+  [Method in keyof Services]: {
     readonly method: Method;
-    readonly args: Parameters<TaskServices[Method]>;
+    readonly args: Parameters<Services[Method]>;
   };
-}[keyof TaskServices];
+}[keyof Services];
 
 export type ServiceAnswer =
   | { readonly ok: true; readonly value: unknown }

@@ -206,9 +206,9 @@ export const asks = workflow({ name: "asks" }, async () => [await pid(), await p
   expect(after).not.toBe(before);
 });
 
-test("DSP-9 a task that ignores its cancel ends with its process", async () => {
+test("DSP-9 a task that ignores its cancel is abandoned after cancel_grace, and its process killed", async () => {
   const server = new FakeServer();
-  await using _worker = await startTestWorker(server, PROCESSES);
+  await using _worker = await startTestWorker(server, { ...PROCESSES, cancel_grace: 0.2 });
   const file = freshFile();
   const id = server.start("hangs", server.addModule(HANGS), { input: file });
   const [pid] = await pidsIn(file);

@@ -101,7 +101,7 @@ export class TypeNames {
     }
     const next = this.#graph.importedBy(module, source);
     if (typeof next !== "object") {
-      const reason = `uses ${name} of ${source}, which was not sent (a file imported for its types only is not)`;
+      const reason = `uses ${name} of ${source}, which was not sent`;
       return { kind: "unknown", reason };
     }
     return name === "*" ? { kind: "module", module: next } : this.exported(next, name, seen);
