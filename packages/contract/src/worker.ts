@@ -48,7 +48,7 @@ export type WorkerResources = z.infer<typeof WorkerResources>;
 export const WorkerPackage = z.strictObject({ name: z.string().min(1), version: z.string() });
 export type WorkerPackage = z.infer<typeof WorkerPackage>;
 
-export const ServiceName = z
+const ServiceName = z
   .string()
   .max(32)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lower-case words joined by hyphens");

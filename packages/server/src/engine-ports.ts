@@ -2,6 +2,7 @@ import type { Config } from "@engine/contract";
 import type { Store, ValueStore } from "@engine/store";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
+import type { RedactProgress } from "./progress/redact-progress.ts";
 import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 
 /** Calls back once after that many milliseconds; the answer cancels. */
@@ -29,6 +30,8 @@ export interface EnginePorts {
   readonly authorizeCall?: AuthorizeCall;
   /** Accounts of schedules are stored as given and not looked at when absent. */
   readonly authorizeSchedule?: AuthorizeSchedule;
+  /** Readers see progress as it was sent when absent. */
+  readonly redactProgress?: RedactProgress;
   readonly setTimer: SetTimer;
   readonly log: Log;
 }

@@ -22,6 +22,7 @@ import { resolveOutput } from "./values/resolve-output.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
+import { Repeats } from "./workers/repeats.ts";
 import type { Session } from "./workers/session.ts";
 import { Sessions } from "./workers/sessions.ts";
 import { Workers } from "./workers/workers.ts";
@@ -54,6 +55,8 @@ export function createEngine(ports: EnginePorts): Engine {
     setTimer,
     bus,
     replicas,
+    log,
+    redact: ports.redactProgress ?? ((items) => items),
     caughtUp: (execution_id, then) => followers.look(execution_id, then),
     tellOwner: (execution_id, on) => sessions.tellListening(execution_id, on),
   });
@@ -73,6 +76,7 @@ export function createEngine(ports: EnginePorts): Engine {
   const calls = new CallResolver({ ports, catalog });
   const handOvers = new HandOvers({ ports, commits });
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
+  const repeats = new Repeats({ ports, sessions });
   const workers: Workers = new Workers({
     ports,
     commits,
@@ -83,7 +87,9 @@ export function createEngine(ports: EnginePorts): Engine {
     calls,
     handOvers,
     liveness,
+    repeats,
     bus,
+    replicas,
   });
   const hasWorker = () => sessions.hasConnected(replicas);
   const executions = new Executions({

@@ -58,7 +58,7 @@ test("WRK-7 over 64 MiB unsent end the stream, and none of it leaves any more", 
   for (let n = 0; n < 63; n++) queue.push(large);
   expect(queue.overflow.aborted).toBe(false);
   const payload = "x".repeat(MIB);
-  await executions.signal({ execution_id, name: "one too many", payload, by: null });
+  await executions.signal({ execution_id, name: "too_many", payload, by: null });
   await connection.closed;
   expect(queue.overflow.aborted).toBe(true);
   expect(await pull(queue, 1)).toEqual(["the end"]);

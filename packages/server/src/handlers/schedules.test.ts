@@ -68,7 +68,9 @@ test("EXE-72 a schedule over HTTP, from its creation to its end", async () => {
   const triggered = await ask("/schedules/nightly/trigger");
   expect(triggered.statusCode).toBe(202);
   const { execution_id } = triggered.json<{ execution_id: string }>();
-  expect(triggered.json()).toMatchObject({ state: "CREATED", workflow: "hello" });
+  // EXE-78: its record says what started it.
+  const started = { state: "CREATED", workflow: "hello", schedule: "nightly" };
+  expect(triggered.json()).toMatchObject(started);
   expect(triggered.headers["location"]).toBe(`/workflows/default/hello/status/${execution_id}`);
   const history = await get("/schedules/nightly/history");
   expect(history.json()).toMatchObject({ items: [{ execution_id }], total: 1, limit: 50 });

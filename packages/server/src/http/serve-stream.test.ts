@@ -32,10 +32,7 @@ interface Watched {
   timers(): number;
 }
 
-function watching(
-  frames: (call: Call) => AsyncIterable<StreamPart>,
-  cut?: AbortSignal,
-): Watched {
+function watching(frames: (call: Call) => AsyncIterable<StreamPart>, cut?: AbortSignal): Watched {
   const timers = new Map<() => void, number>();
   const pingTimer: Repeat = (everyMs, run) => {
     timers.set(run, everyMs);

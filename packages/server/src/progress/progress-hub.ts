@@ -1,7 +1,9 @@
 import type { ProgressItem } from "@engine/contract";
 import type { SetTimer } from "../engine-ports.ts";
 import type { Bus } from "../replicas/bus.ts";
+import type { Log } from "../log.ts";
 import type { Replicas } from "../replicas/replicas.ts";
+import type { RedactProgress } from "./redact-progress.ts";
 
 export type ProgressReader = (item: ProgressItem) => void;
 
@@ -18,6 +20,8 @@ interface Parts {
   readonly setTimer: SetTimer;
   readonly bus: Bus;
   readonly replicas: Pick<Replicas, "onGone" | "hasPeers">;
+  readonly log: Log;
+  readonly redact: RedactProgress;
   /** Lets the readers of an execution catch up with what other servers committed, then goes on. */
   readonly caughtUp: (execution_id: string, then: () => void) => Promise<void>;
   /** Told when an execution begins to be watched, and when nobody does any more. */
@@ -88,11 +92,23 @@ export class ProgressHub {
   async #tell(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
     const readers = this.#channels.get(execution_id)?.readers;
     if (!readers) return;
+    const shown = this.#redacted(execution_id, items);
     const tell = () => {
-      for (const item of items) for (const reader of readers) reader(item);
+      for (const item of shown) for (const reader of readers) reader(item);
     };
     if (this.#parts.replicas.hasPeers) await this.#parts.caughtUp(execution_id, tell);
     else tell();
+  }
+
+  /** What may not be shown for certain is not shown (PRG-7). */
+  #redacted(execution_id: string, items: readonly ProgressItem[]): readonly ProgressItem[] {
+    try {
+      return this.#parts.redact(items, { execution_id });
+    } catch (error) {
+      const message = "progress values could not be redacted and were withheld";
+      this.#parts.log.error({ err: error, execution_id }, message);
+      return [];
+    }
   }
 
   #open(execution_id: string): Channel {

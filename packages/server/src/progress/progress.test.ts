@@ -1,3 +1,4 @@
+import type { ProgressItem } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { Follower, FollowPart } from "../executions/follower.ts";
 import { settled } from "../testing/manual-time.ts";
@@ -182,4 +183,74 @@ test("PRG-6 EXE-93 every reader of an execution gets the same frames in the same
   const [first = [], ...rest] = await Promise.all(reads);
   expect(first).toHaveLength(2 * 4 + 3 + 6);
   for (const read of rest) expect(read).toEqual(first);
+});
+
+const SECRET = 1_234_567_891_234;
+
+test("PRG-7 every reader, whenever it came and however it reads, sees progress as it was redacted", async () => {
+  const hides = (items: readonly ProgressItem[]) =>
+    items.map((one) => ({ ...one, value: one.value === SECRET ? "***" : one.value }));
+  await using t = await TestEngine.start({}, { ports: { redactProgress: hides } });
+  const worker = await t.worker();
+  const run = await t.engine.executions.startAndFollow(hello());
+  const { execution_id } = run;
+  const attached = await t.engine.executions.follow({ execution_id });
+  const detailed = await t.engine.executions.follow({ execution_id, after: 0 }, { detailed: true });
+  const reads = [run, attached, detailed].map(readAll);
+  const assigned = await worker.next("assign");
+  await worker.started(assigned);
+  const batch = { generation: 1, items: [item(1), item(SECRET)] };
+  expect(await t.engine.workers.progress(worker.ref, execution_id, batch)).toMatchObject({
+    accepted: 2,
+  });
+  await worker.checkpoint(assigned, 3, "COMPLETED", [
+    worker.event(assigned, "WORKFLOW_COMPLETED", null),
+  ]);
+  for (const parts of await Promise.all(reads)) {
+    const values = parts.flatMap((part) =>
+      typeof part !== "string" && part.event === "task.progress" ? [part.data] : [],
+    );
+    expect(values).toMatchObject([{ value: 1 }, { value: "***" }]);
+    expect(JSON.stringify(parts)).not.toContain(String(SECRET));
+  }
+});
+
+test("PRG-7 what cannot be redacted is withheld, and the execution goes on", async () => {
+  const fails = () => {
+    throw new Error("the mask set is away");
+  };
+  await using t = await TestEngine.start({}, { ports: { redactProgress: fails } });
+  const worker = await t.worker();
+  const follower = await t.engine.executions.startAndFollow(hello());
+  const frames = readAll(follower);
+  const assigned = await worker.next("assign");
+  const batch = { generation: 1, items: [item(1)] };
+  const answer = await t.engine.workers.progress(worker.ref, assigned.execution_id, batch);
+  expect(answer).toEqual({ accepted: 1, listening: true });
+  await worker.completed(assigned, "done");
+  const names = (await frames).map((part) => (typeof part === "string" ? part : part.event));
+  expect(names).not.toContain("task.progress");
+  expect(names.at(-1)).toBe("hello.execution.completed");
+});
+
+test("PRG-4 progress is part of no record: no event, no checkpoint, nothing in the database", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const follower = await t.engine.executions.startAndFollow(hello());
+  const assigned = await worker.next("assign");
+  const { execution_id } = assigned;
+  await worker.started(assigned, [worker.callEvent("TASK_STARTED", "t~1")]);
+  const before = t.store.statementCount();
+  for (let n = 0; n < 10; n++) {
+    const batch = { generation: 1, items: [item(n)] };
+    await t.engine.workers.progress(worker.ref, execution_id, batch);
+  }
+  expect(t.store.statementCount()).toBe(before);
+  await worker.checkpoint(assigned, 4, "COMPLETED", [
+    worker.callEvent("TASK_COMPLETED", "t~1"),
+    worker.event(assigned, "WORKFLOW_COMPLETED", null),
+  ]);
+  expect((await readAll(follower)).filter((p) => typeof p !== "string" && !p.id)).toHaveLength(10);
+  const tasks = (await t.types(execution_id)).filter((type) => type.startsWith("TASK_"));
+  expect(tasks).toEqual(["TASK_STARTED", "TASK_COMPLETED"]);
 });

@@ -60,7 +60,7 @@ export class Bus {
     if (!announce) return;
     const texts = this.#texts(message);
     try {
-      await Promise.all(texts.map((text) => this.#store.announce?.(text)));
+      await Promise.all(texts.map(async (text) => this.#store.announce?.(text)));
     } catch (error) {
       this.#log.debug({ err: error }, "could not tell the other servers");
     }

@@ -59,7 +59,7 @@ export function followRemoteChanges(parts: Parts): void {
     if (!session?.isHeld || !session.owns(of)) return;
     const logged = await store.readLog(id, { after: above, limit: head - above });
     const events = logged.map(({ event }) => event).filter(({ seq }) => seq <= head);
-    session.push({ ...of, head }, events);
+    sessions.push(session, { ...of, head }, events);
   }
 
   function failed(error: unknown): void {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Follower, FollowPart } from "../executions/follower.ts";
 import { settled } from "../testing/manual-time.ts";
+import { heartbeat } from "../testing/scripted-worker.ts";
 import { hello, type TestEngine } from "../testing/start-engine.ts";
 import { TwoServers } from "../testing/two-servers.ts";
 
@@ -286,4 +287,49 @@ test("DSP-6 a resume goes back to its worker on the other server, and elsewhere 
   await t.time.advance(20);
   expect(await original.next("assign")).toMatchObject({ execution_id, generation: 2 });
   expect(other.heard).toEqual(["welcome"]);
+});
+
+test("WRK-13 a stopping server lets its workers move before it closes their streams", async () => {
+  await using t = await TwoServers.start();
+  const worker = await t.b.worker();
+  const { execution_id } = await t.b.run();
+  await worker.started(await worker.next("assign"));
+  const closing = t.stop(t.b);
+  await settled();
+  expect(await worker.next("control")).toEqual({ command: "reconnect", delay_seconds: 0.5 });
+  await t.time.advance(500);
+  expect(await t.a.row(execution_id)).toMatchObject({ worker: "w" });
+  const moved = t.a.strangeWorker("w");
+  moved.ref = worker.ref;
+  const welcome = await moved.connect([{ execution_id, generation: 1, seq: 3 }]);
+  expect(welcome.keep).toEqual([{ execution_id, generation: 1 }]);
+  await worker.connection?.closed;
+  await closing;
+  await t.time.advance(20_000);
+  expect(await t.a.row(execution_id)).toMatchObject({ worker: "w", generation: 1 });
+});
+
+test("WRK-13 a stopping server does not wait for a worker that will not move", async () => {
+  await using t = await TwoServers.start();
+  await t.b.worker();
+  const closing = t.stop(t.b);
+  await settled();
+  await t.time.advance(1_500);
+  await closing;
+});
+
+test("LIV-2 a worker whose requests all come to another server is not silent, also when news are lost", async () => {
+  await using t = await TwoServers.start();
+  const worker = await t.b.worker();
+  const { execution_id } = await t.b.run();
+  await worker.started(await worker.next("assign"));
+  t.hears = false;
+  const holding = { execution_id, generation: 1, seq: 3 };
+  const beat = heartbeat([holding]);
+  for (let s = 0; s < 90; s += 10) {
+    await t.a.engine.workers.heartbeat(worker.ref, beat);
+    await t.time.advance(10_000);
+  }
+  expect(await t.b.row(execution_id)).toMatchObject({ worker: "w", generation: 1 });
+  expect(worker.connection).toBeDefined();
 });

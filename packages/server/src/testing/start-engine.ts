@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
 import { openSqliteStore, type Store } from "@engine/store";
 import { createEngine, type Engine } from "../engine.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import type { StartRequest } from "../executions/requests.ts";
 import type { Log } from "../log.ts";
 import { ManualTime } from "./manual-time.ts";
@@ -16,6 +17,12 @@ interface Shared {
   readonly time: ManualTime;
 }
 
+interface TestEngineOptions {
+  readonly path?: string;
+  readonly shared?: Shared;
+  readonly ports?: Partial<EnginePorts>;
+}
+
 /** An engine on a store of its own, in memory unless said otherwise, under a clock that the test moves. */
 export class TestEngine implements AsyncDisposable {
   readonly time: ManualTime;
@@ -25,6 +32,7 @@ export class TestEngine implements AsyncDisposable {
   readonly failing: Set<string> = new Set();
   readonly #ids: () => string;
   readonly config: Config;
+  readonly #ports: Partial<EnginePorts>;
   engine: Engine;
   readonly #ownsStore: boolean;
   #tokens = 0;
@@ -32,24 +40,41 @@ export class TestEngine implements AsyncDisposable {
   #replicas = 0;
   readonly #instance = ++instances;
 
-  private constructor(store: Store, time: ManualTime, config: Config, ownsStore: boolean) {
+  private constructor(parts: {
+    store: Store;
+    time: ManualTime;
+    config: Config;
+    ownsStore: boolean;
+    ports: Partial<EnginePorts>;
+  }) {
+    const { store, time, config, ownsStore, ports } = parts;
     this.store = store;
     this.time = time;
     this.config = config;
     this.#ownsStore = ownsStore;
+    this.#ports = ports;
     this.#ids = createUuidV7(time.clock, randomUUID);
     this.engine = this.#create();
   }
 
-  /** @param config Keys of the `[engine]` table that are not at their defaults. */
+  /**
+   * @param config Keys of the `[engine]` table that are not at their defaults.
+   * @param options.ports In place of those of tests.
+   */
   static async start(
     config: unknown = {},
-    { path = ":memory:", shared }: { readonly path?: string; readonly shared?: Shared } = {},
+    { path = ":memory:", shared, ports = {} }: TestEngineOptions = {},
   ): Promise<TestEngine> {
     const time = shared?.time ?? new ManualTime();
     const { clock } = time;
     const store = shared?.store ?? (await openSqliteStore({ path, synchronous: "normal", clock }));
-    const started = new TestEngine(store, time, Config.parse(config), !shared);
+    const started = new TestEngine({
+      store,
+      time,
+      config: Config.parse(config),
+      ownsStore: !shared,
+      ports,
+    });
     await started.engine.start();
     await started.engine.catalog.register({ source: HELLO }, { by: null });
     return started;
@@ -120,6 +145,7 @@ export class TestEngine implements AsyncDisposable {
       replica: `replica-${++this.#replicas}-${this.#instance}`,
       setTimer: this.time.setTimer,
       log: silent,
+      ...this.#ports,
     });
   }
 }

@@ -41,13 +41,25 @@ export class TwoServers implements AsyncDisposable {
     this.#killed.add(server);
   }
 
+  /** A server stops as it should. */
+  async stop(server: TestEngine): Promise<void> {
+    this.#killed.add(server);
+    await server.engine.close();
+  }
+
   /** Whether what servers tell each other arrives. */
   set hears(hears: boolean) {
     this.#room.hears = hears;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const each of [this.a, this.b]) if (!this.#killed.has(each)) await each.engine.close();
+    for (const each of [this.a, this.b].filter((server) => !this.#killed.has(server))) {
+      const closing = each.engine.close();
+      await settled();
+      // Workers that stay get their time to leave.
+      await this.time.advance(2_000);
+      await closing;
+    }
     await this.#store.close();
   }
 }

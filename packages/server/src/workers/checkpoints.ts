@@ -89,7 +89,9 @@ export class Checkpoints {
       { above: base_seq, ownerHas: () => news },
     );
     const { state, generation } = changed.row;
-    return { execution_id, seq: base_seq + events.length, state, generation };
+    const seq = base_seq + events.length;
+    session.acknowledged({ execution_id, generation, seq });
+    return { execution_id, seq, state, generation };
   }
 
   async #resolve(execution_id: string, { events }: Checkpoint): Promise<CallResolutions> {

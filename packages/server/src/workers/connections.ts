@@ -14,6 +14,7 @@ import type { Bus } from "../replicas/bus.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
+import type { Repeats } from "./repeats.ts";
 import type { Session } from "./session.ts";
 import { type Backlog, WorkerStream } from "./worker-stream.ts";
 
@@ -23,6 +24,7 @@ interface Parts {
   readonly progress: ProgressHub;
   readonly handOvers: HandOvers;
   readonly liveness: Liveness;
+  readonly repeats: Repeats;
   readonly bus: Bus;
 }
 
@@ -165,8 +167,9 @@ export class Connections {
 
   /** The worker has these: what was held for them may leave. */
   #release(session: Session, { keep }: Reconciled): void {
-    for (const { execution_id } of keep) {
+    for (const { execution_id, generation } of keep) {
       session.release(execution_id);
+      this.#parts.repeats.watch(session, { execution_id, generation });
       session.tellListening(execution_id, this.#parts.progress.isWatched(execution_id));
     }
   }

@@ -176,6 +176,7 @@ export class Liveness implements LedWork {
     if (!session.isHeld || session.ended) return;
     const why = session.isConnected ? "silent" : "disconnected";
     const executions = owned.size;
+    if (session.isConnected && (await this.#isHeardElsewhere(session))) return;
     // The transaction looks again whether another server has its stream by now (LIV-3).
     const lost = await this.#ports.store.loseSession(id, row.epoch);
     if (!lost) {
@@ -188,6 +189,16 @@ export class Liveness implements LedWork {
     session.closeStream();
     this.unwatch(session);
     await this.#handOvers.all(session, { loss: "session_lost", guard: session.guard });
+  }
+
+  /** Behind a balancer its requests may all come to other servers. */
+  async #isHeardElsewhere(session: Session): Promise<boolean> {
+    if (!this.#replicas.hasPeers) return false;
+    const row = await this.#ports.store.findSessionById(session.id);
+    if (!row || row.last_seen_at <= session.heardAt) return false;
+    session.heardAt = row.last_seen_at;
+    this.watch(session);
+    return true;
   }
 
   #ping(): () => void {

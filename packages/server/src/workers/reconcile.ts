@@ -35,7 +35,7 @@ export async function reconcile(
     const row = owned.get(holding.execution_id);
     if (row?.generation !== holding.generation) continue;
     owned.delete(holding.execution_id);
-    session.inherit(row, clock());
+    session.inherit(row, holding, clock());
     session.listed(holding);
     listed.set(holding, row.head);
   }
@@ -59,6 +59,7 @@ export async function reconcile(
         result.drop.push({ execution_id, generation, reason });
         return;
       }
+      if (adopted) session.adopted(holding);
       result.keep.push({ execution_id, generation: kept });
       if ((head ?? adopted?.head ?? 0) <= seq) return;
       const missed = await missedEvents(store, holding, kept);

@@ -25,6 +25,8 @@ interface Owned {
   held: WorkerFrame[] | undefined;
   /** `seq` of the newest event that was pushed to it; 0 when none was. */
   pushed: number;
+  /** Up to where the worker has shown to know the log. */
+  known: number;
 }
 
 interface Claiming {
@@ -214,6 +216,11 @@ export class Session implements Candidate {
     stream?.close();
   }
 
+  /** Settles when its stream has closed, whoever closed it. */
+  left(): Promise<void> {
+    return this.#stream?.closed ?? Promise.resolve();
+  }
+
   send(frame: WorkerFrame): void {
     this.#stream?.send(frame);
   }
@@ -223,24 +230,26 @@ export class Session implements Candidate {
   }
 
   /** Notes that a commit gave it this execution. */
-  own({ execution_id, generation, module_hash, requirements }: ExecutionRow, now: number): void {
+  own(row: ExecutionRow, now: number): void {
+    const { execution_id, generation, module_hash, requirements, head } = row;
     this.claiming.delete(execution_id);
-    const rest = { unlisted: 0, held: [], pushed: 0, assignedAt: now };
+    const rest = { unlisted: 0, held: [], pushed: 0, known: head, assignedAt: now };
     this.owned.set(execution_id, { generation, module_hash, requirements, ...rest });
   }
 
-  /** Notes what the store says it owns: assigned before this server held it. */
-  inherit(execution: OwnedExecution, now: number): void {
-    const { execution_id, generation, module_hash, requirements, state } = execution;
+  /** Notes what the store says it owns: assigned before this server held it, and listed by it. */
+  inherit(execution: OwnedExecution, { seq }: Holding, now: number): void {
+    const { execution_id, generation, module_hash, requirements, state, head } = execution;
     this.owned.set(execution_id, {
       generation,
       module_hash,
       requirements: requirements === null ? null : (JSON.parse(requirements) as Requirements),
       assignedAt: state === "CLAIMED" ? now : undefined,
       unlisted: 0,
-      // Whatever was pushed before, its reconnect brings.
       held: undefined,
-      pushed: 0,
+      // Whatever it has not heard of, its reconnect brings.
+      pushed: head,
+      known: seq,
     });
   }
 
@@ -248,6 +257,27 @@ export class Session implements Candidate {
   listed({ execution_id }: Pick<Holding, "execution_id">): void {
     const owned = this.owned.get(execution_id);
     if (owned) owned.assignedAt = undefined;
+  }
+
+  /** It goes on with what it was given anew: of its log it knows no more than it has listed. */
+  adopted({ execution_id, seq }: Holding): void {
+    const owned = this.owned.get(execution_id);
+    if (!owned) return;
+    owned.pushed = owned.known;
+    owned.known = seq;
+  }
+
+  /** The worker has shown how far it knows the log. */
+  acknowledged(holding: Holding): void {
+    const owned = this.owned.get(holding.execution_id);
+    if (owned?.generation === holding.generation) owned.known = Math.max(owned.known, holding.seq);
+  }
+
+  /** Up to where it knows the log of an execution, if it was told of more. */
+  unacknowledged(of: { execution_id: string; generation: number }): number | undefined {
+    const owned = this.owned.get(of.execution_id);
+    if (owned?.generation !== of.generation || owned.known >= owned.pushed) return undefined;
+    return owned.known;
   }
 
   /** Notes that a commit took it away: it ended, parked or was handed over. */
@@ -284,8 +314,9 @@ export class Session implements Candidate {
   ): void {
     const owned = this.owned.get(execution_id);
     if (!owned || owned.generation !== generation || events.length === 0) return;
-    owned.pushed = Math.max(owned.pushed, head);
     const base_seq = head - events.length;
+    owned.pushed = Math.max(owned.pushed, head);
+    owned.known = Math.min(owned.known, base_seq);
     const data = { execution_id, generation, base_seq, events: [...events] };
     this.tell(execution_id, { event: "events", data });
   }

@@ -1,7 +1,16 @@
-import type { WorkerActivity } from "@engine/contract";
+import type { Event, WorkerActivity } from "@engine/contract";
 import type { Changed } from "@engine/store";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Session } from "./session.ts";
+
+/** An execution as of events that were written for its owner. */
+interface Told {
+  readonly execution_id: string;
+  readonly generation: number;
+  readonly head: number;
+}
+
+type PushListener = (session: Session, of: Told, events: readonly Event[]) => void;
 
 /** The sessions that live, and which execution belongs to those that this server holds. */
 export class Sessions {
@@ -11,6 +20,7 @@ export class Sessions {
   readonly #byToken = new Map<string, Session>();
   readonly #tokens = new Map<Session, string>();
   readonly #clock: () => number;
+  readonly #pushListeners: PushListener[] = [];
 
   constructor(clock: () => number) {
     this.#clock = clock;
@@ -66,10 +76,20 @@ export class Sessions {
       const session = this.#byId.get(row.session);
       if (!session?.isHeld) return;
       if (!session.owns(row)) session.own(row, this.#clock());
-      session.push(row, events.slice(ownerHas));
+      this.push(session, row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
       this.#byId.get(row.last_session)?.disown(row);
     }
+  }
+
+  /** Sends an owner what it does not know; listeners hear of it then. */
+  push(session: Session, of: Told, events: readonly Event[]): void {
+    session.push(of, events);
+    for (const listener of this.#pushListeners) listener(session, of, events);
+  }
+
+  onPush(listener: PushListener): void {
+    this.#pushListeners.push(listener);
   }
 
   /** Operators have decided what a worker is to do. */

@@ -35,17 +35,22 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { BusMessage } from "../replicas/bus-message.ts";
+import type { Replicas } from "../replicas/replicas.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Connections } from "./connections.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
-import { missedEvents } from "./reconcile.ts";
 import { type Registered, tokenHash, WorkerRegistrations } from "./registration.ts";
 import { release } from "./releases.ts";
+import type { Repeats } from "./repeats.ts";
 import { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 import { TaskServices } from "./task-services.ts";
 import type { Backlog } from "./worker-stream.ts";
+
+/** Workers of a stopping server leave it within that time, and get a little more to do it. */
+const LEAVE_SECONDS = 1;
+const LEAVE_GRACE_SECONDS = 0.5;
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -57,7 +62,9 @@ interface Parts {
   readonly calls: CallResolver;
   readonly handOvers: HandOvers;
   readonly liveness: Liveness;
+  readonly repeats: Repeats;
   readonly bus: Bus;
+  readonly replicas: Pick<Replicas, "hasPeers">;
 }
 
 /** The server's side of the worker protocol, for workers in this process and behind HTTP alike. */
@@ -118,12 +125,24 @@ export class Workers implements WorkerProtocol {
   /** Sends every worker away to find a server that runs, not all at one moment (WRK-13). */
   async close(): Promise<void> {
     this.#connections.close();
+    this.#parts.repeats.close();
     for (const session of this.#sessions.all()) {
-      const delay_seconds = this.#ports.random();
+      const delay_seconds = this.#ports.random() * LEAVE_SECONDS;
       session.send({ event: "control", data: { command: "reconnect", delay_seconds } });
-      session.letGo();
     }
+    if (this.#parts.replicas.hasPeers) await this.#untilAllLeft();
+    for (const session of this.#sessions.all()) session.letGo();
     await this.#liveness.close();
+  }
+
+  /** Where there is another server, workers keep this one's stream until they go there. */
+  async #untilAllLeft(): Promise<void> {
+    const connected = [...this.#sessions.all()].filter(({ isConnected }) => isConnected);
+    if (connected.length === 0) return;
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#ports.setTimer(late.resolve, (LEAVE_SECONDS + LEAVE_GRACE_SECONDS) * 1000);
+    await Promise.race([late.promise, Promise.all(connected.map((session) => session.left()))]);
+    cancel();
   }
 
   /** {@link register}, and whether the name is new. */
@@ -330,7 +349,11 @@ export class Workers implements WorkerProtocol {
 
   /** Compares what a worker lists with what it owns (LIV-1); answers what is not its own. */
   #compare(session: Session, running: readonly Holding[]): HeartbeatAnswer["drop"] {
-    for (const holding of running) if (session.hasMissed(holding)) this.#repeat(session, holding);
+    const { repeats } = this.#parts;
+    for (const holding of running) {
+      session.acknowledged(holding);
+      if (session.hasMissed(holding)) repeats.send(session, holding, holding.seq);
+    }
     const { claim_timeout } = this.#ports.config.workers;
     const before = this.#ports.clock() - claim_timeout * 1000;
     for (const missing of session.unlisted(running, before)) {
@@ -343,17 +366,6 @@ export class Workers implements WorkerProtocol {
     return running
       .filter((holding) => !session.owns(holding))
       .map(({ execution_id, generation }) => ({ execution_id, generation }));
-  }
-
-  /** Pushes again what a worker shows not to have heard of (EXE-43). */
-  #repeat(session: Session, holding: Holding): void {
-    const { execution_id, generation } = holding;
-    missedEvents(this.#ports.store, holding, generation).then(
-      (frame) => {
-        if (frame && session.owns(holding)) session.tell(execution_id, frame);
-      },
-      (error: unknown) => this.#ports.log.warn({ err: error }, "could not push events again"),
-    );
   }
 
   /** The session whose secret this is; every call of it says that it lives. */

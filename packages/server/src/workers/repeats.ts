@@ -1,0 +1,60 @@
+import type { EnginePorts } from "../engine-ports.ts";
+import { missedEvents } from "./reconcile.ts";
+import type { Session } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** After which a worker should have shown that it has heard of a cancel (DSP-9). */
+const REPEAT_MS = 5_000;
+
+interface Owned {
+  readonly execution_id: string;
+  readonly generation: number;
+}
+
+/** Sends workers again what they have not shown to have heard of. Repeats change nothing there. */
+export class Repeats {
+  readonly #ports: Pick<EnginePorts, "store" | "setTimer" | "log">;
+  /** By execution. */
+  readonly #timers = new Map<string, () => void>();
+  #isClosed = false;
+
+  constructor(parts: {
+    readonly ports: Pick<EnginePorts, "store" | "setTimer" | "log">;
+    readonly sessions: Sessions;
+  }) {
+    this.#ports = parts.ports;
+    parts.sessions.onPush((session, of, events) => {
+      if (events.some(({ type }) => type === "WORKFLOW_CANCELLING")) this.watch(session, of);
+    });
+  }
+
+  /** Looks every few seconds whether the worker knows what it was sent, until it does. */
+  watch(session: Session, of: Owned): void {
+    const { execution_id } = of;
+    this.#timers.get(execution_id)?.();
+    this.#timers.delete(execution_id);
+    if (this.#isClosed || session.unacknowledged(of) === undefined) return;
+    const look = () => {
+      const from = session.unacknowledged(of);
+      if (from !== undefined) this.send(session, of, from);
+      this.watch(session, of);
+    };
+    this.#timers.set(execution_id, this.#ports.setTimer(look, REPEAT_MS));
+  }
+
+  /** Sends what lies behind that `seq`. */
+  send(session: Session, of: Owned, seq: number): void {
+    const { execution_id, generation } = of;
+    missedEvents(this.#ports.store, { ...of, seq }, generation).then(
+      (frame) => {
+        if (frame && session.owns(of)) session.tell(execution_id, frame);
+      },
+      (error: unknown) => this.#ports.log.warn({ err: error }, "could not push events again"),
+    );
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const cancel of this.#timers.values()) cancel();
+  }
+}
