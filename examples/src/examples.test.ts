@@ -23,7 +23,7 @@ async function runProgram(path: string, ...args: string[]): Promise<void> {
 // What the programs assert: EXE-12 and EXE-13 in hello, EXE-25 in retry-fallback-rollback, EXE-26 in
 // parallel-and-map, EXE-47 in pipeline, EXE-14 in pause-and-resume, EXE-20 and EXE-27 in sales-report,
 // EXE-31, EXE-50 and EXE-51 in approval-reminder, EXE-9 and EXE-42 in order-fulfilment, EXE-53 in payments,
-// EXE-54 to EXE-56 in parent-child, EXE-49a in caching.
+// EXE-54 to EXE-56 in parent-child, EXE-49a in caching, RES-1 and RES-4 in thumbnails.
 test.each(mains)("%s runs and finds its own result right", async (name) => {
   await expect(runProgram(join(import.meta.dirname, name))).resolves.toBeUndefined();
 });

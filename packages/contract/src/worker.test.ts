@@ -15,7 +15,7 @@ test("WRK-2 a registration has defaults for what a worker need not say", () => {
   expect(WorkerRegistration.parse(registration)).toMatchObject({
     labels: {},
     slots: 64,
-    runners: ["thread"],
+    runners: ["thread", "process"],
     default_runner: "thread",
   });
 });
@@ -26,6 +26,7 @@ test("WRK-2 a reserved name, an unknown field, a broken id are refused", () => {
     { name: "join-tokens" },
     { name: "a b" },
     { instance_id: "1" },
+    { instance_id: "9b2f1c0e-6d1a-4c3b-8f00-0123456789ab" },
     { slots: -1 },
     { runners: [] },
     { colour: "red" },

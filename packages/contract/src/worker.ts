@@ -61,16 +61,16 @@ export type DispatchMode = z.infer<typeof DispatchMode>;
 export const WorkerRegistration = z.strictObject({
   name: Name.refine((name) => name !== "local" && name !== "join-tokens", "is a reserved name"),
   /** UUIDv7 made at process start; the same one again continues the session. */
-  instance_id: z.uuid(),
+  instance_id: z.uuidv7(),
   protocol: z.int(),
   engine_version: z.string(),
   host: z.string(),
   pid: z.int(),
-  runtime: z.object({ os: z.string(), arch: z.string(), node: z.string() }),
+  runtime: z.strictObject({ os: z.string(), arch: z.string(), node: z.string() }),
   labels: Labels.default({}),
   /** Executions at a time; 0 = unlimited. */
   slots: z.int().nonnegative().default(64),
-  runners: z.array(Runner).min(1).default(["thread"]),
+  runners: z.array(Runner).min(1).default(["thread", "process"]),
   default_runner: Runner.default("thread"),
   /** Without them it has room for whatever is asked (RES-2). */
   resources: WorkerResources.nullable().default(null),

@@ -9,6 +9,7 @@ import {
   type NewEvent,
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
+import { refusedCallInput } from "@engine/sdk/node";
 import type { LocalWorld } from "./local-parts.ts";
 import { newLocalExecution } from "./new-local-execution.ts";
 
@@ -52,10 +53,13 @@ function resolve(
     const failure = engineFailure("DepthLimitError", message, { task_call_id });
     return { kind: "refused", failure };
   }
+  const input = encode(start.input, "input");
+  const refused = refusedCallInput(target, { task_call_id, input });
+  if (refused) return { kind: "refused", failure: refused };
   const fresh = newLocalExecution(
     target,
     {
-      input: encode(start.input, "input"),
+      input,
       name: start.name ?? null,
       trigger: { kind: "call", id: execution_id },
       parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },

@@ -5,6 +5,7 @@ import {
   parallel,
   pause,
   type RunResult,
+  type StandardSchema,
   signal,
   sleep,
   TaskError,
@@ -143,6 +144,22 @@ test("EXE-55 a child that fails rejects the call with its failure as the cause",
   const { local } = await openTemporary({ findWorkflow });
   const { output } = await local.run(caller, { target: "failing_child" });
   expect(output).toMatchObject({ type: "ChildFailedError", cause: { message: "no paper" } });
+});
+
+test("EXE-83 a call whose input the child's schema refuses fails by itself, and no child is made", async () => {
+  const issues = [{ message: "expected a number", path: [] }];
+  const validate = () => ({ issues });
+  const input: StandardSchema<unknown, number> = {
+    "~standard": { version: 1, vendor: "zod", validate },
+  };
+  const picky = workflow({ name: "picky", input }, async (n) => n);
+  const { local, store } = await openTemporary({ findWorkflow: () => picky });
+  const parent = await local.run(caller, { target: "picky", input: "no" });
+  expect(parent.output).toMatchObject({
+    type: "InvalidInputError",
+    message: "call of default/picky: input: expected a number",
+  });
+  expect(await childrenOf(store, parent.executionId)).toEqual([]);
 });
 
 test("EXE-57 a workflow that the program does not define is not found, and the message says why", async () => {

@@ -79,7 +79,8 @@ test("EXE-95 a schedule is created, shown, changed, paused, resumed, triggered a
   expect((await schedule(["pause", "prices"])).out).toMatch(/^‖ paused/);
   expect((await schedule(["resume", "prices"])).out).toMatch(/^● active/);
   expect((await schedule(["history", "prices"])).out).toMatch(/^No runs yet/);
-  expect((await schedule(["trigger", "prices"])).out).toMatch(/^○ created {2}shop\/sync v1/);
+  const triggered = await schedule(["trigger", "prices"]);
+  expect(triggered.out).toMatch(/^○ created {2}shop\/sync v1[\s\S]*^ +schedule +prices$/m);
   expect((await schedule(["history", "prices"])).out).toMatch(/^○ created +\S+ +triggered/m);
 
   const kept = await schedule(["delete", "prices"], false);

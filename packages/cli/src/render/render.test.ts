@@ -76,6 +76,11 @@ test("a paused execution shows what it waits for and what it shows meanwhile", (
   `);
 });
 
+test("EXE-78 an execution that a schedule started names it", () => {
+  const started = { ...paused, name: null, schedule: "nightly" };
+  expect(executionView(started, plain, now)).toMatch(/^ {2}schedule +nightly$/m);
+});
+
 const until = "2026-01-01T14:00:00.000Z";
 test.each<[string, string, string, Omit<Wait, "task_call_id">]>([
   ["a pause", "pause review", "pause review", { kind: "pause", name: "review" }],
