@@ -46,8 +46,12 @@ export function createEngine(ports: EnginePorts): Engine {
   const sessions = new Sessions(clock);
   // Registering writes schedules, and what fires them needs the catalog.
   const declarations = new ScheduleDeclarations({ ports, changed: () => scheduling.changed() });
-  const catalog = new Catalog({ store, schedules: declarations });
   const bus = new Bus({ store, replica, ids, log });
+  const tellOthers = () => bus.send({ kind: "catalog" });
+  const catalog = new Catalog({ store, schedules: declarations, changed: tellOthers });
+  bus.listen(({ kind }) => {
+    if (kind === "catalog") catalog.forget();
+  });
   const replicas = new Replicas({ me: replica, store, bus, setTimer, log });
   const leadership = new Leadership({ store, setTimer, log });
   const news = new ChangeNews({ bus, replicas, setTimer });
@@ -121,6 +125,7 @@ export function createEngine(ports: EnginePorts): Engine {
   commits.listen((changed) => dispatcher.onCommit(changed));
   commits.listen((changed) => scheduler.onCommit(changed));
   commits.listen((changed, ownerHas) => news.onCommit(changed, ownerHas));
+  commits.afterwards(() => dispatcher.wake());
 
   followRemoteChanges({ store, bus, sessions, dispatcher, timers, waiters, followers, log });
   bus.onMissed(() => void look());
@@ -174,6 +179,8 @@ export function createEngine(ports: EnginePorts): Engine {
   }
 
   async function look(): Promise<void> {
+    // What was said of it may have been lost.
+    if (bus.isShared) catalog.forget();
     const looks = [
       workers.retry(),
       ...(bus.isShared ? [workers.refresh()] : []),

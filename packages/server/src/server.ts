@@ -69,6 +69,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { token = () => randomBytes(32).toString("base64url") } = options;
   const { seed = () => randomBytes(16).toString("hex") } = options;
   const values = await openValueStore(config);
+  if (store.kind === "postgres" && config.storage.type === "file") {
+    log.warn(
+      { path: config.storage.path ?? `${config.home}/values` },
+      "values over executions.inline_value_bytes are kept in files of this server (storage.type = file): servers that share the database need a folder that all of them see, or storage.type = s3",
+    );
+  }
   const replica = ids();
   const { random = Math.random } = options;
   const ports = { store, values, config, clock, ids, token, seed, setTimer, log, random, replica };

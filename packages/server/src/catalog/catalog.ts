@@ -29,6 +29,8 @@ export interface CatalogParts {
   readonly store: Store;
   /** Without it, declared schedules are left alone. */
   readonly schedules?: ScheduleDeclarations | undefined;
+  /** Tells the other servers on the store; settles once they are told, or cannot be. */
+  readonly changed?: () => Promise<void>;
 }
 
 /** Bundles kept in memory; past it they are read from the store again. */
@@ -44,9 +46,18 @@ export class Catalog {
   /** Grows with every change of the catalog, so that a read from before it is not kept after it. */
   #changes = 0;
 
-  constructor({ store, schedules }: CatalogParts) {
+  readonly #tellOthers: () => Promise<void>;
+
+  constructor({ store, schedules, changed = async () => undefined }: CatalogParts) {
     this.#store = store;
     this.#schedules = schedules;
+    this.#tellOthers = changed;
+  }
+
+  /** Another server may have registered or deleted workflows: which versions there are is read anew. */
+  forget(): void {
+    this.#changes++;
+    this.#versions.clear();
   }
 
   /** Registers the workflows of one file, all or none of them (EXE-59, EXE-64). */
@@ -71,10 +82,7 @@ export class Catalog {
     };
     const { dryRun } = options;
     const items = await this.#store.registerVersions(versions, { dryRun });
-    if (!dryRun) {
-      this.#changed();
-      this.#schedules?.changed();
-    }
+    if (!dryRun) await this.#changed();
     return { items: [...items], warnings };
   }
 
@@ -82,8 +90,7 @@ export class Catalog {
   async delete(namespace: string, name: string, version?: number): Promise<void> {
     const put = this.#schedules?.afterDeletion;
     const deleted = await this.#store.deleteVersions(namespace, name, version, put);
-    this.#changed();
-    this.#schedules?.changed();
+    await this.#changed();
     if (deleted.length === 0) throw await this.#unknown(namespace, name, version);
   }
 
@@ -153,9 +160,11 @@ export class Catalog {
     return loaded;
   }
 
-  #changed(): void {
-    this.#changes++;
-    this.#versions.clear();
+  /** Whoever registered starts it next, perhaps on another server: that one is told before. */
+  async #changed(): Promise<void> {
+    this.forget();
+    this.#schedules?.changed();
+    await this.#tellOthers();
   }
 
   async #unknown(namespace: string, name: string, version?: number): Promise<EngineError> {

@@ -34,6 +34,8 @@ export type BusMessage =
   | { readonly kind: "beat"; readonly session: string; readonly heartbeat: Heartbeat }
   /** Schedules were written: whoever fires them has to look. */
   | { readonly kind: "schedules" }
+  /** Workflows were registered or deleted. */
+  | { readonly kind: "catalog" }
   | { readonly kind: "watch"; readonly id: string; readonly on: boolean }
   | { readonly kind: "progress"; readonly id: string; readonly items: readonly ProgressItem[] }
   /** One part of a message that is too long for one text. */

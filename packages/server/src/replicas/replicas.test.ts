@@ -333,3 +333,20 @@ test("LIV-2 a worker whose requests all come to another server is not silent, al
   expect(await t.b.row(execution_id)).toMatchObject({ worker: "w", generation: 1 });
   expect(worker.connection).toBeDefined();
 });
+
+test("EXE-67 EXE-70 what one server registers or deletes is what the other one starts from then on", async () => {
+  await using t = await TwoServers.start();
+  const version = async () => (await t.b.run()).version;
+  expect(await version()).toBe(1);
+  const source = `import { workflow } from "@engine/sdk";
+export const hello = workflow({ name: "hello" }, async () => "second");
+`;
+  await t.a.engine.catalog.register({ source }, { by: null });
+  expect(await version()).toBe(2);
+  await t.a.engine.catalog.delete("default", "hello", 2);
+  expect(await version()).toBe(1);
+  t.hears = false;
+  await t.a.engine.catalog.delete("default", "hello");
+  await t.time.advance(15_000);
+  await expect(version()).rejects.toMatchObject({ code: "not_found" });
+});
