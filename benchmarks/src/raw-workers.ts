@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
-import { SESSION_HEADER, WORKER_PROTOCOL } from "@engine/contract";
+import { createUuidV7, SESSION_HEADER, WORKER_PROTOCOL } from "@engine/contract";
 import { atATime } from "./at-a-time.ts";
 import { gate } from "./gate.ts";
 import { JsonClient } from "./json-client.ts";
@@ -85,10 +85,12 @@ export class RawWorkers {
   }
 }
 
+const processId = createUuidV7(Date.now, () => crypto.randomUUID());
+
 function registrationOf(name: string): object {
   return {
     name,
-    instance_id: crypto.randomUUID(),
+    instance_id: processId(),
     protocol: WORKER_PROTOCOL,
     engine_version: "0.1.0",
     host: "bench",

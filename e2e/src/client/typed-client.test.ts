@@ -31,6 +31,33 @@ test("EXE-90 run gives the typed output, and throws the failure of a workflow th
   await expect(failed).rejects.toMatchObject({ failure: { type: "RangeError", attempts: 1 } });
 });
 
+test("EXE-84 EXE-90 a keyed start whose answers are lost is one execution", async () => {
+  let toLose = 2;
+  const lossy = createClient({
+    baseUrl: engine.url,
+    fetch: async (url, request) => {
+      const response = await fetch(url, request);
+      if (request.method === "GET" || toLose === 0) return response;
+      toLose -= 1;
+      await response.body?.cancel();
+      throw new TypeError("fetch failed", { cause: new Error("ECONNRESET") });
+    },
+  });
+  const countings = lossy.workflow<typeof counting>("counting");
+  const options = { idempotencyKey: "order-17", name: "the order" };
+  expect(await countings.run(3, options)).toBe(6);
+  const again = await countings.start(3, options);
+  expect(await again.result()).toBe(6);
+  expect(toLose).toBe(0);
+  const { items } = await client.executions.list({ query: { name: "the order" } });
+  expect(items.map(({ execution_id }) => execution_id)).toEqual([again.executionId]);
+  await expect(countings.start(4, options)).rejects.toMatchObject({
+    code: "idempotency_mismatch",
+    details: { execution_id: again.executionId },
+  });
+  expect(await again.rename("the first order")).toMatchObject({ name: "the first order" });
+});
+
 test("EXE-90 result lasts through a kill -9 of the server, in a handle made from the id alone too", async () => {
   const slows: WorkflowClient<typeof slow> = client.workflow("slow");
   const handle = await slows.start({ steps: 15, ms: 100 });

@@ -41,6 +41,8 @@ test("EXE-42 EXE-21 EXE-56 a cancel rolls back what runs and ends the child, but
   expect(JSON.parse(stdout)).toMatchObject({ execution_id: id, state: "CANCELLED" });
   const pid = (await linesOf(file))[0]?.split(" ").at(-1);
   expect(await linesOf(file)).toEqual([`moved in ${pid}`, `left ${pid}`]);
+  // The child unwinds by itself, maybe after its parent.
+  await until("its child has ended", async () => (await lodgers(engine))[1] === "CANCELLED");
   expect(await lodgers(engine)).toEqual(["PAUSED", "CANCELLED"]);
 
   const log = await engine.http.log(id);
@@ -72,5 +74,6 @@ test("EXE-42 EXE-17 when its worker is dead another one unwinds a cancelled exec
   expect(rest[0]?.split(" ")[1]).toBe(String(second.pid));
   const types = (await engine.http.log(id)).map(({ type }) => type);
   expect(types.filter((type) => type === "WORKFLOW_CANCELLING")).toHaveLength(1);
+  await until("its child has ended", async () => (await lodgers(engine))[1] === "CANCELLED");
   expect(await lodgers(engine)).toEqual(["PAUSED", "CANCELLED"]);
 });

@@ -15,26 +15,41 @@ export class Http {
     this.url = url;
   }
 
-  get<Body = unknown>(path: string): Promise<Answer<Body>> {
-    return this.#answer("GET", path);
+  get<Body = unknown>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
+    return this.#answer(path, { method: "GET", ...(headers && { headers }) });
   }
 
   /** `body` undefined sends none. */
-  post<Body = unknown>(path: string, body?: unknown): Promise<Answer<Body>> {
-    return this.#answer("POST", path, body === undefined ? undefined : JSON.stringify(body));
+  post<Body = unknown>(
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<Body>> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return this.#answer(path, sending("POST", text, headers));
   }
 
   postText<Body = unknown>(path: string, text: string): Promise<Answer<Body>> {
-    return this.#answer("POST", path, text);
+    return this.#answer(path, sending("POST", text));
+  }
+
+  put<Body = unknown>(
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<Body>> {
+    return this.#answer(path, sending("PUT", JSON.stringify(body), headers));
   }
 
   /** Frames of a streaming POST, each as it arrives. */
-  async *stream(path: string, body: unknown): AsyncGenerator<SseFrame> {
-    const response = await fetch(this.url + path, jsonPost(JSON.stringify(body)));
-    if (!response.ok || !response.body) {
-      throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
-    }
-    yield* readFrames(response.body);
+  stream(path: string, body: unknown): AsyncGenerator<SseFrame> {
+    return this.#frames(path, sending("POST", JSON.stringify(body)));
+  }
+
+  /** Frames of an execution from its state now on, or those behind the one that was read last. */
+  follow(id: string, lastEventId?: string): AsyncGenerator<SseFrame> {
+    const headers = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+    return this.#frames(`/executions/${id}?mode=stream`, { headers });
   }
 
   async execution(id: string): Promise<ExecutionRecord> {
@@ -61,15 +76,27 @@ export class Http {
     }
   }
 
-  async #answer<Body>(method: string, path: string, body?: string): Promise<Answer<Body>> {
-    const init = body === undefined ? { method } : jsonPost(body);
+  async #answer<Body>(path: string, init: RequestInit): Promise<Answer<Body>> {
     const response = await fetch(this.url + path, init);
     const text = await response.text();
     const { status, headers } = response;
     return { status, headers, body: (text === "" ? null : JSON.parse(text)) as Body };
   }
+
+  async *#frames(path: string, init: RequestInit): AsyncGenerator<SseFrame> {
+    const response = await fetch(this.url + path, init);
+    if (!response.ok || !response.body) {
+      throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    }
+    yield* readFrames(response.body);
+  }
 }
 
-function jsonPost(body: string): RequestInit {
-  return { method: "POST", headers: { "content-type": "application/json" }, body };
+function sending(
+  method: "POST" | "PUT",
+  body: string | undefined,
+  headers: Record<string, string> = {},
+): RequestInit {
+  if (body === undefined) return { method, headers };
+  return { method, headers: { "content-type": "application/json", ...headers }, body };
 }

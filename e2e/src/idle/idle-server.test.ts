@@ -4,7 +4,7 @@ import { type Log, startServer } from "@engine/server";
 import { openStore } from "@engine/store";
 import { expect, test } from "vitest";
 import { CliProcess } from "../harness/cli-process.ts";
-import { fixture } from "../harness/engine.ts";
+import { fixture } from "../harness/engine-access.ts";
 import { createHome } from "../harness/home.ts";
 import { Http } from "../harness/http.ts";
 

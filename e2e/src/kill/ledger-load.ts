@@ -13,6 +13,8 @@ export interface Acknowledged {
 
 export interface Load extends AsyncDisposable {
   readonly acknowledged: readonly Acknowledged[];
+  /** Requests that brought no answer, or a refusal: nothing was promised. */
+  readonly failed: number;
   /** Ends the submission and waits for the requests under way. */
   stop(): Promise<void>;
 }
@@ -34,6 +36,7 @@ export function startLoad(
   const acknowledged: Acknowledged[] = [];
   let stopped = false;
   let started = 0;
+  let failed = 0;
 
   const submitter = async () => {
     while (!stopped) {
@@ -49,9 +52,10 @@ export function startLoad(
           acknowledged.push({ execution_id, expected: result(value) });
           // Long before it waits for it; the others are paid while they wait.
           if (kind === "errand" && random.next() < 0.5) await payer.pay(execution_id);
-        }
+        } else failed++;
       } catch {
-        // The server is away: nothing was promised.
+        // The server is away.
+        failed++;
       }
       await sleep(random.between(200, 600));
     }
@@ -61,5 +65,12 @@ export function startLoad(
     stopped = true;
     await Promise.all(submitters);
   };
-  return { acknowledged, stop, [Symbol.asyncDispose]: stop };
+  return {
+    acknowledged,
+    get failed() {
+      return failed;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { CliProcess, type CliResult } from "../harness/cli-process.ts";
-import { fixture } from "../harness/engine.ts";
+import { fixture } from "../harness/engine-access.ts";
 import { createHome, type Home } from "../harness/home.ts";
 
 function exec(home: Home, ...args: string[]): Promise<CliResult> {

@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from "@engine/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Engine, fixture, startEngine } from "../harness/engine.ts";
+import { type Engine, startEngine } from "../harness/engine.ts";
+import { fixture } from "../harness/engine-access.ts";
 
 let engine: Engine;
 beforeAll(async () => {

@@ -15,7 +15,12 @@ export interface Serving {
 export async function serveUntilStopped({ signals, ended, stop, abort }: Serving): Promise<void> {
   const asked = await Promise.race([signals.first.then(() => true), ended.then(() => false)]);
   if (!asked) return;
-  const inOrder = await Promise.race([stop().then(() => true), signals.second.then(() => false)]);
+  const inOrder = await Promise.race([
+    stop().then(() => true),
+    // One that is not wanted any more while it stops ends with that, not well.
+    ended.then(() => true),
+    signals.second.then(() => false),
+  ]);
   if (inOrder) return;
   await abort();
   throw new Reported();

@@ -30,6 +30,7 @@ export interface CommitOptions {
 export class Commits {
   readonly #store: Store;
   readonly #listeners: CommitListener[] = [];
+  readonly #afterwards: (() => void)[] = [];
 
   constructor(store: Store) {
     this.#store = store;
@@ -38,6 +39,11 @@ export class Commits {
   /** Listeners are told in the order they came; they must not throw. */
   listen(listener: CommitListener): void {
     this.#listeners.push(listener);
+  }
+
+  /** Told when every listener has been told of everything that a commit changed. */
+  afterwards(then: () => void): void {
+    this.#afterwards.push(then);
   }
 
   /** Writes nothing when another execution has the unique key already: that one is the answer. */
@@ -71,5 +77,6 @@ export class Commits {
   #tell(changed: Changed, ownerHas: number): void {
     for (const listener of this.#listeners) listener(changed, ownerHas);
     for (const other of changed.others) for (const listener of this.#listeners) listener(other, 0);
+    for (const then of this.#afterwards) then();
   }
 }

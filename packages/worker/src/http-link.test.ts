@@ -323,3 +323,12 @@ test("WRK-7 a stream that brings a frame without an end is given up", async () =
   await connection.closed;
   expect(frames).toEqual([]);
 });
+
+test("LIV-1 a heartbeat and a connect that a hung server keeps do not wait as long as other calls may", async () => {
+  await using hung = await listen(() => {});
+  const link = hung.link({ heartbeatTimeoutMs: 20, connectTimeoutMs: 20 });
+  await expect(link.heartbeat(ref, IDLE)).rejects.toThrow(/no answer/);
+  await expect(link.connect(ref, [], () => {})).rejects.toThrow(/no answer/);
+  const [first, second] = hung.seen;
+  expect(first?.request.socket).not.toBe(second?.request.socket);
+});

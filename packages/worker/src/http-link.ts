@@ -30,6 +30,12 @@ export interface HttpLinkOptions {
   readonly baseUrl: string | readonly string[];
   /** How long a call may take before it counts as network trouble. */
   readonly timeoutMs?: number;
+  /**
+   * The same for what tells that this worker lives: a server that hangs must not hold that up, the next
+   * try goes by another connection, and so perhaps to another server.
+   */
+  readonly heartbeatTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
   /** How long a checkpoint stream may take to begin before plain requests are used instead. */
   readonly streamBeginMs?: number;
 }
@@ -41,6 +47,7 @@ export interface HttpLinkOptions {
  */
 export function httpLink(options: HttpLinkOptions): TextLink {
   const { baseUrl, timeoutMs = 30_000, streamBeginMs = 3_000 } = options;
+  const { heartbeatTimeoutMs = 5_000, connectTimeoutMs = 10_000 } = options;
   const at = ({ worker }: SessionRef, path: string) =>
     `/workers/${encodeURIComponent(worker)}/${path}`;
   const of = (ref: SessionRef, execution_id: string, path: string) =>
@@ -96,11 +103,14 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     },
     connect(ref, running, onFrame) {
       const body = JSON.stringify({ running });
-      return openStream(send, at(ref, "connect"), ref, body, onFrame);
+      const patient: Send = (call) => send({ ...call, patienceMs: connectTimeoutMs });
+      return openStream(patient, at(ref, "connect"), ref, body, onFrame);
     },
     async heartbeat(ref, heartbeat) {
-      const body = JSON.stringify(heartbeat);
-      return HeartbeatAnswer.parse(await post(at(ref, "heartbeat"), ref.session, body));
+      const [path, body] = [at(ref, "heartbeat"), JSON.stringify(heartbeat)];
+      const call = { method: "POST", path, session: ref.session, body } as const;
+      const answer = await send({ ...call, patienceMs: heartbeatTimeoutMs });
+      return HeartbeatAnswer.parse(JSON.parse(await textOf(answer)));
     },
     async poll(ref, poll) {
       const waitMs = poll.wait_seconds * 1000;

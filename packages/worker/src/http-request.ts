@@ -18,6 +18,8 @@ export interface HttpCall {
   readonly body?: string;
   /** How long the server may keep its answer back, on top of the time any call may take. */
   readonly waitMs?: number;
+  /** In place of the time that any call may take. */
+  readonly patienceMs?: number;
 }
 
 export interface HttpRequests {
@@ -51,13 +53,13 @@ export function createRequests(
     });
   };
 
-  const send: Send = async ({ method, path, session, body, waitMs = 0 }) => {
+  const send: Send = async ({ method, path, session, body, waitMs = 0, patienceMs }) => {
     const headers: OutgoingHttpHeaders = {};
     if (body !== undefined) headers["content-type"] = "application/json";
     if (session !== undefined) headers[SESSION_HEADER] = session;
     const server = servers.current;
     const { request, prefix, host, port, agent } = server;
-    const timeout = timeoutMs + waitMs;
+    const timeout = Math.min(patienceMs ?? timeoutMs, timeoutMs) + waitMs;
     const target = { host, port, agent, timeout, method, path: prefix + path, headers };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(target, resolve);

@@ -27,6 +27,12 @@ export const NO_CALLS: CallResolutions = new Map();
 /** Past it what is known of siblings is found out again. */
 const KNOWN_SIBLINGS = 1_000;
 
+interface Call {
+  readonly child_id: string;
+  readonly task_call_id: string;
+  readonly start: CallStart;
+}
+
 export class CallResolver {
   readonly #ports: Pick<EnginePorts, "ids" | "seed" | "clock" | "config" | "authorizeCall">;
   readonly #catalog: Catalog;
@@ -46,17 +52,18 @@ export class CallResolver {
 
   /** By `task_call_id`. Rejects only when the store does not answer. */
   async resolve(caller: CallingExecution, events: readonly NewEvent[]): Promise<CallResolutions> {
-    const resolved = callStarts(events).map(
-      async ({ task_call_id, start }) =>
-        [task_call_id, await this.#resolve(caller, task_call_id, start)] as const,
-    );
+    const resolved = callStarts(events).map(async ({ task_call_id, start }) => {
+      // Before anything is awaited: children come in the order of their calls.
+      const child_id = this.#ports.ids();
+      const resolution = await this.#resolve(caller, { child_id, task_call_id, start });
+      return [task_call_id, resolution] as const;
+    });
     return new Map(await Promise.all(resolved));
   }
 
   async #resolve(
     caller: CallingExecution,
-    call_id: string,
-    start: CallStart,
+    { child_id, task_call_id, start }: Call,
   ): Promise<CallResolution> {
     const { max_depth } = this.#ports.config.executions;
     const { namespace, name } = targetOf(start.workflow);
@@ -67,7 +74,7 @@ export class CallResolver {
       details: Record<string, unknown> | null = null,
     ): CallResolution => ({
       kind: "refused",
-      failure: engineFailure(type, message, { task_call_id: call_id, details }),
+      failure: engineFailure(type, message, { task_call_id, details }),
     });
 
     if (caller.depth >= max_depth) {
@@ -87,7 +94,7 @@ export class CallResolver {
       const message = `${caller.namespace}/${caller.workflow} may not start ${target}`;
       return refuse("TaskNotAuthorizedError", message, { workflow: target });
     }
-    const fresh = this.#child(caller, call_id, { start, found });
+    const fresh = this.#child(caller, { child_id, task_call_id, start }, found);
     try {
       checkInput(found.record.input_schema, fresh.input, "input");
     } catch (error) {
@@ -100,13 +107,13 @@ export class CallResolver {
 
   #child(
     caller: CallingExecution,
-    call_id: string,
-    { start, found }: { readonly start: CallStart; readonly found: StoredVersion },
+    { child_id, task_call_id, start }: Call,
+    found: StoredVersion,
   ): NewExecution {
     const { execution_id, depth, priority, worker } = caller;
     return {
       ...pinTo(found),
-      execution_id: this.#ports.ids(),
+      execution_id: child_id,
       name: start.name ?? null,
       input: encode(start.input, "input"),
       trigger: { kind: "call", id: execution_id },
@@ -114,7 +121,7 @@ export class CallResolver {
       priority,
       seed: this.#ports.seed(),
       preferred_worker: worker,
-      parent: { execution_id, depth, call_id, detached: start.detach },
+      parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
       now: this.#ports.clock(),
     };
   }

@@ -1,3 +1,4 @@
+import type { ReleaseReason } from "@engine/contract";
 import { expect, test } from "vitest";
 import { settled } from "../testing/manual-time.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
@@ -7,7 +8,7 @@ async function lose(
   t: TestEngine,
   worker: ScriptedWorker,
   { execution_id, generation }: { execution_id: string; generation: number },
-  reason: "runner_lost" | "stuck" | "neighbour" = "runner_lost",
+  reason: ReleaseReason = "runner_lost",
 ): Promise<void> {
   const items = [{ execution_id, generation, reason }];
   await t.engine.workers.release(worker.ref, items);
@@ -129,4 +130,51 @@ test("WRK-9 an execution that had begun and that its worker does not list any mo
   await settled();
   expect((await t.row(execution_id)).losses).toMatchObject([{ reason: "runner_lost" }]);
   expect((await t.row(second.execution_id)).losses).toEqual([]);
+});
+
+test.each<[ReleaseReason, number]>([
+  ["draining", 0],
+  ["paused", 0],
+  ["overloaded", 0],
+  ["superseded", 0],
+  ["principal_unavailable", 0],
+  ["neighbour", 0],
+  ["runner_lost", 1],
+  ["stuck", 1],
+])("LIV-5 what comes back as %s counts as %i losses", async (reason, losses) => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { execution_id } = await t.run();
+  const assigned = await worker.next("assign");
+  await worker.started(assigned);
+  await t.engine.fleet.pause("w");
+  await lose(t, worker, assigned, reason);
+  const row = await t.row(execution_id);
+  expect(row).toMatchObject({ state: "CREATED", worker: null, last_worker: "w" });
+  expect(row.losses.map((loss) => loss.reason)).toEqual(losses === 1 ? [reason] : []);
+});
+
+test("LIV-4 a hand-over writes no event; the next claim says who has it, the how-manieth, and why", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { execution_id } = await t.run();
+  const assigned = await worker.next("assign");
+  await worker.started(assigned);
+  await t.engine.fleet.pause("w");
+  await lose(t, worker, assigned);
+  expect(await t.types(execution_id)).toEqual([
+    "WORKFLOW_CREATED",
+    "WORKFLOW_CLAIMED",
+    "WORKFLOW_STARTED",
+  ]);
+  const other = await t.worker("other");
+  const again = await other.next("assign");
+  const claimed = again.history.events.at(-1);
+  expect(claimed).toMatchObject({
+    type: "WORKFLOW_CLAIMED",
+    value: { worker: "other", generation: 2, reason: "recover", attempt: 2, score: null },
+  });
+  expect(await t.row(execution_id)).toMatchObject({ state: "CLAIMED" });
+  await other.started(again);
+  expect(await t.row(execution_id)).toMatchObject({ state: "RUNNING" });
 });

@@ -273,6 +273,64 @@ test("CKP-5 a batch answers each wrong item with its own error, and writes none 
   expect(await everything()).toEqual(before);
 });
 
+test.each<[string, () => Asked, string]>([
+  [
+    "more than 256 checkpoints",
+    () => ({
+      path: "/workers/owner/checkpoints",
+      body: { items: Array.from({ length: 257 }, () => checkpoint({}).body ?? null) },
+    }),
+    "body.items",
+  ],
+  [
+    "more than 256 releases",
+    () => ({
+      path: "/workers/owner/release",
+      body: {
+        items: Array.from({ length: 257 }, (_, n) => ({
+          execution_id: `e${n}`,
+          generation: 1,
+          reason: "draining",
+        })),
+      },
+    }),
+    "body.items",
+  ],
+  [
+    "more than 100 progress values",
+    () => ({
+      path: `/workers/owner/progress/${scene.assigned.execution_id}`,
+      body: {
+        generation: 1,
+        items: Array.from({ length: 101 }, () => ({
+          source_id: "t~1",
+          name: "t",
+          value: 1,
+          time: "now",
+        })),
+      },
+    }),
+    "body.items",
+  ],
+  [
+    "a page of more than 1,000 events",
+    () => ({
+      method: "GET",
+      path: `/workers/owner/executions/${scene.assigned.execution_id}/events?generation=1&limit=1001`,
+    }),
+    "query.limit",
+  ],
+  [
+    "a poll that waits for longer than 30 seconds",
+    () => ({ path: "/workers/owner/poll", body: { ...beat, wait_seconds: 31 } }),
+    "body.wait_seconds",
+  ],
+])("WRK-6 %s is refused as a whole", async (_, asked, path) => {
+  const refused = await refuses({ ...asked(), session: scene.owner.ref.session });
+  expect(refused).toMatchObject({ status: 422, code: "invalid_input" });
+  expect(pathsOf(refused)).toContain(path);
+});
+
 test.each<[string, string, "GET" | "PUT" | "POST", Json | undefined]>([
   ["its log", "events?generation=7", "GET", undefined],
   ["a value", `values/${"0".repeat(64)}?generation=7`, "GET", undefined],

@@ -138,7 +138,10 @@ export function executionHandlers(
       ? await executions.wait(execution_id, waitOptions(query, call))
       : rowAsCreated(changed);
     if (isWaiting) await cancelIfLeft(execution_id, query, call);
-    const answered = await answerWith(row, query.detailed);
+    // Asynchronous says "accepted", also of what has ended since.
+    const answered = isWaiting
+      ? await answerWith(row, query.detailed)
+      : answer(202, await recordOf(row, query.detailed), addressOf(row));
     return { ...answered, headers: { ...answered.headers, ...headers } };
   }
 

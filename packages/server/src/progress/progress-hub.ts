@@ -1,7 +1,7 @@
 import type { ProgressItem } from "@engine/contract";
 import type { SetTimer } from "../engine-ports.ts";
-import type { Bus } from "../replicas/bus.ts";
 import type { Log } from "../log.ts";
+import type { Bus } from "../replicas/bus.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { RedactProgress } from "./redact-progress.ts";
 

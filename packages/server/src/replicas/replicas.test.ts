@@ -285,8 +285,20 @@ test("DSP-6 a resume goes back to its worker on the other server, and elsewhere 
   await t.time.advance(20);
   await t.a.engine.executions.resume({ execution_id, input: 1, by: null });
   await t.time.advance(20);
-  expect(await original.next("assign")).toMatchObject({ execution_id, generation: 2 });
+  const again = await original.next("assign");
+  expect(again).toMatchObject({ execution_id, generation: 2 });
   expect(other.heard).toEqual(["welcome"]);
+
+  await original.paused({ ...again, history: { after: 0, events: [] } });
+  await t.time.advance(20);
+  const filler = { ...hello("filler"), required_worker: "original" };
+  await t.b.engine.executions.start(filler);
+  await t.time.advance(20);
+  await t.a.engine.executions.resume({ execution_id, input: 1, by: null });
+  await t.time.advance(199);
+  expect(other.heard).toEqual(["welcome"]);
+  await t.time.advance(1);
+  expect(await other.next("assign")).toMatchObject({ execution_id, generation: 3 });
 });
 
 test("WRK-13 a stopping server lets its workers move before it closes their streams", async () => {

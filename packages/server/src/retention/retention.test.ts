@@ -91,3 +91,44 @@ test("WMD-6 names of workers that nobody used for a week are forgotten, paused o
   const { items } = await t.engine.fleet.list({ limit: 10, offset: 0 });
   expect(items.map(({ name }) => name)).toEqual(["paused"]);
 });
+
+const FAMILY = `import { workflow } from "@engine/sdk";
+export const parent = workflow({ name: "parent" }, async (input) => input);
+export const child = workflow({ name: "child" }, async (input) => input);
+`;
+
+test("EXE-98 EXE-100 while a parent lives its ended children stay, and the deleted version that both are pinned to", async () => {
+  await using t = await TestEngine.start();
+  await t.engine.catalog.register({ source: FAMILY }, { by: null });
+  const worker = await t.worker();
+  const start = { namespace: "default", workflow: "parent", input: null, by: null };
+  const parent = (await t.engine.executions.start({ ...start, trigger: { kind: "api" } })).row;
+  const assigned = await worker.next("assign");
+  const call = { workflow: "default/child", input: null, wait: true, detach: false };
+  await worker.parked(assigned, [worker.callEvent("TASK_STARTED", "call~1", call)]);
+  const child = await worker.next("assign");
+  await worker.completed(child, "grown up");
+  await worker.paused(await worker.next("assign"));
+  await t.engine.catalog.delete("default", "parent");
+  await t.engine.catalog.delete("default", "child");
+
+  await daysLater(t, 400);
+  expect(await exists(t, child.execution_id)).toBe(true);
+  expect(await t.types(child.execution_id)).toHaveLength(4);
+  const { execution_id } = parent;
+  await t.engine.executions.resume({ execution_id, input: 1, by: null });
+  const later = t.strangeWorker("later");
+  await later.register();
+  await later.connect();
+  const resumed = await later.next("assign");
+  expect(resumed).toMatchObject({ version: 1, module: assigned.module });
+  expect(await t.engine.workers.module(later.ref, resumed.module.hash)).toContain("child");
+  await later.completed(resumed, "done");
+
+  // Once the parent has ended long ago, nothing needs any of it.
+  await daysLater(t, 31);
+  expect(await exists(t, execution_id)).toBe(false);
+  expect(await exists(t, child.execution_id)).toBe(false);
+  await t.time.advance(3_600_000);
+  expect(await t.store.readModule(assigned.module.hash)).toBeUndefined();
+});

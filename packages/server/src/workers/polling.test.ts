@@ -87,3 +87,69 @@ test("WRK-10 WRK-11 a worker that polls hears that it is paused, and that it is 
   await worker.poll([], { status: "paused" });
   expect(await worker.next("control")).toEqual({ command: "resume" });
 });
+
+test("WRK-10 LIV-2 a worker that asks for the longest wait is not lost while it waits", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const { execution_id } = await t.run();
+  await worker.poll();
+  await worker.started(await worker.next("assign"));
+  let isPolling = true;
+  void (async () => {
+    const running = [{ execution_id, generation: 1, seq: 3 }];
+    while (isPolling) await worker.poll(running, { wait_seconds: 30 });
+  })();
+  await t.time.advance(300_000);
+  isPolling = false;
+  expect(await t.row(execution_id)).toMatchObject({ worker: "w", generation: 1, losses: [] });
+});
+
+test("WRK-9 WRK-10 a poll after an outage keeps what it runs, with what it missed, and drops what is gone", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const { execution_id } = await t.run();
+  await worker.poll();
+  await worker.started(await worker.next("assign"));
+  await t.engine.executions.signal({ execution_id, name: "paid", payload: 1, by: null });
+  await worker.poll([
+    { execution_id, generation: 1, seq: 3 },
+    { execution_id: "nobody-knows", generation: 1, seq: 1 },
+  ]);
+  const welcome = worker.frames.findLast(({ event }) => event === "welcome");
+  expect(welcome?.data).toMatchObject({
+    keep: [{ execution_id, generation: 1 }],
+    drop: [{ execution_id: "nobody-knows", generation: 1 }],
+  });
+  expect(await worker.next("events")).toMatchObject({
+    base_seq: 3,
+    events: [{ seq: 4, type: "WORKFLOW_SIGNALED" }],
+  });
+});
+
+test("WRK-9 WRK-10 a poll adopts what was handed over and nobody has taken", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const { execution_id } = await t.run();
+  await worker.poll();
+  await worker.started(await worker.next("assign"));
+  await t.time.advance(31_000);
+  expect(await t.row(execution_id)).toMatchObject({ state: "CREATED", worker: null });
+  await worker.poll([{ execution_id, generation: 1, seq: 3 }]);
+  const welcome = worker.frames.findLast(({ event }) => event === "welcome");
+  expect(welcome?.data).toMatchObject({ keep: [{ execution_id, generation: 2 }], drop: [] });
+  expect(await t.row(execution_id)).toMatchObject({ worker: "w", generation: 2 });
+  expect(worker.heard.filter((event) => event === "assign")).toHaveLength(1);
+});
+
+test("WRK-9 WRK-11 a worker that was paused meanwhile adopts nothing of what it had lost", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { execution_id } = await t.run();
+  await worker.started(await worker.next("assign"));
+  worker.connection?.close();
+  await t.time.advance(1_000);
+  await t.engine.fleet.pause("w");
+  const { keep, drop } = await worker.connect([{ execution_id, generation: 1, seq: 3 }]);
+  expect(keep).toEqual([]);
+  expect(drop).toMatchObject([{ execution_id, generation: 1 }]);
+});

@@ -109,6 +109,17 @@ test("WRK-7 a second connect of a session replaces the first stream", async () =
   expect(worker.heard.filter((event) => event === "assign")).toHaveLength(1);
 });
 
+test("WRK-7 an open stream brings a ping each heartbeat interval, so that a worker can tell a broken one", async () => {
+  await using t = await TestEngine.start({ workers: { heartbeat_interval: 5 } });
+  const worker = await t.worker();
+  await t.time.advance(4_999);
+  expect(worker.heard).toEqual(["welcome"]);
+  await t.time.advance(1);
+  expect(worker.heard).toEqual(["welcome", "ping"]);
+  await t.time.advance(10_000);
+  expect(worker.heard).toEqual(["welcome", "ping", "ping", "ping"]);
+});
+
 test("WRK-9 a worker that reconnects within the grace keeps what it runs, with what it missed", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();

@@ -14,7 +14,10 @@ export class Leaderships {
     try {
       const sql = `SELECT pg_try_advisory_lock(${LOCK}) AS got`;
       const { rows } = await client.query<{ got: boolean }>(sql, [name]);
-      if (rows[0]?.got && !held.signal.aborted) return this.#leadership(name, client, held);
+      if (rows[0]?.got && !held.signal.aborted) {
+        await client.query(`SELECT set_config('idle_session_timeout', '${SILENT_MS}', false)`);
+        return this.#leadership(name, client, held);
+      }
     } catch (error) {
       this.#drop(name, held);
       throw unavailable(new StatementFailure(error));
@@ -29,13 +32,20 @@ export class Leaderships {
   }
 
   #leadership(name: string, client: Client, held: AbortController): Leadership {
+    const beat = setInterval(() => client.query("").catch(() => undefined), BEAT_MS);
+    beat.unref();
+    held.signal.addEventListener("abort", () => clearInterval(beat), { once: true });
     return {
       lost: held.signal,
       release: async () => {
         if (this.#held.get(name) !== held) return;
         this.#drop(name, held);
+        clearInterval(beat);
         // A connection that is gone has let go already.
-        await client.query(`SELECT pg_advisory_unlock(${LOCK})`, [name]).catch(() => undefined);
+        await client
+          .query("SELECT set_config('idle_session_timeout', '0', false)")
+          .then(() => client.query(`SELECT pg_advisory_unlock(${LOCK})`, [name]))
+          .catch(() => undefined);
       },
     };
   }
@@ -44,5 +54,12 @@ export class Leaderships {
     if (this.#held.get(name) === held) this.#held.delete(name);
   }
 }
+
+/**
+ * A leader that hangs, or whose machine is gone without a word, keeps its connection and with it the
+ * lock: the database ends a connection that says nothing for this long.
+ */
+const SILENT_MS = 6_000;
+const BEAT_MS = 2_000;
 
 const LOCK = "hashtextextended('engine leader ' || $1, 0)";
