@@ -17,6 +17,7 @@ import { Call, Group } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { type CallRef, nondeterminism, recordedRef } from "./divergence.ts";
 import { eventEntry, parkedEntry } from "./event-entry.ts";
+import { BY_COPIES, KEPT_ELSEWHERE, STATE_AFTER } from "./event-kinds.ts";
 import { cancelled } from "./failure.ts";
 import { fetchOutput } from "./fetch-output.ts";
 import { GrowingLog } from "./growing-log.ts";
@@ -38,13 +39,6 @@ export interface Sending {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** Values of these may be kept outside the log; the others the engine itself has to read. */
-const KEPT_ELSEWHERE: ReadonlySet<EventType> = new Set([
-  "TASK_STARTED",
-  "TASK_COMPLETED",
-  "WORKFLOW_STARTED",
-  "WORKFLOW_COMPLETED",
-]);
 /** A log this long is worth a warning (EXE-34). */
 const LARGE_HISTORY = 10_000;
 
@@ -585,16 +579,3 @@ export class Core {
     this.#resolveEnded(ended);
   }
 }
-
-const STATE_AFTER = {
-  WORKFLOW_COMPLETED: "COMPLETED",
-  WORKFLOW_FAILED: "FAILED",
-  WORKFLOW_CANCELLED: "CANCELLED",
-} as const;
-
-/** Events that only a running copy writes: where there is one, another copy has been at work. */
-const BY_COPIES: ReadonlySet<EventType> = new Set([
-  "WORKFLOW_STARTED",
-  "WORKFLOW_RESUMED",
-  "WORKFLOW_PAUSED",
-]);

@@ -201,9 +201,14 @@ const shapes = fc.dictionary(
   fc.constantFrom(z.string(), z.int(), z.boolean(), z.array(z.string()), z.null().optional()),
 );
 
+/** A member `__proto__` is refused before any schema is looked at. */
+const encodable = fc
+  .jsonValue({ maxDepth: 3 })
+  .filter((value) => !JSON.stringify(value).includes("__proto__"));
+
 test("EXE-83 the check and zod agree about plain JSON", () => {
   fc.assert(
-    fc.property(shapes, fc.jsonValue({ maxDepth: 3 }), (shape, value) => {
+    fc.property(shapes, encodable, (shape, value) => {
       const schema = z.object(shape);
       for (const input of [
         value,
