@@ -207,6 +207,7 @@ test("LIV-6 a bundle that cannot run what it should ends the execution naming wh
     import_failed: 'throw new Error("no such /secret/folder/file")',
     package_not_found: 'import "left-padding"; export const hello = 1;',
   };
+  const said = new Map<string, string>();
   for (const [reason, bundle] of Object.entries(bundles)) {
     const id = server.start("hello", server.addModule(bundle));
     const { failure } = await server.finished(id);
@@ -215,11 +216,30 @@ test("LIV-6 a bundle that cannot run what it should ends the execution naming wh
       details: { reason, expected: "default/hello" },
     });
     expect(JSON.stringify(failure)).not.toMatch(/secret|modules/);
+    said.set(reason, failure?.message ?? "");
   }
+  expect(said.get("package_not_found")).toMatch(/"left-padding".*requests\.packages/);
   // The thread has survived all of them.
   const id = server.start("hello", server.addModule(HELLO), { input: "World" });
   expect(await server.finished(id)).toMatchObject({ state: "COMPLETED" });
   expect(worker.lines.filter((line) => line.includes("has died"))).toEqual([]);
+});
+
+test("EXE-59 LIV-6 what a bundle requires comes from the worker's installation, too, or is named", async () => {
+  const server = new FakeServer();
+  await using _worker = await startTestWorker(server);
+  const requiring = (name: string) =>
+    server.addModule(`import { createRequire } from "node:module";
+const required = createRequire(import.meta.url)("${name}");
+${HELLO}`);
+  const found = server.start("hello", requiring("zod"), { input: "World" });
+  expect(await server.finished(found)).toMatchObject({ state: "COMPLETED" });
+  const missing = server.start("hello", requiring("left-padding"));
+  expect((await server.finished(missing)).failure).toMatchObject({
+    type: "WorkflowLoadError",
+    message: expect.stringMatching(/"left-padding".*requests\.packages/),
+    details: { reason: "package_not_found" },
+  });
 });
 
 test("EXE-69 a bundle whose workflow has another durability than was registered is not run", async () => {

@@ -20,7 +20,7 @@ export function addRegister(workflow: Command, io: CliIo): void {
     .command("register")
     .summary("Registers the workflows of files.")
     .description(
-      "Bundles each file with what it imports and registers its workflows. The server reads the source and never runs it. Equal content makes no new version.",
+      "Bundles each file with what it imports, but for the packages that its workflows request, and registers its workflows. The server reads the source and never runs it. Equal content makes no new version.",
     )
     .argument("<files...>", "TypeScript files that export workflows")
     .option("--dry-run", "check only; save nothing");

@@ -54,6 +54,7 @@ export async function replayOnThread(
 async function watched(task: CheckTask, stop: Promise<void>): Promise<CheckResult> {
   const replayed: Replayed[] = [];
   let failed: string | undefined;
+  let isDone = false;
   const ended = Promise.withResolvers<void>();
   const thread = new Worker(program, {
     workerData: task,
@@ -68,14 +69,16 @@ async function watched(task: CheckTask, stop: Promise<void>): Promise<CheckResul
   thread.on("message", (message: CheckMessage) => {
     if (message.kind === "replayed") replayed.push(message.replayed);
     if (message.kind === "failed") failed = message.message;
-    if (message.kind === "done") ended.resolve();
+    if (message.kind !== "done") return;
+    isDone = true;
+    ended.resolve();
   });
   thread.on("error", (error) => {
     failed = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   });
   thread.on("exit", () => {
-    // Also after a stop, whose result is complete by then.
-    failed ??= "its code ended the thread it ran on";
+    // It may come in the same moment as the last message; after a stop the result is complete.
+    if (!isDone) failed ??= "its code ended the thread it ran on";
     ended.resolve();
   });
   await Promise.race([ended.promise, stop]);

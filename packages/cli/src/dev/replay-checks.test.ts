@@ -75,3 +75,9 @@ test("code that does not load, or ends its thread, is told and replays nothing",
     expect(await replayOnThread(bundle, task, NEVER)).toEqual({ replayed: [], failed });
   }
 });
+
+test("EXE-59 code is replayed with the packages of the worker, as it would run", async () => {
+  const task = { baseUrl: "http://127.0.0.1:9", workflow: "default/review", executions: [] };
+  const bundle = `import { uneval } from "devalue";${BUNDLE}uneval(1);`;
+  expect(await replayOnThread(bundle, task, NEVER)).toEqual({ replayed: [], failed: undefined });
+});

@@ -1,11 +1,12 @@
 /** The program of the thread on which `engine dev` replays live executions on new code. */
+import { realpathSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { createClient } from "@engine/client";
 import { type AnyWorkflow, isWorkflow } from "@engine/sdk";
+import { resolveBundleImports } from "@engine/worker/bundle-imports";
 import { historyOf, removed } from "../replay/recorded-executions.ts";
 import { replayOn } from "../replay/replayed.ts";
-import { installSourceHooks } from "../workflow-file/source-hooks.ts";
 import type { CheckMessage, CheckTask } from "./replay-check.ts";
 
 const { baseUrl, file, workflow, executions } = workerData as CheckTask;
@@ -15,8 +16,11 @@ function post(message: CheckMessage): void {
 }
 
 async function load(): Promise<AnyWorkflow> {
-  installSourceHooks();
-  const module: Record<string, unknown> = await import(pathToFileURL(file).href).catch((error) => {
+  // Modules are known by where they really lie.
+  const { href } = pathToFileURL(realpathSync(file));
+  resolveBundleImports(new URL("./", href).href);
+  process.setSourceMapsEnabled(true);
+  const module: Record<string, unknown> = await import(href).catch((error) => {
     throw new Error(`its code does not load: ${textOf(error)}`);
   });
   const found = Object.values(module)

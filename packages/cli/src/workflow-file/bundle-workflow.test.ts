@@ -48,6 +48,37 @@ test("the same sources give the same bundle wherever they lie", async () => {
   expect(there.bundle?.bundle).toBe(here.bundle?.bundle);
 });
 
+const RESIZING = {
+  "flows/a.ts": `import sharp from "sharp";
+import { raw } from "@img/raw/deep.js";
+import later from "sharper";
+import wrapped from "wraps";
+export const a = [sharp, raw, later, wrapped];
+`,
+  "node_modules/sharper/package.json": '{"name":"sharper","main":"index.js"}',
+  "node_modules/sharper/index.js": "module.exports = 'bundled';",
+  "node_modules/wraps/package.json": '{"name":"wraps","main":"index.js"}',
+  "node_modules/wraps/index.js": "module.exports = require('sharp/lib');",
+};
+
+test("EXE-59 packages that are named stay external, with what lies in them, installed or not", async () => {
+  const installed = {
+    "node_modules/sharp/package.json": '{"name":"sharp","main":"index.js"}',
+    "node_modules/sharp/index.js": "module.exports = 1;",
+  };
+  const names = ["@img/raw", "sharp"];
+  const here = await bundleWorkflow(join(folderWith(RESIZING), "flows/a.ts"), names);
+  const text = here.bundle?.bundle ?? "";
+  expect(text).toMatch(/^import sharp from "sharp";$/m);
+  expect(text).toMatch(/^import \{ raw \} from "@img\/raw\/deep\.js";$/m);
+  expect(text).toContain('__require("sharp/lib")');
+  expect(text).toContain('"bundled"');
+  expect(here.bundle?.files.map(({ path }) => path)).toEqual(["a.ts"]);
+
+  const path = join(folderWith({ ...RESIZING, ...installed }), "flows/a.ts");
+  expect((await bundleWorkflow(path, names)).bundle?.bundle).toBe(text);
+});
+
 const TYPED = {
   "flows/order.ts": `import { workflow } from "@engine/sdk";
 import type { Order } from "../shared/types.ts";

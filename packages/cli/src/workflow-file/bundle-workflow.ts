@@ -26,14 +26,19 @@ export type Bundled = {
   | { readonly bundle?: undefined; readonly problems: readonly SourceProblem[] }
 );
 
-/** Left to the worker's own installation. */
+/** Left to the worker's own installation, whatever a file requests. */
 const EXTERNAL = ["node:*", "@engine/*", "zod", "zod/*"];
 
 /**
  * Bundles a workflow file with everything it imports. The same sources give the same bytes wherever
  * they lie, because equal content must not become a new version.
+ *
+ * @param external Names of packages, or all of them, that are left to the worker too.
  */
-export async function bundleWorkflow(file: string): Promise<Bundled> {
+export async function bundleWorkflow(
+  file: string,
+  external: readonly string[] | "every package" = [],
+): Promise<Bundled> {
   // esbuild names files by where they really lie, and so must the entry be named.
   const path = realPath(file);
   const folder = dirname(path);
@@ -55,7 +60,9 @@ export async function bundleWorkflow(file: string): Promise<Bundled> {
       sourcemap: "external",
       sourcesContent: false,
       tsconfigRaw: TSCONFIG,
-      external: EXTERNAL,
+      ...(external === "every package"
+        ? { packages: "external" }
+        : { external: [...EXTERNAL, ...external] }),
       logLevel: "silent",
     });
     const map = outputFiles.find((file) => file.path.endsWith(".map"));

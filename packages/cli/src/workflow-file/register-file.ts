@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { EngineError, type Registered, type SourceIssue } from "@engine/contract";
 import type { SourceProblem } from "../render/source-problem.ts";
 import type { ServerCall } from "../server-call.ts";
-import { bundleWorkflow, type WorkflowBundle } from "./bundle-workflow.ts";
+import { type Bundled, bundleWorkflow, type WorkflowBundle } from "./bundle-workflow.ts";
+import { mayRequestPackages, requestedPackages } from "./requested-packages.ts";
 
 export type RegisterOutcome = {
   /** Why it was refused, or warnings; `file` is an absolute path. */
@@ -21,9 +22,25 @@ export async function registerFile(
   client: ServerCall["client"],
   dryRun = false,
 ): Promise<RegisterOutcome> {
-  const { bundle, problems, inputs } = await bundleWorkflow(path);
-  if (problems) return { problems, inputs };
-  const { root, ...body } = bundle;
+  // What is requested stays out of the bundle (EXE-59), and only the server reads sources. So it is
+  // asked first, with a bundle for which no package need be installed here.
+  const draft = await bundleWorkflow(path, "every package");
+  if (draft.problems) return draft;
+  let requested: readonly string[] = [];
+  if (mayRequestPackages(draft.bundle.files)) {
+    const asked = await send(draft, client, true);
+    if (!asked.registered) return asked;
+    requested = requestedPackages(asked.registered.items);
+  }
+  const bundled = await bundleWorkflow(path, requested);
+  return bundled.problems ? bundled : send(bundled, client, dryRun);
+}
+
+async function send(
+  { bundle: { root, ...body }, inputs }: Bundled & { bundle: WorkflowBundle },
+  client: ServerCall["client"],
+  dryRun: boolean,
+): Promise<RegisterOutcome> {
   try {
     const query = dryRun ? { dry_run: "true" as const } : {};
     const { body: registered } = await client.catalog.register({ query, body });

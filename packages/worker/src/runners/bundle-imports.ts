@@ -1,4 +1,4 @@
-import { isBuiltin, registerHooks } from "node:module";
+import { createRequire, isBuiltin, type ResolveHookContext, registerHooks } from "node:module";
 
 /** A bundle imports a package that this worker's installation does not have. */
 class PackageNotFound extends Error {
@@ -7,7 +7,7 @@ class PackageNotFound extends Error {
 }
 
 /**
- * Bundles live in a folder of their own, but `@engine/*`, zod and declared packages come from the
+ * Bundles live in a folder of their own, but `@engine/*`, zod and requested packages come from the
  * worker's installation (EXE-59), never from what happens to lie around that folder.
  *
  * @param folder Address of the folder of the bundles, with a slash at its end.
@@ -23,13 +23,15 @@ export function resolveBundleImports(folder: string): () => void {
       }
       for (const parentURL of installations) {
         try {
-          return next(specifier, { ...context, parentURL });
+          // Node looks for what is required from the file that requires it, whatever parent is given.
+          if (!isRequired(context)) return next(specifier, { ...context, parentURL });
+          return next(createRequire(parentURL).resolve(specifier), context);
         } catch (error) {
           if (!isNotFound(error)) throw error;
         }
       }
       throw new PackageNotFound(
-        `the bundle imports "${specifier}", which this worker does not have; install it beside the worker, or bundle it`,
+        `it imports "${specifier}", which this worker does not have; install it beside the worker, and name it in requests.packages of every workflow of the file, so that only workers that have it get them`,
       );
     },
   });
@@ -41,6 +43,12 @@ function isPackage(specifier: string): boolean {
   return !/^(\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(specifier) && !isBuiltin(specifier);
 }
 
+/** By a package from the time before modules, which was bundled. */
+function isRequired({ conditions }: ResolveHookContext): boolean {
+  return conditions.includes("require");
+}
+
 function isNotFound(error: unknown): boolean {
-  return (error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND";
+  const { code } = error as { code?: unknown };
+  return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
 }
