@@ -32,7 +32,7 @@ export class Leaderships {
   }
 
   #leadership(name: string, client: Client, held: AbortController): Leadership {
-    const beat = setInterval(() => client.query("").catch(() => undefined), BEAT_MS);
+    const beat = setInterval(() => void client.query("").catch(() => undefined), BEAT_MS);
     beat.unref();
     held.signal.addEventListener("abort", () => clearInterval(beat), { once: true });
     return {
