@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gpusIn, openResources } from "./resources.ts";
 
@@ -52,4 +53,9 @@ test("RES-3 graphics cards are read line by line, and anything else is none", ()
     { name: "Tesla T4", memory_total: 15 * GIB },
   ]);
   expect(gpusIn("NVIDIA-SMI has failed because it could not reach the driver.\n")).toEqual([]);
+});
+
+test("RES-3 the disk of a folder that does not exist yet is that of the folder it will lie in", async () => {
+  const { latest } = await openResources(join(tmpdir(), "engine-not-there", "home"), {});
+  expect(latest.disk_total).toBeGreaterThan(0);
 });

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { statfs } from "node:fs/promises";
 import { availableParallelism, loadavg, totalmem } from "node:os";
+import { dirname, resolve } from "node:path";
 import {
   type Config,
   EngineError,
@@ -101,12 +102,14 @@ function memoryTotal(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
+/** A folder that is made later lies where its parent does. */
 async function diskOf(folder: string): Promise<{ total: number; free: number }> {
   try {
     const { bsize, blocks, bavail } = await statfs(folder);
     return { total: bsize * blocks, free: bsize * bavail };
   } catch {
-    return { total: 0, free: 0 };
+    const parent = dirname(resolve(folder));
+    return parent === resolve(folder) ? { total: 0, free: 0 } : diskOf(parent);
   }
 }
 
