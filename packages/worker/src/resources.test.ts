@@ -41,12 +41,6 @@ test("RES-3 an override that is no amount is refused with what would be one", as
   });
 });
 
-test("RES-3 a home that cannot be looked at has no disk, and the rest is told", async () => {
-  const { latest } = await openResources("/does/not/exist", {});
-
-  expect(latest).toMatchObject({ disk_total: 0, disk_free: 0 });
-});
-
 test("RES-3 graphics cards are read line by line, and anything else is none", () => {
   expect(gpusIn("NVIDIA A100-SXM4-80GB, 81920\nTesla T4, 15360\n")).toEqual([
     { name: "NVIDIA A100-SXM4-80GB", memory_total: 80 * GIB },
