@@ -17,15 +17,6 @@ export interface SessionListener {
   lost(): void;
 }
 
-/**
- * A leader whose machine has vanished holds its lock until the database notices: by default that takes
- * hours. This is some 25 seconds.
- */
-const KEEPALIVES = `
-  SELECT set_config('tcp_keepalives_idle', '10', false),
-    set_config('tcp_keepalives_interval', '5', false),
-    set_config('tcp_keepalives_count', '3', false)`;
-
 export class SessionConnection {
   readonly #target: PostgresTarget;
   readonly #listener: SessionListener;
@@ -77,7 +68,6 @@ export class SessionConnection {
     client.on("notification", (message) => this.#listener.notified(message));
     try {
       await client.connect();
-      await client.query(KEEPALIVES);
       await this.#listener.connected(client);
       this.#retryMs = FIRST_RETRY_MS;
       return client;
