@@ -23,6 +23,8 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
           testTimeout: 120_000,
+          // Starting real servers on a busy machine takes more than the ten seconds of the default.
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

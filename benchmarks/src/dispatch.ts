@@ -1,5 +1,4 @@
 import type { RecordedEvent } from "@engine/contract";
-import { gate } from "./gate.ts";
 import type { HttpClient } from "./http-client.ts";
 import { gateLogs, recordedAt } from "./log-gates.ts";
 import type { Measure } from "./measure.ts";
@@ -50,11 +49,7 @@ async function backToBackLogs(client: HttpClient, runs: number): Promise<Recorde
     client.post("/workflows/bench/echo/run/async", PAYLOAD),
   );
   const ids = (await Promise.all(starts)).map((record) => record.execution_id);
-  const deadline = performance.now() + DRAIN_LIMIT_MS;
-  while ((await client.countExecutions("echo", "COMPLETED")) < before + runs) {
-    gate(performance.now() < deadline, () => `${runs} executions did not end in 30 s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await client.untilCompleted("echo", before + runs, DRAIN_LIMIT_MS);
   return gateLogs(client, ids, 1);
 }
 

@@ -8,6 +8,7 @@ import type { Measure } from "./measure.ts";
 import { median, percentile } from "./stats.ts";
 import { count, ms } from "./table.ts";
 import { bodiesAgain, type TakenOver, takenOver } from "./taken-over.ts";
+import { until } from "./until.ts";
 
 const STANDBY = "standby";
 /** Together longer than it takes the other worker to start. */
@@ -71,7 +72,11 @@ async function killOnce(engine: TwoProcesses, executions: number): Promise<Kill>
   const file = join(home, "bodies.txt");
   const input = { file, tasks: TASKS, ms: TASK_MS };
   const ids = await atATime(32, Array(executions).keys(), () => client.start("laborer", input));
-  await until(async () => new Set((await bodies(file)).map(([id]) => id)).size === executions);
+  await until(async () => new Set((await bodies(file)).map(([id]) => id)).size === executions, {
+    limitMs: LIMIT_MS,
+    everyMs: 20,
+    late: () => "not all executions have begun",
+  });
   await engine.startWorker(STANDBY);
   const at = Date.now();
   await worker.kill();
@@ -97,14 +102,6 @@ async function bodies(file: string): Promise<[id: string, task: number][]> {
     const [id = "", task = ""] = line.split(" ");
     return task === "" ? [] : [[id, Number(task)] as [string, number]];
   });
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + LIMIT_MS;
-  while (!(await holds())) {
-    gate(performance.now() < deadline, () => `not all executions began in ${LIMIT_MS / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 function row(label: string, taken: readonly number[]): string[] {

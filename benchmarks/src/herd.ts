@@ -3,6 +3,7 @@ import { atATime } from "./at-a-time.ts";
 import { gate } from "./gate.ts";
 import type { HttpClient } from "./http-client.ts";
 import { gateCount, gateDense, recordedAt } from "./log-gates.ts";
+import { passed, until } from "./until.ts";
 
 const PAGE = 200;
 /** Far above what it takes: only a herd that stays asleep or awake reaches it. */
@@ -20,7 +21,7 @@ export async function putToSleep(client: HttpClient, untils: readonly number[]):
   const ids = await atATime(64, untils, async (until) => {
     return (await client.post("/workflows/bench/sleeper/run/async", until)).execution_id;
   });
-  await until(
+  await untilNone(
     () => awake(client, ids.length),
     (left) => `${left} of ${ids.length} do not sleep`,
   );
@@ -59,7 +60,7 @@ export async function wakes(
 ): Promise<Wake[]> {
   // Questions would compete with what is measured.
   await passed(Math.max(...untils) - Date.now() + 1_000);
-  await until(
+  await untilNone(
     async () => {
       const all = await client.countExecutions("sleeper");
       return all - (await client.countExecutions("sleeper", "COMPLETED"));
@@ -80,16 +81,11 @@ function wakeOf(id: string, log: readonly RecordedEvent[], until: number): Wake 
 }
 
 /** Until nothing is left. */
-async function until(left: () => Promise<number>, message: (left: number) => string) {
-  const deadline = performance.now() + LIMIT_MS;
-  for (;;) {
-    const now = await left();
-    if (now === 0) return;
-    gate(performance.now() < deadline, () => `${message(now)} after ${LIMIT_MS / 1000} s`);
-    await passed(250);
-  }
-}
-
-function passed(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+async function untilNone(left: () => Promise<number>, message: (left: number) => string) {
+  let now = Number.NaN;
+  const isNone = async () => {
+    now = await left();
+    return now === 0;
+  };
+  await until(isNone, { limitMs: LIMIT_MS, everyMs: 250, late: () => message(now) });
 }

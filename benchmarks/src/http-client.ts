@@ -1,6 +1,7 @@
 import type { ExecutionRecord, RecordedEvent, State } from "@engine/contract";
 import { gate } from "./gate.ts";
 import { JsonClient } from "./json-client.ts";
+import { until } from "./until.ts";
 
 /** What measurements ask of a server. */
 export class HttpClient {
@@ -58,28 +59,23 @@ export class HttpClient {
 
   /** Waits for the end of so many executions of a workflow. */
   async untilCompleted(workflow: string, total: number, limitMs: number): Promise<void> {
-    const deadline = performance.now() + limitMs;
-    for (;;) {
-      const completed = await this.countExecutions(workflow, "COMPLETED");
-      if (completed >= total) return;
-      const late = () => `${completed} of ${total} ${workflow} completed in ${limitMs / 1000} s`;
-      gate(performance.now() < deadline, late);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    let completed = 0;
+    const isDone = async () => {
+      completed = await this.countExecutions(workflow, "COMPLETED");
+      return completed >= total;
+    };
+    const late = () => `${completed} of ${total} ${workflow} completed`;
+    await until(isDone, { limitMs, late });
   }
 
   /** `engine dev` prints its address before its files are registered. */
   async untilRegistered(workflow: string): Promise<void> {
-    const deadline = performance.now() + 20_000;
-    while (performance.now() < deadline) {
-      try {
-        await this.get(`/workflows/bench/${workflow}`);
-        return;
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    }
-    throw new Error(`${workflow} was not registered within 20 s`);
+    const isThere = () =>
+      this.get(`/workflows/bench/${workflow}`).then(
+        () => true,
+        () => false,
+      );
+    await until(isThere, { limitMs: 20_000, late: () => `${workflow} is not registered` });
   }
 
   close(): void {

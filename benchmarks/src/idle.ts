@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { BenchProcess } from "./bench-process.ts";
+import { type BenchProcess, startProcess } from "./bench-process.ts";
 import { stopAll, stopOnFailure } from "./cleanup.ts";
 import { preparePlace, register } from "./engine.ts";
 import { engineProcess } from "./engine-process.ts";
@@ -8,6 +8,7 @@ import { HttpClient } from "./http-client.ts";
 import type { Measure } from "./measure.ts";
 import { RawWorkers } from "./raw-workers.ts";
 import { count } from "./table.ts";
+import { passed } from "./until.ts";
 
 const WORKERS = 500;
 const SERVER = fileURLToPath(new URL("./counted-server.ts", import.meta.url));
@@ -22,7 +23,7 @@ export const idle: Measure = {
     return stopOnFailure(async (cleanup) => {
       const { cwd, env } = await preparePlace(bench.setup, cleanup);
       const nodeArgs = ["--conditions=@engine/source"];
-      const server = new BenchProcess("server", [SERVER], { cwd, env, nodeArgs });
+      const server = startProcess("server", [SERVER], { cwd, env, nodeArgs });
       cleanup.push(() => server.stop());
       const [, url = ""] = await server.printed(/^serving (\S+) end$/m);
       const client = new HttpClient(url);
@@ -75,8 +76,4 @@ async function gateAwake(url: string, cwd: string, client: HttpClient): Promise<
   } finally {
     await worker.stop();
   }
-}
-
-function passed(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -8,6 +8,7 @@ import type { Measure } from "./measure.ts";
 import { median, percentile } from "./stats.ts";
 import { submitFor } from "./submit.ts";
 import { ms } from "./table.ts";
+import { passed } from "./until.ts";
 
 const TASKS = 20;
 const SUBMITTERS = 32;
@@ -87,8 +88,4 @@ async function probed(url: string, during: () => Promise<void>) {
   } finally {
     await thread.terminate();
   }
-}
-
-function passed(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

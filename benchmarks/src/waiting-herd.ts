@@ -7,6 +7,7 @@ import type { Measure, Report } from "./measure.ts";
 import { sharedClock } from "./shared-clock.ts";
 import { mean, median, percentile } from "./stats.ts";
 import { count, ms } from "./table.ts";
+import { until } from "./until.ts";
 
 const SIZE = { full: 100_000, quick: 2_000 };
 const BLOCKS = { full: 10, quick: 5 };
@@ -104,12 +105,9 @@ async function unmatched(
   gate(waiting === size, () => `${waiting} of ${size} wait; did something run them?`);
 }
 
-async function settled(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + SETTLE_LIMIT_MS;
-  while (!(await holds())) {
-    gate(performance.now() < deadline, () => "the herd does not sleep");
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
+function settled(holds: () => Promise<boolean>): Promise<void> {
+  const late = () => "the herd does not sleep";
+  return until(holds, { limitMs: SETTLE_LIMIT_MS, everyMs: 250, late });
 }
 
 function report(herd: string, times: { alone: number[]; crowded: number[] }): Report {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { BenchProcess } from "../bench-process.ts";
+import { startProcess } from "../bench-process.ts";
 import type { Cleanup } from "../cleanup.ts";
 import { JsonClient } from "../json-client.ts";
 import { PEERS } from "./installed-peers.ts";
@@ -17,7 +17,7 @@ export async function startPeerProgram(
   cleanup: Cleanup,
 ): Promise<PeerProgram> {
   const program = fileURLToPath(new URL(`src/${name}.ts`, PEERS));
-  const child = new BenchProcess(name, [program], {
+  const child = startProcess(name, [program], {
     cwd: fileURLToPath(PEERS),
     env: { NODE_ENV: "production", ...env },
   });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { BenchProcess } from "../bench-process.ts";
+import { startProcess } from "../bench-process.ts";
 import type { Cleanup } from "../cleanup.ts";
 import { gate } from "../gate.ts";
 import { PEERS } from "./installed-peers.ts";
@@ -28,7 +28,7 @@ export async function startRestateServer(folder: string, cleanup: Cleanup): Prom
   };
   const options = { cwd: folder, env };
   const durability = await dumpedDurability(options);
-  const server = new BenchProcess("restate-server", [PROGRAM, "--no-logo"], options);
+  const server = startProcess("restate-server", [PROGRAM, "--no-logo"], options);
   cleanup.push(() => server.stop());
   const [ingress, admin] = await Promise.all([
     server.printed(/http-ingress-server[\s\S]*?server\.port: (\d+)/),
@@ -46,7 +46,7 @@ async function dumpedDurability(options: {
   cwd: string;
   env: Readonly<Record<string, string>>;
 }): Promise<string> {
-  const dump = new BenchProcess("restate-server", [PROGRAM, "--dump-config"], options);
+  const dump = startProcess("restate-server", [PROGRAM, "--dump-config"], options);
   const [, , value] = await dump.printed(
     new RegExp(`^\\[log-server\\]$(\\n(?!\\[).*)*?\\n${SYNC_KEY} = (\\w+)$`, "m"),
   );

@@ -1,6 +1,7 @@
 import { gate } from "../gate.ts";
 import { sharedClock } from "../shared-clock.ts";
 import { median, percentile } from "../stats.ts";
+import { passed } from "../until.ts";
 import type { Contestant, Load, Queue, RunningContestant } from "./contestant.ts";
 
 /** How much of everything. Warm-up first: figures are those of a system that has been up a while. */
@@ -145,8 +146,4 @@ async function gateCompleted(label: string, running: RunningContestant, expected
     );
     await passed(100);
   }
-}
-
-function passed(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, milliseconds)));
 }

@@ -11,8 +11,12 @@ export interface Kill {
 
 const TERMINAL = new Set(["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"]);
 
-/** What is wrong with a log that ended, whatever happened on the way; empty when nothing is. */
-export function logViolations(log: readonly RecordedEvent[]): string[] {
+/**
+ * What is wrong with a log that ended, whatever happened on the way; empty when nothing is.
+ *
+ * @param copied Of a fork: how many of its events are those of its source.
+ */
+export function logViolations(log: readonly RecordedEvent[], copied = 0): string[] {
   const wrong: string[] = [];
   log.forEach((event, i) => {
     if (event.seq !== i + 1) wrong.push(`event ${i + 1} has seq ${event.seq}`);
@@ -28,6 +32,7 @@ export function logViolations(log: readonly RecordedEvent[]): string[] {
   }
 
   const generations = log
+    .slice(copied)
     .filter((event) => event.type === "WORKFLOW_CLAIMED")
     .map((event) => (event.value as { generation: number }).generation);
   generations.forEach((generation, i) => {

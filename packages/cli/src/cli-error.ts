@@ -17,12 +17,17 @@ export function errorText(error: unknown): string {
   const issues = error.details?.["issues"];
   // A message that lists its issues itself, as that of a wrong configuration, is complete.
   if (!Array.isArray(issues) || issues.length < 2 || error.message.includes("\n")) {
-    return error.message;
+    return asTyped(error.message);
   }
-  return [error.message, ...issues.map(issueLine)].join("\n  ");
+  return [error.message, ...issues.map(issueLine)].map(asTyped).join("\n  ");
 }
 
 function issueLine(issue: unknown): string {
   const { path, message } = issue as { path?: unknown; message?: unknown };
   return `${String(path)}: ${String(message)}`;
+}
+
+/** Names what is wrong as the command line does: there is INPUT, and no body that holds it. */
+function asTyped(message: string): string {
+  return message.replace(/^(?:body|query)\.(?:spec\.)?/, "").replace(/^body(?=[:[])/, "INPUT");
 }

@@ -3,9 +3,10 @@ import {
   DispatchMode as DispatchModeSchema,
   EVENT_TYPES,
   type EventType,
+  formatInstant,
   isName,
   NAME_RULE,
-  parseInstant,
+  parseUtcInstant,
   type Runner,
   Runner as RunnerSchema,
   STATES,
@@ -13,12 +14,16 @@ import {
 } from "@engine/contract";
 import { InvalidArgumentError } from "commander";
 
-/** A parser for an option that is a whole number of at least `min`. */
-export function wholeNumber(min: number): (text: string) => number {
+/** A parser for an option that is a whole number of at least `min`, and of at most `max`. */
+export function wholeNumber(
+  min: number,
+  max: number = Number.MAX_SAFE_INTEGER,
+): (text: string) => number {
+  const range = max < Number.MAX_SAFE_INTEGER ? `from ${min} to ${max}` : `of at least ${min}`;
   return (text) => {
     const value = Number(text);
-    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= min) return value;
-    throw new InvalidArgumentError(`Expected a whole number of at least ${min}.`);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
   };
 }
 
@@ -31,8 +36,8 @@ export function priority(text: string): number {
 
 /** An instant as the server reads it: ISO 8601, UTC unless it has an offset. */
 export function instant(text: string): string {
-  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`;
-  if (/^\d{4}-/.test(text) && Number.isFinite(parseInstant(zoned))) return zoned;
+  const at = /^\d{4}-/.test(text) ? parseUtcInstant(text) : Number.NaN;
+  if (Number.isFinite(at)) return formatInstant(at);
   throw new InvalidArgumentError(
     "Expected an instant such as 2026-11-20T09:00:00Z; without an offset it is UTC.",
   );
@@ -62,11 +67,15 @@ export function secondsOrEver(text: string): number {
   throw new InvalidArgumentError("Expected a number of seconds; 0 = for ever.");
 }
 
-/** Collects `--server-url a --server-url b`. */
-export function httpUrl(text: string, before: readonly string[] = []): string[] {
+export function httpUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol)) return [...before, text];
+  if (url && /^https?:$/.test(url.protocol)) return text;
   throw new InvalidArgumentError("Expected an address such as http://127.0.0.1:8000.");
+}
+
+/** Collects `--server-url a --server-url b`. */
+export function httpUrls(text: string, before: readonly string[] = []): string[] {
+  return [...before, httpUrl(text)];
 }
 
 export function dispatchMode(text: string): DispatchMode {

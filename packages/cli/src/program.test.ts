@@ -57,6 +57,8 @@ test.each([
   [["workflow", "run", "hello", "--mode", "later"], /Allowed choices are sync, async, stream/],
   [["workflow", "run", "hello", "--version", "0"], /whole number of at least 1/],
   [["execution", "list", "--state", "asleep"], /Expected one of created, claimed/],
+  [["execution", "list", "--limit", "201"], /whole number from 1 to 200/],
+  [["health", "--server-url", "localhost:8000"], /address such as http/],
   [["execution", "list", "--format", "xml"], /Allowed choices are simple, json/],
   [["health", "--colour"], /unknown option '--colour'/],
   [["exec", "hello.ts"], /missing required argument 'workflow_name'/],
@@ -66,6 +68,14 @@ test.each([
   expect(err).toMatch(message);
   expect(out).toBe("");
   expect(code).toBe(2);
+});
+
+test.each([
+  [["workflwo"], "see: npx engine --help"],
+  [["workflow", "rum"], "see: npx engine workflow --help"],
+  [["workflow", "run", "hello", "--mode", "later"], "see: npx engine workflow run --help"],
+])("EXE-95 the usage error %j ends with the command that helps", async (args, advice) => {
+  expect((await run(...args)).err).toMatch(new RegExp(`${advice}\n$`));
 });
 
 test("a wrong configuration is one clear line and exit code 1", async () => {

@@ -50,9 +50,16 @@ export function createProgram(io: CliIo): Command {
       `completion fish > ~/.config/fish/completions/engine.fish`,
     ]);
   }
+  helpAfterErrors(program, "npx engine");
   return examples(program, [
     "dev                                    # server, worker and the workflows of this folder",
     `exec hello.ts hello_world '"World"'    # run one without a server`,
     `workflow run hello_world '"World"' --mode sync`,
   ]);
+}
+
+/** A command line that is wrong is told where to read what would be right. */
+function helpAfterErrors(command: Command, typed: string): void {
+  command.showHelpAfterError(`see: ${typed} --help`);
+  for (const below of command.commands) helpAfterErrors(below, `${typed} ${below.name()}`);
 }

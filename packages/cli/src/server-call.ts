@@ -3,7 +3,9 @@ import { EngineError } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import { type Command, Option } from "commander";
 import type { CliIo } from "./cli-io.ts";
+import { httpUrl } from "./option-values.ts";
 import { type Paint, painter } from "./render/paint.ts";
+import { shellQuote } from "./render/value-text.ts";
 
 /** Options of every command that calls a server (EXE-95). */
 export interface ServerOptions {
@@ -21,16 +23,30 @@ export interface ServerCall {
 
 export function serverOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option("--format <format>", "how to print").choices(["simple", "json"]).default("simple"),
-    )
+    .addOption(formatOption())
     .option(
       "--server-url <url>",
       "server to call (default: ENGINE_SERVER_URL, engine.toml, http://127.0.0.1:8000)",
+      httpUrl,
     );
 }
 
-/** Calls the configured server; one that cannot be reached is one clear sentence. */
+export function formatOption(): Option {
+  return new Option("--format <format>", "how to print")
+    .choices(["simple", "json"])
+    .default("simple");
+}
+
+interface Named {
+  readonly serverUrl?: string | undefined;
+}
+
+/** The server as it was named on the command line, for a command that goes on there. */
+export function serverFlag({ serverUrl }: Named): string {
+  return serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
+}
+
+/** Calls the configured server; what it refuses or cannot find comes with what helps. */
 export async function callServer<T>(
   io: CliIo,
   { format, serverUrl }: ServerOptions,
@@ -48,7 +64,7 @@ export async function callServer<T>(
       print: printer(io, format),
     });
   } catch (error) {
-    throw isUnreached(error) ? withAdvice(error) : error;
+    throw isUnreached(error) ? withAdvice(error) : withWhereToLook(error, { serverUrl });
   }
 }
 
@@ -67,3 +83,18 @@ function withAdvice(error: EngineError): EngineError {
   const advice = "start an engine with `npx engine dev`, or name another with --server-url";
   return new EngineError("unavailable", `${what}; ${advice}`, { cause: error.cause });
 }
+
+/** What is not there may have another name: the list of all tells. */
+function withWhereToLook(error: unknown, at: Named): unknown {
+  if (!(error instanceof EngineError) || error.code !== "not_found") return error;
+  const list = LISTS[String(error.details?.["resource"])];
+  if (!list) return error;
+  const advice = `see all of them with: npx engine ${list}${serverFlag(at)}`;
+  return new EngineError("not_found", `${error.message}; ${advice}`, { cause: error });
+}
+
+const LISTS: Readonly<Record<string, string>> = {
+  workflow: "workflow list",
+  execution: "execution list",
+  schedule: "schedule list",
+};

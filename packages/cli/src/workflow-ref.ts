@@ -1,5 +1,5 @@
-import { DEFAULT_NAMESPACE, isName, NAME_RULE } from "@engine/contract";
-import { InvalidArgumentError } from "commander";
+import { DEFAULT_NAMESPACE, NAME_RULE, parseWorkflowName } from "@engine/contract";
+import { Argument, InvalidArgumentError } from "commander";
 
 /** Path parameters of a workflow's routes. */
 export interface WorkflowRef {
@@ -9,13 +9,14 @@ export interface WorkflowRef {
 
 /** Reads REF: `name` of namespace `default`, or `ns/name` (EXE-95). */
 export function parseRef(text: string): WorkflowRef {
-  const parts = text.split("/");
-  const [first = "", second] = parts;
-  const bad = parts.length > 2 ? text : parts.find((part) => !isName(part));
-  if (bad !== undefined) {
-    throw new InvalidArgumentError(`Expected NAME or NAMESPACE/NAME, each ${NAME_RULE}.`);
-  }
-  return second === undefined ? { ns: DEFAULT_NAMESPACE, wf: first } : { ns: first, wf: second };
+  const parsed = parseWorkflowName(text);
+  if (parsed) return { ns: parsed.namespace, wf: parsed.name };
+  throw new InvalidArgumentError(`Expected NAME or NAMESPACE/NAME, each ${NAME_RULE}.`);
+}
+
+/** The argument of commands about one workflow. */
+export function refArgument(): Argument {
+  return new Argument("<ref>", "NAME (namespace `default`) or NAMESPACE/NAME").argParser(parseRef);
 }
 
 /** The shortest REF that means this workflow. */

@@ -136,6 +136,18 @@ test("a server that is not there is unavailable, with its URL and the reason", a
   expect(error.message).toMatch(/^no answer from http:\/\/127\.0\.0\.1:1 \(.+\); check that/);
 });
 
+test("a server that speaks no TLS is unavailable, with the reason and no call stack", async () => {
+  const reason = Object.assign(new Error("4096F1:error:0A00010B:SSL routines:\n"), {
+    reason: "wrong version number",
+  });
+  const refused = () => Promise.reject(new TypeError("fetch failed", { cause: reason }));
+  const client = createClient({ baseUrl: "https://engine.test", fetch: refused });
+  const error = await thrown(client.system.health());
+  expect(error.message).toMatch(
+    /^no answer from https:\/\/engine\.test \(TLS: wrong version number\);/,
+  );
+});
+
 test("a call the caller ends rejects with the caller's reason", async () => {
   const client = createClient({
     baseUrl: "http://engine.test",

@@ -7,6 +7,7 @@ import type { Fetch } from "./transport.ts";
 import { createWorkflowClient, type WorkflowClient } from "./workflow-client.ts";
 import type { AnyWorkflowShape, WorkflowShape } from "./workflow-shape.ts";
 
+/** Where the server is, and what the client uses of the world. */
 export interface ClientOptions {
   /** Where the server is, such as `http://127.0.0.1:8000`; a path prefix is kept. */
   readonly baseUrl: string;

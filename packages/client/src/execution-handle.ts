@@ -1,8 +1,7 @@
 import {
   type Duration,
-  type ExecutionError,
   type ExecutionRecord,
-  Failure,
+  failureOf,
   isTerminal,
   type Json,
   type TerminalState,
@@ -20,6 +19,7 @@ import {
   WorkflowPausedError,
 } from "./workflow-errors.ts";
 
+/** How long, and through what, a result is waited for. */
 export interface ResultOptions {
   /** Stops waiting; the execution goes on. */
   readonly signal?: AbortSignal;
@@ -29,11 +29,13 @@ export interface ResultOptions {
   readonly throughPauses?: boolean;
 }
 
+/** Which pause an answer is for. */
 export interface ResumeOptions extends CallOptions {
   /** Name or `task_call_id` of the pause to answer; needed when several are open. */
   readonly pause?: string;
 }
 
+/** Why an execution is cancelled. */
 export interface CancelOptions extends CallOptions {
   /** Kept in the log, for whoever reads it. */
   readonly reason?: string;
@@ -158,12 +160,4 @@ function outputOf(reference: ExecutionReference, record: RestingRecord): Json {
     case "PAUSED":
       throw new WorkflowPausedError(reference, record.pause);
   }
-}
-
-/** A record's error is the Failure, its message apart. */
-function failureOf({ message, details }: ExecutionError): Failure {
-  const failure = Failure.safeParse({ ...details, message });
-  if (failure.success) return failure.data;
-  const rest = { retryable: false, cause: null, attempts: 1, task_call_id: null };
-  return { type: "Error", code: null, message, details, ...rest };
 }

@@ -42,7 +42,7 @@ export class FrameStream implements AsyncIterable<Frame> {
     const frames: Frame[] = [];
     const parser = createParser({
       onEvent: ({ event = "message", data, id }) => {
-        frames.push({ event, data: JSON.parse(data), id: id ? Number(id) : undefined });
+        frames.push({ event, data: this.#parsed(data), id: id ? Number(id) : undefined });
       },
     });
     try {
@@ -57,6 +57,15 @@ export class FrameStream implements AsyncIterable<Frame> {
       }
     } finally {
       this.close();
+    }
+  }
+
+  /** Nothing of ours sends anything else: something on the way does, and may not the next time. */
+  #parsed(data: string): unknown {
+    try {
+      return JSON.parse(data);
+    } catch (error) {
+      throw unreachable(this.#url, error);
     }
   }
 

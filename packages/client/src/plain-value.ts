@@ -1,4 +1,4 @@
-import { EngineError, encode, type Json, toPlain, UnencodableValue } from "@engine/contract";
+import { encode, type Json, toPlain, UnencodableValue, unencodable } from "@engine/contract";
 
 /**
  * A value as it can be sent: what JSON lacks in its plain form (EXE-48), so that nothing is dropped
@@ -11,8 +11,6 @@ export function plainValue(value: unknown, root: string): Json {
   try {
     return toPlain(encode(value, root));
   } catch (error) {
-    if (!(error instanceof UnencodableValue)) throw error;
-    const issues = [{ path: error.path, message: error.message }];
-    throw new EngineError("invalid_input", error.message, { details: { issues } });
+    throw error instanceof UnencodableValue ? unencodable(error) : error;
   }
 }

@@ -4,6 +4,7 @@ import { FrameStream } from "./frame-stream.ts";
 import { type RequestInput, requestOf, type Target, urlOf } from "./request.ts";
 import { type Fetch, unreachable } from "./transport.ts";
 
+/** Options of every call of a route. */
 export interface CallOptions {
   /** Ends the call or the stream from this side. */
   readonly signal?: AbortSignal;

@@ -8,6 +8,7 @@ import {
 import { plainValue } from "./plain-value.ts";
 import type { CallOptions } from "./route-call.ts";
 
+/** How an execution is started; whatever is left out is as the server has it. */
 export interface StartOptions extends CallOptions {
   /**
    * Names this start for the server: 1 to 255 printable ASCII characters, such as an order's number.

@@ -8,6 +8,7 @@ export interface FetchResponse {
   text(): Promise<string>;
 }
 
+/** What the client sends; the second argument of {@link Fetch}. */
 export interface FetchRequest {
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -31,5 +32,8 @@ export function unreachable(url: string, cause: unknown): EngineError {
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.cause instanceof AggregateError) return reasonOf(thrown.cause.errors[0]);
-  return thrown.cause === undefined ? thrown.message : reasonOf(thrown.cause);
+  if (thrown.cause !== undefined) return reasonOf(thrown.cause);
+  // An error of TLS carries the call stack of its library; the reason alone is for people.
+  const { reason } = thrown as { readonly reason?: unknown };
+  return typeof reason === "string" ? `TLS: ${reason}` : thrown.message;
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, EngineError, isName, NAME_RULE } from "@engine/contract";
+import { EngineError, NAME_RULE, parseWorkflowName } from "@engine/contract";
 import {
   createExecutionHandle,
   type ExecutionHandle,
@@ -11,6 +11,7 @@ import { type StartOptions, startRequest } from "./start-request.ts";
 import type { ExecutionReference } from "./workflow-errors.ts";
 import type { InputOf, OutputOf, WorkflowShape } from "./workflow-shape.ts";
 
+/** How an execution is started and its result waited for. */
 export interface RunOptions extends StartOptions, ResultOptions {}
 
 /** Runs one workflow, with the types of its input and output (EXE-90). */
@@ -78,9 +79,8 @@ export function createWorkflowClient<W extends WorkflowShape>(
 }
 
 function namesOf(reference: string): { namespace: string; name: string } {
-  const names = reference.split("/");
-  const [namespace = "", name = ""] = names.length === 1 ? [DEFAULT_NAMESPACE, ...names] : names;
-  if (names.length <= 2 && isName(namespace) && isName(name)) return { namespace, name };
+  const names = parseWorkflowName(reference);
+  if (names) return names;
   const message = `${JSON.stringify(reference)} names no workflow; expected "name" or "namespace/name", each ${NAME_RULE}`;
   throw new EngineError("bad_request", message);
 }

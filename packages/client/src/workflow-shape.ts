@@ -9,7 +9,9 @@ export interface WorkflowShape {
   readonly "~output"?: any;
 }
 
+/** What a workflow takes, as its type carries it. */
 export type InputOf<W extends WorkflowShape> = Carried<W, "~input">;
+/** What a workflow gives, before it is sent: see `Plain`. */
 export type OutputOf<W extends WorkflowShape> = Carried<W, "~output">;
 
 /**

@@ -1,11 +1,17 @@
 /** Children: how an execution starts one with `call`, and how it learns of its end (EXE-54 to 57). */
 import type { Draft } from "./draft.ts";
-import type { NewEvent } from "./event.ts";
-import type { OpenWait } from "./execution-row.ts";
+import type { Event, NewEvent } from "./event.ts";
+import type { ExecutionRow, OpenWait } from "./execution-row.ts";
+import { engineFailure, type Failure } from "./failure.ts";
 import type { CallResolutions } from "./new-execution.ts";
-import { type CallStart, isCallStart } from "./row-patch.ts";
 import { decode } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
+import type { CallStart } from "./wait-starts.ts";
+
+/** Whether an event of a log begins a wait for a child. */
+export function isCallStart(event: Pick<Event, "type" | "kind" | "value">): boolean {
+  return event.type === "TASK_STARTED" && event.kind === "call" && event.value !== null;
+}
 
 /** The `call`s that events begin, for whoever has to find out what they start. */
 export function callStarts(
@@ -15,6 +21,17 @@ export function callStarts(
     task_call_id: event.source_id,
     start: decode(event.value) as CallStart,
   }));
+}
+
+/** Why a call would nest executions deeper than allowed (EXE-57); undefined when it does not. */
+export function callTooDeep(
+  caller: Pick<ExecutionRow, "depth">,
+  of: { readonly task_call_id: string; readonly start: CallStart; readonly max_depth: number },
+): Failure | undefined {
+  const { task_call_id, start, max_depth } = of;
+  if (caller.depth < max_depth) return undefined;
+  const message = `call of ${start.workflow} would nest executions deeper than ${max_depth} levels (executions.max_depth)`;
+  return engineFailure("DepthLimitError", message, { task_call_id, details: { max_depth } });
 }
 
 /** Creates the children of calls that have just been opened, in the same transaction. */

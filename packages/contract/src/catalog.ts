@@ -5,6 +5,7 @@ import { ResourceRequests, TaskRequests } from "./resource-requests.ts";
 import { Runner, RunnerOptions } from "./runner.ts";
 import { DeclaredSchedule } from "./schedule-declaration.ts";
 
+/** A name in a path, a query or a body (EXE-8). */
 export const Name = z.string().regex(NAME_PATTERN, `must be a name: ${NAME_RULE}`);
 
 /** What a task may do: shown to a reviewer, and orders the calls of tools. */
@@ -76,6 +77,7 @@ export const WorkflowRecord = ExtractedWorkflow.extend({
 });
 export type WorkflowRecord = z.infer<typeof WorkflowRecord>;
 
+/** A file as it was sent; `path` is relative to the folder that all files have in common. */
 export const SourceFile = z.object({ path: z.string().min(1), source: z.string() });
 export type SourceFile = z.infer<typeof SourceFile>;
 
@@ -121,10 +123,14 @@ export const SourceIssue = z.object({
 });
 export type SourceIssue = z.infer<typeof SourceIssue>;
 
+/**
+ * What a registration answers: each workflow of the file, `created` when it made a new version.
+ */
 export const Registered = z.object({
   items: z.array(WorkflowRecord.extend({ created: z.boolean() })),
   warnings: z.array(SourceIssue),
 });
 export type Registered = z.infer<typeof Registered>;
 
+/** A namespace that holds workflows; it exists as long as it does. */
 export const Namespace = z.object({ namespace: z.string(), workflow_count: z.int() });

@@ -14,6 +14,7 @@ const request: Cancel = {
   now: 20_000,
 };
 const noWorker = { ...request, hasWorker: false };
+const ended = { now: 20_000, cancel_timeout_ms: 1_000 };
 
 /** e1 waits, parked, for its child e2. */
 function parentAndChild(over: Record<string, boolean> = {}): MemoryRows {
@@ -243,7 +244,7 @@ test("EXE-56 an execution that fails with a call open takes that child with it",
   const rows = parentAndChild();
   startChild(rows);
   rows.change((row) =>
-    failExecution({ ...row, state: "RESUMING" }, engineFailure("NondeterminismError", "d"), 20_000),
+    failExecution({ ...row, state: "RESUMING" }, engineFailure("NondeterminismError", "d"), ended),
   );
   expect(rows.row("e2").state).toBe("CANCELLING");
 });
@@ -297,15 +298,25 @@ test("EXE-51 a pause on an execution that has ended wakes at once, on an unknown
 
 test("EXE-17 row 11: an execution that the engine fails leaves nobody waiting for it", () => {
   const rows = parentAndChild();
-  rows.change((row) => failExecution(row, engineFailure("WorkflowLoadError", "no"), 20_000), "e2");
+  rows.change((row) => failExecution(row, engineFailure("WorkflowLoadError", "no"), ended), "e2");
   expect(rows.row("e2").state).toBe("FAILED");
   expect(rows.row().state).toBe("RESUMING");
+});
+
+test("EXE-56 a child that an execution leaves behind has the configured time to unwind", () => {
+  const rows = parentAndChild();
+  startChild(rows);
+  rows.change((row) => failExecution(row, engineFailure("WorkerCrashLoopError", "no"), ended));
+  expect(rows.row("e2")).toMatchObject({
+    state: "CANCELLING",
+    cancelling: { cause: "sibling", by: 21_000 },
+  });
 });
 
 test("EXE-17 row 14: the end nobody unwound to takes the state its cause asks for", () => {
   const rows = new MemoryRows();
   rows.running({ timeout_ms: 5_000 });
   rows.change((row) => decideCancel(row, { ...request, cause: "timeout" }));
-  rows.change((row) => endUnwound({ ...row, session: null }, 30_000));
+  rows.change((row) => endUnwound({ ...row, session: null }, { ...ended, now: 30_000 }));
   expect(rows.row()).toMatchObject({ state: "FAILED", failure: { type: "WorkflowTimeoutError" } });
 });

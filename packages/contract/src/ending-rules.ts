@@ -7,11 +7,11 @@ import { Draft } from "./draft.ts";
 import { EngineError } from "./errors.ts";
 import { isTerminal } from "./execution.ts";
 import { type CancelCause, type ExecutionRow, isParked, type Watcher } from "./execution-row.ts";
-import { engineFailure, type Failure } from "./failure.ts";
+import { encodedFailure, engineFailure, type Failure } from "./failure.ts";
 import { isBuiltInCall } from "./name.ts";
-
 import { answerWait, NOTHING } from "./wait-rules.ts";
 
+/** A cancel, with what its decision depends on. */
 export interface Cancel {
   readonly cause: CancelCause;
   readonly by: string | null;
@@ -46,7 +46,7 @@ export function decideCancel(row: ExecutionRow, cancel: Cancel): Append | Engine
   const neverRan = row.session === null && row.started_at === null;
   if (neverRan || endsAtOnce(row, cancel)) writeEnd(draft, cause);
   else if (row.session === null) draft.set({ queued_at: now });
-  return concluded(draft);
+  return concluded(draft, cancel.cancel_timeout_ms);
 }
 
 /** Cancels a child with its parent or its call, unless it is to outlive them. */
@@ -91,7 +91,7 @@ function writeEnd(draft: Draft, cause: CancelCause): void {
     draft.write({ type: "TASK_CANCELLED", source_id, name, kind });
   }
   if (cause !== "timeout") draft.write({ type: "WORKFLOW_CANCELLED", meta: { cause } });
-  else draft.write({ type: "WORKFLOW_FAILED", value: timeoutFailure(draft.row) as never });
+  else draft.write({ type: "WORKFLOW_FAILED", value: encodedFailure(timeoutFailure(draft.row)) });
 }
 
 /** What an execution fails with that took longer than its workflow's `timeout` (EXE-44). */
@@ -103,27 +103,36 @@ export function timeoutFailure({
   return engineFailure("WorkflowTimeoutError", message);
 }
 
+/** What ends an execution by the engine's own decision, with the time its open children get for theirs. */
+export type EndTerms = Pick<Cancel, "now" | "cancel_timeout_ms">;
+
 /** Ends an execution that no worker unwound in time, and says so in its log (row 14). */
-export function endUnwound(row: ExecutionRow, now: number): Append {
+export function endUnwound(row: ExecutionRow, { now, cancel_timeout_ms }: EndTerms): Append {
   const draft = new Draft(row, now);
   const message =
     "no worker unwound the cancelled execution in time: rollbacks of its open calls may not have run";
   draft.write({ type: "WORKFLOW_WARNING", value: { code: "not_unwound", message } });
   writeEnd(draft, row.cancelling?.cause ?? "request");
-  return concluded(draft);
+  return concluded(draft, cancel_timeout_ms);
 }
 
 /** Ends an execution as failed, by the engine rather than by its own code (rows 10 and 11). */
-export function failExecution(row: ExecutionRow, failure: Failure, now: number): Append {
+export function failExecution(
+  row: ExecutionRow,
+  failure: Failure,
+  { now, cancel_timeout_ms }: EndTerms,
+): Append {
   const draft = new Draft(row, now);
-  return concluded(draft.write({ type: "WORKFLOW_FAILED", value: failure as never }));
+  draft.write({ type: "WORKFLOW_FAILED", value: encodedFailure(failure) });
+  return concluded(draft, cancel_timeout_ms);
 }
 
-/** For the children of an execution that the engine ends by itself: the default of `cancel_timeout`. */
-const UNWIND_MS = 300_000;
-
-/** The finished change; one that ends the execution tells everybody who waits for that. */
-export function concluded(draft: Draft, cancel_timeout_ms: number = UNWIND_MS): Append {
+/**
+ * The finished change; one that ends the execution tells everybody who waits for that.
+ *
+ * @param cancel_timeout_ms For children that it leaves behind and that are cancelled with it.
+ */
+export function concluded(draft: Draft, cancel_timeout_ms: number): Append {
   const { row, before, now } = draft;
   if (!isTerminal(row.state) || isTerminal(before.state)) return draft.done();
   draft.set({ worker: null, session: null, signals: [], watchers: [] });

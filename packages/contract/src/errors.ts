@@ -132,6 +132,7 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
+/** A code of the table; stable, where messages may change. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** The body of every error answer (NET-7). */

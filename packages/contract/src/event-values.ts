@@ -87,5 +87,7 @@ export const EVENT_VALUES = {
   TASK_CANCELLED: z.null(),
 } as const satisfies Record<string, z.ZodType>;
 
+/** Every type of event that a log may hold. */
 export type EventType = keyof typeof EVENT_VALUES;
+/** The same as a list, in the order of the table. */
 export const EVENT_TYPES = Object.keys(EVENT_VALUES) as [EventType, ...EventType[]];

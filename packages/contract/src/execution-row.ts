@@ -2,6 +2,7 @@ import type { State, Wait } from "./execution.ts";
 import type { Failure } from "./failure.ts";
 import type { ResourceRequests, TaskRequests } from "./resource-requests.ts";
 import type { Runner } from "./runner.ts";
+import { isClaimable } from "./transition.ts";
 import type { Encoded } from "./value.ts";
 
 /** An open wait of an execution: kept on its row, so that ending it need not read the log. */
@@ -185,11 +186,7 @@ export function isQueued(
   row: Pick<ExecutionRow, "state" | "session" | "version" | "not_before">,
 ): boolean {
   const { session, version, state, not_before } = row;
-  return session === null && version !== null && not_before === null && isRunnable(state);
-}
-
-function isRunnable(state: State): boolean {
-  return state === "CREATED" || state === "RESUMING" || state === "CANCELLING";
+  return session === null && version !== null && not_before === null && isClaimable(state);
 }
 
 /** Whether it waits with nobody running it, for an outcome of one of its waits (rows 4 and 5). */

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { AnyJson } from "./any-json.ts";
-import type { Failure } from "./failure.ts";
+import { Failure } from "./failure.ts";
 import { RecordedEvent } from "./recorded-event.ts";
 
+/** Every state of an execution, in the order in which they come about (EXE-16). */
 export const STATES = [
   "CREATED",
   "CLAIMED",
@@ -14,9 +15,14 @@ export const STATES = [
   "COMPLETED",
   "FAILED",
 ] as const;
+/**
+ * `CLAIMED` has a worker that has not told of it yet; `RESUMING` waits for one to go on;
+ * `CANCELLING` unwinds.
+ */
 export const State = z.enum(STATES);
 export type State = z.infer<typeof State>;
 
+/** A state that is never left. */
 export type TerminalState = "CANCELLED" | "COMPLETED" | "FAILED";
 
 /** COMPLETED, FAILED and CANCELLED are final: nothing later changes the execution (EXE-18). */
@@ -128,8 +134,16 @@ export const InspectedExecution = byState({
 });
 export type InspectedExecution = z.infer<typeof InspectedExecution>;
 
-/** `error` of a record, from the stored Failure. */
+/** `error` of a record, from the stored Failure; {@link failureOf} gives it back. */
 export function executionError(failure: Failure): ExecutionError {
   const { message, ...details } = failure;
   return { code: "workflow_failed", message, details: details as ExecutionError["details"] };
+}
+
+/** The Failure that an `error` tells of; of one with other details what it has of it. */
+export function failureOf({ message, details }: ExecutionError): Failure {
+  const failure = Failure.safeParse({ ...details, message });
+  if (failure.success) return failure.data;
+  const rest = { retryable: false, cause: null, attempts: 1, task_call_id: null };
+  return { type: "Error", code: null, message, details, ...rest };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { executionError } from "./execution.ts";
+import { executionError, failureOf } from "./execution.ts";
 import { ENGINE_FAILURES, engineFailure, Failure } from "./failure.ts";
 
 test("EXE-37 of the failures the engine makes only a task's timeout is retried", () => {
@@ -36,4 +36,14 @@ test("EXE-35 a failure is data that nests its causes, EXE-78 and the error of th
       task_call_id: "a~1",
     },
   });
+  expect(failureOf(executionError(failure))).toEqual(failure);
+});
+
+test("an error that no failure stands behind still has a type and a message", () => {
+  const told = {
+    code: "workflow_cancelled",
+    message: "changed their mind",
+    details: null,
+  } as const;
+  expect(failureOf(told)).toMatchObject({ type: "Error", message: "changed their mind" });
 });

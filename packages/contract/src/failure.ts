@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Encoded } from "./value.ts";
 
 /**
  * What went wrong inside a workflow or task, as data of the log (EXE-35): no stack, no path, so
@@ -153,8 +154,19 @@ export const ENGINE_FAILURES = {
       "The bundle does not load, or the server refused what it recorded; `details.reason` says which.",
   },
 } as const satisfies Record<string, FailureRow>;
+/** `type` of a failure that the engine makes; such a failure has a `code`. */
 export type EngineFailureType = keyof typeof ENGINE_FAILURES;
 
+/** A failure as the log holds it: it is JSON by itself. */
+export function encodedFailure(failure: Failure): Encoded {
+  return failure as unknown as Encoded;
+}
+
+/**
+ * A failure that the engine makes, with the code and the retries of its type.
+ *
+ * @param message Says what was expected, what came and what to do.
+ */
 export function engineFailure(
   type: EngineFailureType,
   message: string,

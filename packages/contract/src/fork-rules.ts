@@ -1,9 +1,12 @@
-import { EngineError } from "./errors.ts";
 import type { Event, NewEvent } from "./event.ts";
 import type { ExecutionRow } from "./execution-row.ts";
+import { invalidField } from "./invalid-input.ts";
 
+/** Where a fork leaves its source: one of the two, or neither. */
 export interface Cut {
+  /** The last event that is copied. */
   readonly from_seq?: number | undefined;
+  /** The `task_call_id` of the first call that is not copied. */
   readonly from_call?: string | undefined;
 }
 
@@ -20,17 +23,17 @@ export function forkHistory(
 ): { readonly seq: number; readonly history: readonly NewEvent[] } {
   if (from_seq === undefined && from_call === undefined) return { seq: 0, history: [] };
   if (from_seq !== undefined && from_call !== undefined) {
-    throw refused("from_call", "give from_seq or from_call, not both");
+    throw invalidField("body.from_call", "give from_seq or from_call, not both");
   }
   const end = log.findIndex(({ type }) => ENDS.has(type));
   const most = end < 0 ? log.length : end;
   const seq = from_seq ?? seqBefore(log, from_call ?? "");
   if (seq === undefined) {
-    throw refused("from_call", `execution ${row.execution_id} has no call ${from_call}`);
+    throw invalidField("body.from_call", `execution ${row.execution_id} has no call ${from_call}`);
   }
   if (seq < 1 || seq > log.length) {
     const message = `the log of execution ${row.execution_id} has events 1 to ${log.length}`;
-    throw refused("from_seq", message);
+    throw invalidField("body.from_seq", message);
   }
   const cut = Math.min(seq, most);
   const history = log.slice(1, cut).map(({ seq: _, ...event }) => event);
@@ -47,9 +50,4 @@ const ENDS: ReadonlySet<string> = new Set([
 function seqBefore(log: readonly Event[], call: string): number | undefined {
   const first = log.find(({ source_id, type }) => source_id === call && type.startsWith("TASK_"));
   return first && first.seq - 1;
-}
-
-function refused(field: string, message: string): EngineError {
-  const details = { issues: [{ path: `body.${field}`, message }] };
-  return new EngineError("invalid_input", message, { details });
 }

@@ -1,9 +1,22 @@
 import * as z from "zod";
 import { EngineError } from "./errors.ts";
+import { issueMessage } from "./issue-message.ts";
+import type { UnencodableValue } from "./value.ts";
 
 /** One wrong field of a request: `path` as a reader would write it, such as `body.items[3].state`. */
 export const InputIssue = z.object({ path: z.string(), message: z.string() });
 export type InputIssue = z.infer<typeof InputIssue>;
+
+/** An `invalid_input` error about one field; `path` as {@link InputIssue} has it. */
+export function invalidField(path: string, message: string): EngineError {
+  const issues: InputIssue[] = [{ path, message }];
+  return new EngineError("invalid_input", message, { details: { issues } });
+}
+
+/** The same for a value that has no stored form, which the path inside it names. */
+export function unencodable({ path, message }: UnencodableValue): EngineError {
+  return invalidField(path, message);
+}
 
 /**
  * Says why a value does not fit a schema, as `details.issues` of an `invalid_input` error.
@@ -40,11 +53,7 @@ function inputIssues(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): Inp
       .sort((a, b) => a.length - b.length);
     if (nearest) return nearest;
   }
-  return [{ path: pathText(path), message: plainMessage(issue.message) }];
-}
-
-function plainMessage(message: string): string {
-  return message.replace(/^Invalid input: /, "").replace(/received undefined$/, "which is missing");
+  return [{ path: pathText(path), message: issueMessage(issue) }];
 }
 
 function pathText(path: readonly PropertyKey[]): string {

@@ -11,7 +11,7 @@ import type { NewExecution } from "./new-execution.ts";
 import { wakeAt } from "./row-patch.ts";
 import { unconsumedSignals } from "./signal-rules.ts";
 import { formatEventTime, formatInstant } from "./time.ts";
-import { handOverState } from "./transition.ts";
+import { handOverState, isClaimable } from "./transition.ts";
 import { encode } from "./value.ts";
 
 export interface Created {
@@ -121,6 +121,7 @@ function continuedFork(
   return { row: { ...row, ...patch }, events: [first, ...events], ...(effects && { effects }) };
 }
 
+/** Who takes an execution; `now` is the clock of whoever decides, milliseconds since 1970. */
 export interface Claimant {
   readonly worker: string;
   /** Id of the claimant's session. */
@@ -140,9 +141,7 @@ export function claimReason(row: ExecutionRow): ClaimReason {
  * it is owned or in a state nobody may claim, which a dispatcher takes as "somebody was faster".
  */
 export function decideClaim(row: ExecutionRow, claimant: Claimant): Append | undefined {
-  const claimable =
-    row.state === "CREATED" || row.state === "RESUMING" || row.state === "CANCELLING";
-  if (row.session !== null || row.not_before !== null || !claimable) return undefined;
+  if (row.session !== null || row.not_before !== null || !isClaimable(row.state)) return undefined;
   return claimWith(row, claimant);
 }
 
@@ -162,6 +161,7 @@ function claimWith(row: ExecutionRow, { worker, session, now }: Claimant): Appen
     .done();
 }
 
+/** How an execution is taken from its worker: given back, or lost. */
 export interface HandOver {
   readonly now: number;
   /** Milliseconds the next worker has to unwind it, if it is being cancelled. */
@@ -175,15 +175,16 @@ export interface HandOver {
  * No event: the cleared owner fences the old worker at once. Its place in the queue is kept. A
  * transient one that had begun has nothing to go on from and fails (EXE-58).
  */
-export function handOver(row: ExecutionRow, { now, cancel_timeout_ms, loss }: HandOver): Change {
+export function handOver(row: ExecutionRow, terms: HandOver): Change {
+  const { now, cancel_timeout_ms, loss } = terms;
   const { state, resuming, cancelling, transient, started_at } = row;
   if (transient && started_at !== null) {
     const message = "its worker was lost, and a transient execution has no log to go on from";
-    return failExecution(row, engineFailure("WorkerLostError", message), now);
+    return failExecution(row, engineFailure("WorkerLostError", message), terms);
   }
   const losses = loss ? lossesAfter(row, now, loss.reason) : row.losses;
   if (loss && losses.length >= loss.max_crashes) {
-    return failExecution(row, crashLoop(losses), now);
+    return failExecution(row, crashLoop(losses), terms);
   }
   const draft = new Draft(row, now).set({
     ...unowned(row),

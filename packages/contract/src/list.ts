@@ -17,3 +17,11 @@ export function paging(max: number, initial: number) {
 export const QueryFlag = z
   .enum(["true", "false"], "must be true or false")
   .transform((text) => text === "true");
+
+/** A key of a query that may be repeated: a list, also of one; undefined when it is absent. */
+export function repeated<Item extends z.ZodType>(item: Item) {
+  return z.preprocess(
+    (value) => (value === undefined ? undefined : [value].flat()),
+    z.array(item).optional(),
+  );
+}

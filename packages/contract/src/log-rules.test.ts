@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Append } from "./change.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import type { EngineError } from "./errors.ts";
 import type { Event, NewEvent } from "./event.ts";
 import type { EventType } from "./event-values.ts";
@@ -14,7 +15,6 @@ import {
 } from "./log-rules.ts";
 import { formatEventTime } from "./time.ts";
 import type { Encoded } from "./value.ts";
-import type { Checkpoint } from "./worker.ts";
 
 const mine: CheckpointSender = { session: "s1", now: 2_000, cancel_timeout_ms: 300_000 };
 

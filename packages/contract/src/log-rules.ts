@@ -5,6 +5,7 @@
  */
 import { startCalls } from "./call-rules.ts";
 import type { Append } from "./change.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 import { Draft } from "./draft.ts";
 import { cancelChildOf, concluded, watch } from "./ending-rules.ts";
 import { EngineError } from "./errors.ts";
@@ -17,14 +18,15 @@ import { parseInstant } from "./time.ts";
 import { stateAfter } from "./transition.ts";
 import type { Encoded } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
-import type { Checkpoint } from "./worker.ts";
 
+/** What becomes of a checkpoint. Nothing of one that is refused is written. */
 export type CheckpointVerdict =
   | Append
   /** Everything sent is recorded already: nothing to write, answer with this `seq`. */
   | { readonly kind: "repeat"; readonly seq: number }
   | { readonly kind: "refuse"; readonly error: EngineError };
 
+/** Who sends a checkpoint, with what its decision depends on. */
 export interface CheckpointSender {
   /** Id of the sender's session. */
   readonly session: string;
@@ -203,6 +205,7 @@ export function unowned(row: ExecutionRow): ExecutionPatch {
   return { worker: null, session: null, last_worker: row.worker, last_session: row.session };
 }
 
+/** An answer to a pause. */
 export interface Resume {
   readonly input: Encoded;
   /** Name or `task_call_id` of the pause; needed when several are open. */

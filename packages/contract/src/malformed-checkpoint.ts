@@ -2,35 +2,15 @@
  * What a worker writes is kept as it comes, but the rules read some of it: what a wait is for, when
  * it ends, why an execution failed. Whatever they could not read is refused before they see it.
  */
-import * as z from "zod";
+import type * as z from "zod";
+import type { Checkpoint } from "./checkpoint.ts";
 import { EngineError } from "./errors.ts";
 import type { NewEvent } from "./event.ts";
 import { Failure } from "./failure.ts";
 import { type InputIssue, invalidInput } from "./invalid-input.ts";
-import { isName } from "./name.ts";
-import { parseEventTime, parseInstant } from "./time.ts";
+import { parseEventTime } from "./time.ts";
 import { decode, store, UnencodableValue } from "./value.ts";
-import type { Checkpoint } from "./worker.ts";
-
-const Instant = z.string().refine((text) => !Number.isNaN(parseInstant(text)), {
-  message: "must be an instant in ISO 8601",
-});
-const Workflow = z.string().refine(isQualified, { message: "must be <namespace>/<name>" });
-
-const SleepStart = z.object({ until: Instant });
-const SignalStart = z.object({ name: z.string(), until: Instant.optional() });
-const ChildStart = z.object({
-  workflow: Workflow,
-  version: z.int().positive().optional(),
-  wait: z.boolean(),
-  detach: z.boolean(),
-  name: z.string().optional(),
-});
-const PauseStart = z.object({
-  name: z.string(),
-  until: Instant.optional(),
-  on_complete: z.string().optional(),
-});
+import { CallStart, Instant, PauseStart, SignalStart, SleepStart } from "./wait-starts.ts";
 
 /** Why a checkpoint cannot be taken, whatever the log holds; undefined when it is well formed. */
 export function malformedCheckpoint({
@@ -63,7 +43,7 @@ function schemaOf({ type, kind, value }: NewEvent): z.ZodType | undefined {
     case "signal":
       return SignalStart;
     case "call":
-      return ChildStart;
+      return CallStart;
     default:
       return undefined;
   }
@@ -90,9 +70,4 @@ function malformedValue(
 function refusal(path: string, message: string): EngineError {
   const issues: InputIssue[] = [{ path, message }];
   return new EngineError("invalid_input", `${path}: ${message}`, { details: { issues } });
-}
-
-function isQualified(text: string): boolean {
-  const parts = text.split("/");
-  return parts.length === 2 && parts.every(isName);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isBuiltInCall, isName, nearest } from "./name.ts";
+import { isBuiltInCall, isName, nearest, parseWorkflowName } from "./name.ts";
 
 test("EXE-8 names begin with a letter, digit or _, and have at most 128 characters", () => {
   for (const name of ["a", "_", "9", "hello_world", "a.b-c", "A", "x".repeat(128)]) {
@@ -14,6 +14,14 @@ test("EXE-8 the names of built-in calls are taken", () => {
   expect(isBuiltInCall("pause")).toBe(true);
   expect(isBuiltInCall("get_config")).toBe(true);
   expect(isBuiltInCall("progress")).toBe(false);
+});
+
+test("EXE-8 a workflow is named by its namespace and name, or by a name of namespace default", () => {
+  expect(parseWorkflowName("checkout")).toEqual({ namespace: "default", name: "checkout" });
+  expect(parseWorkflowName("shop/checkout")).toEqual({ namespace: "shop", name: "checkout" });
+  for (const text of ["", "/", "shop/", "/checkout", "a/b/c", "shop/che ckout", "shop//checkout"]) {
+    expect(parseWorkflowName(text), JSON.stringify(text)).toBeUndefined();
+  }
 });
 
 test("a mistyped word is answered with the known one that is nearest, if any is near", () => {

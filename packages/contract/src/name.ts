@@ -20,16 +20,35 @@ export const BUILT_IN_CALLS = [
   "get_config",
   "signal",
 ] as const;
+/** Name of a built-in call as the log has it: `kind` of its events. */
 export type BuiltInCall = (typeof BUILT_IN_CALLS)[number];
 
+/** The namespace of workflows that name none. */
 export const DEFAULT_NAMESPACE = "default";
 
+/**
+ * Whether a text can name a namespace, a workflow or a task; {@link NAME_RULE} says in words what
+ * can.
+ */
 export function isName(text: string): boolean {
   return NAME_PATTERN.test(text);
 }
 
+/** Whether a task cannot take this name, since a built-in call has it. */
 export function isBuiltInCall(text: string): text is BuiltInCall {
   return (BUILT_IN_CALLS as readonly string[]).includes(text);
+}
+
+/**
+ * Takes apart how people name a workflow: `<namespace>/<name>`, or a name alone for one of namespace
+ * `default`. Undefined for anything else; {@link NAME_RULE} says what each part must be.
+ */
+export function parseWorkflowName(
+  text: string,
+): { readonly namespace: string; readonly name: string } | undefined {
+  const [first = "", second, ...more] = text.split("/");
+  const [namespace, name] = second === undefined ? [DEFAULT_NAMESPACE, first] : [first, second];
+  return more.length === 0 && isName(namespace) && isName(name) ? { namespace, name } : undefined;
 }
 
 /** The known word closest to a mistyped one, or undefined when nothing is near enough to suggest. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Namespace, Registered, Registration, SourceIssue, WorkflowRecord } from "./catalog.ts";
+import { Checkpoint, CheckpointAccepted, CheckpointItem, ItemRefused } from "./checkpoint.ts";
 import { ErrorBody } from "./errors.ts";
 import { Event, NewEvent } from "./event.ts";
 import {
@@ -14,23 +15,14 @@ import {
 } from "./execution.ts";
 import { Failure } from "./failure.ts";
 import { permissionText } from "./permission.ts";
+import { ProgressBatch } from "./progress.ts";
 import { RecordedEvent } from "./recorded-event.ts";
+import { ReleaseItem } from "./release.ts";
 import { isRaw, type Route } from "./route.ts";
 import { NewSchedule, Schedule, ScheduleChanges, ScheduleRun } from "./schedule.ts";
 import { DeclaredSchedule } from "./schedule-declaration.ts";
 import type { Json } from "./value.ts";
-import {
-  Checkpoint,
-  CheckpointAccepted,
-  CheckpointItem,
-  Heartbeat,
-  Holding,
-  ItemRefused,
-  ProgressBatch,
-  ReleaseItem,
-  WorkerRegistered,
-  WorkerRegistration,
-} from "./worker.ts";
+import { Heartbeat, Holding, WorkerRegistered, WorkerRegistration } from "./worker.ts";
 
 type JsonObject = { [key: string]: Json };
 type Groups = Readonly<Record<string, Readonly<Record<string, Route>>>>;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { OPAQUE } from "./option-checks.ts";
 import {
   checkTaskCopyOptions,
   checkTaskOptions,
   checkWorkflowOptions,
   isStaticOption,
-  OPAQUE,
 } from "./options.ts";
 
 const schema = { "~standard": { version: 1, vendor: "test", validate: () => ({ value: 1 }) } };

@@ -1,5 +1,25 @@
 import * as z from "zod";
-import { ProgressItem } from "./worker.ts";
+import { AnyJson } from "./any-json.ts";
+
+/** One value of `progress()`: live only, never part of the log (PRG-6). */
+export const ProgressItem = z.strictObject({
+  source_id: z.string(),
+  name: z.string(),
+  value: AnyJson,
+  time: z.string(),
+});
+export type ProgressItem = z.infer<typeof ProgressItem>;
+
+/** `POST /workers/{name}/progress/{execution_id}`: values in the order in which they came. */
+export const ProgressBatch = z.strictObject({
+  generation: z.int().positive(),
+  items: z.array(ProgressItem).max(100),
+});
+export type ProgressBatch = z.infer<typeof ProgressBatch>;
+
+/** `listening` false: nobody watches any more, so none need be sent. */
+export const ProgressAccepted = z.object({ accepted: z.int(), listening: z.boolean() });
+export type ProgressAccepted = z.infer<typeof ProgressAccepted>;
 
 /** Data of a `task.progress` frame: the event structure with a type that is never stored. */
 export const TaskProgress = ProgressItem.extend({ type: z.literal("TASK_PROGRESS") });

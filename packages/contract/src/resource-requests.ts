@@ -17,6 +17,7 @@ export const ResourceRequests = TaskRequests.extend({
 });
 export type ResourceRequests = Readonly<z.infer<typeof ResourceRequests>>;
 
+/** A package that a workflow asks for, taken apart. */
 export interface PackageRequest {
   readonly name: string;
   /** Undefined: any version will do. */

@@ -37,6 +37,7 @@ export interface Route {
   readonly frames?: readonly string[];
 }
 
+/** Whether an answer is no JSON. */
 export function isRaw(answer: z.ZodType | RawAnswer): answer is RawAnswer {
   return "raw" in answer;
 }

@@ -1,6 +1,7 @@
 import type { Route } from "./route.ts";
+import { basicRoutes } from "./routes/basic.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
-import { basicRoutes, executionRoutes } from "./routes/executions.ts";
+import { executionRoutes } from "./routes/executions.ts";
 import { fleetRoutes } from "./routes/fleet.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
 import { systemRoutes } from "./routes/system.ts";

@@ -1,10 +1,11 @@
-import { type Event, isOutcome, type NewEvent } from "./event.ts";
+import { isOutcome, type NewEvent } from "./event.ts";
 import { isTerminal, type State } from "./execution.ts";
 import type { ExecutionPatch, ExecutionRow, OpenWait } from "./execution-row.ts";
 import type { Failure } from "./failure.ts";
 import { parseEventTime, parseInstant } from "./time.ts";
 import { nextState } from "./transition.ts";
 import { decode, type Encoded, encode } from "./value.ts";
+import type { CallStart, PauseStart, SignalStart, SleepStart } from "./wait-starts.ts";
 
 /** What appended events change on the row: state, head, waits, instants, output, failure. */
 export function patchOf(
@@ -60,11 +61,11 @@ function openedBy(event: NewEvent): OpenWait | undefined {
     case "sleep": {
       // A short one is ended by the copy that runs it.
       if (event.meta?.["inline"] === true) return undefined;
-      const { until } = decode(event.value) as { until: string };
+      const { until } = decode(event.value) as SleepStart;
       return { kind: "sleep", name: event.name, ...of, until: parseInstant(until) };
     }
     case "signal": {
-      const { name, until } = decode(event.value) as { name: string; until?: string };
+      const { name, until } = decode(event.value) as SignalStart;
       return { kind: "signal", name, ...of, ...(until && { until: parseInstant(until) }) };
     }
     case "call": {
@@ -76,27 +77,8 @@ function openedBy(event: NewEvent): OpenWait | undefined {
   }
 }
 
-/** The value of a `call`'s TASK_STARTED. */
-export interface CallStart {
-  /** `<namespace>/<name>`. */
-  readonly workflow: string;
-  readonly input: unknown;
-  readonly version?: number;
-  /** False: the outcome is the child's id. */
-  readonly wait: boolean;
-  /** The child goes on when its parent is cancelled. */
-  readonly detach: boolean;
-  /** A label for the child. */
-  readonly name?: string;
-}
-
 function openedPause(event: NewEvent): OpenWait {
-  const { name, output, until, on_complete } = decode(event.value) as {
-    name: string;
-    output?: unknown;
-    until?: string;
-    on_complete?: string;
-  };
+  const { name, output, until, on_complete } = decode(event.value) as PauseStart;
   return {
     kind: "pause",
     task_call_id: event.source_id,
@@ -122,9 +104,4 @@ export function wakeAt(row: ExecutionRow): number | null {
     if (until !== undefined && until < earliest) earliest = until;
   }
   return earliest === Number.POSITIVE_INFINITY ? null : earliest;
-}
-
-/** Whether an event of a log begins a wait for a child. */
-export function isCallStart(event: Pick<Event, "type" | "kind" | "value">): boolean {
-  return event.type === "TASK_STARTED" && event.kind === "call" && event.value !== null;
 }

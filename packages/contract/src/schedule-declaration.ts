@@ -17,6 +17,7 @@ export type DeclaredSchedule = z.infer<typeof DeclaredSchedule>;
 /** The builders of the SDK: what a workflow's option `schedule` is written with. */
 export type ScheduleBuilder = keyof typeof ARGUMENTS;
 
+/** Whether a function of that name declares a schedule: `cron`, `interval`, `once`. */
 export function isScheduleBuilder(name: string): name is ScheduleBuilder {
   return Object.hasOwn(ARGUMENTS, name);
 }

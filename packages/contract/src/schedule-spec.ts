@@ -22,8 +22,10 @@ export const ScheduleSpec = z.discriminatedUnion("type", [
 ]);
 export type ScheduleSpec = z.infer<typeof ScheduleSpec>;
 
+/** What a fire does while an execution of the schedule has not ended. */
 export const Overlap = z.enum(["skip", "allow", "queue", "cancel"]);
 export type Overlap = z.infer<typeof Overlap>;
 
+/** How many of the fires that were missed while no server ran are made up for. */
 export const CatchUp = z.enum(["one", "none", "all"]);
 export type CatchUp = z.infer<typeof CatchUp>;

@@ -13,9 +13,14 @@ const ScheduleName = z
     "must be 1 to 257 letters, digits, '_', '.' or '-', beginning with a letter, a digit or '_'",
   );
 
+/**
+ * `completed` has no further instant; `disabled` was given up by the engine, `last_error` says
+ * why.
+ */
 export const ScheduleStatus = z.enum(["active", "paused", "completed", "disabled"]);
 export type ScheduleStatus = z.infer<typeof ScheduleStatus>;
 
+/** Who made it: a request, or the `schedule` option of a workflow, which then owns it. */
 export const ScheduleSource = z.enum(["api", "code"]);
 export type ScheduleSource = z.infer<typeof ScheduleSource>;
 

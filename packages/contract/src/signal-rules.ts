@@ -7,6 +7,7 @@ import type { BufferedSignal, ExecutionRow } from "./execution-row.ts";
 import { decode, type Encoded, encode } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
 
+/** A signal on its way to an execution; `by` is who sent it, null when nobody is known. */
 export interface Signal {
   readonly name: string;
   readonly payload: Encoded;

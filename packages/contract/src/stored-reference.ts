@@ -12,6 +12,20 @@ export const StoredReference = z.object({
 });
 export type StoredReference = z.infer<typeof StoredReference>;
 
+/** Where the engine itself can keep values; the `storage_type` of what lies there. */
+export const VALUE_STORES = ["file", "s3"] as const;
+
+/**
+ * Who keeps the value: `inline` the reference itself, in `metadata.value`; `engine` its own storage;
+ * `custom` one that the workflow brings along.
+ */
+export function storageOf({
+  storage_type,
+}: Pick<StoredReference, "storage_type">): "inline" | "engine" | "custom" {
+  if (storage_type === "inline") return "inline";
+  return (VALUE_STORES as readonly string[]).includes(storage_type) ? "engine" : "custom";
+}
+
 /** The place that a value of the log has been taken to; undefined when the log holds the value. */
 export function referenceOf(encoded: Encoded): StoredReference | undefined {
   if (typeof encoded !== "object" || encoded === null || !(STORED in encoded)) return undefined;

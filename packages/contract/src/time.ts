@@ -22,3 +22,8 @@ export function parseInstant(text: string): number {
   // biome-ignore lint/style/noRestrictedGlobals: parses an instant it was given
   return Date.parse(text);
 }
+
+/** The same of a text that is UTC unless it has an offset (EXE-73). */
+export function parseUtcInstant(text: string): number {
+  return parseInstant(/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+}

@@ -1,10 +1,10 @@
 import type { EventType } from "./event-values.ts";
-import type { State } from "./execution.ts";
+import { isTerminal, type State } from "./execution.ts";
 
 /**
  * The one table of state changes (EXE-16, EXE-17): which event moves an execution from a state,
- * and to which. Parking on timers and children, and hand-overs, change the row without an event
- *; {@link handOverState} has the latter.
+ * and to which. Parking on timers and children, and hand-overs, change the row without an event;
+ * {@link handOverState} has the latter.
  */
 const TABLE: Readonly<Partial<Record<EventType, Partial<Record<State | "none", State>>>>> = {
   WORKFLOW_CREATED: { none: "CREATED" },
@@ -38,10 +38,12 @@ export function nextState(from: State | "none", event: EventType): State | undef
   const row = TABLE[event];
   if (row) return row[from];
   // Task events and warnings belong to a live execution and leave its state alone.
-  if (from === "none" || from === "COMPLETED" || from === "FAILED" || from === "CANCELLED") {
-    return undefined;
-  }
-  return from;
+  return from === "none" || isTerminal(from) ? undefined : from;
+}
+
+/** Whether a worker may be given an execution in this state. */
+export function isClaimable(state: State): boolean {
+  return nextState(state, "WORKFLOW_CLAIMED") !== undefined;
 }
 
 /** The state after several events in order; undefined when one of them is not allowed. */

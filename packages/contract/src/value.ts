@@ -9,11 +9,13 @@
  */
 import { stringify, unflatten } from "devalue";
 
+/** Whatever `JSON.parse` gives. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** A value in its stored form; {@link decode} gives the value back. */
 export type Encoded = Json;
 
+/** A value with its stored form, as {@link store} gives it. */
 export interface Stored {
   /** The stored form as JSON text. */
   readonly text: string;
@@ -66,7 +68,14 @@ export function encode(value: unknown, root: string): Encoded {
 /** The value of a stored form. Its objects may be shared with `encoded`; decode once per reader. */
 export function decode(encoded: Encoded): unknown {
   if (!isWrapped(encoded)) return encoded;
-  return unflatten(encoded[RICH] as number | unknown[], REVIVERS);
+  const flat = encoded[RICH] as number | unknown[];
+  if (Array.isArray(flat) && flat.some(isSparse)) throw new TypeError("a list without its items");
+  return unflatten(flat, REVIVERS);
+}
+
+/** Never written here: a few bytes that stand for a list of any length. */
+function isSparse(item: unknown): boolean {
+  return Array.isArray(item) && item[0] === -7;
 }
 
 const REDUCERS = {
@@ -169,7 +178,7 @@ function copyOfRich(value: object, path: Path, walk: Walk): unknown {
     return new Map(
       Array.from(value, ([key, item], i) => [
         copyOf(key, () => `${path()}.keys()[${i}]`, walk),
-        copyOf(item, () => `${path()}.get(${String(key)})`, walk),
+        copyOf(item, () => `${path()}${valuePlace(key, i)}`, walk),
       ]),
     );
   }
@@ -202,13 +211,26 @@ function describe(value: object, prototype: { constructor?: { name?: string } } 
   return `an instance of ${prototype?.constructor?.name || "a class"}`;
 }
 
+/** Where a Map has a value; a key that is an object need not have a text. */
+function valuePlace(key: unknown, index: number): string {
+  return typeof key === "object" && key !== null ? `.values()[${index}]` : `.get(${String(key)})`;
+}
+
 function accessor(key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }
 
-/** A stored value as plain JSON for HTTP (EXE-48): tags become text, lists and null. */
+/**
+ * A stored value as plain JSON for HTTP (EXE-48): tags become text, lists and null. What is no stored
+ * form, which only a broken worker writes, is shown as it is, so that what has it can be read.
+ */
 export function toPlain(encoded: Encoded): Json {
-  return isWrapped(encoded) ? plain(decode(encoded)) : encoded;
+  if (!isWrapped(encoded)) return encoded;
+  try {
+    return plain(decode(encoded));
+  } catch {
+    return encoded;
+  }
 }
 
 function plain(value: unknown): Json {

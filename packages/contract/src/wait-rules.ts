@@ -2,7 +2,7 @@
 import type { Draft } from "./draft.ts";
 import type { NewEvent } from "./event.ts";
 import { isParked, type OpenWait } from "./execution-row.ts";
-import type { Failure } from "./failure.ts";
+import { encodedFailure, type Failure } from "./failure.ts";
 import { decode, type Encoded, encode } from "./value.ts";
 
 /** Why a parked execution goes on: `cause` of WORKFLOW_RESUMING. */
@@ -42,7 +42,7 @@ export function answerWait(draft: Draft, wait: OpenWait, answer: WaitAnswer): vo
     const value = encode({ name: wait.name, input: decode(output), cause }, "value");
     draft.write({ ...call, type: "TASK_RESUMED", value });
   }
-  if (failure) draft.write({ ...call, type: "TASK_FAILED", value: failure as never });
+  if (failure) draft.write({ ...call, type: "TASK_FAILED", value: encodedFailure(failure) });
   else draft.write({ ...call, type: "TASK_COMPLETED", value: output });
   makeRunnable(draft, { cause, task_call_id: wait.task_call_id, by, input: output });
 }

@@ -26,7 +26,7 @@ export function decideWake(row: ExecutionRow, of: Wake): Append | undefined {
   const { now } = of;
   if (isTerminal(row.state) || row.wake_at === null || row.wake_at > now) return undefined;
   if (row.state === "CANCELLING") {
-    return row.cancelling && row.cancelling.by > now ? begin(row, now) : endUnwound(row, now);
+    return row.cancelling && row.cancelling.by > now ? begin(row, now) : endUnwound(row, of);
   }
   const { timeout_ms, started_at } = row;
   if (timeout_ms !== null && started_at !== null && started_at + timeout_ms <= now) {
@@ -35,7 +35,7 @@ export function decideWake(row: ExecutionRow, of: Wake): Append | undefined {
   }
   if (row.not_before !== null && row.not_before <= now) return begin(row, now);
   if (row.park_by !== null && row.park_by <= now && isQueued(row)) {
-    return failExecution(row, parkTimeout(row, of.waitsFor?.(row)), now);
+    return failExecution(row, parkTimeout(row, of.waitsFor?.(row)), of);
   }
   const draft = new Draft(row, now);
   return endDueWaits(draft) ? draft.done() : undefined;

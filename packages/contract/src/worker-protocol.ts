@@ -1,21 +1,18 @@
+import type { CheckpointAnswer, CheckpointItem } from "./checkpoint.ts";
 import type { Event } from "./event.ts";
+import type { ProgressAccepted, ProgressBatch } from "./progress.ts";
+import type { ReleaseAnswer, ReleaseItem } from "./release.ts";
 import type { StoredReference } from "./stored-reference.ts";
 import type { CacheKey } from "./task-cache.ts";
 import type {
-  CheckpointAnswer,
-  CheckpointItem,
   Heartbeat,
   HeartbeatAnswer,
   Holding,
   Poll,
-  ProgressAccepted,
-  ProgressBatch,
-  ReleaseAnswer,
-  ReleaseItem,
-  WorkerFrame,
   WorkerRegistered,
   WorkerRegistration,
 } from "./worker.ts";
+import type { WorkerFrame } from "./worker-frame.ts";
 
 /** Who calls: the worker's name and the session secret that registration answered. */
 export interface SessionRef {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { CheckpointItem, Labels, WorkerRegistration } from "./worker.ts";
+import { CheckpointItem } from "./checkpoint.ts";
+import { Labels, WorkerRegistration } from "./worker.ts";
 
 const registration = {
   name: "w1",

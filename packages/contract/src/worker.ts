@@ -1,12 +1,6 @@
 import * as z from "zod";
-import { AnyJson } from "./any-json.ts";
 import { Name } from "./catalog.ts";
-import { ErrorBody } from "./errors.ts";
-import { Event, NewEvent } from "./event.ts";
-import { ClaimReason } from "./event-values.ts";
-import { State, Wait } from "./execution.ts";
-import { Failure } from "./failure.ts";
-import { Runner, RunnerOptions } from "./runner.ts";
+import { Runner } from "./runner.ts";
 
 /** The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). */
 export const WORKER_PROTOCOL = 1;
@@ -14,6 +8,7 @@ export const WORKER_PROTOCOL = 1;
 /** Header that names the session on every worker route but `register` (WRK-3). */
 export const SESSION_HEADER = "x-engine-worker-session";
 
+/** What a worker says it can do: at most 64 keys of up to 128 characters, values of 1 to 256. */
 export const Labels = z
   .record(
     z
@@ -95,6 +90,7 @@ export const ExecutionLimits = z.object({
 });
 export type ExecutionLimits = z.infer<typeof ExecutionLimits>;
 
+/** What registration answers; the session lasts until the worker disconnects or is lost. */
 export const WorkerRegistered = z.object({
   worker: z.object({ name: z.string(), labels: Labels, slots: z.int() }),
   /** A secret: the server keeps only its hash. */
@@ -114,85 +110,8 @@ export const Holding = z.object({
 });
 export type Holding = z.infer<typeof Holding>;
 
+/** `POST /workers/{name}/connect`: what the worker holds when it opens its stream. */
 export const Connect = z.strictObject({ running: z.array(Holding) });
-
-export const Assignment = z.object({
-  execution_id: z.string(),
-  generation: z.int().positive(),
-  reason: ClaimReason,
-  namespace: z.string(),
-  workflow: z.string(),
-  version: z.int().positive(),
-  name: z.string().nullable(),
-  created_at: z.string(),
-  module: z.object({ hash: z.string(), bytes: z.int() }),
-  input: AnyJson,
-  /** The one its workflow asks for; null = the worker's default. */
-  runner: Runner.nullable().default(null),
-  runner_options: RunnerOptions.nullable().default(null),
-  /** `seq` of the newest event. */
-  head: z.int(),
-  /** The end of the log, at most 256 KiB; what lies before `after` is read by pages. */
-  history: z.object({ after: z.int(), events: z.array(Event) }),
-  /** Of the generator behind `Math.random` in its body (EXE-31). */
-  seed: z.string(),
-  parent_id: z.string().nullable(),
-  /** Only WORKFLOW_… events are recorded (EXE-58). */
-  transient: z.boolean(),
-  /** Whether anybody watches progress. */
-  listen: z.boolean(),
-});
-export type Assignment = z.infer<typeof Assignment>;
-
-/** What a server sends down a worker's stream (WRK-7): the SSE event's name and its data. */
-export const WorkerFrame = z.discriminatedUnion("event", [
-  z.object({
-    event: z.literal("welcome"),
-    data: z.object({
-      /** The server that holds the stream. */
-      replica: z.string(),
-      server_time: z.string(),
-      keep: z.array(z.object({ execution_id: z.string(), generation: z.int() })),
-      drop: z.array(
-        z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
-      ),
-    }),
-  }),
-  z.object({ event: z.literal("assign"), data: Assignment }),
-  z.object({
-    event: z.literal("events"),
-    data: z.object({
-      execution_id: z.string(),
-      generation: z.int(),
-      /** `seq` before the first of `events`. */
-      base_seq: z.int(),
-      events: z.array(Event),
-    }),
-  }),
-  z.object({
-    event: z.literal("revoke"),
-    data: z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
-  }),
-  z.object({
-    event: z.literal("listen"),
-    data: z.object({ execution_id: z.string(), on: z.boolean() }),
-  }),
-  z.object({
-    event: z.literal("superseded"),
-    data: z.object({ host: z.string(), pid: z.int() }),
-  }),
-  z.object({
-    event: z.literal("control"),
-    data: z.object({
-      /** `reconnect`: leave this server, wait as long as it says, and find another one (WRK-13). */
-      command: z.enum(["pause", "resume", "drain", "reconnect"]),
-      timeout_seconds: z.number().optional(),
-      delay_seconds: z.number().optional(),
-    }),
-  }),
-  z.object({ event: z.literal("ping"), data: z.object({}) }),
-]);
-export type WorkerFrame = z.infer<typeof WorkerFrame>;
 
 /** `draining`: nothing new, and it will leave; `paused`: nothing new until it is resumed. */
 export const WorkerActivity = z.enum(["active", "paused", "draining"]);
@@ -218,94 +137,10 @@ export const Poll = Heartbeat.extend({
 });
 export type Poll = z.infer<typeof Poll>;
 
+/** What a server says to a heartbeat. */
 export const HeartbeatAnswer = z.object({
   server_time: z.string(),
   /** Entries that are not this session's any more: stop them, send nothing for them. */
   drop: z.array(z.object({ execution_id: z.string(), generation: z.int() })),
 });
 export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
-
-/**
- * A delta of one execution's log (CKP-1): the i-th event becomes `base_seq + i`. `state` is the one
- * after the last event. RUNNING with `waiting` parks it. Of `waiting` only retry delays are news: the
- * other waits follow from the events.
- */
-export const Checkpoint = z.strictObject({
-  generation: z.int().positive(),
-  base_seq: z.int().nonnegative(),
-  state: State,
-  events: z.array(NewEvent),
-  waiting: z.array(Wait).optional(),
-});
-export type Checkpoint = z.infer<typeof Checkpoint>;
-
-export const CheckpointItem = Checkpoint.extend({ execution_id: z.string() });
-export type CheckpointItem = z.infer<typeof CheckpointItem>;
-
-/** What the log holds now: the stored state, never an echo (CKP-4). */
-export const CheckpointAccepted = z.object({
-  execution_id: z.string(),
-  seq: z.int(),
-  state: State,
-  generation: z.int(),
-});
-export type CheckpointAccepted = z.infer<typeof CheckpointAccepted>;
-
-export const ItemRefused = z.object({
-  execution_id: z.string(),
-  error: ErrorBody.shape.error,
-});
-export type ItemRefused = z.infer<typeof ItemRefused>;
-
-export const CheckpointAnswer = z.union([CheckpointAccepted, ItemRefused]);
-export type CheckpointAnswer = z.infer<typeof CheckpointAnswer>;
-
-/** Why a worker gives an execution back. `load_failed` ends it FAILED (LIV-6). */
-export const ReleaseReason = z.enum([
-  "draining",
-  "paused",
-  "superseded",
-  "overloaded",
-  "principal_unavailable",
-  "neighbour",
-  "runner_lost",
-  "stuck",
-  "load_failed",
-]);
-export type ReleaseReason = z.infer<typeof ReleaseReason>;
-
-export const ReleaseItem = z.strictObject({
-  execution_id: z.string(),
-  generation: z.int().positive(),
-  reason: ReleaseReason,
-  /** With `load_failed`: why the module or the definition does not load. */
-  error: Failure.optional(),
-});
-export type ReleaseItem = z.infer<typeof ReleaseItem>;
-
-export const ReleaseAnswer = z.union([
-  z.object({ execution_id: z.string(), ok: z.literal(true) }),
-  ItemRefused,
-]);
-export type ReleaseAnswer = z.infer<typeof ReleaseAnswer>;
-
-/** One value of `progress()`: live only, never part of the log (PRG-6). */
-export const ProgressItem = z.strictObject({
-  source_id: z.string(),
-  name: z.string(),
-  value: AnyJson,
-  time: z.string(),
-});
-export type ProgressItem = z.infer<typeof ProgressItem>;
-
-export const ProgressBatch = z.strictObject({
-  generation: z.int().positive(),
-  items: z.array(ProgressItem).max(100),
-});
-export type ProgressBatch = z.infer<typeof ProgressBatch>;
-
-export const ProgressAccepted = z.object({ accepted: z.int(), listening: z.boolean() });
-export type ProgressAccepted = z.infer<typeof ProgressAccepted>;
-
-export const EventPage = z.object({ events: z.array(Event), head: z.int() });
-export type EventPage = z.infer<typeof EventPage>;

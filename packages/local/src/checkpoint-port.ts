@@ -2,17 +2,22 @@ import {
   type CallResolutions,
   type Change,
   type Checkpoint,
+  type Claimant,
   decideCheckpoint,
   decideClaim,
   type Effect,
   EngineError,
-  type Event,
   type NewEvent,
 } from "@engine/contract";
-import type { CheckpointReply, Delta, ExecutionPort } from "@engine/sdk/node";
-import { LOCAL_WORKER } from "./begin.ts";
+import {
+  type CheckpointReply,
+  type Delta,
+  type ExecutionPort,
+  refusedReply,
+} from "@engine/sdk/node";
 import { resolveCalls } from "./call-targets.ts";
 import type { ChangeExecution } from "./change-execution.ts";
+import { localClaimant } from "./local-claimant.ts";
 import type { LocalWorld } from "./local-parts.ts";
 import { taskServices } from "./task-services.ts";
 
@@ -40,7 +45,7 @@ export function checkpointPort(
       try {
         return await write(claim, delta, world, change);
       } catch (error) {
-        const reply = replyTo(error);
+        const reply = error instanceof EngineError ? refusedReply(error) : undefined;
         if (reply?.kind === "conflict") return reply;
         claim.refusal = error;
         if (reply) return reply;
@@ -65,10 +70,10 @@ async function write(
     events,
     ...(waiting && { waiting: [...waiting] }),
   };
-  const { session, clock, limits } = world;
-  const now = clock();
+  const claimant = localClaimant(world);
+  const { session, now } = claimant;
   const calls = resolveCalls({ execution_id, depth }, events, world);
-  const sender = { session, now, calls, cancel_timeout_ms: limits.cancel_timeout * 1000 };
+  const sender = { session, now, calls, cancel_timeout_ms: world.limits.cancel_timeout * 1000 };
   const seq = base_seq + events.length;
   await change(
     execution_id,
@@ -76,7 +81,7 @@ async function write(
       const verdict = decideCheckpoint(row, item, sender, recorded);
       if (verdict.kind === "refuse") throw verdict.error;
       if (verdict.kind === "repeat") return undefined;
-      return withClaims(verdict, calls, { worker: LOCAL_WORKER, session, now });
+      return withClaims(verdict, calls, claimant);
     },
     { above: base_seq, told: seq },
   );
@@ -84,11 +89,7 @@ async function write(
 }
 
 /** Children are this process's from the moment they exist. */
-function withClaims(
-  change: Change,
-  calls: CallResolutions,
-  claimant: Parameters<typeof decideClaim>[1],
-): Change {
+function withClaims(change: Change, calls: CallResolutions, claimant: Claimant): Change {
   if (calls.size === 0) return change;
   const claims: Effect[] = [];
   for (const resolution of calls.values()) {
@@ -100,12 +101,4 @@ function withClaims(
     });
   }
   return { ...change, effects: [...(change.effects ?? []), ...claims] };
-}
-
-function replyTo(error: unknown): CheckpointReply | undefined {
-  if (!(error instanceof EngineError)) return undefined;
-  if (error.code === "stale_claim") return { kind: "stale" };
-  if (error.code !== "seq_conflict") return undefined;
-  const { acknowledged, events } = error.details as { acknowledged: number; events: Event[] };
-  return { kind: "conflict", acknowledged, events };
 }

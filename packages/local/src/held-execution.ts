@@ -13,9 +13,9 @@ import {
   type RunningExecution,
   startExecution,
 } from "@engine/sdk/node";
-import { LOCAL_WORKER } from "./begin.ts";
 import type { ChangeExecution } from "./change-execution.ts";
 import { checkpointPort, type LocalClaim } from "./checkpoint-port.ts";
+import { localClaimant } from "./local-claimant.ts";
 import type { LocalWorld } from "./local-parts.ts";
 
 export interface HeldBy {
@@ -156,7 +156,7 @@ export class HeldExecution implements LocalClaim {
   /** Waits until it can go on and takes it; false when nothing here will make it go on. */
   async #reclaim(): Promise<boolean> {
     const { change, holds, world } = this.#by;
-    const { session, clock } = world;
+    const { session } = world;
     let isFresh = false;
     for (;;) {
       if (this.refusal) throw this.#whyStopped();
@@ -164,7 +164,7 @@ export class HeldExecution implements LocalClaim {
       if (row.session !== null) throw this.#fenced(stale(row));
       if (isTerminal(row.state) || row.state === "PAUSED") return false;
       if (row.state === "RESUMING" || row.state === "CANCELLING") {
-        const claimant = { worker: LOCAL_WORKER, session, now: clock() };
+        const claimant = localClaimant(world);
         const changed = await change(this.execution_id, (row) => decideClaim(row, claimant));
         if (changed.row.session !== session) continue;
         this.#generation = changed.row.generation;

@@ -1,15 +1,14 @@
-import type { Config, ExecutionLimits } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
-import type { ExecutionPort, Host } from "@engine/sdk/node";
+import type { EmbeddedLimits, ExecutionPort, Host } from "@engine/sdk/node";
 import type { Store, ValueStore } from "@engine/store";
 
 /** What of `[engine.executions]` a local run keeps to; `inline_wait` is without meaning here. */
-export type LocalLimits = ExecutionLimits &
-  Pick<Config["executions"], "max_depth" | "cancel_timeout">;
+export type LocalLimits = EmbeddedLimits;
 
 /** Where secrets and configs come from. */
 export type LocalSettings = Pick<ExecutionPort["services"], "secrets" | "configs">;
 
+/** What a local engine is made of; what is left out has a default. */
 export interface LocalParts {
   readonly store: Store;
   /** Where values go that are too large for the log. */

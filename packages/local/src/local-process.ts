@@ -8,9 +8,10 @@ import {
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import type { Changed } from "@engine/store";
-import { decideSuccession, LOCAL_WORKER, type Successor } from "./begin.ts";
 import type { ChangeExecution } from "./change-execution.ts";
+import { decideSuccession, type Successor } from "./continue-rules.ts";
 import { HeldExecution } from "./held-execution.ts";
+import { localClaimant } from "./local-claimant.ts";
 import type { LocalWorld } from "./local-parts.ts";
 import { Lookout } from "./lookout.ts";
 
@@ -48,9 +49,8 @@ export class LocalProcess {
 
   /** Who this process is when it takes an execution. */
   get successor(): Successor {
-    const { session, clock, limits } = this.#world;
-    const claimant = { worker: LOCAL_WORKER, session, now: clock() };
-    return { claimant, cancel_timeout_ms: limits.cancel_timeout * 1000 };
+    const { cancel_timeout } = this.#world.limits;
+    return { claimant: localClaimant(this.#world), cancel_timeout_ms: cancel_timeout * 1000 };
   }
 
   find(execution_id: string): Held | undefined {

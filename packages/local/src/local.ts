@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { createUuidV7, type Event, notFound } from "@engine/contract";
 import type { AnyWorkflow, LocalRunOptions, RunResult } from "@engine/sdk";
 import { nodeHost, runResult } from "@engine/sdk/node";
-import { assertWorkflow, decideContinue } from "./begin.ts";
+import { assertWorkflow, decideContinue } from "./continue-rules.ts";
 import type { LocalParts, LocalWorld } from "./local-parts.ts";
 import { LocalProcess } from "./local-process.ts";
 import { encodeInput, newLocalExecution } from "./new-local-execution.ts";

@@ -1,30 +1,27 @@
 import {
   type Encoded,
-  EngineError,
   encode,
   type NewExecution,
-  parseDuration,
   UnencodableValue,
+  unencodable,
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
+import { definedFacts } from "@engine/sdk/node";
 import type { LocalWorld } from "./local-parts.ts";
 
 /** An execution of this process's own: pinned to no version, for no server to dispatch (EXE-15). */
 export function newLocalExecution(
-  { namespace, name, options }: AnyWorkflow,
+  workflow: AnyWorkflow,
   of: Pick<NewExecution, "input" | "trigger" | "name" | "parent">,
   { newId, newSeed, clock }: Pick<LocalWorld, "newId" | "newSeed" | "clock">,
 ): NewExecution {
   return {
+    ...definedFacts(workflow),
     ...of,
     execution_id: newId(),
-    namespace,
-    workflow: name,
     version: null,
     module_hash: null,
     by: null,
-    timeout_ms: options.timeout === undefined ? null : (parseDuration(options.timeout) ?? null),
-    transient: options.durability === "transient",
     seed: newSeed(),
     now: clock(),
   };
@@ -39,8 +36,6 @@ export function encodeInput(input: unknown): Encoded {
   try {
     return encode(input === undefined ? null : input, "input");
   } catch (error) {
-    if (!(error instanceof UnencodableValue)) throw error;
-    const issues = [{ path: error.path, message: error.message }];
-    throw new EngineError("invalid_input", error.message, { details: { issues } });
+    throw error instanceof UnencodableValue ? unencodable(error) : error;
   }
 }

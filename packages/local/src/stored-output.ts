@@ -1,4 +1,4 @@
-import { type Encoded, type ExecutionRow, encode, referenceOf } from "@engine/contract";
+import { type Encoded, type ExecutionRow, encode, referenceOf, storageOf } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import type { ValueStore } from "@engine/store";
 
@@ -11,13 +11,12 @@ export async function storedOutput(
   const reference = referenceOf(output);
   if (!reference) return output;
   const { outputStorage: custom } = workflow.options;
-  switch (reference.storage_type) {
+  switch (storageOf(reference)) {
     case "inline":
       return reference.metadata["value"] as Encoded;
-    case "file":
-    case "s3":
+    case "engine":
       return JSON.parse(await values.load(reference.reference_id)) as Encoded;
-    default:
+    case "custom":
       // Without the storage that keeps it, the reference is all there is to show.
       if (typeof custom !== "object" || custom.type !== reference.storage_type) return output;
       return encode(await custom.retrieve(reference), "output");

@@ -1,16 +1,17 @@
 // biome-ignore-all lint/style/noRestrictedGlobals: now() gives a Date made from the host's clock, sleep() takes one
 import {
-  DEFAULT_NAMESPACE,
   type Duration,
   isName,
   NAME_RULE,
   nearest,
   parseDuration,
+  parseWorkflowName,
 } from "@engine/contract";
 import type { Scope } from "./replay/call.ts";
 import { currentScope, inCurrentScope } from "./replay/scope.ts";
 import { type AnyWorkflow, isWorkflow, type Workflow } from "./workflow.ts";
 
+/** What a pause shows, and what ends it besides an answer: at most one of the last three. */
 export interface PauseOptions {
   /** Shown to whoever resumes it. */
   readonly output?: unknown;
@@ -97,8 +98,10 @@ export function sleep(duration: Duration | Date): Promise<void> {
 
 /**
  * The next signal of that name that nobody has taken: sent before, or waited for without a worker
- * slot. `undefined` when `timeout` has passed first; the signal then stays for a later call.
+ * slot. `undefined` when `timeout` has passed first; the signal then stays for a later call. Of
+ * several calls that wait for one name the oldest gets it.
  *
+ * @throws TypeError for a name that is none, or a timeout that is no duration above 0.
  * @example
  * ```ts
  * const payment = await signal<Payment>("paid", { timeout: "1d" });
@@ -118,6 +121,7 @@ export function signal<Payload = unknown>(
   });
 }
 
+/** How a child is started, and whether its end is waited for. */
 export interface CallOptions {
   /** A version of the target. Default: the one registered with the caller's, else the latest. */
   readonly version?: number;
@@ -182,10 +186,8 @@ export function call(
 
 function targetOf(target: AnyWorkflow | string): string {
   if (isWorkflow(target)) return target.qualifiedName;
-  const parts = typeof target === "string" ? target.split("/") : [];
-  const [first = "", second] = parts;
-  const qualified = second === undefined ? `${DEFAULT_NAMESPACE}/${first}` : target;
-  if (parts.length > 0 && parts.length <= 2 && parts.every(isName)) return String(qualified);
+  const names = typeof target === "string" ? parseWorkflowName(target) : undefined;
+  if (names) return `${names.namespace}/${names.name}`;
   throw new TypeError(
     `call() takes a workflow or its name, "ns/name" or "name"; got ${typeof target === "string" ? JSON.stringify(target) : typeof target}`,
   );
@@ -195,6 +197,10 @@ function targetOf(target: AnyWorkflow | string): string {
  * A config's value, recorded: later calls of this execution may see another value, replays do not.
  *
  * @throws ConfigMissingError when it is not set.
+ * @example
+ * ```ts
+ * const { rate } = await getConfig<{ rate: number }>("vat");
+ * ```
  */
 export function getConfig<Value = unknown>(key: string): Promise<Value> {
   return inCurrentScope("getConfig", (scope) => {
@@ -205,7 +211,10 @@ export function getConfig<Value = unknown>(key: string): Promise<Value> {
   });
 }
 
-/** The current time, recorded. */
+/**
+ * The current time, recorded: every replay gets the same. In a body `Date.now()` replays too, but
+ * stands at the newest event it has received; this one asks the worker's clock.
+ */
 export function now(): Promise<Date> {
   return inCurrentScope("now", (scope) => {
     return scope.runtime.recordedValue(scope, {
@@ -216,7 +225,11 @@ export function now(): Promise<Date> {
   });
 }
 
-/** A number from 0 up to 1, or an integer from `min` to `max`, both included; recorded. */
+/**
+ * A number from 0 up to 1, or an integer from `min` to `max`, both included; recorded.
+ *
+ * @throws TypeError unless both are integers and `min` is not above `max`.
+ */
 export function random(min?: number, max?: number): Promise<number> {
   return inCurrentScope("random", (scope) => {
     if (min === undefined && max === undefined) {
@@ -253,7 +266,16 @@ export function uuid(): Promise<string> {
 
 /**
  * Streams a value to whoever watches the execution. Never recorded, returns at once, never throws;
- * costs nothing while nobody watches. Outside a task it does nothing (PRG-1, PRG-2).
+ * costs nothing while nobody watches. Outside a task it does nothing (PRG-1, PRG-2). A value over
+ * 64 KiB as JSON, or without a stored form, is dropped.
+ *
+ * @example
+ * ```ts
+ * for (const [i, page] of pages.entries()) {
+ *   await load(page);
+ *   progress({ done: i + 1, of: pages.length });
+ * }
+ * ```
  */
 export function progress(value: unknown): void {
   const scope: Scope | undefined = currentScope();

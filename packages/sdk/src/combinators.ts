@@ -2,6 +2,7 @@ import { store } from "@engine/contract";
 import { branches, type Settled } from "./replay/branches.ts";
 import { inCurrentScope } from "./replay/scope.ts";
 
+/** Options that all combinators of branches take. */
 export interface BranchOptions {
   /** Branches at a time; default all. */
   readonly concurrency?: number;

@@ -1,6 +1,7 @@
 import { EngineError } from "@engine/contract";
 import type { RunResult } from "./run-result.ts";
 
+/** How a local run begins or goes on. */
 export interface LocalRunOptions {
   /** Continue this execution instead of starting one. */
   readonly executionId?: string | undefined;
@@ -18,6 +19,7 @@ export interface LocalHost {
 
 let host: LocalHost | undefined;
 
+/** Makes `workflow.run` run there from now on; the last one that was set counts. */
 export function setLocalHost(local: LocalHost): void {
   host = local;
 }

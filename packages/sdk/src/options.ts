@@ -89,6 +89,9 @@ export interface TaskContext {
   readonly idempotencyKey: string;
 }
 
+/**
+ * Options of `task()`; nothing needs to be given but a name, unless the function has one (EXE-4).
+ */
 export interface TaskOptions<Input, Output> {
   /** Default: the function's own name. */
   readonly name?: string;
@@ -133,6 +136,9 @@ export interface TaskOptions<Input, Output> {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Options of `workflow()`; nothing needs to be given but a name, unless the body has one (EXE-4).
+ */
 export interface WorkflowOptions<Input, Output> {
   /** Default: the function's own name. */
   readonly name?: string;

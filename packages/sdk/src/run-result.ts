@@ -41,6 +41,7 @@ export interface RunResult<Output = unknown> {
   toJSON(): Record<string, unknown>;
 }
 
+/** What a run resolves with, of a row and its whole log as they stand. */
 export function runResult<Output>(row: ExecutionRow, events: readonly Event[]): RunResult<Output> {
   const { state } = row;
   const waiting = row.waits.map((wait) => {

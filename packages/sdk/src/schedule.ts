@@ -29,11 +29,13 @@ export interface ScheduleOptions {
   readonly description?: string | null;
 }
 
+/** Options of {@link cron}. */
 export interface CronOptions extends ScheduleOptions {
   /** IANA name, such as `"Europe/Berlin"`. Default `"UTC"`. */
   readonly timezone?: string;
 }
 
+/** Options of {@link interval}. */
 export interface IntervalOptions extends ScheduleOptions {
   /** ISO 8601: the first start, from which the others are counted. Default: when it is registered. */
   readonly startAt?: string;
@@ -56,12 +58,28 @@ export function cron(expression: string, options: CronOptions = {}): Schedule {
   return declared("cron", expression, options);
 }
 
-/** Starts the workflow again and again, `every` at least a second apart, without drift. */
+/**
+ * Starts the workflow again and again, `every` at least a second apart, without drift.
+ *
+ * @throws EngineError `invalid_definition` as {@link cron} does.
+ * @example
+ * ```ts
+ * workflow({ name: "sync", schedule: interval("15m", { overlap: "queue" }) }, …)
+ * ```
+ */
 export function interval(every: Duration, options: IntervalOptions = {}): Schedule {
   return declared("interval", every, options);
 }
 
-/** Starts the workflow once, at an instant written in ISO 8601. */
+/**
+ * Starts the workflow once, at an instant written in ISO 8601; without an offset it is UTC.
+ *
+ * @throws EngineError `invalid_definition` as {@link cron} does.
+ * @example
+ * ```ts
+ * workflow({ name: "greeting", schedule: once("2026-12-24T18:00:00Z") }, …)
+ * ```
+ */
 export function once(at: string, options: ScheduleOptions = {}): Schedule {
   return declared("once", at, options);
 }

@@ -34,6 +34,7 @@ export interface Workflow<Input, Output> {
   readonly "~output"?: Output;
 }
 
+/** A workflow whose types do not matter. */
 // biome-ignore lint/suspicious/noExplicitAny: stands for a workflow of whatever types
 export type AnyWorkflow = Workflow<any, any>;
 

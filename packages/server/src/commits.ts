@@ -1,5 +1,6 @@
 import type { NewExecution } from "@engine/contract";
 import type { Changed, Decide, GuardedClaimant, SessionGuard, Store } from "@engine/store";
+import { committed, decided, typesOf } from "./failpoints.ts";
 
 /**
  * @param ownerHas How many of the first events the execution's owner has already, or gets with its
@@ -48,6 +49,7 @@ export class Commits {
 
   /** Writes nothing when another execution has the unique key already: that one is the answer. */
   async create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Committed> {
+    if (decided.hasSubscribers) decided.publish({ of: ["WORKFLOW_CREATED"] });
     const changed = await this.#store.createExecution(fresh, claimant);
     if (changed.existing) return { changed, wrote: false };
     // The log so far rides the assignment.
@@ -66,6 +68,7 @@ export class Commits {
       (row, recorded) => {
         const change = decide(row, recorded);
         wrote = change !== undefined;
+        if (change && decided.hasSubscribers) decided.publish({ of: typesOf(change.events) });
         return change;
       },
       { above, guard },
@@ -75,6 +78,10 @@ export class Commits {
   }
 
   #tell(changed: Changed, ownerHas: number): void {
+    if (committed.hasSubscribers) {
+      const all = [changed, ...changed.others].flatMap(({ events }) => typesOf(events));
+      committed.publish({ of: all });
+    }
     for (const listener of this.#listeners) listener(changed, ownerHas);
     for (const other of changed.others) for (const listener of this.#listeners) listener(other, 0);
     for (const then of this.#afterwards) then();

@@ -7,6 +7,7 @@ import type { EnginePorts } from "./engine-ports.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { Waiters } from "./executions/waiters.ts";
+import { recovered } from "./failpoints.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
 import { Bus } from "./replicas/bus.ts";
 import { ChangeNews } from "./replicas/change-news.ts";
@@ -76,6 +77,7 @@ export function createEngine(ports: EnginePorts): Engine {
     progress,
     replicas,
     lookAgain,
+    unsure: (session, execution_id) => handOvers.unsure(session, execution_id),
   });
   const calls = new CallResolver({ ports, catalog });
   const handOvers = new HandOvers({ ports, commits });
@@ -147,7 +149,9 @@ export function createEngine(ports: EnginePorts): Engine {
       await bus.start();
       await replicas.start();
       await workers.refresh();
+      if (recovered.hasSubscribers) recovered.publish({ of: ["sessions"] });
       await dispatcher.refresh();
+      if (recovered.hasSubscribers) recovered.publish({ of: ["queue"] });
       await leadership.start();
       scheduleTick();
     },
@@ -188,6 +192,7 @@ export function createEngine(ports: EnginePorts): Engine {
       timers.refresh(),
       waiters.reread(),
       followers.reread(),
+      progress.refresh(),
     ];
     for (const look of await Promise.allSettled(looks)) {
       if (look.status === "rejected") log.error({ err: look.reason }, "the safety tick failed");

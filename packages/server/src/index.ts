@@ -12,6 +12,7 @@ export type {
   StartRequest,
 } from "./executions/requests.ts";
 export type { WaitOptions } from "./executions/waiters.ts";
+export { SERVER_FAILPOINTS } from "./failpoints.ts";
 export type { AuthorizationRequest, Authorize, Caller } from "./http/authorize.ts";
 export type { Log } from "./log.ts";
 export { type Server, type ServerOptions, startServer } from "./server.ts";

@@ -13,6 +13,7 @@ import { openValueStore, type Store } from "@engine/store";
 import type { FastifyInstance } from "fastify";
 import { createEngine, type Engine } from "./engine.ts";
 import type { SetTimer } from "./engine-ports.ts";
+import { recovered } from "./failpoints.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
@@ -104,6 +105,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     await engine.start();
     await listen(app, config.server);
+    if (recovered.hasSubscribers) recovered.publish({ of: ["listening"] });
   } catch (error) {
     await engine.close();
     await app.close();

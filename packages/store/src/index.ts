@@ -1,4 +1,5 @@
 export { shownDatabaseUrl } from "./database-url.ts";
+export { storeFailpoints } from "./failpoints.ts";
 export type { MigrationStatus } from "./migration-files.ts";
 export { migrationStatus } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";

@@ -1,4 +1,5 @@
 import { parseDatabaseUrl } from "./database-url.ts";
+import { publishWrites } from "./failpoints.ts";
 import { openPostgresStore } from "./postgres/postgres-store.ts";
 import { openSqliteStore } from "./sqlite/sqlite-store.ts";
 import type { Store } from "./store.ts";
@@ -21,7 +22,9 @@ export interface StoreOptions {
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const { synchronous = "full", clock = Date.now, warn } = options;
   const address = parseDatabaseUrl(url);
-  return address.kind === "sqlite"
-    ? openSqliteStore({ path: address.path, synchronous, clock })
-    : openPostgresStore({ url, clock, warn });
+  return publishWrites(
+    address.kind === "sqlite"
+      ? await openSqliteStore({ path: address.path, synchronous, clock })
+      : await openPostgresStore({ url, clock, warn }),
+  );
 }

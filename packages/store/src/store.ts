@@ -418,6 +418,10 @@ export interface Store extends ScheduleStore {
    * that it has come to the end. Answers which.
    */
   deleteFinished(before: number, limit: number): Promise<readonly string[]>;
+  /** Executions that were deleted and whose stored values are not confirmed to be gone as well. */
+  listForgotten(limit: number): Promise<readonly string[]>;
+  /** Their stored values are gone. */
+  confirmForgotten(execution_ids: readonly string[]): Promise<void>;
   /** Deletes sessions that ended before an instant, except the newest of each worker; how many. */
   deleteEndedSessions(before: number, limit: number): Promise<number>;
   /**

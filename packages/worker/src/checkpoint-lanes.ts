@@ -6,6 +6,7 @@ import {
 } from "@engine/contract";
 import type { CheckpointReply, Delta } from "@engine/sdk/node";
 import { type Copy, learn } from "./copy.ts";
+import { answered } from "./failpoints.ts";
 import { isContentRefused } from "./refused-checkpoint.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { type Outgoing, sendCheckpoints } from "./text-link.ts";
@@ -102,6 +103,7 @@ class Lane {
       for (const entry of batch) this.#refuse(entry, error);
       return [];
     }
+    if (answered.hasSubscribers) answered.publish({ of: [] });
     for (const entry of batch) if (entry.copy.state === "gone") entry.answer({ kind: "stale" });
     return sent.filter((entry, i) => !this.#settle(entry, answers[i]));
   }

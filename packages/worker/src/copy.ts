@@ -1,4 +1,5 @@
 import type { Assignment, Holding } from "@engine/contract";
+import { beginning } from "./failpoints.ts";
 import type { ToRunner } from "./runners/messages.ts";
 import type { Runner } from "./runners/runner.ts";
 
@@ -121,6 +122,7 @@ export function tell(copy: Copy, message: ToRunner): void {
 
 /** Gives a copy to its runner, and then what came for it meanwhile. */
 export function begin(copy: Copy, runner: Runner, message: ToRunner): void {
+  if (beginning.hasSubscribers) beginning.publish({ of: [message.kind] });
   const early = copy.early ?? [];
   copy.early = undefined;
   runner.post([message, ...early]);

@@ -1,4 +1,5 @@
 import type { Copies } from "./copy.ts";
+import { draining } from "./failpoints.ts";
 import { type SetTimer, within } from "./world.ts";
 
 export interface DrainOptions {
@@ -42,6 +43,7 @@ export class Drain {
   async #run(): Promise<void> {
     const { begin, startNothing, releaseAll } = this.#options;
     begin();
+    if (draining.hasSubscribers) draining.publish({ of: [] });
     if (!(await this.#emptyBy(() => this.#halfAt))) startNothing();
     if (!(await this.#emptyBy(() => this.#endAt))) releaseAll();
   }

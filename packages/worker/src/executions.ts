@@ -9,6 +9,7 @@ import { isTerminal } from "@engine/contract";
 import type { Delta } from "@engine/sdk/node";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
+import { ran } from "./failpoints.ts";
 import { HashMismatch, type ModuleCache } from "./module-cache.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { Releases } from "./releases.ts";
@@ -28,7 +29,7 @@ export interface ExecutionsOptions {
   readonly lanes: CheckpointLanes;
   readonly progress: ProgressQueues;
   readonly releases: Releases;
-  readonly modules: ModuleCache;
+  readonly modules: Pick<ModuleCache, "ensure" | "file">;
   readonly desk: ServiceDesk;
   readonly warm: WarmCopies;
   readonly pool: RunnerPool;
@@ -167,6 +168,7 @@ export class Executions {
     if (!copy || copy.runner !== runner) return;
     switch (message.kind) {
       case "delta":
+        if (ran.hasSubscribers) ran.publish({ of: [message.delta.state] });
         copy.cold = undefined;
         copy.writing = this.#checkpoint(copy, message.delta);
         break;

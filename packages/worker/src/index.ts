@@ -1,5 +1,6 @@
 // The worker's public surface. Adding a line makes something public.
 
+export { WORKER_FAILPOINTS } from "./failpoints.ts";
 export { type HttpLinkOptions, httpLink } from "./http-link.ts";
 export { type RunningWorker, startWorker, type WorkerStatus } from "./start-worker.ts";
 export type { TextLink } from "./text-link.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -129,4 +130,20 @@ test("RUN-4 what an earlier life of the worker left counts too, by when it was u
   expect(readdirSync(folder).sort()).toEqual(
     [hashes[0], hashes[2], d].map((hash) => `${hash}.mjs`).sort(),
   );
+});
+
+test("I17 what cannot be removed from the folder keeps no bundle from being used", async () => {
+  const folder = createFolder();
+  const hash = hashOf("old");
+  // Neither a draft nor a bundle that is a folder can be removed like a file.
+  for (const name of [`${hash}.mjs`, `${hash}.mjs.0123.tmp`]) {
+    mkdirSync(join(folder, name));
+    utimesSync(join(folder, name), 0, 0);
+  }
+  const { cache, add } = createCache({ size: 1, folder });
+  for (const text of ["a", "b"]) {
+    const fresh = add(text);
+    await cache.ensure(fresh);
+    expect(readFileSync(cache.file(fresh), "utf8")).toBe(text);
+  }
 });

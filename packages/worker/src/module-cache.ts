@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
+import { fetched, stored } from "./failpoints.ts";
 
 const STALE_DRAFT_MS = 3_600_000;
 
@@ -58,19 +59,21 @@ export class ModuleCache {
     this.#adopting ??= this.#adopt();
     await this.#adopting;
     const path = this.file(hash);
-    const stored = await readFile(path, "utf8").catch(() => undefined);
-    if (stored !== undefined && sha256(stored) === hash) {
+    const kept = await readFile(path, "utf8").catch(() => undefined);
+    if (kept !== undefined && sha256(kept) === hash) {
       const now = new Date(this.#options.clock());
       await utimes(path, now, now).catch(() => {});
       return this.#use(hash);
     }
 
     const bundle = await this.#fetch(hash);
+    if (fetched.hasSubscribers) fetched.publish({ of: [] });
     await mkdir(this.#options.folder, { recursive: true });
     // Renamed into place: another worker of this home never sees half a file.
     const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
     await writeFile(draft, bundle);
     await rename(draft, path);
+    if (stored.hasSubscribers) stored.publish({ of: [] });
     this.#use(hash);
   }
 
@@ -85,7 +88,8 @@ export class ModuleCache {
       if (!draft) found.push({ hash, usedAt: file.mtimeMs });
       // Its writer was killed; a fresh one may still be on its way.
       else if (clock() - file.mtimeMs > STALE_DRAFT_MS) {
-        await rm(join(folder, name), { force: true });
+        // What cannot be removed takes room, and keeps no execution from starting.
+        await rm(join(folder, name), { force: true }).catch(() => {});
       }
     }
     for (const { hash } of found.sort((a, b) => a.usedAt - b.usedAt)) this.#known.add(hash);
@@ -109,8 +113,16 @@ export class ModuleCache {
       if (old === hash || isUsed(old)) continue;
       this.#known.delete(old);
       // At once: a later look must not find a file that is about to go.
-      rmSync(this.file(old), { force: true });
+      removeAtOnce(this.file(old));
     }
+  }
+}
+
+function removeAtOnce(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It stays, and is checked like any other when it is asked for again.
   }
 }
 

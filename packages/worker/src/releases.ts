@@ -1,5 +1,6 @@
 import type { Failure, ReleaseItem, ReleaseReason, WorkerProtocol } from "@engine/contract";
 import type { Copy } from "./copy.ts";
+import { released, releasing } from "./failpoints.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { messageOf } from "./transient.ts";
 import type { Log } from "./world.ts";
@@ -42,11 +43,13 @@ export class Releases {
 
   async #send(batch: readonly Entry[]): Promise<void> {
     const { link, session, log } = this.#options;
+    if (releasing.hasSubscribers) releasing.publish({ of: [] });
     try {
       const answers = await session.persist((ref) => {
         const items = batch.flatMap((entry) => itemOf(entry));
         return items.length > 0 ? link.release(ref, items) : Promise.resolve([]);
       });
+      if (released.hasSubscribers) released.publish({ of: [] });
       for (const answer of answers) {
         // Refused = somebody else has it already, or it has ended: nothing is left to give back.
         if ("error" in answer) log.debug(answer, "the server refused a release");

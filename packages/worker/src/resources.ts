@@ -57,8 +57,13 @@ export class Resources {
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    this.#latest = await look(this.#home, this.#given);
-    this.#isLooking = false;
+    try {
+      this.#latest = await look(this.#home, this.#given);
+    } catch {
+      // The last look stands; the next heartbeat begins another one.
+    } finally {
+      this.#isLooking = false;
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import type {
   WorkerRegistration,
 } from "@engine/contract";
 import { Backoff } from "./backoff.ts";
+import { registered } from "./failpoints.ts";
 import type { Outage } from "./outage.ts";
 import { hasCode, isTransient } from "./transient.ts";
 import { delay, type SetTimer } from "./world.ts";
@@ -117,6 +118,7 @@ export class Session {
       this.#assertAlive();
       try {
         const answer = await link.register(registration);
+        if (registered.hasSubscribers) registered.publish({ of: [] });
         this.#answer = answer;
         outage.over();
         return { ref: { worker: registration.name, session: answer.session }, answer };

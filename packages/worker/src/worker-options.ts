@@ -1,4 +1,5 @@
 import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contract";
+import type { Machine } from "./machine.ts";
 import type { ValuesSource } from "./values-source.ts";
 import type { Log, SetTimer } from "./world.ts";
 
@@ -13,6 +14,8 @@ export interface WorkerOptions {
   readonly labels?: Labels;
   /** How it gets its work; otherwise as the server likes it (WRK-10). */
   readonly dispatch?: DispatchMode;
+  /** In place of that which this process runs on. */
+  readonly machine?: Machine;
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -1,21 +1,19 @@
-import type { Heartbeat, WorkerFrame, WorkerPackage } from "@engine/contract";
+import type { Heartbeat, WorkerFrame } from "@engine/contract";
 import { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { Copies } from "./copy.ts";
 import { Executions } from "./executions.ts";
-import { Health, startLoopLag } from "./health.ts";
+import { received } from "./failpoints.ts";
+import { Health } from "./health.ts";
 import { Heartbeats } from "./heartbeats.ts";
+import { openMachine } from "./machine.ts";
 import { readMissing } from "./missing-history.ts";
-import { ModuleCache } from "./module-cache.ts";
-import { modulesFolder } from "./modules-folder.ts";
 import { Outage } from "./outage.ts";
 import { ProgressQueues } from "./progress-queues.ts";
 import { isContentRefused, refusedCheckpoint } from "./refused-checkpoint.ts";
 import { registrationOf } from "./registration.ts";
 import { Releases } from "./releases.ts";
 import { Reservations } from "./reservations.ts";
-import { resolvablePackages } from "./resolvable-packages.ts";
 import { ResourceBudget } from "./resource-budget.ts";
-import { openResources } from "./resources.ts";
 import { RunnerPool } from "./runners/runner-pool.ts";
 import { ServerStream } from "./server-stream.ts";
 import { ServiceDesk } from "./service-desk.ts";
@@ -59,11 +57,8 @@ export async function createParts(
   { life, welcomed, drain, superseded, refused }: WorkerEvents,
 ): Promise<WorkerParts> {
   const { link, config, log, setTimer, monotonic, random } = options;
-  const [folder, resources, packages] = await Promise.all([
-    modulesFolder(config.home),
-    openResources(config.home, config.resources),
-    findPackages(options),
-  ]);
+  const machine = options.machine ?? (await openMachine(options));
+  const { folder, resources, packages } = machine;
   const outage = new Outage(log, options.clock);
   const world = { link, log, setTimer, monotonic, random, life, outage };
   let isPaused = false;
@@ -72,7 +67,7 @@ export async function createParts(
 
   const session = new Session({
     ...world,
-    registration: registrationOf(options, { packages, resources: resources.latest }),
+    registration: registrationOf(options, { packages: [...packages], resources: resources.latest }),
     onRenewed: () => stream.reconnect(),
     onRefused: refused,
   });
@@ -81,6 +76,7 @@ export async function createParts(
     config,
     folder,
     env: process.env,
+    inline: machine.inline,
     events: {
       message: (runner, message) => executions.message(runner, message),
       died: (runner) => executions.runnerDied(runner),
@@ -114,8 +110,7 @@ export async function createParts(
       onUnwatched: (copy) => executions.setListening(copy, false),
     }),
     releases: new Releases({ link, session, log }),
-    modules: new ModuleCache({
-      folder,
+    modules: machine.modules({
       size: config.module_cache_size,
       clock: options.clock,
       isUsed: (hash) => copies.all().some((copy) => copy.module_hash === hash),
@@ -159,7 +154,7 @@ export async function createParts(
   const health = new Health({
     setTimer,
     thresholdMs: config.loop_lag_threshold * 1000,
-    lag: startLoopLag({ setTimer, now: monotonic }),
+    lag: machine.lag,
     onChange(isHealthy) {
       if (isHealthy) log.info({}, "the worker keeps up again, and takes new work");
       else
@@ -206,6 +201,7 @@ export async function createParts(
   }
 
   function onFrame(frame: WorkerFrame): void {
+    if (received.hasSubscribers) received.publish({ of: [frame.event] });
     switch (frame.event) {
       case "assign":
         executions.assign(frame.data);
@@ -237,17 +233,6 @@ export async function createParts(
         log.debug({ frame: frame satisfies never }, "an unknown frame was passed over");
     }
   }
-}
-
-async function findPackages({ config, log }: WorkerOptions): Promise<WorkerPackage[]> {
-  const { packages, leftOut } = await resolvablePackages(config.packages);
-  if (leftOut > 0) {
-    log.warn(
-      { packages: packages.length, left_out: leftOut },
-      "there are more packages here than a worker can tell; name those that workflows ask for in engine.workers.packages",
-    );
-  }
-  return packages;
 }
 
 type Control = Extract<WorkerFrame, { event: "control" }>["data"];

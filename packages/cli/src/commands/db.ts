@@ -1,12 +1,12 @@
 import { databaseUrl, formatInstant } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import type { MigrationStatus } from "@engine/store";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { type Paint, painter } from "../render/paint.ts";
 import { fields, lines, table } from "../render/table.ts";
-import { printer, type ServerCall } from "../server-call.ts";
+import { formatOption, printer, type ServerCall } from "../server-call.ts";
 
 interface DbOptions {
   readonly format: "simple" | "json";
@@ -112,9 +112,7 @@ function addHistory(db: Command, io: CliIo): void {
 
 function dbOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option("--format <format>", "how to print").choices(["simple", "json"]).default("simple"),
-    )
+    .addOption(formatOption())
     .option(
       "--database-url <url>",
       "database to work on (default: ENGINE_DATABASE_URL, engine.toml, sqlite:<home>/engine.db)",

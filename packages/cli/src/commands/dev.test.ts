@@ -107,7 +107,7 @@ test("EXE-95 the commands of a server: run in each mode, resume, status, show, e
   expect((await engine("health")).out).toMatch(/^✓ healthy/);
   expect(await engine("workflow", "run", "nobody")).toMatchObject({
     code: 1,
-    err: "error: no workflow default/nobody\n",
+    err: "error: no workflow default/nobody; see all of them with: npx engine workflow list\n",
   });
 });
 

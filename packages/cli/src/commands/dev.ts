@@ -97,7 +97,8 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   const { news } = await files.look();
   reporter.problems(news);
   const items = itemsOf(news);
-  io.out.write(`\n${registered(items, { fileCount: news.length, flags, cwd: io.cwd, paint })}`);
+  const where = paths.length ? paths.join(", ") : io.cwd;
+  io.out.write(`\n${registered(items, { fileCount: news.length, flags, where, paint })}`);
   io.out.write(`\n${thingsToTry(items, serverFlag)}`);
   if (flags.watch) io.out.write(`\n${watching(files.inputs.size)}`);
 
@@ -147,21 +148,23 @@ function watch({ files, reporter, checks, clock }: Watch): WatchLoop {
 interface Registering {
   readonly fileCount: number;
   readonly flags: DevFlags;
-  readonly cwd: string;
+  /** What was searched, as it was given. */
+  readonly where: string;
   readonly paint: Paint;
 }
 
 function registered(
   items: Registered["items"],
-  { fileCount, flags, cwd, paint }: Registering,
+  { fileCount, flags, where, paint }: Registering,
 ): string {
   if (items.length) return registeredTable(items, paint, false);
   if (fileCount) return "Nothing is registered: every file has problems, see above.\n";
   const then = flags.watch ? "save it there" : "npx engine workflow register FILE";
-  return `No workflow files in ${cwd}. Write one that imports @engine/sdk, then: ${then}\n`;
+  return `No workflow files in ${where}. Write one that imports @engine/sdk, then: ${then}\n`;
 }
 
 function watching(fileCount: number): string {
+  if (fileCount === 0) return "Watching for files: a save is registered at once.\n";
   const what = fileCount === 1 ? "1 file" : `${fileCount} files`;
   return `Watching ${what}: a save is registered at once; what runs keeps the version it began with.\n`;
 }

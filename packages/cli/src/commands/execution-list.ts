@@ -49,7 +49,7 @@ export function addList(execution: Command, io: CliIo): void {
         .choices(["created_desc", "created_asc"])
         .default("created_desc"),
     )
-    .option("--limit <n>", "at most so many, up to 200", wholeNumber(1), 50)
+    .option("--limit <n>", "at most so many, up to 200", wholeNumber(1, 200), 50)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0)
     .option("--before <id>", "the page behind this execution, the last one that was listed");
   serverOptions(command).action((options: ListOptions) =>

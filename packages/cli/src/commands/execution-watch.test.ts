@@ -137,7 +137,9 @@ test("EXE-95 watch of an execution that is not there, or of a server that is not
   const { url } = await start();
   const nobody = watching(url, "nobody");
   expect(await nobody.code).toBe(1);
-  expect(nobody.io.complained()).toBe("error: no execution nobody\n");
+  expect(nobody.io.complained()).toBe(
+    "error: no execution nobody; see all of them with: npx engine execution list\n",
+  );
   const nowhere = watching("http://127.0.0.1:9", "nobody");
   expect(await nowhere.code).toBe(1);
   expect(nowhere.io.complained()).toMatch(/^error: no answer from .*npx engine dev/);

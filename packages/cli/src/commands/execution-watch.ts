@@ -6,8 +6,14 @@ import { Reported } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { isState } from "../render/frame-view.ts";
-import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
-import { concludeWith, nextStep, serverFlag } from "./run-answer.ts";
+import {
+  callServer,
+  type ServerCall,
+  type ServerOptions,
+  serverFlag,
+  serverOptions,
+} from "../server-call.ts";
+import { concludeWith, nextStep } from "./run-answer.ts";
 import { printFrame } from "./run-stream.ts";
 
 interface WatchOptions extends ServerOptions {

@@ -3,7 +3,7 @@ import { Reported } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { detailedView, failureSentence } from "../render/execution-view.ts";
 import { shellQuote } from "../render/value-text.ts";
-import type { ServerCall, ServerOptions } from "../server-call.ts";
+import { type ServerCall, type ServerOptions, serverFlag } from "../server-call.ts";
 import { refText } from "../workflow-ref.ts";
 
 /** Prints what a run or resume answered, and how to go on. */
@@ -44,9 +44,4 @@ export function nextStep(record: ExecutionRecord, options: ServerOptions): strin
     return `signal it with: npx engine execution signal ${execution_id} ${shellQuote(signal.name)} '<JSON>'${server}\n`;
   }
   return `follow it with: npx engine execution watch ${execution_id}${server}\n`;
-}
-
-/** The server as it was named on the command line, for a command that goes on there. */
-export function serverFlag({ serverUrl }: ServerOptions): string {
-  return serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
 }

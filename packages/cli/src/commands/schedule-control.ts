@@ -1,12 +1,12 @@
 import type { Schedule } from "@engine/contract";
 import type { Command } from "commander";
-import { Reported, UsageError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
+import { confirmLoss } from "../confirm-loss.ts";
 import { examples } from "../examples.ts";
 import { wholeNumber } from "../option-values.ts";
 import { executionView } from "../render/execution-view.ts";
+import { nextPage } from "../render/next-page.ts";
 import { scheduleRunTable, scheduleView } from "../render/schedule-view.ts";
-import { lines } from "../render/table.ts";
 import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
 
 export function addPause(schedule: Command, io: CliIo): void {
@@ -62,7 +62,8 @@ export function addDelete(schedule: Command, io: CliIo): void {
   command.action((name: string, options: ServerOptions & { yes?: boolean }) =>
     callServer(io, options, async ({ client, print }) => {
       await client.schedules.get({ params: { name } });
-      if (!options.yes) await ask(io, name);
+      const what = `This deletes schedule ${name}.`;
+      if (!options.yes) await confirmLoss(io, { what, kept: KEPT, question: "Delete it?" });
       await client.schedules.delete({ params: { name } });
       print({ name }, () => `Deleted schedule ${name}. ${KEPT}\n`);
     }),
@@ -75,19 +76,17 @@ export function addHistory(schedule: Command, io: CliIo): void {
     schedule
       .command("history")
       .description("Lists the runs of a schedule, newest first.")
-      .option("--limit <n>", "at most so many, up to 200", wholeNumber(1), 50)
+      .option("--limit <n>", "at most so many, up to 200", wholeNumber(1, 200), 50)
       .option("--offset <n>", "skip so many", wholeNumber(0), 0),
   );
   command.action((name: string, options: ServerOptions & { limit: number; offset: number }) =>
     callServer(io, options, async ({ client, print, paint }) => {
       const { limit, offset } = options;
       const page = await client.schedules.history({ params: { name }, query: { limit, offset } });
-      const shown = offset + page.items.length;
-      const rest = shown < page.total ? [`${page.total - shown} more; --offset ${shown}`] : [];
       print(page, () =>
         page.items.length === 0
-          ? "No runs yet. Start one now: npx engine schedule trigger <name>\n"
-          : scheduleRunTable(page.items, paint, io.now()) + lines(rest),
+          ? `No runs yet. Start one now: npx engine schedule trigger ${name}\n`
+          : scheduleRunTable(page.items, paint, io.now()) + nextPage(page),
       );
     }),
   );
@@ -109,16 +108,4 @@ async function control(
     const record = await call(client);
     print(record, () => scheduleView(record, paint, io.now()));
   });
-}
-
-async function ask(io: CliIo, name: string): Promise<void> {
-  const confirmed = await io.confirm(`This deletes schedule ${name}. ${KEPT}\nDelete it?`);
-  if (confirmed === undefined) {
-    throw new UsageError(
-      `This deletes schedule ${name}. Add --yes to do so: there is no terminal to ask on`,
-    );
-  }
-  if (confirmed) return;
-  io.err.write("Nothing was deleted.\n");
-  throw new Reported();
 }

@@ -14,8 +14,7 @@ import { INPUT_HELP, readInput } from "../input.ts";
 import { label, wholeNumber } from "../option-values.ts";
 import { scheduleView } from "../render/schedule-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
-import type { WorkflowRef } from "../workflow-ref.ts";
-import { refArgument } from "./workflow-run.ts";
+import { refArgument, type WorkflowRef } from "../workflow-ref.ts";
 
 interface WriteOptions extends ServerOptions {
   readonly cron?: string;

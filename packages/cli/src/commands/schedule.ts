@@ -3,8 +3,8 @@ import { type Command, Option } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { wholeNumber } from "../option-values.ts";
+import { nextPage } from "../render/next-page.ts";
 import { scheduleTable, scheduleView } from "../render/schedule-view.ts";
-import { lines } from "../render/table.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
 import { addDelete, addHistory, addPause, addResume, addTrigger } from "./schedule-control.ts";
 import { addCreate, addUpdate } from "./schedule-write.ts";
@@ -48,7 +48,7 @@ function addList(schedule: Command, io: CliIo): void {
         ScheduleSource.options,
       ),
     )
-    .option("--limit <n>", "at most so many, up to 1000", wholeNumber(1), 200)
+    .option("--limit <n>", "at most so many, up to 1000", wholeNumber(1, 1000), 200)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0);
   serverOptions(command).action((options: ListOptions) =>
     callServer(io, options, async ({ client, print, paint }) => {
@@ -76,11 +76,4 @@ function addShow(schedule: Command, io: CliIo): void {
     }),
   );
   examples(command, ["schedule show nightly-report"]);
-}
-
-function nextPage(page: { items: readonly unknown[]; total: number; offset: number }): string {
-  const shown = page.offset + page.items.length;
-  return shown < page.total
-    ? lines([`${page.total - shown} more; continue with --offset ${shown}`])
-    : "";
 }

@@ -141,4 +141,6 @@ test("WRK-5 labels of environment and flags are merged key by key, the flags win
     resources: { cpu_total: expect.any(Number) },
   });
   expect(await ended).toBe(0);
+  // No server took it in.
+  expect(io.complained()).not.toContain('"connected"');
 });

@@ -14,7 +14,7 @@ import { examples } from "../examples.ts";
 import { createLog } from "../log.ts";
 import {
   dispatchMode,
-  httpUrl,
+  httpUrls,
   label,
   runner,
   secondsOrZero,
@@ -60,7 +60,7 @@ export function addStartWorker(start: Command, io: CliIo): void {
     .option(
       "--server-url <url>",
       "server to connect to; of several the next one is tried when one is away (default: ENGINE_SERVER_URL, engine.toml, http://127.0.0.1:8000)",
-      httpUrl,
+      httpUrls,
     )
     .action((name: string | undefined, flags: WorkerFlags) =>
       startWorkerCommand(io, name, flags).catch(refuse),
@@ -108,14 +108,19 @@ async function startWorkerCommand(
     exit: (code, message) =>
       refused.reject(code === 2 ? new UsageError(message) : new Error(message)),
   });
-  void worker.connected.then(() =>
-    log.info({ worker: name, server: baseUrl.join(", ") }, "connected"),
-  );
+  let isStopping = false;
+  void worker.connected.then(() => {
+    // One that is stopped before it has reached a server waits for none any more.
+    if (!isStopping) log.info({ worker: name, server: baseUrl.join(", ") }, "connected");
+  });
   await serveUntilStopped({
     signals,
     // One that is not wanted says so through `exit`; one that was drained just ends.
     ended: Promise.race([refused.promise, worker.stopped]),
-    stop: () => worker.stop(),
+    stop: () => {
+      isStopping = true;
+      return worker.stop();
+    },
     abort: () => worker.stop({ abort: true }),
   });
   log.info({ worker: name }, "stopped");

@@ -1,7 +1,7 @@
 import type { WorkerRecord } from "@engine/contract";
 import type { Command } from "commander";
-import { Reported, UsageError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
+import { confirmLoss } from "../confirm-loss.ts";
 import { examples } from "../examples.ts";
 import { workerBrief } from "../render/worker-view.ts";
 import { type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
@@ -45,7 +45,8 @@ export function addDelete(worker: Command, io: CliIo): void {
   command.action((name: string, options: ServerOptions & { yes?: boolean }) =>
     callFleet(io, { ...options, worker: name }, async ({ client, print }) => {
       await client.fleet.show({ params: { name } });
-      if (!options.yes) await ask(io, name);
+      const what = `This forgets worker ${name} and all that was set for it.`;
+      if (!options.yes) await confirmLoss(io, { what, question: "Forget it?" });
       await client.fleet.delete({ params: { name } });
       print({ name }, () => `Forgot worker ${name}.\n`);
     }),
@@ -66,15 +67,4 @@ async function control(
     const record = await call(client);
     print(record, () => workerBrief(record, paint));
   });
-}
-
-async function ask(io: CliIo, name: string): Promise<void> {
-  const what = `This forgets worker ${name} and all that was set for it.`;
-  const confirmed = await io.confirm(`${what}\nForget it?`);
-  if (confirmed === undefined) {
-    throw new UsageError(`${what} Add --yes to do so: there is no terminal to ask on`);
-  }
-  if (confirmed) return;
-  io.err.write("Nothing was deleted.\n");
-  throw new Reported();
 }

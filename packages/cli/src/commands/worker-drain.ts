@@ -6,9 +6,8 @@ import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { secondsOrZero } from "../option-values.ts";
 import { workerBrief } from "../render/worker-view.ts";
-import { type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
+import { type ServerCall, type ServerOptions, serverFlag, serverOptions } from "../server-call.ts";
 import { callFleet } from "./call-fleet.ts";
-import { serverFlag } from "./run-answer.ts";
 
 interface DrainOptions extends ServerOptions {
   readonly timeout?: number;

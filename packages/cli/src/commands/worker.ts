@@ -38,7 +38,7 @@ function addList(worker: Command, io: CliIo): void {
       new Option("--status <status>", "only those that are so").choices(WorkerStatus.options),
     )
     .option("--label <key=value>", "only with this label; may be repeated", label)
-    .option("--limit <n>", "at most so many, up to 1000", wholeNumber(1), 100)
+    .option("--limit <n>", "at most so many, up to 1000", wholeNumber(1, 1000), 100)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0);
   serverOptions(command).action((options: ListOptions) =>
     callFleet(io, options, async ({ client, print, paint }) => {

@@ -4,9 +4,8 @@ import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { executionView } from "../render/execution-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
-import type { WorkflowRef } from "../workflow-ref.ts";
+import { refArgument, type WorkflowRef } from "../workflow-ref.ts";
 import { concludeWith } from "./run-answer.ts";
-import { refArgument } from "./workflow-run.ts";
 
 interface CancelOptions extends ServerOptions {
   readonly sync?: boolean;

@@ -90,7 +90,7 @@ test("EXE-70 deleting what is unknown is one clear line, and asks nothing", asyn
   const { register, workflow } = await startCatalog();
   await register("order", 1);
   for (const [args, message] of [
-    [["bye"], "error: no workflow default/bye\n"],
+    [["bye"], "error: no workflow default/bye; see all of them with: npx engine workflow list\n"],
     [["shop/order", "--version", "7"], "error: no version 7 of shop/order\n"],
   ] as const) {
     expect(await workflow(["delete", ...args], true)).toMatchObject({

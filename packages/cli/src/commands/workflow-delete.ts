@@ -1,11 +1,10 @@
 import type { Command } from "commander";
-import { Reported, UsageError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
+import { confirmLoss } from "../confirm-loss.ts";
 import { examples } from "../examples.ts";
 import { wholeNumber } from "../option-values.ts";
 import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
-import { refText, type WorkflowRef } from "../workflow-ref.ts";
-import { refArgument } from "./workflow-run.ts";
+import { refArgument, refText, type WorkflowRef } from "../workflow-ref.ts";
 
 interface DeleteOptions extends ServerOptions {
   readonly version?: number;
@@ -37,7 +36,8 @@ async function deleteWorkflow(io: CliIo, ref: WorkflowRef, options: DeleteOption
     const name = refText({ namespace: ref.ns, name: ref.wf });
     const consequence = await plan(client, ref, version);
     const what = version === undefined ? name : `version ${version} of ${name}`;
-    if (!yes) await ask(io, `This deletes ${what}: ${consequence}.`);
+    const loss = { what: `This deletes ${what}: ${consequence}.`, kept: KEPT };
+    if (!yes) await confirmLoss(io, { ...loss, question: "Delete it?" });
     const query = version === undefined ? {} : { version };
     await client.catalog.delete({ params: { ...ref }, query });
     print(
@@ -66,14 +66,4 @@ async function plan(
   return current === undefined
     ? "it is the only one, and new runs are refused"
     : `new runs use version ${current.version}, unless they ask for another`;
-}
-
-async function ask(io: CliIo, what: string): Promise<void> {
-  const confirmed = await io.confirm(`${what}\n${KEPT}\nDelete it?`);
-  if (confirmed === undefined) {
-    throw new UsageError(`${what} Add --yes to do so: there is no terminal to ask on`);
-  }
-  if (confirmed) return;
-  io.err.write("Nothing was deleted.\n");
-  throw new Reported();
 }

@@ -1,15 +1,13 @@
-import { readFileSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Registered, SourceIssue } from "@engine/contract";
 import type { Command } from "commander";
 import { Reported } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
-import { painter } from "../render/paint.ts";
-import { problemText, type SourceProblem } from "../render/source-problem.ts";
 import { registeredTable } from "../render/workflow-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
-import { type RegisterOutcome, registerFile } from "../workflow-file/register-file.ts";
+import { registerFile } from "../workflow-file/register-file.ts";
+import { reportProblems } from "../workflow-file/report-problems.ts";
 
 interface RegisterOptions extends ServerOptions {
   readonly dryRun?: boolean;
@@ -54,22 +52,5 @@ async function register(io: CliIo, files: string[], options: RegisterOptions): P
       `error: ${what} cannot be registered; nothing of ${refused === 1 ? "it" : "them"} was saved\n`,
     );
     throw new Reported();
-  }
-}
-
-/** Prints what is wrong with a file on stderr, each with the line it is in. */
-export function reportProblems(io: CliIo, { problems }: Pick<RegisterOutcome, "problems">): void {
-  const paint = painter(io.err, io.env);
-  for (const problem of problems) {
-    const shown = { ...problem, file: relative(io.cwd, problem.file) };
-    io.err.write(problemText(shown, sourceLine(problem), paint));
-  }
-}
-
-function sourceLine({ file, line }: SourceProblem): string | undefined {
-  try {
-    return readFileSync(file, "utf8").split(/\r?\n/)[line - 1];
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { RunMode } from "@engine/contract";
-import { Argument, type Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { INPUT_HELP, readBody } from "../input.ts";
@@ -12,10 +12,11 @@ import {
   workerName,
 } from "../option-values.ts";
 import { executionView } from "../render/execution-view.ts";
-import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
-import { parseRef, type WorkflowRef } from "../workflow-ref.ts";
+import { callServer, type ServerOptions, serverFlag, serverOptions } from "../server-call.ts";
+import { refArgument, type WorkflowRef } from "../workflow-ref.ts";
 import { printRecord } from "./run-answer.ts";
 import { followStream } from "./run-stream.ts";
+import { whileWaiting } from "./while-waiting.ts";
 
 interface WaitOptions extends ServerOptions {
   readonly mode: RunMode;
@@ -108,10 +109,6 @@ export function addStatus(workflow: Command, io: CliIo): void {
   examples(command, ["workflow status hello_world 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10"]);
 }
 
-export function refArgument(): Argument {
-  return new Argument("<ref>", "NAME (namespace `default`) or NAMESPACE/NAME").argParser(parseRef);
-}
-
 function modeOption(initial: RunMode): Option {
   return new Option("--mode <mode>", "how to wait").choices(RunMode.options).default(initial);
 }
@@ -144,7 +141,9 @@ async function run(
     if (mode === "stream") {
       return followStream(io, server, await executions.run.stream(call), options);
     }
-    printRecord(io, server, (await executions.run(call)).body, options);
+    const list = `npx engine execution list${serverFlag(options)}`;
+    const answer = await whileWaiting(io, executions.run(call), { seeIt: list });
+    printRecord(io, server, answer.body, options);
   });
 }
 
@@ -184,6 +183,8 @@ async function resume(io: CliIo, { ref, id, input, options }: Resume): Promise<v
     if (mode === "stream") {
       return followStream(io, server, await executions.resumeMode.stream(call), options);
     }
-    printRecord(io, server, (await executions.resumeMode(call)).body, options);
+    const watch = `npx engine execution watch ${id}${serverFlag(options)}`;
+    const answer = await whileWaiting(io, executions.resumeMode(call), { seeIt: watch });
+    printRecord(io, server, answer.body, options);
   });
 }

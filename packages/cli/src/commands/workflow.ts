@@ -5,12 +5,12 @@ import { wholeNumber } from "../option-values.ts";
 import { lines, table } from "../render/table.ts";
 import { versionTable, workflowTable, workflowView } from "../render/workflow-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
-import type { WorkflowRef } from "../workflow-ref.ts";
+import { refArgument, type WorkflowRef } from "../workflow-ref.ts";
 import { addCancel } from "./workflow-cancel.ts";
 import { addDelete } from "./workflow-delete.ts";
 import { addRegister } from "./workflow-register.ts";
 import { addReplay } from "./workflow-replay.ts";
-import { addResume, addRun, addStatus, refArgument } from "./workflow-run.ts";
+import { addResume, addRun, addStatus } from "./workflow-run.ts";
 import { addTypes } from "./workflow-types.ts";
 
 /** `engine workflow …`: the catalog, and runs by workflow. */

@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import { errorText } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
-import { reportProblems } from "../commands/workflow-register.ts";
 import { painter } from "../render/paint.ts";
+import { reportProblems } from "../workflow-file/report-problems.ts";
 import { checkedLines } from "./checked-lines.ts";
 import type { FileNews } from "./file-news.ts";
 import { newsLines, refusalText } from "./news-lines.ts";

@@ -1,4 +1,9 @@
-import type { ExecutionRecord, ExecutionSummary, Failure, RecordedEvent } from "@engine/contract";
+import {
+  type ExecutionRecord,
+  type ExecutionSummary,
+  failureOf,
+  type RecordedEvent,
+} from "@engine/contract";
 import { refText } from "../workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import { failureLines } from "./failure-text.ts";
@@ -73,11 +78,6 @@ export function detailedView(
 
 function errorText({ error }: ExecutionRecord): string | undefined {
   return error ? failureLines(failureOf(error)).join("\n") : undefined;
-}
-
-function failureOf(error: NonNullable<ExecutionRecord["error"]>) {
-  const details = (error.details ?? {}) as Partial<Failure>;
-  return { type: "Error", ...details, message: error.message };
 }
 
 /** The failure of a record in one sentence, for `error: `. */

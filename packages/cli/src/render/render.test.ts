@@ -1,4 +1,4 @@
-import type { ExecutionRecord, Wait } from "@engine/contract";
+import { type ExecutionRecord, executionError, type Failure, type Wait } from "@engine/contract";
 import { expect, test } from "vitest";
 import { elapsed } from "./elapsed.ts";
 import { eventTable, executionTable, executionView, failureSentence } from "./execution-view.ts";
@@ -51,17 +51,18 @@ const failed: ExecutionRecord = {
   pause: null,
   waiting: [],
   finished_at: "2026-01-01T11:55:01.520Z",
-  error: {
-    code: "workflow_failed",
-    message: "the card was declined",
-    details: {
-      type: "PaymentError",
-      attempts: 3,
-      task_call_id: "charge~1",
-      cause: { type: "Error", message: "HTTP 402", cause: null },
-    },
-  },
+  error: executionError({
+    ...failure("PaymentError", "the card was declined"),
+    attempts: 3,
+    task_call_id: "charge~1",
+    cause: failure("Error", "HTTP 402"),
+  }),
 };
+
+function failure(type: string, message: string): Failure {
+  const rest = { retryable: false, details: null, cause: null, attempts: 1, task_call_id: null };
+  return { type, code: null, message, ...rest };
+}
 
 test("a paused execution shows what it waits for and what it shows meanwhile", () => {
   expect(executionView(paused, plain, now)).toMatchInlineSnapshot(`
@@ -154,11 +155,12 @@ test("a cancelled execution says why; a fork says where it left its source", () 
 test("the lines of a failure's message stay lines, where it is shown and where it is told", () => {
   const diverged: ExecutionRecord = {
     ...failed,
-    error: {
-      code: "workflow_failed",
-      message: "replay diverged at position 1\n  expected  charge~1\n  found     ship~1",
-      details: { type: "NondeterminismError" },
-    },
+    error: executionError(
+      failure(
+        "NondeterminismError",
+        "replay diverged at position 1\n  expected  charge~1\n  found     ship~1",
+      ),
+    ),
   };
   expect(executionView(diverged, plain, now)).toMatch(
     / error {5}NondeterminismError: replay diverged at position 1\n {14}expected {2}charge~1\n {14}found {5}ship~1\n/,

@@ -1,13 +1,9 @@
-import type { Failure, History } from "@engine/contract";
+import type { History } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
+import type { ReplayVerdict } from "@engine/sdk/node";
 
 /** What became of one recorded execution on the code that was tried. */
-export type Replayed = ReplayedExecution &
-  (
-    | { readonly result: "ok" }
-    | { readonly result: "diverged"; readonly failure: Failure }
-    | { readonly result: "unverifiable"; readonly reason: string }
-  );
+export type Replayed = ReplayedExecution & ReplayVerdict;
 
 interface ReplayedExecution {
   readonly execution_id: string;

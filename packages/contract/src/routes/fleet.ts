@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { listOf, paging } from "../list.ts";
+import { listOf, paging, repeated } from "../list.ts";
 import { grant, scoped } from "../permission.ts";
 import type { Route } from "../route.ts";
 import type { Labels } from "../worker.ts";
@@ -9,14 +9,9 @@ const manage = grant("admin:workers:manage");
 
 /** `k=v`, split at the first `=`. */
 const LabelTerm = z.string().regex(/^[^=]+=.+$/, "must be key=value");
-const labels = z
-  .preprocess(
-    (value) => (value === undefined ? undefined : [value].flat()),
-    z.array(LabelTerm).optional(),
-  )
-  .transform((terms): Labels | undefined =>
-    terms === undefined ? undefined : Object.fromEntries(terms.map(splitOnce)),
-  );
+const labels = repeated(LabelTerm).transform((terms): Labels | undefined =>
+  terms === undefined ? undefined : Object.fromEntries(terms.map(splitOnce)),
+);
 
 function splitOnce(term: string): [string, string] {
   const at = term.indexOf("=");

@@ -1,28 +1,22 @@
 import * as z from "zod";
 import { AnyJson } from "../any-json.ts";
+import { Checkpoint, CheckpointAccepted, CheckpointAnswer, CheckpointItem } from "../checkpoint.ts";
 import { open, worker } from "../permission.ts";
+import { ProgressAccepted, ProgressBatch } from "../progress.ts";
+import { ReleaseAnswer, ReleaseItem } from "../release.ts";
 import type { Route } from "../route.ts";
 import { StoredReference } from "../stored-reference.ts";
 import { CacheKey } from "../task-cache.ts";
 import {
-  Checkpoint,
-  CheckpointAccepted,
-  CheckpointAnswer,
-  CheckpointItem,
   Connect,
-  EventPage,
   Heartbeat,
   HeartbeatAnswer,
   Poll,
-  ProgressAccepted,
-  ProgressBatch,
-  ReleaseAnswer,
-  ReleaseItem,
   SESSION_HEADER,
-  WorkerFrame,
   WorkerRegistered,
   WorkerRegistration,
 } from "../worker.ts";
+import { EventPage, WorkerFrame } from "../worker-frame.ts";
 
 /** Of bodies that hold what goes into logs: many values, each up to `max_value_bytes`. */
 const LOG_LIMIT = 64 * 1024 * 1024;

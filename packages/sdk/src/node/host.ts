@@ -9,6 +9,7 @@ import { realClock } from "./replay-safe/real.ts";
 // One storage for the process, however many hosts are made: a scope names its execution itself.
 const scopes = new AsyncLocalStorage<unknown>();
 
+/** What of the host on Node can be replaced. */
 export interface NodeHostOptions {
   readonly log?: Host["log"];
 }

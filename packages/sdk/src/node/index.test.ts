@@ -3,10 +3,12 @@ import * as node from "./index.ts";
 
 test("the public surface is deliberate", () => {
   expect(Object.keys(node).sort()).toEqual([
+    "definedFacts",
     "findWorkflow",
     "nodeHost",
-    "refusedCallInput",
+    "refusedReply",
     "replayHistory",
+    "resolveEmbeddedCall",
     "runResult",
     "setLocalHost",
     "startExecution",

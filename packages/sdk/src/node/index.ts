@@ -1,12 +1,15 @@
 // The replay core on Node, for processes that run workflows: worker, local run, tests.
 
-export { type CallInput, refusedCallInput } from "../call-input.ts";
+export { definedFacts } from "../defined-facts.ts";
+export { type EmbeddedCalls, resolveEmbeddedCall } from "../embedded-call.ts";
 export { findWorkflow } from "../find-workflow.ts";
 export { type LocalHost, type LocalRunOptions, setLocalHost } from "../local-host.ts";
+export { refusedReply } from "../refused-reply.ts";
 export { startExecution } from "../replay/execution.ts";
 export type {
   CheckpointReply,
   Delta,
+  EmbeddedLimits,
   Ended,
   ExecutionInfo,
   ExecutionPort,

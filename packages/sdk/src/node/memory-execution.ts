@@ -1,18 +1,24 @@
 import {
+  Config,
   type Event,
-  type ExecutionLimits,
   type ExecutionRow,
   forkHistory,
   type NewEvent,
   patchOf,
 } from "@engine/contract";
-import type { Delta, Host, RunningExecution, TaskServices } from "../replay/port.ts";
+import type {
+  Delta,
+  EmbeddedLimits,
+  Host,
+  RunningExecution,
+  TaskServices,
+} from "../replay/port.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { memoryServices } from "../testing/memory-services.ts";
 import type { AnyWorkflow } from "../workflow.ts";
 
 export interface MemoryOptions {
-  readonly limits?: Partial<ExecutionLimits>;
+  readonly limits?: Partial<EmbeddedLimits>;
   /** Targets of `call`, beside the workflow itself. */
   readonly children?: readonly AnyWorkflow[];
   readonly services?: Partial<TaskServices>;
@@ -46,11 +52,9 @@ export class MemoryExecution {
     this.engine = new MemoryEngine({
       host,
       limits: {
+        ...Config.parse({}).executions,
         sibling_grace: 0.05,
-        inline_wait: 1,
         rollback_timeout: 1,
-        max_events: 100_000,
-        inline_value_bytes: 1 << 18,
         max_value_bytes: 1 << 20,
         ...options.limits,
       },

@@ -1,5 +1,5 @@
 /** Drives random programs to their end, and says what of a log must come out the same. */
-import { isOutcome, isTerminal, type NewEvent, type OpenWait } from "@engine/contract";
+import { isOutcome, isParked, isTerminal, type NewEvent, type OpenWait } from "@engine/contract";
 import type { RunningExecution } from "../replay/port.ts";
 import type { MemoryExecution } from "./memory-execution.ts";
 import type { Scheduler } from "./random-program.ts";
@@ -31,18 +31,13 @@ export async function drive(
       ({ execution_id, session, state }) =>
         execution_id !== execution.id && session === null && !isTerminal(state),
     );
-    const isParked = row.session === null && (row.state === "PAUSED" || row.state === "RUNNING");
-    if (child && (isParked || isTerminal(row.state))) {
+    if (child && (isParked(row) || isTerminal(row.state))) {
       await run(child.execution_id);
       continue;
     }
-    if (isParked) end(choose(row.waits.filter(({ kind }) => kind !== "child")));
-    if (execution.row.session === null && !isParkedNow()) await run(execution.id);
-  }
-
-  function isParkedNow(): boolean {
-    const { session, state } = execution.row;
-    return session === null && (state === "PAUSED" || state === "RUNNING" || isTerminal(state));
+    if (isParked(row)) end(choose(row.waits.filter(({ kind }) => kind !== "child")));
+    const { row: now } = execution;
+    if (now.session === null && !isParked(now) && !isTerminal(now.state)) await run(execution.id);
   }
 
   /** One copy, until it has ended. */

@@ -1,4 +1,10 @@
-import { EngineError, type ExecutionLimits, type Failure, type History } from "@engine/contract";
+import {
+  EngineError,
+  type ExecutionLimits,
+  engineFailure,
+  type Failure,
+  type History,
+} from "@engine/contract";
 import { startExecution } from "../replay/execution.ts";
 import type { CallRef, Host, TaskServices } from "../replay/port.ts";
 import type { AnyWorkflow } from "../workflow.ts";
@@ -80,16 +86,8 @@ function failedAs(failure: Failure): ReplayVerdict {
 
 function beyond(found: CallRef): Failure {
   const details = { position: null, expected: null, found };
-  return {
-    type: "NondeterminismError",
-    code: "nondeterminism",
-    message: `the execution had ended, the code goes on with ${found.task_call_id}`,
-    retryable: false,
-    details,
-    cause: null,
-    attempts: 1,
-    task_call_id: null,
-  };
+  const message = `the execution had ended, the code goes on with ${found.task_call_id}`;
+  return engineFailure("NondeterminismError", message, { details });
 }
 
 const notThere = (what: string) => () =>

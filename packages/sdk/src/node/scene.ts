@@ -1,19 +1,26 @@
 import {
+  Config,
   type Event,
   type EventType,
-  type ExecutionLimits,
   type ExecutionRow,
   handOver,
+  isQueued,
   isTerminal,
 } from "@engine/contract";
-import type { Budget, Delta, RunningExecution, TaskServices } from "../replay/port.ts";
+import type {
+  Budget,
+  Delta,
+  EmbeddedLimits,
+  RunningExecution,
+  TaskServices,
+} from "../replay/port.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { memoryServices } from "../testing/memory-services.ts";
 import type { AnyWorkflow } from "../workflow.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 export interface SceneOptions {
-  readonly limits?: Partial<ExecutionLimits>;
+  readonly limits?: Partial<EmbeddedLimits>;
   readonly services?: Partial<TaskServices>;
   readonly budget?: Budget;
   /** What somebody outside does once everything waits; true when there was something to do. */
@@ -55,11 +62,7 @@ export class Scene {
     this.engine = new MemoryEngine({
       host,
       limits: {
-        sibling_grace: 2,
-        inline_wait: 1,
-        rollback_timeout: 10,
-        max_events: 100_000,
-        inline_value_bytes: 1 << 18,
+        ...Config.parse({}).executions,
         max_value_bytes: 1 << 20,
         ...options.limits,
       },
@@ -166,7 +169,7 @@ export class Scene {
   async #allThatCan(): Promise<void> {
     for (;;) {
       await this.clock.still();
-      const waiting = [...this.engine.rows.values()].filter(isRunnable);
+      const waiting = [...this.engine.rows.values()].filter(isQueued);
       if (waiting.length === 0) return;
       for (const { execution_id } of waiting) {
         this.engine.claim(execution_id);
@@ -193,10 +196,4 @@ export class Scene {
       logs: new Map([...logs].map(([id, log]) => [id, [...log]])),
     });
   }
-}
-
-function isRunnable({ state, session }: ExecutionRow): boolean {
-  return (
-    session === null && (state === "CREATED" || state === "RESUMING" || state === "CANCELLING")
-  );
 }

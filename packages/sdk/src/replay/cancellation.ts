@@ -1,4 +1,4 @@
-import { type Event, engineFailure } from "@engine/contract";
+import { type Event, timeoutFailure } from "@engine/contract";
 import type { Call, Group } from "./call.ts";
 import type { RunOptions } from "./port.ts";
 import type { Releases } from "./releases.ts";
@@ -7,6 +7,7 @@ import { STORED_NULL } from "./stored.ts";
 /** What unwinding needs of the copy it unwinds. */
 interface Unwound {
   readonly options: RunOptions;
+  readonly timeout_ms: number | null;
   readonly releases: Releases;
   readonly root: Group;
   readonly combinators: ReadonlySet<Call>;
@@ -143,12 +144,8 @@ export class Cancellation {
       core.terminate("WORKFLOW_CANCELLED", STORED_NULL, { cause: this.#cause });
       return;
     }
-    const { workflow } = core.options.info;
-    const message = `workflow ${workflow} took longer than its timeout`;
-    core.terminate(
-      "WORKFLOW_FAILED",
-      JSON.stringify(engineFailure("WorkflowTimeoutError", message)),
-    );
+    const failure = timeoutFailure({ ...core.options.info, timeout_ms: core.timeout_ms });
+    core.terminate("WORKFLOW_FAILED", JSON.stringify(failure));
   }
 }
 

@@ -15,8 +15,8 @@ import {
 import { taskError } from "../task-error.ts";
 import { Call, Group } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
-import { type CallRef, nondeterminism, recordedRef } from "./divergence.ts";
-import { eventEntry, parkedEntry } from "./event-entry.ts";
+import { nondeterminism, recordedRef } from "./divergence.ts";
+import { eventEntry, parkedEntry, resumedEntry } from "./event-entry.ts";
 import { BY_COPIES, KEPT_ELSEWHERE, STATE_AFTER } from "./event-kinds.ts";
 import { cancelled } from "./failure.ts";
 import { fetchOutput } from "./fetch-output.ts";
@@ -25,9 +25,10 @@ import { Journal } from "./journal.ts";
 import { type Entry, Outbox } from "./outbox.ts";
 import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
-import type { Ended, RunOptions } from "./port.ts";
+import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
 import { Releases } from "./releases.ts";
+import { mayRunAhead, type Overtaken } from "./run-ahead.ts";
 import { STORED_NULL } from "./stored.ts";
 
 /** How an event is sent. */
@@ -35,6 +36,8 @@ export interface Sending {
   /** Somebody waits for it; otherwise it may linger for company. */
   readonly isUrgent?: boolean;
   readonly onDurable?: (seq: number) => void;
+  /** The code has received it already. */
+  readonly isAhead?: boolean;
   readonly state?: Entry["state"];
   readonly meta?: Readonly<Record<string, unknown>>;
 }
@@ -49,6 +52,7 @@ const LARGE_HISTORY = 10_000;
  */
 export class Core {
   readonly options: RunOptions;
+  readonly timeout_ms: number | null;
   readonly journal: Journal;
   readonly log: GrowingLog;
   readonly releases: Releases;
@@ -79,14 +83,20 @@ export class Core {
   #outcomesLeft: number;
   #isStopped = false;
   #isParked = false;
+  /** Its code has run ahead of a log that went another way: another core goes on from that one. */
+  #isOvertaken = false;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
   #pushed: { base_seq: number; events: readonly Event[] }[] = [];
+  readonly #onOvertaken: (by: Overtaken) => void;
 
-  constructor(given: RunOptions) {
+  /** @param timeout_ms The longest the workflow may take, by its definition. */
+  constructor(given: RunOptions, timeout_ms: number | null, onOvertaken: (by: Overtaken) => void) {
+    this.#onOvertaken = onOvertaken;
     const { info, host, history } = given;
     const options = { ...given, port: outside(given.port, host) };
     this.options = options;
+    this.timeout_ms = timeout_ms;
     this.journal = new Journal(history);
     this.#outcomesLeft = this.journal.outcomes.length;
     this.releases = new Releases(host, () => this.#onReleased());
@@ -108,7 +118,9 @@ export class Core {
       time: last ? parseEventTime(last.time) : host.now(),
       state: this.journal.cancelling ? "CANCELLING" : "RUNNING",
       onForeign: (events) => this.#onForeign(events),
-      resumed: (time, events) => this.#resumed(time, events),
+      onOvertaken: () => this.#overtaken(),
+      resumed: (time, events) =>
+        resumedEntry({ source: this.#workflowHead, source_id: info.execution_id, time, events }),
       onStale: () => this.stop("stale"),
       onRecorded: (texts) => {
         for (const text of texts) this.log.add(text);
@@ -120,7 +132,7 @@ export class Core {
     const { execution_id, workflow } = info;
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
     const startedAt = parseEventTime(this.journal.started?.time ?? this.outbox.time());
-    this.log = new GrowingLog(history, startedAt);
+    this.log = new GrowingLog(history, startedAt, () => this.outbox.unsent);
     const { promise, resolve } = Promise.withResolvers<Ended>();
     this.#ended = promise;
     this.#resolveEnded = resolve;
@@ -181,7 +193,8 @@ export class Core {
   }
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
-    const { state, onDurable, meta, isUrgent = onDurable !== undefined } = sending;
+    const { state, onDurable, isAhead, meta } = sending;
+    const isUrgent = sending.isUrgent ?? (onDurable !== undefined || isAhead === true);
     const { info, limits, check } = this.options;
     if (check) return;
     if (call && info.transient) {
@@ -197,7 +210,18 @@ export class Core {
     const source = call?.eventHead ?? this.#workflowHead;
     const source_id = call?.id ?? info.execution_id;
     const time = this.outbox.time();
-    const event = { type, source, source_id, value, time, meta, isLarge, state, onDurable };
+    const event = {
+      type,
+      source,
+      source_id,
+      value,
+      time,
+      meta,
+      isLarge,
+      state,
+      onDurable,
+      isAhead,
+    };
     this.outbox.add(eventEntry(event), isUrgent);
   }
 
@@ -214,7 +238,10 @@ export class Core {
     this.warn("history_large", message);
   }
 
-  /** Writes a call's outcome and hands it to the code once it is durable. */
+  /**
+   * Writes a call's outcome and hands it to the code: once it is durable, or at once where the code
+   * may run ahead of the log (see {@link mayRunAhead}).
+   */
   conclude(
     call: Call,
     outcome: { type: EventType; value: string; settle: () => void; meta?: Sending["meta"] },
@@ -222,8 +249,21 @@ export class Core {
     if (call.isConcluded) return;
     this.#conclude(call);
     const { type, value, settle, meta } = outcome;
-    const onDurable = (seq: number) => this.settle(call, settle, seq);
-    this.emit(call, type, value, { onDurable, ...(meta && { meta }) });
+    const release = (seq: number) => this.settle(call, settle, seq);
+    const isAhead = this.#mayRunAhead(call, value);
+    this.emit(call, type, value, {
+      ...(isAhead ? { isAhead } : { onDurable: release }),
+      ...(meta && { meta }),
+    });
+    if (!isAhead) return;
+    const seq = this.outbox.length;
+    this.releases.pushAtRest(() => release(seq));
+  }
+
+  #mayRunAhead(call: Call, value: string): boolean {
+    if (!this.#isLive || this.isBodyOver || this.isCancelled || this.isDoomed) return false;
+    if (this.#pushed.length > 0 || !this.outbox.isFinal || this.progress.isHeldBack) return false;
+    return mayRunAhead(this.options, { call, value, open: this.root.open });
   }
 
   /** @param envelope Stands in the log for a value that a storage of the user's keeps. */
@@ -305,7 +345,7 @@ export class Core {
   }
 
   stop(reason: string): void {
-    if (this.#isStopped && !this.#isParked) return;
+    if (this.#isStopped && !this.#isParked && !this.#isOvertaken) return;
     this.options.host.log("debug", "a copy of an execution stops", {
       execution_id: this.options.info.execution_id,
       reason,
@@ -319,9 +359,9 @@ export class Core {
   }
 
   deliver(base_seq: number, events: readonly Event[]): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped && !this.#isOvertaken) return;
     // A delta is under way: either its answer brings these events, or they follow it.
-    if (this.outbox.isSending) this.#pushed.push({ base_seq, events });
+    if (this.outbox.isSending || this.#isOvertaken) this.#pushed.push({ base_seq, events });
     else this.outbox.append(base_seq, events);
   }
 
@@ -348,43 +388,6 @@ export class Core {
       this.parking.soon();
     });
     return promise;
-  }
-
-  /**
-   * Gives up every open call of a group: bodies are told, waits end at once, whoever is still open
-   * after the grace is recorded as cancelled. `then` runs when none is open any more.
-   */
-  abandon(group: Group, then: () => void): void {
-    const finish = () => {
-      this.releases.afterTurn(() => {
-        this.closeCombinators(group);
-        then();
-      });
-    };
-    group.abort();
-    group.whenEmpty(finish);
-    this.whenLive(() => {
-      for (const call of [...group.open]) if (call.isWait) this.cancel(call);
-      if (![...group.open].some((call) => !call.isConcluded)) return;
-      this.parking.active++;
-      let isPassing = true;
-      const cancelTimer = this.options.host.setTimer(() => {
-        done();
-        // Innermost first: the call made last is the deepest one still open.
-        for (const call of [...group.open].reverse()) this.cancel(call);
-      }, this.options.limits.sibling_grace * 1000);
-      const done = () => {
-        if (!isPassing) return;
-        isPassing = false;
-        this.parking.active--;
-        this.parking.soon();
-      };
-      group.whenEmpty(() => {
-        cancelTimer();
-        done();
-        finish();
-      });
-    });
   }
 
   /** Ends combinators of a group whose branches never came to an end. */
@@ -462,6 +465,7 @@ export class Core {
   }
 
   #onReleased(): void {
+    this.outbox.released();
     if (!this.#isLive) this.#goLive();
     else this.parking.consider();
   }
@@ -490,6 +494,10 @@ export class Core {
   #onSent(): void {
     const pushed = this.#pushed;
     this.#pushed = [];
+    if (this.#isOvertaken) {
+      this.#onOvertaken({ history: this.log.durable, pushed });
+      return;
+    }
     for (const { base_seq, events } of pushed) this.deliver(base_seq, events);
     this.parking.soon();
   }
@@ -508,6 +516,14 @@ export class Core {
       this.#conclude(call);
       this.releases.push(() => this.#settleWith(call, event));
     }
+  }
+
+  /** The code goes no further; what it has done is still recorded. */
+  #overtaken(): void {
+    this.#isOvertaken = true;
+    this.#isStopped = true;
+    this.parking.stopTimers();
+    this.releases.stop();
   }
 
   #beginCancel(event: Event): void {
@@ -558,21 +574,10 @@ export class Core {
     this.outbox.add(eventEntry(event), true);
   }
 
-  #resumed(time: string, events: readonly Event[]): Entry {
-    const resuming = events.findLast(({ type }) => type === "WORKFLOW_RESUMING");
-    return eventEntry({
-      type: "WORKFLOW_RESUMED",
-      source: this.#workflowHead,
-      source_id: this.options.info.execution_id,
-      value: resuming ? JSON.stringify(resuming.value) : STORED_NULL,
-      time,
-      meta: { cause: resuming?.meta?.["cause"] ?? "recover" },
-    });
-  }
-
   #end(ended: Ended): void {
     this.#isStopped = true;
     this.#isParked = ended === "paused" || ended === "parked";
+    this.#isOvertaken = false;
     this.parking.stopTimers();
     this.releases.stop();
     this.outbox.stop();

@@ -2,8 +2,6 @@ import { decode, type Event, engineFailure, type Failure } from "@engine/contrac
 import type { Journal, RecordedCall } from "./journal.ts";
 import type { CallRef, RunOptions } from "./port.ts";
 
-export type { CallRef };
-
 export interface Divergence {
   /** Position among the calls of the same parent, from 0. */
   readonly position: number;

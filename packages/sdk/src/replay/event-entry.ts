@@ -1,5 +1,6 @@
-import type { EventType } from "@engine/contract";
+import type { Event, EventType } from "@engine/contract";
 import type { Entry } from "./outbox.ts";
+import { STORED_NULL } from "./stored.ts";
 
 interface EntryOf extends Omit<Entry, "type" | "head" | "meta" | "isLarge"> {
   readonly type: EventType;
@@ -18,4 +19,23 @@ export function eventEntry({ source, meta, isLarge = false, ...rest }: EntryOf):
 export function parkedEntry(of: Pick<Entry, "source_id" | "waiting" | "onDurable">): Entry {
   const nothing = { type: undefined, head: "", value: "", time: "", meta: undefined };
   return { ...of, ...nothing, isLarge: false, state: "RUNNING" };
+}
+
+interface Resumed {
+  readonly source: string;
+  readonly source_id: string;
+  readonly time: string;
+  /** What gave the copy its new claim. */
+  readonly events: readonly Event[];
+}
+
+/** WORKFLOW_RESUMED of a copy that goes on under a new claim. */
+export function resumedEntry({ events, ...of }: Resumed): Entry {
+  const resuming = events.findLast(({ type }) => type === "WORKFLOW_RESUMING");
+  return eventEntry({
+    ...of,
+    type: "WORKFLOW_RESUMED",
+    value: resuming ? JSON.stringify(resuming.value) : STORED_NULL,
+    meta: { cause: resuming?.meta?.["cause"] ?? "recover" },
+  });
 }

@@ -7,51 +7,85 @@ import {
   type State,
 } from "@engine/contract";
 import type { WorkflowContext } from "../context.ts";
+import { definedFacts } from "../defined-facts.ts";
 import { checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
+import { abandon } from "./abandon.ts";
 import type { Scope } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
 import { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
-import type { RunningExecution, RunOptions } from "./port.ts";
+import type { Ended, RunningExecution, RunOptions } from "./port.ts";
+import type { Overtaken } from "./run-ahead.ts";
 import { CallRuntime } from "./runtime.ts";
 import { keepOutput, STORED_NULL, storeOr } from "./stored.ts";
 
 /**
  * Runs a copy of an execution: replays its log through the workflow's body and goes on from there.
- * A fresh execution and one that comes back after a crash, a pause or a move take the same path.
+ * A fresh execution and one that comes back after a crash, a pause or a move take the same path; so
+ * does one whose body ran ahead of a log that went another way.
  */
 export function startExecution(workflow: AnyWorkflow, options: RunOptions): RunningExecution {
-  const core = new Core(options);
-  const { journal } = core;
-  const cause = journal.resuming?.meta?.["cause"] ?? "recover";
-  if (!journal.started) {
-    const { input, version, bundle } = options.info;
-    // Which code the log was made by: a divergence names it.
-    const meta = version === null ? {} : { meta: { version, ...(bundle !== null && { bundle }) } };
-    core.emit(undefined, "WORKFLOW_STARTED", stored(input), meta);
-  } else {
-    const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;
-    core.emit(undefined, "WORKFLOW_RESUMED", input, { meta: { cause } });
-  }
-  void new Body(core, workflow).run();
+  let core = begin(workflow, options, goOn);
+  let { isListening, isHeld } = { isListening: options.listen, isHeld: options.hold ?? false };
+  let end = Promise.withResolvers<Ended>();
+  void core.ended.then((how) => end.resolve(how));
   return {
     info: options.info,
     get ended() {
-      return core.ended;
+      return end.promise;
     },
-    wake: (events, listen) => {
+    wake(events, listen) {
+      isListening = listen;
       core.progress.listen(listen);
-      return core.wake(events);
+      const woken = core.wake(events);
+      if (!woken) return undefined;
+      end = Promise.withResolvers<Ended>();
+      void woken.then((how) => end.resolve(how));
+      return end.promise;
     },
     get head() {
       return core.outbox.head;
     },
     deliver: (base_seq, events) => core.deliver(base_seq, events),
-    listen: (on) => core.progress.listen(on),
-    hold: (on) => core.parking.hold(on),
+    listen(on) {
+      isListening = on;
+      core.progress.listen(on);
+    },
+    hold(on) {
+      isHeld = on;
+      core.parking.hold(on);
+    },
     stop: (reason) => core.stop(reason),
   };
+
+  /** The core that ran ahead never ends: another one takes its place. */
+  function goOn({ history, pushed }: Overtaken): void {
+    core = begin(workflow, { ...options, history, listen: isListening, hold: isHeld }, goOn);
+    void core.ended.then((how) => end.resolve(how));
+    for (const { base_seq, events } of pushed) core.deliver(base_seq, events);
+  }
+}
+
+function begin(
+  workflow: AnyWorkflow,
+  options: RunOptions,
+  onOvertaken: (by: Overtaken) => void,
+): Core {
+  const core = new Core(options, definedFacts(workflow).timeout_ms ?? null, onOvertaken);
+  const { journal } = core;
+  if (!journal.started) {
+    const { input, version, bundle } = options.info;
+    // Which code the log was made by: a divergence names it.
+    const meta = version === null ? {} : { meta: { version, ...(bundle !== null && { bundle }) } };
+    core.emit(undefined, "WORKFLOW_STARTED", stored(input), meta);
+  } else if (journal.isClaimUnanswered) {
+    const cause = journal.resuming?.meta?.["cause"] ?? "recover";
+    const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;
+    core.emit(undefined, "WORKFLOW_RESUMED", input, { meta: { cause } });
+  }
+  void new Body(core, workflow).run();
+  return core;
 }
 
 function stored(value: Json): string {
@@ -106,7 +140,7 @@ class Body {
     core.bodyIsOver(() => {
       if (core.root.open.size || core.combinators.size) {
         this.#warnOfOpen();
-        core.abandon(core.root, () => void this.#terminate(result));
+        abandon(core, core.root, () => void this.#terminate(result));
       } else void this.#terminate(result);
     });
   }

@@ -1,4 +1,4 @@
-import { decode, type Encoded, EngineError, referenceOf } from "@engine/contract";
+import { decode, type Encoded, EngineError, referenceOf, storageOf } from "@engine/contract";
 import type { Call } from "./call.ts";
 import type { TaskServices } from "./port.ts";
 
@@ -10,14 +10,14 @@ export async function fetchOutput(
 ): Promise<unknown> {
   const reference = referenceOf(value);
   if (!reference) return decode(value);
-  const { storage_type, metadata } = reference;
-  if (storage_type === "inline") return decode(metadata["value"] as Encoded);
-  if (storage_type === "file" || storage_type === "s3") {
+  const storage = storageOf(reference);
+  if (storage === "inline") return decode(reference.metadata["value"] as Encoded);
+  if (storage === "engine") {
     return decode(JSON.parse(await services.loadValue(reference)) as Encoded);
   }
   if (call.retrieve) return call.retrieve(reference);
   // A child that was called by name: its storage is not known here, its reference is.
   if (call.kind === "call") return reference;
-  const message = `${call.id} was kept in a storage "${storage_type}" that its outputStorage no longer names`;
+  const message = `${call.id} was kept in a storage "${reference.storage_type}" that its outputStorage no longer names`;
   throw new EngineError("not_found", message);
 }

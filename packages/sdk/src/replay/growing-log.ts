@@ -14,10 +14,13 @@ export class GrowingLog {
   #received = 0;
   #receivedAt: { received: number; ms: number } | undefined;
   #hasSignals: boolean;
+  readonly #unsent: () => readonly string[];
 
-  constructor(history: readonly Event[], startedAt: number) {
+  /** @param unsent What this copy has written and the log does not hold yet. */
+  constructor(history: readonly Event[], startedAt: number, unsent: () => readonly string[]) {
     this.#events = [...history];
     this.#startedAt = startedAt;
+    this.#unsent = unsent;
     this.#hasSignals = history.some(isSignal);
   }
 
@@ -34,7 +37,12 @@ export class GrowingLog {
 
   /** Up to the newest outcome the code has received: equal on every replay (EXE-11). */
   get received(): readonly Event[] {
-    return this.#events.slice(0, this.#received).map(eventOf);
+    return this.#known(this.#received).slice(0, this.#received).map(eventOf);
+  }
+
+  /** All of it that is durable. */
+  get durable(): readonly Event[] {
+    return this.#events.map(eventOf);
   }
 
   /** The time of the newest event the code has received, milliseconds since 1970 (EXE-31). */
@@ -42,11 +50,16 @@ export class GrowingLog {
     const received = this.#received;
     if (received === 0) return this.#startedAt;
     if (this.#receivedAt?.received !== received) {
-      const newest = this.#events[received - 1];
+      const newest = this.#known(received)[received - 1];
       const time = newest === undefined ? undefined : eventOf(newest, received - 1).time;
       this.#receivedAt = { received, ms: time ? parseEventTime(time) : this.#startedAt };
     }
     return Math.max(this.#receivedAt.ms, this.#startedAt);
+  }
+
+  /** The code may have received more than the log holds. */
+  #known(length: number): readonly (Event | string)[] {
+    return length > this.#events.length ? [...this.#events, ...this.#unsent()] : this.#events;
   }
 
   /** Signals that no call has taken. */

@@ -35,6 +35,8 @@ export class Journal {
   hasWarnedLarge = false;
   /** The WORKFLOW_RESUMING no WORKFLOW_RESUMED has followed yet. */
   resuming: Event | undefined;
+  /** No copy has said yet that it runs under the newest claim. */
+  isClaimUnanswered = false;
 
   constructor(history: readonly Event[]) {
     for (const event of history) this.#add(event);
@@ -52,8 +54,12 @@ export class Journal {
 
   #add(event: Event): void {
     switch (event.type) {
+      case "WORKFLOW_CLAIMED":
+        this.isClaimUnanswered = true;
+        return;
       case "WORKFLOW_STARTED":
         this.started = event;
+        this.isClaimUnanswered = false;
         return;
       case "WORKFLOW_CANCELLING":
         this.cancelling = event;
@@ -64,6 +70,7 @@ export class Journal {
         return;
       case "WORKFLOW_RESUMED":
         this.resuming = undefined;
+        this.isClaimUnanswered = false;
         return;
       case "WORKFLOW_WARNING": {
         const { code, task_call_id } = event.value as { code: string; task_call_id?: string };

@@ -32,6 +32,8 @@ export interface Entry {
   readonly waiting?: readonly Wait[] | undefined;
   /** Called with its number once the event is durable, in the order of the log. */
   readonly onDurable?: ((seq: number) => void) | undefined;
+  /** An outcome that the code has received, though it is not durable yet. */
+  readonly isAhead?: boolean | undefined;
 }
 
 /** How long a TASK_STARTED may wait for company, so that a slow task is visible while it runs. */
@@ -45,6 +47,8 @@ interface OutboxOptions {
   readonly time: number;
   /** Events the server wrote meanwhile. */
   readonly onForeign: (events: readonly Event[]) => void;
+  /** They come before an outcome that the code has received: no replay would go as the code went. */
+  readonly onOvertaken: () => void;
   readonly state: State;
   /** The WORKFLOW_RESUMED of a copy that goes on under a new claim; `events` gave it that claim. */
   readonly resumed: (time: string, events: readonly Event[]) => Entry;
@@ -69,8 +73,14 @@ export class Outbox {
   #lastMs: number;
   #lastTime = "";
   #isFlushDue = false;
+  #isCodeAwaited = false;
   #cancelLinger: (() => void) | undefined;
   #isStopped = false;
+  /** Outcomes that the code has received and the log has not. */
+  #ahead = 0;
+  #onCaughtUp: (() => void)[] = [];
+  /** What was said before is still sent, and nothing more is taken. */
+  #isClosed = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -95,7 +105,24 @@ export class Outbox {
 
   /** Whether somebody waits for an event that is not durable yet. */
   get isAwaited(): boolean {
-    return this.#inFlight !== undefined || this.#queue.some((entry) => entry.onDurable);
+    return this.#inFlight !== undefined || this.#queue.some(isAwaited);
+  }
+
+  /** What is not durable yet, as text. */
+  get unsent(): readonly string[] {
+    return [...(this.#inFlight ?? []), ...this.#queue].map(textOf);
+  }
+
+  /** Whether what is not durable yet will read in the log as it does here. */
+  get isFinal(): boolean {
+    const isLarge = (entry: Entry) => entry.isLarge;
+    return !this.#queue.some(isLarge) && !this.#inFlight?.some(isLarge);
+  }
+
+  /** Undefined: all that the code has received is durable. It stays open if that never comes to be. */
+  caughtUp(): Promise<void> | undefined {
+    if (this.#ahead === 0) return undefined;
+    return new Promise((resolve) => this.#onCaughtUp.push(resolve));
   }
 
   /** The `time` for an event written now: the clock, never before the previous event (EXE-23). */
@@ -109,7 +136,8 @@ export class Outbox {
 
   /** @param isUrgent An outcome somebody waits for, rather than a start that may linger. */
   add(entry: Entry, isUrgent: boolean): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || this.#isClosed) return;
+    if (entry.isAhead) this.#ahead++;
     // The code went on after all, on something the engine knows nothing of: no reason to pause.
     if (isParking(this.#queue.at(-1))) this.#queue.pop();
     const last = this.#queue.at(-1);
@@ -125,9 +153,21 @@ export class Outbox {
     if (this.#isFlushDue || this.#inFlight) return;
     this.#isFlushDue = true;
     this.#options.host.drain(() => {
-      this.#isFlushDue = false;
-      this.#send();
+      // Code that runs ahead has more to say.
+      this.#isCodeAwaited = this.#ahead > 0 && !this.#options.releases.isIdle;
+      if (!this.#isCodeAwaited) this.#sendDue();
     });
+  }
+
+  /** The code has received all there is for it, and has said what it makes of that. */
+  released(): void {
+    if (this.#isCodeAwaited) this.#sendDue();
+  }
+
+  #sendDue(): void {
+    this.#isFlushDue = false;
+    this.#isCodeAwaited = false;
+    this.#send();
   }
 
   stop(): void {
@@ -156,6 +196,7 @@ export class Outbox {
   #merge(foreign: readonly Event[]): void {
     const last = foreign.at(-1);
     if (!last) return;
+    if (this.#ahead > 0) this.#keepUntilAhead();
     this.#head += foreign.length;
     const ms = parseEventTime(last.time);
     if (ms > this.#lastMs) [this.#lastMs, this.#lastTime] = [ms, last.time];
@@ -171,10 +212,27 @@ export class Outbox {
     this.#options.onForeign(foreign);
   }
 
+  /** The outcome itself stands, behind what came first; whatever the code made of it does not. */
+  #keepUntilAhead(): void {
+    const first = this.#queue.findIndex(({ isAhead }) => isAhead);
+    this.#queue = this.#queue.slice(0, first + 1);
+    this.#ahead = 1;
+    // What waited for it belongs to code that goes no further.
+    this.#onCaughtUp = [];
+    this.#isClosed = true;
+    this.#options.onOvertaken();
+    if (this.#isCodeAwaited) {
+      this.#isCodeAwaited = false;
+      this.#isFlushDue = false;
+    }
+    this.flush();
+  }
+
   #resumeFirst(foreign: readonly Event[]): void {
     const first = this.#queue[0]?.type;
     if (first === "WORKFLOW_STARTED" || first === "WORKFLOW_RESUMED") return;
-    this.#queue.unshift(this.#options.resumed(this.time(), foreign));
+    const resumed = this.#options.resumed(this.time(), foreign);
+    this.#queue = [resumed, ...this.#queue.map((entry) => notBefore(entry, resumed.time))];
     this.flush();
   }
 
@@ -257,16 +315,18 @@ export class Outbox {
 
   /** Starts alone may go on lingering; anything awaited goes as soon as the turn is over. */
   #continue(): void {
-    if (this.#queue.some((entry) => entry.onDurable)) this.flush();
+    if (this.#queue.some(isAwaited)) this.flush();
     else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);
   }
 
   #confirm(entries: readonly Entry[], texts: readonly string[]): void {
     this.#options.onRecorded(texts.filter((text) => text !== ""));
-    for (const { type, onDurable } of entries) {
+    for (const { type, onDurable, isAhead } of entries) {
       const seq = type ? ++this.#head : this.#head;
+      if (isAhead) this.#ahead--;
       if (onDurable) this.#options.releases.push(() => onDurable(seq));
     }
+    if (this.#ahead === 0) for (const resolve of this.#onCaughtUp.splice(0)) resolve();
   }
 
   #onStale(): void {
@@ -284,6 +344,10 @@ export class Outbox {
 function textOf({ type, head, value, time, meta }: Entry): string {
   if (!type) return "";
   return `${head}${value},"time":"${time}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
+}
+
+function isAwaited({ onDurable, isAhead }: Entry): boolean {
+  return onDurable !== undefined || isAhead === true;
 }
 
 function notBefore(entry: Entry, time: string): Entry {

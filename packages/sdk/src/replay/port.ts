@@ -5,6 +5,7 @@
  */
 import type {
   CacheKey,
+  Config,
   Encoded,
   Event,
   ExecutionLimits,
@@ -16,6 +17,7 @@ import type {
   Wait,
 } from "@engine/contract";
 
+/** What the core needs of the world it runs in; `@engine/sdk/node` has the one on Node. */
 export interface Host {
   /** Runs `body` with `scope` as the current one, across awaits, like AsyncLocalStorage. */
   runInScope<T>(scope: unknown, body: () => T): T;
@@ -57,6 +59,7 @@ export interface Delta {
   readonly waiting?: readonly Wait[];
 }
 
+/** What whoever keeps the log says to a delta. */
 export type CheckpointReply =
   | { readonly kind: "accepted"; readonly seq: number }
   /** The log grew meanwhile: `events` follow `acknowledged`; the core merges and decides anew. */
@@ -98,6 +101,11 @@ export interface Budget {
   release(task_call_id: string): void;
 }
 
+/** Limits of an engine that is server and worker in one: a local run, the test engine. */
+export type EmbeddedLimits = ExecutionLimits &
+  Pick<Config["executions"], "max_depth" | "cancel_timeout">;
+
+/** Whoever keeps the log of one execution, and provides for its tasks. */
 export interface ExecutionPort {
   readonly services: TaskServices;
   /** Without one, as in a local run, no function waits for resources. */
@@ -113,6 +121,7 @@ export interface ExecutionPort {
   stalled?(): void;
 }
 
+/** What a copy knows of its execution besides the log; none of it changes while it runs. */
 export interface ExecutionInfo {
   readonly execution_id: string;
   readonly namespace: string;
@@ -133,6 +142,7 @@ export interface ExecutionInfo {
 /** How a copy ended. Only the first three have told the log so; paused and parked ones can wake. */
 export type Ended = "terminal" | "paused" | "parked" | "stopped";
 
+/** A copy of an execution in the hands of whoever started it. */
 export interface RunningExecution {
   readonly info: ExecutionInfo;
   /** `seq` of the newest event this copy knows to be durable. */
@@ -155,6 +165,7 @@ export interface RunningExecution {
   stop(reason: string): void;
 }
 
+/** What a copy is started with. */
 export interface RunOptions {
   readonly info: ExecutionInfo;
   /** The whole log, dense from 1. Its last event is this copy's WORKFLOW_CLAIMED. */
@@ -163,6 +174,8 @@ export interface RunOptions {
   readonly listen: boolean;
   /** Seconds that bodies get to end after a cancel; default: those of a sibling (DSP-9). */
   readonly cancel_grace?: number;
+  /** False: code has no outcome before it is durable, so that every outcome is a delta of its own. */
+  readonly runsAhead?: boolean;
   /** Begins held, as {@link RunningExecution.hold} says. */
   readonly hold?: boolean;
   readonly port: ExecutionPort;

@@ -26,6 +26,11 @@ export class Progress {
     this.#isWanted = isWanted;
   }
 
+  /** Values wait for the log to say that this copy runs; they go before anything that ends it. */
+  get isHeldBack(): boolean {
+    return this.#early !== undefined && this.#early.length > 0;
+  }
+
   /** The log says that this copy runs: a viewer sees that before any value (EXE-91). */
   begin(): void {
     const early = this.#early ?? [];

@@ -37,12 +37,16 @@ export class Releases {
     this.#step();
   }
 
+  /** Releases it once the code has come to rest, as it has before an outcome that the log holds. */
+  pushAtRest(release: Release): void {
+    this.#queue.push(release);
+    this.#startAtRest();
+  }
+
   /** Runs `then` once the turn is over, but before anything else is released. */
   afterTurn(then: () => void): void {
     this.#consequences.push(then);
-    if (this.#isActive || this.#isStopped) return;
-    this.#isActive = true;
-    this.#host.drain(() => this.#step());
+    this.#startAtRest();
   }
 
   /** Forgets what has not been released yet. */
@@ -62,6 +66,12 @@ export class Releases {
   restart(): void {
     this.#life++;
     this.#isStopped = false;
+  }
+
+  #startAtRest(): void {
+    if (this.#isActive || this.#isStopped) return;
+    this.#isActive = true;
+    this.#host.drain(() => this.#step());
   }
 
   #step(): void {

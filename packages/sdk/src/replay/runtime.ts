@@ -1,5 +1,6 @@
 import { type CallKind, EngineError, engineFailure, store } from "@engine/contract";
 import { taskError } from "../task-error.ts";
+import { abandon } from "./abandon.ts";
 import {
   type BodyWorld,
   Call,
@@ -211,7 +212,7 @@ export class CallRuntime implements Runtime {
         else if (conclude("TASK_COMPLETED", stored.text)) call.resolve(stored.value);
       },
       (error: unknown) => {
-        core.abandon(group, () => fail(error));
+        abandon(core, group, () => fail(error));
       },
     );
     return call.promise;

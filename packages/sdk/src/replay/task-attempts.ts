@@ -11,6 +11,7 @@ import {
 import type { TaskContext } from "../options.ts";
 import { checkSchema, type StandardSchema } from "../standard-schema.ts";
 import { taskError } from "../task-error.ts";
+import { abandon } from "./abandon.ts";
 import { AttemptContext } from "./attempt-context.ts";
 import { type Call, Group, type Scope, scopeWithin, type TaskDefinition } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
@@ -80,6 +81,11 @@ export class TaskAttempts {
 
   async run(): Promise<void> {
     this.#core.parking.enter(this.#call);
+    const caughtUp = this.#core.outbox.caughtUp();
+    if (caughtUp) {
+      await caughtUp;
+      if (this.#call.isConcluded) return;
+    }
     this.#call.room = taskRoom(this.#call, this.#task, this.#core.options.port.budget);
     const invalid = this.#task.options.input && (await this.#checkInput());
     if (invalid) return this.#fail(invalid);
@@ -398,7 +404,7 @@ export class TaskAttempts {
     call.bodySettled = result;
     const first = await (late ? Promise.race([result, late]) : result);
     this.#counts = ids.counts;
-    if (group.open.size) await new Promise<void>((done) => core.abandon(group, done));
+    if (group.open.size) await new Promise<void>((done) => abandon(core, group, done));
     else core.closeCombinators(group);
     group.abort();
     return first;

@@ -16,23 +16,23 @@ import {
   type Effect,
   EngineError,
   type Event,
-  type ExecutionLimits,
   type ExecutionRow,
   encode,
-  engineFailure,
   handOver,
   type NewEvent,
   type NewExecution,
   notFound,
-  parseDuration,
   takeOver,
 } from "@engine/contract";
-import { refusedCallInput } from "../call-input.ts";
+import { definedFacts } from "../defined-facts.ts";
+import { resolveEmbeddedCall } from "../embedded-call.ts";
+import { refusedReply } from "../refused-reply.ts";
 import { startExecution } from "../replay/execution.ts";
 import type {
   Budget,
   CheckpointReply,
   Delta,
+  EmbeddedLimits,
   ExecutionPort,
   Host,
   RunningExecution,
@@ -43,7 +43,7 @@ import type { AnyWorkflow } from "../workflow.ts";
 export interface MemoryEngineOptions {
   /** For every copy the same, or one for each. */
   readonly host: Host | ((execution_id: string) => Host);
-  readonly limits: ExecutionLimits;
+  readonly limits: EmbeddedLimits;
   /** The server's clock, milliseconds since 1970. */
   readonly clock: () => number;
   readonly services: TaskServices;
@@ -54,6 +54,8 @@ export interface MemoryEngineOptions {
   readonly seed?: () => string;
   /** Every checkpoint and every push arrives twice, as after a lost answer. */
   readonly deliversTwice?: boolean;
+  /** {@link RunOptions.runsAhead}. */
+  readonly runsAhead?: boolean;
 }
 
 interface Copy {
@@ -65,9 +67,6 @@ interface Copy {
 }
 
 type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
-
-const CANCEL_TIMEOUT_MS = 300_000;
-const MAX_DEPTH = 20;
 
 /**
  * A server in memory, by the contract's own rules: rows, logs, children, waits and their ends. It
@@ -118,7 +117,9 @@ export class MemoryEngine {
 
   /** Makes an execution of a workflow; nobody runs it yet. */
   start(workflow: AnyWorkflow, input: unknown, over: Partial<NewExecution> = {}): ExecutionRow {
-    const fresh = { ...this.#fresh(workflow, input), ...over };
+    const given = { input: encode(input === undefined ? null : input, "input") };
+    const trigger = { kind: "api" } as const;
+    const fresh = { ...this.#fresh(workflow), ...given, trigger, ...over };
     this.create(fresh);
     return this.row(fresh.execution_id);
   }
@@ -135,7 +136,7 @@ export class MemoryEngine {
     const parent = { execution_id, depth: source.depth };
     const calls = this.#resolve(parent, of.history);
     this.create({
-      ...this.#fresh(workflow, null),
+      ...this.#fresh(workflow),
       execution_id,
       input,
       seed,
@@ -175,7 +176,7 @@ export class MemoryEngine {
     const session = `s${++this.#sessions}`;
     this.#claimFor(execution_id, session);
     const claimed = this.row(execution_id);
-    const { host, limits } = this.#options;
+    const { host, limits, runsAhead = true } = this.#options;
     const copy: Copy = {
       session,
       generation: claimed.generation,
@@ -185,6 +186,7 @@ export class MemoryEngine {
         history: [...this.log(execution_id)],
         limits,
         listen: options.listen ?? false,
+        runsAhead,
         port: this.#portFor(execution_id, () => copy),
         host: typeof host === "function" ? host(execution_id) : host,
       }),
@@ -248,8 +250,7 @@ export class MemoryEngine {
   fence(execution_id: string): void {
     this.#copies.delete(execution_id);
     if (this.row(execution_id).session === null) return;
-    const how = { now: this.#options.clock(), cancel_timeout_ms: CANCEL_TIMEOUT_MS };
-    this.change(execution_id, (row) => handOver(row, how));
+    this.change(execution_id, (row) => handOver(row, this.#cancelling));
   }
 
   /** Takes it from its copy and gives it back under a new generation. */
@@ -269,8 +270,8 @@ export class MemoryEngine {
   }
 
   get #cancelling() {
-    const now = this.#options.clock();
-    return { cancel_timeout_ms: CANCEL_TIMEOUT_MS, hasWorker: true, now };
+    const { clock, limits } = this.#options;
+    return { cancel_timeout_ms: limits.cancel_timeout * 1000, hasWorker: true, now: clock() };
   }
 
   #claimFor(execution_id: string, session: string): void {
@@ -319,15 +320,10 @@ export class MemoryEngine {
       case "repeat":
         return { kind: "accepted", seq: verdict.seq };
       case "refuse": {
-        const { code, details } = verdict.error;
-        if (code === "stale_claim") return { kind: "stale" };
-        if (code !== "seq_conflict") throw verdict.error;
-        const { acknowledged, events: foreign } = details as {
-          acknowledged: number;
-          events: Event[];
-        };
-        copy.seen = acknowledged + foreign.length;
-        return { kind: "conflict", acknowledged, events: foreign };
+        const reply = refusedReply(verdict.error);
+        if (!reply) throw verdict.error;
+        if (reply.kind === "conflict") copy.seen = reply.acknowledged + reply.events.length;
+        return reply;
       }
     }
   }
@@ -345,48 +341,29 @@ export class MemoryEngine {
   }
 
   #child(parent: Parent, task_call_id: string, start: CallStart): CallResolution {
-    const refused = (type: "NotFoundError" | "DepthLimitError", message: string) => {
-      const failure = engineFailure(type, message, { task_call_id });
-      return { kind: "refused" as const, failure };
-    };
-    const target = this.#options.findWorkflow(start.workflow);
-    if (!target) return refused("NotFoundError", `no workflow ${start.workflow}`);
-    if (parent.depth + 1 > MAX_DEPTH) {
-      return refused("DepthLimitError", `children are nested deeper than ${MAX_DEPTH}`);
-    }
-    const input = encode(start.input, "input");
-    const failure = refusedCallInput(target, { task_call_id, input });
-    if (failure) return { kind: "refused", failure };
-    const { execution_id, depth } = parent;
-    const fresh: NewExecution = {
-      ...this.#fresh(target, start.input),
-      trigger: { kind: "call", id: execution_id },
-      parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
-      ...(start.version !== undefined && { version: start.version }),
-      ...(start.name !== undefined && { name: start.name }),
-    };
-    return { kind: "child", fresh };
+    const { limits, findWorkflow } = this.#options;
+    return resolveEmbeddedCall(
+      { parent, task_call_id, start },
+      {
+        max_depth: limits.max_depth,
+        target: ({ workflow }) => findWorkflow(workflow) ?? `no workflow ${workflow}`,
+        fresh: (target, of) => ({
+          ...this.#fresh(target),
+          ...of,
+          ...(start.version !== undefined && { version: start.version }),
+        }),
+      },
+    );
   }
 
-  #fresh(
-    workflow: AnyWorkflow,
-    input: unknown,
-  ): Omit<NewExecution, "trigger"> & {
-    trigger: { kind: "api" };
-  } {
+  #fresh(workflow: AnyWorkflow): Omit<NewExecution, "input" | "trigger"> {
     const { newId, clock, seed = () => "seed" } = this.#options;
-    const { timeout, durability } = workflow.options;
     return {
+      ...definedFacts(workflow),
       execution_id: newId(),
-      namespace: workflow.namespace,
-      workflow: workflow.name,
       version: 1,
       module_hash: "m1",
-      input: encode(input === undefined ? null : input, "input"),
-      trigger: { kind: "api" },
       by: null,
-      timeout_ms: timeout === undefined ? null : (parseDuration(timeout) ?? null),
-      transient: durability === "transient",
       seed: seed(),
       now: clock(),
     };

@@ -4,7 +4,6 @@ import {
   type Duration,
   EngineError,
   type Event,
-  type ExecutionLimits,
   type ExecutionRow,
   type History,
   isQueued,
@@ -16,7 +15,7 @@ import {
 import { findWorkflow } from "../find-workflow.ts";
 import { nodeHost } from "../node/host.ts";
 import type { TaskContext } from "../options.ts";
-import type { CheckpointReply, Delta, Host } from "../replay/port.ts";
+import type { CheckpointReply, Delta, EmbeddedLimits, Host } from "../replay/port.ts";
 import { type RunResult, runResult } from "../run-result.ts";
 import type { Task } from "../task.ts";
 import { type AnyWorkflow, isWorkflow, type Workflow } from "../workflow.ts";
@@ -30,6 +29,7 @@ import { StandIns, type TaskRun } from "./stand-ins.ts";
 import { Stillness } from "./stillness.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
+/** How a test engine is set up; nothing need be given. */
 export interface TestEngineOptions {
   /** Sleeps and retry delays take no time. Default false: they wait for `advance`. */
   readonly skipTime?: boolean;
@@ -40,7 +40,7 @@ export interface TestEngineOptions {
   /** Configs by name, for tasks that declare them and for `getConfig`. */
   readonly configs?: Readonly<Record<string, unknown>>;
   /** Limits of the server that differ from its defaults. */
-  readonly limits?: Partial<ExecutionLimits>;
+  readonly limits?: Partial<EmbeddedLimits>;
   /** Throws the copy away after every step and replays another: finds what is not deterministic. */
   readonly alwaysReplay?: boolean;
   /** Whatever the engine and its worker tell each other arrives twice. */
@@ -49,6 +49,7 @@ export interface TestEngineOptions {
   readonly log?: Host["log"];
 }
 
+/** What an execution of a test may be given. */
 export interface TestRunOptions {
   /** Default: `e1`, `e2` and so on. */
   readonly executionId?: string;
@@ -114,6 +115,8 @@ export class TestEngine {
       newId: () => this.#newId(),
       seed: () => `seed-${this.#ids}`,
       deliversTwice: duplicateDelivery,
+      // A copy can be lost right after any outcome.
+      runsAhead: false,
     });
     this.#engine.onChange = (row) => this.#onChange(row);
     this.#engine.onReply = (id, delta, reply) => this.#onReply(id, delta, reply);

@@ -14,6 +14,7 @@ import type { Changed, QueuedExecution } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { assigned, assigning } from "../failpoints.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Session } from "../workers/session.ts";
@@ -40,6 +41,8 @@ interface Parts {
   readonly replicas: Pick<Replicas, "isLive" | "me">;
   /** Reads again what the store says of a session that is not as this server thought. */
   readonly lookAgain: (session: Session) => Promise<void>;
+  /** Looks what became of a claim whose answer was lost; until that is known it keeps its slot. */
+  readonly unsure: (session: Session, execution_id: string) => Promise<void>;
 }
 
 /** Waiting executions that are kept in memory; more wait in the store alone. */
@@ -88,14 +91,12 @@ export class Dispatcher {
     const { worker, id, guard } = session;
     const claimant = { worker, session: id, epoch: guard.epoch, now };
     const commit = commits.create(fresh, claimant);
-    session.claiming.set(fresh.execution_id, { done: commit, requirements });
     try {
-      const { changed, wrote } = await commit;
+      const { changed, wrote } = await this.#during(session, fresh, commit);
       // The session had moved on: then it was created unclaimed.
       if (wrote && changed.row.session === id) this.#send(session, changed);
       return changed;
     } finally {
-      session.claiming.delete(fresh.execution_id);
       this.wake();
     }
   }
@@ -330,7 +331,7 @@ export class Dispatcher {
         this.#enqueue(queuedOf(changed.row));
       }
     } catch (error) {
-      // The row is as it was; the safety tick finds it again.
+      // The row is as it was, or claimed all the same; the safety tick finds it either way.
       this.#failed(`could not claim execution ${entry.execution_id}`, error);
     } finally {
       this.#claimsInFlight--;
@@ -354,11 +355,26 @@ export class Dispatcher {
       // The claim itself rides the assignment, or the answer to a reconnect.
       { ownerHas: () => 1, guard: { ...session.guard, active: true } },
     );
+    return this.#during(session, { execution_id, requirements }, commit);
+  }
+
+  /** A claim under way takes a slot; one of which nobody knows whether it was committed does too. */
+  async #during<Done>(
+    session: Session,
+    of: { readonly execution_id: string; readonly requirements?: Requirements | null | undefined },
+    commit: Promise<Done>,
+  ): Promise<Done> {
+    const { execution_id, requirements = null } = of;
     session.claiming.set(execution_id, { done: commit, requirements });
     try {
-      return await commit;
-    } finally {
+      const done = await commit;
       session.claiming.delete(execution_id);
+      return done;
+    } catch (error) {
+      const isRefused = error instanceof EngineError && error.code !== "unavailable";
+      if (isRefused) session.claiming.delete(execution_id);
+      else void this.#parts.unsure(session, execution_id).then(() => this.wake());
+      throw error;
     }
   }
 
@@ -398,7 +414,9 @@ export class Dispatcher {
     rest: Pick<Assignment, "reason" | "module" | "history">,
   ): void {
     const listen = this.#parts.progress.isWatched(row.execution_id);
+    if (assigning.hasSubscribers) assigning.publish({ of: [rest.reason] });
     session.assign({ event: "assign", data: assignmentOf(row, { ...rest, listen }) });
+    if (assigned.hasSubscribers) assigned.publish({ of: [rest.reason] });
   }
 
   #failed(message: string, error: unknown): void {

@@ -1,5 +1,6 @@
 import { EngineError, isRaw, type Route } from "@engine/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { answering } from "../failpoints.ts";
 import type { Authorize } from "./authorize.ts";
 import type { Call, Handlers } from "./handlers.ts";
 import { refuseOtherMedia } from "./media-type.ts";
@@ -64,6 +65,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       handler: async (request, reply) => {
         const call = new RequestCall(request, reply);
         const answered = await handle(requestInput(route, request), call);
+        if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
         if ("answerLine" in answered) return converse(route, answered, request, reply);
         if ("frames" in answered) return serve(answered, request, reply, call);
         return send(route, answered, reply);

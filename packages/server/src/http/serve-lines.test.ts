@@ -113,6 +113,27 @@ test("NET-1 a line over the limit is refused and ends the conversation", async (
   expect(await next()).toBeUndefined();
 });
 
+test("NET-1 a sender who does not wait for answers is not read on until there are some", async () => {
+  const first = Promise.withResolvers<void>();
+  const { request, next } = await talk(async ({ n }) => {
+    await first.promise;
+    return { n };
+  });
+  // What is not read stays with the sender, once the connection is full.
+  const [lines, most] = [1_000, 400_000];
+  const text = `{"n":1${" ".repeat(90)}}\n`.repeat(lines);
+  let said = 0;
+  while (said < most && (request.socket?.writableLength ?? 0) < 1_000_000) {
+    say(request, text);
+    said += lines;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(said).toBeLessThan(most);
+  first.resolve();
+  expect([await next(), await next()]).toEqual([{ n: 1 }, { n: 1 }]);
+  request.destroy();
+});
+
 test("a server that closes ends the conversation", async () => {
   const { request, next } = await talk(async ({ n }) => ({ n }));
   say(request, '{"n":1}\n');

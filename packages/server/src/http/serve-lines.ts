@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EngineError } from "@engine/contract";
+import { answeringLine } from "../failpoints.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { LINES } from "./media-type.ts";
 import type { OpenStreams } from "./open-streams.ts";
@@ -58,14 +59,19 @@ export function serveLines(
       write(refuse(tooLarge(limit)).toBody());
       end();
     } else if (!isBusy) void work();
+    // A sender who does not wait for answers must not fill the memory with what it says.
+    if (waiting.length > 0) request.pause();
   }
 
   async function work(): Promise<void> {
     isBusy = true;
     for (let line = waiting.shift(); line && isOpen; line = waiting.shift()) {
-      write(await answerTo(line));
+      const answered = await answerTo(line);
+      if (answeringLine.hasSubscribers) answeringLine.publish({ of: [] });
+      write(answered);
     }
     isBusy = false;
+    if (isOpen && request.isPaused()) request.resume();
   }
 
   async function answerTo(line: Buffer): Promise<unknown> {

@@ -38,19 +38,19 @@ export class ProgressHub {
   readonly #channels = new Map<string, Channel>();
   /** Other servers with readers, by execution. */
   readonly #elsewhere = new Map<string, Set<string>>();
+  #isClosed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     parts.bus.listen((message, from) => {
       if (message.kind === "watch") this.#watchedBy(from, message.id, message.on);
+      else if (message.kind === "watching") this.#watchedAll(from, message.ids);
       else if (message.kind === "progress") void this.#tell(message.id, message.items);
       // Whoever has just come has not heard what is watched here.
-      else if (message.kind === "hello") {
-        for (const id of this.#channels.keys())
-          void parts.bus.send({ kind: "watch", id, on: true });
-      } else if (message.kind === "goodbye") this.#forget(from);
+      else if (message.kind === "hello") void this.refresh();
+      else if (message.kind === "goodbye") this.#watchedAll(from, []);
     });
-    parts.replicas.onGone((replica) => this.#forget(replica));
+    parts.replicas.onGone((replica) => this.#watchedAll(replica, []));
   }
 
   /** Returns how to leave again. */
@@ -60,7 +60,7 @@ export class ProgressHub {
     channel.cancelOff = undefined;
     channel.readers.add(reader);
     return () => {
-      if (!channel.readers.delete(reader) || channel.readers.size > 0) return;
+      if (!channel.readers.delete(reader) || channel.readers.size > 0 || this.#isClosed) return;
       channel.cancelOff = this.#parts.setTimer(() => {
         this.#channels.delete(execution_id);
         void this.#parts.bus.send({ kind: "watch", id: execution_id, on: false });
@@ -73,6 +73,12 @@ export class ProgressHub {
     return this.#channels.has(execution_id) || this.#elsewhere.has(execution_id);
   }
 
+  /** Tells the other servers all that is watched here, in case they missed a part of it. */
+  async refresh(): Promise<void> {
+    if (!this.#parts.replicas.hasPeers) return;
+    await this.#parts.bus.send({ kind: "watching", ids: [...this.#channels.keys()] });
+  }
+
   /** Settles once every server has it on its way: what the worker sends next comes after it. */
   async publish(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
     const told = this.#tell(execution_id, items);
@@ -83,6 +89,7 @@ export class ProgressHub {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const { cancelOff } of this.#channels.values()) cancelOff?.();
     this.#channels.clear();
     this.#elsewhere.clear();
@@ -130,10 +137,14 @@ export class ProgressHub {
     this.#update(execution_id, wasWatched);
   }
 
-  #forget(replica: string): void {
+  /** These are watched there, and nothing else. */
+  #watchedAll(replica: string, execution_ids: readonly string[]): void {
+    const watched = new Set(execution_ids);
     for (const [execution_id, replicas] of [...this.#elsewhere]) {
-      if (replicas.has(replica)) this.#watchedBy(replica, execution_id, false);
+      const isOver = replicas.has(replica) && !watched.has(execution_id);
+      if (isOver) this.#watchedBy(replica, execution_id, false);
     }
+    for (const execution_id of watched) this.#watchedBy(replica, execution_id, true);
   }
 
   #update(execution_id: string, wasWatched: boolean): void {

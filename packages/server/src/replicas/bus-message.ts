@@ -37,6 +37,8 @@ export type BusMessage =
   /** Workflows were registered or deleted. */
   | { readonly kind: "catalog" }
   | { readonly kind: "watch"; readonly id: string; readonly on: boolean }
+  /** All that is watched on a server: what it said of that one by one may have been lost. */
+  | { readonly kind: "watching"; readonly ids: readonly string[] }
   | { readonly kind: "progress"; readonly id: string; readonly items: readonly ProgressItem[] }
   /** One part of a message that is too long for one text. */
   | {

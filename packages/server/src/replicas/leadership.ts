@@ -1,5 +1,6 @@
 import type { Store } from "@engine/store";
 import type { SetTimer } from "../engine-ports.ts";
+import { recovered } from "../failpoints.ts";
 import type { Log } from "../log.ts";
 
 /** How often a server asks whether it may lead. The lead of a killed one is free at once. */
@@ -55,8 +56,9 @@ export class Leadership {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel?.();
+    const release = this.#release;
     this.#end();
-    await this.#release?.();
+    await release?.();
   }
 
   #schedule(): void {
@@ -82,6 +84,7 @@ export class Leadership {
     this.#isLeading = true;
     try {
       await Promise.all(this.#works.map((work) => work.start()));
+      if (recovered.hasSubscribers) recovered.publish({ of: ["lead"] });
     } catch (error) {
       const release = this.#release;
       this.#end();

@@ -54,6 +54,25 @@ test("EXE-98 the first sweep is at the start of the server, and goes on until al
   for (const id of ids) expect(await exists(t, id)).toBe(false);
 });
 
+test("EXE-98 I23 values of executions that were removed go too when the server died in between", async () => {
+  await using t = await TestEngine.start();
+  const old = await ended(t, await t.worker());
+  await t.values.save(old, '"a large value"');
+  const { deleteAll } = t.values;
+  // What a process that is killed there never comes back from.
+  t.values.deleteAll = () => new Promise(() => {});
+  await daysLater(t, 31);
+  expect(await exists(t, old)).toBe(false);
+  expect(t.values.texts.size).toBe(1);
+
+  t.values.deleteAll = deleteAll;
+  await t.restart();
+  await t.time.advance(1_000);
+  await settled();
+  expect(t.values.texts.size).toBe(0);
+  expect(await t.store.listForgotten(10)).toEqual([]);
+});
+
 test("EXE-98 nothing is removed where retention is off", async () => {
   await using t = await TestEngine.start({ retention: { enabled: false } });
   const old = await ended(t, await t.worker());

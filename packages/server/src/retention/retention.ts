@@ -4,6 +4,7 @@
  * that are gone. In small batches, so that no checkpoint waits for it.
  */
 import type { EnginePorts } from "../engine-ports.ts";
+import { forgetting } from "../failpoints.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 
 const DAY_MS = 86_400_000;
@@ -62,14 +63,21 @@ export class Retention implements LedWork {
 
   async #executions(before: number, limit: number): Promise<number> {
     const { store, values, log } = this.#ports;
-    const ids = await store.deleteFinished(before, limit);
-    for (const execution_id of ids) {
-      await values.deleteAll(execution_id).catch((error: unknown) => {
-        // The execution is gone; what is left of it takes room, and can be seen in the log.
-        log.warn({ err: error, execution_id }, "could not delete the values of an execution");
-      });
+    const deleted = await store.deleteFinished(before, limit);
+    if (deleted.length > 0 && forgetting.hasSubscribers) forgetting.publish({ of: [] });
+    const gone: string[] = [];
+    // Also those that an earlier sweep did not come to, or could not delete.
+    for (const execution_id of await store.listForgotten(limit)) {
+      await values.deleteAll(execution_id).then(
+        () => gone.push(execution_id),
+        (error: unknown) => {
+          const message = "could not delete the values of an execution; the next sweep tries again";
+          log.warn({ err: error, execution_id }, message);
+        },
+      );
     }
-    return ids.length;
+    if (gone.length > 0) await store.confirmForgotten(gone);
+    return deleted.length;
   }
 
   /** Batch after batch, until one is not full. */
@@ -87,6 +95,7 @@ export class Retention implements LedWork {
   }
 
   #schedule(ms: number): void {
+    this.#cancel?.();
     if (!this.#isLeading) return;
     const again = () => this.#schedule(this.#ports.config.retention.sweep_interval * 1000);
     this.#cancel = this.#ports.setTimer(() => void this.#run().finally(again), ms);

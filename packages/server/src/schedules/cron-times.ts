@@ -30,6 +30,10 @@ export function cronProblem(expression: string): string | undefined {
   if (expression.trim().startsWith("@")) {
     return "nicknames are not known, write 5 fields, or 6 with seconds first";
   }
+  const count = expression.trim() === "" ? 0 : expression.trim().split(/\s+/).length;
+  if (count !== 5 && count !== 6) {
+    return `has ${count} fields; write 5 (minute, hour, day of month, month, day of week), or 6 with seconds first`;
+  }
   try {
     new Cron(expression, { ...OPTIONS, timezone: "UTC" });
     return undefined;

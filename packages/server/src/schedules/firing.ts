@@ -117,8 +117,9 @@ export class Firing {
         if (!step && current.held?.instant === instant) {
           return startedFromHold(current, { ...started, now });
         }
-        // Whoever changed it meanwhile has counted it, unless it was changed by hand.
-        const isCounted = started.existing || current.last_execution_id === started.execution_id;
+        // Whoever found this run and moved the plan has counted it, and perhaps further ones since;
+        // what was changed by hand meanwhile counts no run.
+        const isCounted = started.existing || current.run_count > row.run_count;
         return isCounted ? undefined : counted(current, { ...started, now });
       });
     } catch (error) {

@@ -1,4 +1,4 @@
-import { openPostgresStore } from "@engine/store";
+import { openPostgresStore, type Store } from "@engine/store";
 import { startTestPostgres } from "@engine/store/test-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ManualTime } from "../testing/manual-time.ts";
@@ -13,16 +13,17 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 /** Two servers on one database, both of which believe that they lead. */
-async function two() {
+async function two({ storeOfA = (store: Store): Store => store } = {}) {
   const url = await postgres.createDatabase();
   const time = new ManualTime();
-  const open = async () =>
-    Scheduled.over(await openPostgresStore({ url, clock: time.clock }), time);
-  const [a, b] = [await open(), await open()];
-  const schedulers = [await a.scheduler(), await b.scheduler()];
+  const open = () => openPostgresStore({ url, clock: time.clock });
+  const a = await Scheduled.over(storeOfA(await open()), time);
+  const b = await Scheduled.over(await open(), time);
+  const schedulers = [await a.scheduler(), await b.scheduler()] as const;
   return {
     a,
     b,
+    schedulers,
     /** The clock moves on, and both look at once. */
     async second() {
       time.now += 1000;
@@ -53,4 +54,38 @@ test("EXE-72 EXE-75 two replicas that catch up make each missed run once", async
   await second();
   expect(await b.instants()).toHaveLength(30);
   expect(await a.get()).toMatchObject({ run_count: 30, skip_count: 0 });
+});
+
+test("EXE-75 a run is counted once when its replica is slow and another moves the plan meanwhile", async () => {
+  const isWaiting = Promise.withResolvers<void>();
+  const mayGoOn = Promise.withResolvers<void>();
+  /** It has started a run, and takes its time to say so in the schedule. */
+  const slow = (store: Store): Store =>
+    new Proxy(store, {
+      get(target, key) {
+        const member = Reflect.get(target, key) as unknown;
+        if (typeof member !== "function") return member;
+        if (key !== "changeSchedule") return member.bind(target);
+        return async (...args: Parameters<Store["changeSchedule"]>) => {
+          isWaiting.resolve();
+          await mayGoOn.promise;
+          return target.changeSchedule(...args);
+        };
+      },
+    });
+  const { a, b, schedulers } = await two({ storeOfA: slow });
+  await using _first = a;
+  await using _second = b;
+  const spec = { type: "interval", every_seconds: 60 } as const;
+  await b.create({ spec, overlap: "allow", catch_up: "all" });
+  a.time.now += 3 * 60_000;
+
+  const first = schedulers[0].refresh();
+  await isWaiting.promise;
+  await schedulers[1].refresh();
+  mayGoOn.resolve();
+  await first;
+
+  expect(await b.instants()).toHaveLength(3);
+  expect(await b.get()).toMatchObject({ run_count: 3, skip_count: 0 });
 });

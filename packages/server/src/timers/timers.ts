@@ -65,6 +65,7 @@ export class Timers implements LedWork {
   stop(): void {
     this.#isLeading = false;
     this.#horizon = undefined;
+    this.#heardWhileReading = undefined;
     this.#cancelTimer?.();
     this.#timerAt = Number.POSITIVE_INFINITY;
     this.#queue.clear();
@@ -168,20 +169,18 @@ export class Timers implements LedWork {
     this.#heardWhileReading = heard;
     try {
       const page = await store.listDue({ until, limit: this.#page, after });
-      if (!this.#isLeading) {
-        this.#horizon = undefined;
-        return;
-      }
+      // It has stopped since; a new start reads for itself, and may be at it.
+      if (this.#heardWhileReading !== heard) return;
       const last = page.at(-1);
       // It may have been drawn nearer meanwhile.
       if (page.length === this.#page && last && compareDue(last, this.#horizon) < 0)
         this.#horizon = last;
       for (const due of page) if (!heard.has(due.execution_id)) this.#queue.set(due);
     } catch (error) {
-      this.#horizon = after;
+      if (this.#heardWhileReading === heard) this.#horizon = after;
       throw error;
     } finally {
-      this.#heardWhileReading = undefined;
+      if (this.#heardWhileReading === heard) this.#heardWhileReading = undefined;
     }
   }
 

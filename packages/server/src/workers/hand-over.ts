@@ -22,6 +22,8 @@ export class HandOvers {
   readonly #commits: Commits;
   /** Sessions that lost the right to their executions while the store was away. */
   readonly #unfinished = new Map<Session, Why>();
+  /** Sessions that may own an execution without this server knowing. */
+  readonly #unsure: { readonly session: Session; readonly execution_id: string }[] = [];
 
   constructor(parts: {
     ports: Pick<EnginePorts, "store" | "clock" | "config" | "log">;
@@ -66,11 +68,42 @@ export class HandOvers {
     return session.handingOver;
   }
 
+  /**
+   * The answer to a claim was lost: looks what became of it, and again with {@link retry}, as the
+   * database may still be at it. Never rejects.
+   */
+  async unsure(session: Session, execution_id: string): Promise<void> {
+    try {
+      await this.#settle(session, execution_id);
+      this.#unsure.push({ session, execution_id });
+    } catch {
+      // The store is away; what could not be settled is kept for later.
+    }
+  }
+
   /** Tries again what failed, unless the worker is back: then its listing has settled it. */
   async retry(): Promise<void> {
+    const unsure = this.#unsure.splice(0);
+    await Promise.all(unsure.map(({ session, execution_id }) => this.#settle(session, execution_id)));
     for (const [session, why] of this.#unfinished) {
       this.#unfinished.delete(session);
       if (session.ended || !session.isConnected) await this.all(session, why);
+    }
+  }
+
+  /** Takes back what was claimed after all: no assignment was sent for it, and none will be. */
+  async #settle(session: Session, execution_id: string): Promise<void> {
+    const claim = session.claiming.get(execution_id);
+    try {
+      const row = await this.#ports.store.findExecution(execution_id);
+      if (session.claiming.get(execution_id) !== claim) return;
+      if (row?.session === session.id && !session.owns(row)) {
+        await this.one(session.id, row, { guard: session.guard });
+      }
+      session.claiming.delete(execution_id);
+    } catch (error) {
+      this.#unsure.push({ session, execution_id });
+      throw error;
     }
   }
 

@@ -66,6 +66,29 @@ test("WRK-9 WRK-10 an answer that never arrived leaves its assignment to the nex
   expect((await t.row(execution_id)).losses).toEqual([]);
 });
 
+test("I5 WRK-9 what is claimed for a worker while it comes back is given to it once", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const answered = Promise.withResolvers<void>();
+  const create = t.store.createExecution.bind(t.store);
+  t.store.createExecution = async (...args) => {
+    const created = await create(...args);
+    await answered.promise;
+    return created;
+  };
+  const run = t.run();
+  await settled();
+  const back = worker.connect();
+  await settled();
+  answered.resolve();
+  const { execution_id } = await run;
+  await back;
+  await settled();
+  const assigns = worker.frames.filter(({ event }) => event === "assign");
+  expect(assigns.map(({ data }) => (data as { generation: number }).generation)).toEqual([1]);
+  expect(await t.row(execution_id)).toMatchObject({ worker: "w", generation: 1 });
+});
+
 test("WRK-10 a cancel between two polls comes with the next one", async () => {
   await using t = await TestEngine.start();
   const worker = await polling(t);

@@ -39,9 +39,13 @@ export async function reconcile(
     session.listed(holding);
     listed.set(holding, row.head);
   }
+  // Claimed while the stream was opened, which its assignment comes down: nobody can list it yet.
+  const isOnItsWay = (row: { execution_id: string; generation: number }) =>
+    session.owns(row) || session.claiming.has(row.execution_id);
+  const missing = [...owned.values()].filter((row) => !isOnItsWay(row));
   // Assigned while the stream was down, or lost by the worker.
   await Promise.all(
-    [...owned.values()].map((row) => {
+    missing.map((row) => {
       const loss = row.state === "RUNNING" ? "runner_lost" : undefined;
       return handOvers.one(session.id, row, { loss, guard });
     }),

@@ -38,7 +38,7 @@ export async function release(
         if (row.session !== session.id || row.generation !== generation) throw stale(row);
         const terms = handOvers.terms(LOSSES[reason]);
         // No worker could do better with the same bundle: it ends at once.
-        if (reason === "load_failed") return failExecution(row, loadFailure(item), terms.now);
+        if (reason === "load_failed") return failExecution(row, loadFailure(item), terms);
         return handOver(row, terms);
       });
       return { execution_id, ok: true };

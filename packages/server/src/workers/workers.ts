@@ -118,8 +118,10 @@ export class Workers implements WorkerProtocol {
   }
 
   /** Does again what failed while the store was away. */
-  retry(): Promise<void> {
-    return this.#handOvers.retry();
+  async retry(): Promise<void> {
+    await this.#handOvers.retry();
+    // Slots of claims that came to nothing are free again.
+    this.#parts.dispatcher.wake();
   }
 
   /** Sends every worker away to find a server that runs, not all at one moment (WRK-13). */
@@ -223,12 +225,14 @@ export class Workers implements WorkerProtocol {
 
   async module(ref: SessionRef, hash: string): Promise<string> {
     const session = await this.#identify(ref);
-    const { store } = this.#ports;
-    const owned = session.isHeld ? session.owned.values() : await store.listOwned(session.id);
-    for (const { module_hash } of owned) {
-      if (module_hash === hash) return this.#parts.catalog.readBundle(hash);
-    }
-    throw notFound("module", hash);
+    const isIts = ({ module_hash }: { readonly module_hash: string | null }) =>
+      module_hash === hash;
+    // What is known here is not all of it while another server holds the session, or one takes it.
+    const owned = [...session.owned.values()].some(isIts)
+      ? undefined
+      : await this.#ports.store.listOwned(session.id);
+    if (owned && !owned.some(isIts)) throw notFound("module", hash);
+    return this.#parts.catalog.readBundle(hash);
   }
 
   async events(

@@ -29,6 +29,21 @@ export function retentionConformance(open: Open): void {
     });
   });
 
+  test("EXE-98 I23 what was deleted is remembered until its stored values are confirmed to be gone", async () => {
+    const store = await opened(open);
+    for (const n of [1, 2, 3]) await store.createExecution(newExecution(n));
+    await finish(store, 1);
+    await finish(store, 2);
+    expect(await store.listForgotten(10)).toEqual([]);
+    await store.deleteFinished(LATER, 100);
+    expect(await store.listForgotten(1)).toEqual([executionId(1)]);
+    expect(await store.listForgotten(10)).toEqual([1, 2].map(executionId));
+    await store.confirmForgotten([executionId(1)]);
+    expect(await store.listForgotten(10)).toEqual([executionId(2)]);
+    await store.confirmForgotten([1, 2].map(executionId));
+    expect(await store.listForgotten(10)).toEqual([]);
+  });
+
   test("EXE-98 I23 however an execution ended it goes, and however it waits it stays", async () => {
     const store = await opened(open);
     const ends = ["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"] as const;

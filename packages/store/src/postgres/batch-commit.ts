@@ -6,6 +6,7 @@
  * order. What concerns nothing but executions that are known already is done before, without a lock.
  */
 import type { ExecutionRow } from "@engine/contract";
+import { commitDone, commitSent, committing } from "../failpoints.ts";
 import { guardOf } from "../session-guard.ts";
 import type { Changed } from "../store.ts";
 import { type CommitOutcome, type CommitProbe, findCommitOutcome } from "./commit-outcome.ts";
@@ -177,10 +178,14 @@ export class BatchCommit {
       return;
     }
     try {
-      const answers = await lane.pipelined<readonly [execution_id: string, written_by: string]>(
+      if (committing.hasSubscribers) committing.publish({ of: [] });
+      const answering = lane.pipelined<readonly [execution_id: string, written_by: string]>(
         ...queries,
         [COMMIT] satisfies Query,
       );
+      if (commitSent.hasSubscribers) setImmediate(() => commitSent.publish({ of: [] }));
+      const answers = await answering;
+      if (commitDone.hasSubscribers) commitDone.publish({ of: [] });
       const by = new Map(answers.slice(0, rowQueries).flat());
       for (const { row } of workspace.written) {
         const written_by = by.get(row.execution_id);

@@ -7,6 +7,7 @@
  */
 import { createdExecution, decideClaim, type Event, type ExecutionRow } from "@engine/contract";
 import { type Touched, touch, untouched } from "../consequences.ts";
+import { commitDone, commitSent, committing } from "../failpoints.ts";
 import { guardOf } from "../session-guard.ts";
 import type { Changed } from "../store.ts";
 import { findCommitOutcome } from "./commit-outcome.ts";
@@ -120,9 +121,13 @@ export class DirectCommit {
     if (creations.length > 0) queries.push(this.#statements.writeClaimed(creations));
     // Two of them share a commit, and with it the wait for the disk.
     const all = queries.length === 1 ? queries : [[BEGIN] as Query, ...queries, [COMMIT] as Query];
-    const answers = await this.#database.commitLane((lane) =>
-      lane.pipelined<readonly [execution_id: string, written_by: string]>(...all),
-    );
+    if (committing.hasSubscribers) committing.publish({ of: [] });
+    const answers = await this.#database.commitLane((lane) => {
+      const answering = lane.pipelined<readonly [execution_id: string, written_by: string]>(...all);
+      if (commitSent.hasSubscribers) setImmediate(() => commitSent.publish({ of: [] }));
+      return answering;
+    });
+    if (commitDone.hasSubscribers) commitDone.publish({ of: [] });
     return new Map(answers.flat());
   }
 

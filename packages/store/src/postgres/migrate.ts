@@ -1,5 +1,6 @@
 import { EngineError } from "@engine/contract";
 import { Client, types } from "pg";
+import { migrated, migrating } from "../failpoints.ts";
 import {
   type AppliedMigration,
   assertKnown,
@@ -41,8 +42,10 @@ export function migrate(target: PostgresTarget, at: number): Promise<ReadonlyMap
       await client.query(sql);
       const values = [number, name, checksum, at];
       await client.query("INSERT INTO migrations VALUES ($1, $2, $3, $4)", values);
+      if (migrating.hasSubscribers) migrating.publish({ of: [] });
     }
     await client.query("COMMIT");
+    if (migrated.hasSubscribers) migrated.publish({ of: [] });
     const { rows } = await client.query<{ column: string; type: string }>(`
       SELECT attname AS column, format_type(atttypid, atttypmod) AS type FROM pg_attribute
       WHERE attrelid = 'executions'::regclass AND attnum > 0 AND NOT attisdropped`);

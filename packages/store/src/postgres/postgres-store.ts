@@ -319,6 +319,14 @@ class PostgresStore implements Store {
     return this.#retention.deleteFinished(before, limit);
   }
 
+  listForgotten(limit: number): Promise<readonly string[]> {
+    return this.#retention.listForgotten(limit);
+  }
+
+  confirmForgotten(execution_ids: readonly string[]): Promise<void> {
+    return this.#retention.confirmForgotten(execution_ids);
+  }
+
   deleteEndedSessions(before: number, limit: number): Promise<number> {
     return this.#workers.deleteEndedSessions(before, limit);
   }

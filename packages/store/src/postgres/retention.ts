@@ -25,6 +25,9 @@ export class Retention {
   readonly #needs: Statement;
   readonly #deleteSegments: Statement;
   readonly #deleteRows: Statement;
+  readonly #forget: Statement;
+  readonly #forgotten: Statement;
+  readonly #confirm: Statement;
   readonly #deletedVersions: Statement;
   readonly #modules: Statement;
   readonly #lockCatalog: Statement;
@@ -44,6 +47,12 @@ export class Retention {
     this.#needs = database.prepare(needsSql("unnest($1::text[]) AS asked (execution_id)"));
     this.#deleteSegments = database.prepare("DELETE FROM segments WHERE execution_id = ANY($1)");
     this.#deleteRows = database.prepare("DELETE FROM executions WHERE execution_id = ANY($1)");
+    this.#forget = database.prepare(`
+      INSERT INTO forgotten_values (execution_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`);
+    this.#forgotten = database.prepare(
+      "SELECT execution_id FROM forgotten_values ORDER BY execution_id LIMIT $1",
+    );
+    this.#confirm = database.prepare("DELETE FROM forgotten_values WHERE execution_id = ANY($1)");
     this.#deletedVersions = database.prepare(`
       SELECT namespace, name, version, module_hash FROM workflow_versions
       WHERE deleted_at < coalesce($1::bigint, deleted_at + 1)
@@ -68,6 +77,15 @@ export class Retention {
       read: (after) => this.#database.read<Looked>(this.#look, after),
       delete: (ids) => this.#delete(ids),
     });
+  }
+
+  async listForgotten(limit: number): Promise<readonly string[]> {
+    const rows = await this.#database.read<{ execution_id: string }>(this.#forgotten, limit);
+    return rows.map(({ execution_id }) => execution_id);
+  }
+
+  async confirmForgotten(execution_ids: readonly string[]): Promise<void> {
+    await this.#writes.write(() => this.#database.write(this.#confirm, execution_ids));
   }
 
   async deleteUnusedVersions(limit: number, deletedBefore?: number): Promise<number> {
@@ -105,7 +123,11 @@ export class Retention {
         const locked = rows.map(({ execution_id }) => execution_id);
         const [needs = []] = await lane.pipelined<Need>([this.#needs, locked]);
         const deleted = unneeded(locked, needs);
-        await lane.pipelined([this.#deleteSegments, deleted], [this.#deleteRows, deleted]);
+        await lane.pipelined(
+          [this.#deleteSegments, deleted],
+          [this.#deleteRows, deleted],
+          [this.#forget, deleted],
+        );
         return deleted;
       }),
     );

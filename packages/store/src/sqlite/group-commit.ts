@@ -4,6 +4,7 @@
  * write is answered after the commit, in the order of asking.
  */
 import { EngineError } from "@engine/contract";
+import { commitDone, committing } from "../failpoints.ts";
 import { type Connection, isDatabaseFailure, unavailable } from "./connection.ts";
 
 /** Runs inside the transaction; `at` is the clock at the commit. Runs again when it is retried. */
@@ -92,7 +93,9 @@ export class GroupCommit {
         settled.push(refuse);
       }
     }
+    if (committing.hasSubscribers) committing.publish({ of: [] });
     connection.commit();
+    if (commitDone.hasSubscribers) commitDone.publish({ of: [] });
     return settled;
   }
 

@@ -1,4 +1,5 @@
 import type Database from "better-sqlite3";
+import { migrated, migrating } from "../failpoints.ts";
 import {
   type AppliedMigration,
   assertKnown,
@@ -33,8 +34,10 @@ export function migrate(db: Database.Database, at: number): void {
       if (had.has(number)) continue;
       db.exec(sql);
       record.run(number, name, checksum, at);
+      if (migrating.hasSubscribers) migrating.publish({ of: [] });
     }
   }).immediate();
+  if (migrated.hasSubscribers) migrated.publish({ of: [] });
 }
 
 export function appliedMigrations(db: Database.Database): readonly AppliedMigration[] {

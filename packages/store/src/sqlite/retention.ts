@@ -27,6 +27,9 @@ export class Retention {
   readonly #deleteSegments: Statement<unknown>;
   readonly #deleteInput: Statement<unknown>;
   readonly #deleteRow: Statement<unknown>;
+  readonly #forget: Statement<unknown>;
+  readonly #forgotten: Statement<{ execution_id: string }>;
+  readonly #confirm: Statement<unknown>;
   readonly #deletedVersions: Statement<DeletedVersion>;
   readonly #modules: Statement<{ module_hash: string | null; last: string }>;
   readonly #retire: Statement<unknown>;
@@ -47,6 +50,13 @@ export class Retention {
         SELECT execution_id, seq FROM segments WHERE execution_id = ? ORDER BY seq DESC LIMIT ?)`);
     this.#deleteInput = connection.prepare("DELETE FROM execution_inputs WHERE execution_id = ?");
     this.#deleteRow = connection.prepare("DELETE FROM executions WHERE execution_id = ?");
+    this.#forget = connection.prepare(
+      "INSERT INTO forgotten_values (execution_id) VALUES (?) ON CONFLICT DO NOTHING",
+    );
+    this.#forgotten = connection.prepare(
+      "SELECT execution_id FROM forgotten_values ORDER BY execution_id LIMIT ?",
+    );
+    this.#confirm = connection.prepare("DELETE FROM forgotten_values WHERE execution_id = ?");
     this.#deletedVersions = connection.prepare(`
       SELECT namespace, name, version, module_hash FROM workflow_versions
       WHERE deleted_at IS NOT NULL AND deleted_at < coalesce(?, deleted_at + 1)
@@ -69,6 +79,17 @@ export class Retention {
       size: LOOKED_AT,
       read: (after) => this.#read(() => this.#look.all(after)),
       delete: (ids) => this.#delete(ids),
+    });
+  }
+
+  async listForgotten(limit: number): Promise<readonly string[]> {
+    const rows = await this.#connection.read(() => this.#forgotten.all(limit));
+    return rows.map(({ execution_id }) => execution_id);
+  }
+
+  confirmForgotten(execution_ids: readonly string[]): Promise<void> {
+    return this.#commits.write(() => {
+      for (const id of execution_ids) this.#confirm.run(id);
     });
   }
 
@@ -106,6 +127,7 @@ export class Retention {
       if (left <= 0) return done;
       this.#deleteInput.run(id);
       this.#deleteRow.run(id);
+      this.#forget.run(id);
       left--;
       if (left <= 0) return done + 1;
     }

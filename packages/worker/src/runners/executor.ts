@@ -8,12 +8,14 @@ import {
   startExecution,
 } from "@engine/sdk/node";
 import { CopyPort } from "./copy-port.ts";
-import { importFailure, loadWorkflows, pickWorkflow } from "./load-workflow.ts";
+import { importFailure, pickWorkflow } from "./load-workflow.ts";
 import type { FromRunner, LogText, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
 
 export interface ExecutorOptions {
   readonly host: Host;
   post(message: FromRunner): void;
+  /** The workflows that a bundle exports. Rejects when its code does not load. */
+  load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
   /** Runs what a copy does, so that what comes of it can be traced to it. */
   traced(copy: TracedCopy, run: () => void): void;
 }
@@ -214,13 +216,11 @@ export class Executor {
     this.#options.post({ kind: "ended", copy, how: "stopped" });
   }
 
-  #load(
-    { hash, path }: StartMessage["module"],
-    first: TracedCopy,
-  ): Promise<readonly AnyWorkflow[]> {
+  #load(module: StartMessage["module"], first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+    const { hash } = module;
     const known = this.#modules.get(hash);
     if (known) return known;
-    const loading = this.#import(path, first);
+    const loading = this.#import(module, first);
     this.#modules.set(hash, loading);
     loading.then(
       (workflows) => this.#workflows.set(hash, workflows),
@@ -230,9 +230,9 @@ export class Executor {
   }
 
   /** A module runs code of its own as it loads. */
-  #import(path: string, first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+  #import(module: StartMessage["module"], first: TracedCopy): Promise<readonly AnyWorkflow[]> {
     const loading = Promise.withResolvers<readonly AnyWorkflow[]>();
-    this.#options.traced(first, () => loading.resolve(loadWorkflows(path)));
+    this.#options.traced(first, () => loading.resolve(this.#options.load(module)));
     return loading.promise;
   }
 

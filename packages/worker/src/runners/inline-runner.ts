@@ -1,9 +1,30 @@
-import { nodeHost } from "@engine/sdk/node";
+import type { AnyWorkflow } from "@engine/sdk";
+import { type Host, nodeHost } from "@engine/sdk/node";
 import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor } from "./executor.ts";
-import type { FromRunner, ToRunner } from "./messages.ts";
+import { loadWorkflows } from "./load-workflow.ts";
+import type { FromRunner, StartMessage, ToRunner } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
+
+export interface InlineRunnerOptions {
+  readonly events: RunnerEvents;
+  /** @param log Goes to the worker's own log. */
+  host(log: Host["log"]): Host;
+  load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
+  release?(): void;
+}
+
+/** One that loads bundles as threads do. */
+export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner {
+  process.setSourceMapsEnabled(true);
+  return new InlineRunner({
+    events,
+    host: (log) => nodeHost({ log }),
+    load: ({ path }) => loadWorkflows(path),
+    release: resolveBundleImports(folder),
+  });
+}
 
 /** Runs bodies on the main thread, for tests and debuggers: nothing isolates them. */
 export class InlineRunner implements Runner {
@@ -13,21 +34,19 @@ export class InlineRunner implements Runner {
   readonly entered = 0;
   readonly #executor: Executor;
   readonly #inbox: Outbox<ToRunner>;
-  readonly #release: () => void;
+  readonly #release: (() => void) | undefined;
 
-  /** @param folder Address of the folder of the bundles, with a slash at its end. */
-  constructor(folder: string, events: RunnerEvents) {
+  constructor({ events, host, load, release }: InlineRunnerOptions) {
     const outbox = new Outbox<FromRunner>((messages) => {
       for (const message of messages) events.message(this, message);
     });
-    const host = nodeHost({
-      log: (level, message, details = {}) => outbox.add({ kind: "log", level, message, details }),
-    });
-    process.setSourceMapsEnabled(true);
-    this.#release = resolveBundleImports(folder);
+    this.#release = release;
     this.#executor = new Executor({
-      host,
+      host: host((level, message, details = {}) =>
+        outbox.add({ kind: "log", level, message, details }),
+      ),
       post: (message) => outbox.add(message),
+      load,
       traced: (_copy, run) => run(),
     });
     this.#inbox = new Outbox((messages) => this.#executor.receive(messages));
@@ -39,7 +58,7 @@ export class InlineRunner implements Runner {
   }
 
   close(): Promise<void> {
-    this.#release();
+    this.#release?.();
     return Promise.resolve();
   }
 }

@@ -8,7 +8,7 @@ import {
   type Runner as RunnerKind,
 } from "@engine/contract";
 import type { Log, SetTimer } from "../world.ts";
-import { InlineRunner } from "./inline-runner.ts";
+import { inlineRunner } from "./inline-runner.ts";
 import type { FromRunner } from "./messages.ts";
 import { ProcessRunner } from "./process-runner.ts";
 import { ProcessRunners } from "./process-runners.ts";
@@ -29,6 +29,8 @@ export interface RunnerPoolOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly events: RunnerPoolEvents;
+  /** Makes runners of the main thread; those of this process when absent. */
+  readonly inline?: ((events: RunnerEvents) => Runner) | undefined;
 }
 
 /** What concerns more than the runner itself. */
@@ -133,7 +135,7 @@ export class RunnerPool {
   }
 
   #startShared(kind: "thread" | "inline"): SharedRunners {
-    const { config, env, log, random, setTimer } = this.#options;
+    const { config, env, log, random, setTimer, inline } = this.#options;
     const folder = this.#address;
     const thread = {
       folder,
@@ -148,7 +150,9 @@ export class RunnerPool {
       log,
       events: this.#events(),
       create: (events) =>
-        isInline ? new InlineRunner(folder, events) : new ThreadRunner(thread, events),
+        isInline
+          ? (inline?.(events) ?? inlineRunner(folder, events))
+          : new ThreadRunner(thread, events),
       isSilent: (runner) => this.#watch.isSilent(runner),
     });
   }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type Host, nodeHost } from "@engine/sdk/node";
 import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor, type TracedCopy } from "./executor.ts";
+import { loadWorkflows } from "./load-workflow.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 
@@ -56,6 +57,7 @@ export function startRunnerProgram({
       mark,
     ),
     post,
+    load: ({ path }) => loadWorkflows(path),
     traced: (copy, run) =>
       trace.run(copy, () => {
         mark();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { databaseUrl, resolveConfig } from "./config.ts";
+import { databaseUrl } from "./config.ts";
+import { resolveConfig } from "./resolve-config.ts";
 
 function problems(sources: Parameters<typeof resolveConfig>[0]) {
   return resolveConfig(sources).problems ?? expect.unreachable("the configuration is good");

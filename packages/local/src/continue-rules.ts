@@ -1,3 +1,4 @@
+/** How a local run goes on with an execution that exists already: pure decisions over its row. */
 import {
   type Change,
   type Claimant,
@@ -12,9 +13,6 @@ import {
   takeOver,
 } from "@engine/contract";
 import { encodeInput } from "./new-local-execution.ts";
-
-/** Whom a local run says it is: `worker` of its WORKFLOW_CLAIMED (EXE-13). */
-export const LOCAL_WORKER = "local";
 
 export interface WorkflowName {
   readonly namespace: string;

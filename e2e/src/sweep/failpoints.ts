@@ -1,0 +1,32 @@
+/** Everything a sweep has to hit, as the packages declare it. */
+import { SERVER_FAILPOINTS } from "@engine/server";
+import { storeFailpoints } from "@engine/store";
+import { WORKER_FAILPOINTS } from "@engine/worker";
+
+export type StoreKind = "sqlite" | "postgres";
+
+/** Around the function of a task; the fixture of the sweep comes by these. */
+const BODY_FAILPOINTS = ["body begins", "body has run"];
+
+/** A checkpoint of one execution, as people may send it by hand: workers send batches. */
+const BY_HAND = "engine:server:answering POST /checkpoint/{id}";
+
+export function failpointsOf(store: StoreKind): readonly string[] {
+  const all = [
+    ...storeFailpoints(store),
+    ...SERVER_FAILPOINTS,
+    ...WORKER_FAILPOINTS,
+    ...BODY_FAILPOINTS,
+  ];
+  return all.filter((name) => name !== BY_HAND);
+}
+
+export function channelsOf(failpoints: readonly string[]): readonly string[] {
+  const names = failpoints.map((name) => name.split(" ", 1)[0] ?? "");
+  return [...new Set(names.filter((name) => name.startsWith("engine:")))];
+}
+
+/** Which process it ends. */
+export function targetOf(failpoint: string): "worker" | "server" {
+  return /^(engine:worker|body)/.test(failpoint) ? "worker" : "server";
+}

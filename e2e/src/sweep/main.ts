@@ -1,0 +1,85 @@
+/** `npm run sweep`: every failpoint, killed there once, and once more during the recovery. */
+import { parseArgs } from "node:util";
+import { startTestPostgres } from "@engine/store/test-postgres";
+import { failpointsOf, type StoreKind } from "./failpoints.ts";
+import { sweep } from "./sweep.ts";
+import type { Swept } from "./swept.ts";
+
+const HELP = `Kills servers and workers at every failpoint and checks what comes of it.
+
+  npm run sweep -- [options]
+
+  --store <kind>    sqlite or postgres; by default both
+  --only <text>     only failpoints whose name holds this text
+  --together <n>    failpoints of one workload (default: 1)
+  --once            leave out the second kills
+  --list            print the failpoints and end
+  --help            print this
+`;
+
+const { values } = parseArgs({
+  options: {
+    store: { type: "string" },
+    only: { type: "string", default: "" },
+    together: { type: "string", default: "1" },
+    once: { type: "boolean", default: false },
+    list: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const stores: readonly StoreKind[] =
+  values.store === undefined ? ["sqlite", "postgres"] : [values.store as StoreKind];
+
+if (values.help) say(HELP);
+else if (stores.some((store) => store !== "sqlite" && store !== "postgres")) {
+  say(`--store is sqlite or postgres, not ${values.store}`);
+  process.exitCode = 2;
+} else if (values.list) for (const store of stores) failpointsOf(store).forEach(say);
+else process.exitCode = (await sweepAll()) ? 0 : 1;
+
+async function sweepAll(): Promise<boolean> {
+  let isRight = true;
+  for (const store of stores) {
+    const postgres = store === "postgres" ? await startTestPostgres() : undefined;
+    try {
+      for (const twice of values.once ? [false] : [false, true]) {
+        const began = performance.now();
+        say(`${store}, ${twice ? "killed again during recovery" : "killed once"}`);
+        const swept = await sweep({
+          store,
+          createDatabase: async () => (await postgres?.createDatabase()) ?? "",
+          only: (failpoint) => failpoint.includes(values.only),
+          together: Number(values.together),
+          twice,
+          say: (line) => say(`  ${seconds(began)} ${line}`),
+        });
+        isRight &&= report(swept, seconds(began));
+      }
+    } finally {
+      await postgres?.stop();
+    }
+  }
+  return isRight;
+}
+
+function report(swept: readonly Swept[], took: string): boolean {
+  const unreached = swept.filter(({ isStruck }) => !isStruck);
+  const wrong = swept.filter(({ violations }) => violations.length > 0);
+  const again = swept.filter(({ isStruckAgain }) => isStruckAgain).length;
+  for (const { failpoint } of unreached) say(`  never reached: ${failpoint}`);
+  for (const violations of new Set(wrong.map((one) => one.violations))) {
+    const at = wrong.filter((one) => one.violations === violations);
+    say(`  at ${at.map(({ failpoint }) => failpoint).join(", ")}:`);
+    for (const violation of violations) say(`    ${violation}`);
+  }
+  say(
+    `  ${swept.length} failpoints in ${took}: ${swept.length - unreached.length} struck, ${again} struck again, ${wrong.length} with violations\n`,
+  );
+  return unreached.length + wrong.length === 0;
+}
+
+function seconds(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s`;
+}

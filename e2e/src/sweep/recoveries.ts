@@ -1,0 +1,34 @@
+/** Where a second kill may follow the first one. */
+
+/** What the successor of a server comes by, and what its workers do about it. */
+const AFTER_SERVER = [
+  "engine:store:migrated",
+  "engine:server:recovered sessions",
+  "engine:server:recovered queue",
+  "engine:server:recovered lead",
+  "engine:server:recovered listening",
+  "engine:store:writing connectSession",
+  "engine:store:written connectSession",
+  "engine:worker:received welcome",
+  "engine:worker:answered",
+  "engine:server:answering-line",
+];
+
+/** What the successor of a worker comes by, and what its server does about it. */
+const AFTER_WORKER = [
+  "engine:worker:registered",
+  "engine:store:written openSession",
+  "engine:store:writing loseSession",
+  "engine:store:written loseSession",
+  "engine:server:decided row alone",
+  "engine:server:committed row alone",
+  "engine:server:assigning recover",
+  "engine:server:assigned recover",
+  "engine:worker:received assign",
+  "engine:worker:beginning start",
+  "body begins",
+  "engine:worker:ran RUNNING",
+];
+
+/** By what was killed first. */
+export const RECOVERIES = { server: AFTER_SERVER, worker: AFTER_WORKER } as const;

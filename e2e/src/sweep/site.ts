@@ -1,0 +1,91 @@
+import { type ExecutionRecord, isTerminal } from "@engine/contract";
+import type { Http } from "../harness/http.ts";
+import { until } from "../harness/until.ts";
+import type { Ledger } from "./ledger.ts";
+import { ask } from "./patient.ts";
+
+const LIMIT_MS = 120_000;
+
+/** Where the strands of one workload work: a server that may die under them at any moment. */
+export class Site {
+  readonly http: Http;
+  readonly ledger: Ledger;
+  /** Where bodies write their lines. */
+  readonly file: string;
+  /** Of this workload alone: what it names begins with it. */
+  readonly prefix: string;
+  #keys = 0;
+
+  constructor(parts: { http: Http; ledger: Ledger; file: string; prefix: string }) {
+    this.http = parts.http;
+    this.ledger = parts.ledger;
+    this.file = parts.file;
+    this.prefix = parts.prefix;
+  }
+
+  /** Starts once, however often that takes, and then asks again under the same key (I1). */
+  async start(workflow: string, value: number, how = "run/async"): Promise<string> {
+    const key = `${this.prefix}-${++this.#keys}`;
+    const path = how === "" ? `/${workflow}` : `/workflows/default/${workflow}/${how}`;
+    return this.startAt(path, { value, key });
+  }
+
+  async startAt(
+    path: string,
+    { value, key }: { readonly value: number; readonly key: string },
+  ): Promise<string> {
+    this.ledger.keys++;
+    const asked = {
+      method: "POST",
+      body: { file: this.file, value },
+      headers: { "idempotency-key": key },
+    } as const;
+    const first = await ask<ExecutionRecord>(this.http, path, asked);
+    const { execution_id } = first.body;
+    if (first.status >= 300 || !execution_id) {
+      throw new Error(`${path} was refused: ${first.status} ${JSON.stringify(first.body)}`);
+    }
+    const again = await ask<ExecutionRecord>(this.http, path, asked);
+    if (again.body.execution_id !== execution_id) {
+      this.ledger.wrong(
+        `${path}: key ${key} gave ${execution_id}, then ${again.body.execution_id}`,
+      );
+    }
+    return execution_id;
+  }
+
+  /** The first record that is so. */
+  async until(
+    execution_id: string,
+    what: string,
+    holds: (record: ExecutionRecord) => boolean,
+  ): Promise<ExecutionRecord> {
+    let found: ExecutionRecord | undefined;
+    const isSo = async () => {
+      const { body } = await ask<ExecutionRecord>(this.http, `/executions/${execution_id}`);
+      found = body;
+      return holds(found);
+    };
+    await until(`${execution_id} ${what}`, isSo, LIMIT_MS).catch((error: Error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(found)}`, { cause: error });
+    });
+    return found as ExecutionRecord;
+  }
+
+  untilWaiting(execution_id: string, kind: string): Promise<ExecutionRecord> {
+    return this.until(execution_id, `waits for a ${kind}`, ({ state, waiting }) => {
+      return isTerminal(state) || waiting.some((wait) => wait.kind === kind);
+    });
+  }
+
+  untilEnded(execution_id: string): Promise<ExecutionRecord> {
+    return this.until(execution_id, "has ended", ({ state }) => isTerminal(state));
+  }
+
+  /** Sends one that counts each time it arrives; who was not answered does not know whether it did. */
+  async signal(execution_id: string, payload: number): Promise<void> {
+    const path = `/executions/${execution_id}/signals/letter`;
+    const { status, tries } = await ask(this.http, path, { method: "POST", body: payload });
+    this.ledger.countSignals(execution_id, { tried: tries, acknowledged: status === 202 ? 1 : 0 });
+  }
+}

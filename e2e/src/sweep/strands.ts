@@ -1,0 +1,207 @@
+/**
+ * The workload of a sweep: small stories that go on side by side and together come by every
+ * failpoint. Each asks until it is answered, and notes what it was promised.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  createUuidV7,
+  type ExecutionRecord,
+  SESSION_HEADER,
+  WORKER_PROTOCOL,
+  type WorkerRegistered,
+} from "@engine/contract";
+import { until } from "../harness/until.ts";
+import { ask } from "./patient.ts";
+import type { Site } from "./site.ts";
+
+type Strand = (site: Site) => Promise<void>;
+
+const uuid = createUuidV7(Date.now, randomUUID);
+const post = { method: "POST" } as const;
+
+/** Runs a few tasks, sleeps, and is given another name. */
+const runs: Strand = async (site) => {
+  const { http, ledger, prefix } = site;
+  const id = await site.startAt("/workflows/steps/run/async", { value: 10, key: `${prefix}-runs` });
+  ledger.expect(id, "COMPLETED", 14);
+  await ask(http, `/executions/${id}/name`, { method: "PUT", body: { name: prefix } });
+  await site.untilEnded(id);
+};
+
+/** Waits for the end in the request itself, with a value too large for the log. */
+const hoards: Strand = async (site) => {
+  const id = await site.start("hoard", 20, "run/sync");
+  site.ledger.expect(id, "COMPLETED", 22);
+  const other = await site.start("hoard", 30, "");
+  site.ledger.expect(other, "COMPLETED", 32);
+  await Promise.all([id, other].map((one) => site.untilEnded(one)));
+};
+
+/** Is paused, and answered in each of the ways. */
+const asks: Strand = async (site) => {
+  const ways = [
+    (id: string) => `/workflows/default/question/resume/${id}`,
+    (id: string) => `/workflows/default/question/resume/${id}/async`,
+    (id: string) => `/question/${id}`,
+  ];
+  await Promise.all(
+    ways.map(async (path) => {
+      const id = await site.start("question", 40);
+      site.ledger.expect(id, "COMPLETED", 47);
+      await site.untilWaiting(id, "pause");
+      // Whoever asks again after a broken connection is told that somebody was faster.
+      await ask(site.http, path(id), { ...post, body: 5 });
+      await site.untilEnded(id);
+    }),
+  );
+};
+
+/** Has a child, is copied halfway, and the copy ends too. */
+const bears: Strand = async (site) => {
+  const { http, ledger } = site;
+  const id = await site.start("parent", 50);
+  ledger.expect(id, "COMPLETED", 55);
+  await site.untilEnded(id);
+  const body = { from_call: "book~1" };
+  const forked = await ask<ExecutionRecord>(http, `/executions/${id}/fork`, { ...post, body });
+  ledger.countUnkeyed(forked);
+  ledger.expect(forked.body.execution_id, "COMPLETED", 55);
+  await site.untilEnded(forked.body.execution_id);
+};
+
+/** Gets one letter while it waits, another while it works, and one that nobody reads. */
+const writes: Strand = async (site) => {
+  const waiting = await site.start("letters", 60);
+  const working = await site.start("correspondence", 70);
+  site.ledger.expect(waiting, "COMPLETED", 71);
+  site.ledger.expect(working, "COMPLETED", 99);
+  watch(site, working);
+  await site.untilWaiting(working, "signal");
+  await site.signal(working, 9);
+  await site.untilWaiting(waiting, "signal");
+  await Promise.all([site.signal(waiting, 9), site.signal(waiting, 9)]);
+  await Promise.all([waiting, working].map((one) => site.untilEnded(one)));
+};
+
+/** While somebody does, its worker reports progress. */
+function watch({ http }: Site, id: string): void {
+  const reading = async () => {
+    for await (const _ of http.follow(id));
+  };
+  // A stream that breaks is no loss: the workload goes on without it.
+  void reading().catch(() => undefined);
+}
+
+/** Is told to stop, with its child; another one by a link. */
+const cancels: Strand = async (site) => {
+  const [told, clicked] = await Promise.all([site.start("guest", 80), site.start("question", 90)]);
+  for (const id of [told, clicked]) site.ledger.expect(id, "CANCELLED");
+  await Promise.all([site.untilWaiting(told, "child"), site.untilWaiting(clicked, "pause")]);
+  await ask(site.http, `/workflows/default/guest/cancel/${told}`, { ...post, body: null });
+  await ask(site.http, `/workflows/default/question/cancel/${clicked}`);
+  await Promise.all([told, clicked].map((one) => site.untilEnded(one)));
+};
+
+const fails: Strand = async (site) => {
+  const id = await site.start("trouble", 100);
+  site.ledger.expect(id, "FAILED");
+  await site.untilEnded(id);
+};
+
+/** A schedule from its first word to its last, with one start by plan and one by hand. */
+const plans: Strand = async ({ http, ledger, file, prefix }) => {
+  const name = `${prefix}-plan`;
+  const input = { file, value: 110 };
+  const path = `/schedules/${name}`;
+  const isMade = async () => {
+    // Refused when its instant had passed before somebody was there to answer.
+    const at = new Date(Date.now() + 100).toISOString();
+    const body = { name, workflow: "steps", spec: { type: "once", at }, input };
+    const { status } = await ask(http, "/schedules", { ...post, body });
+    return status === 201 || status === 409;
+  };
+  await until(`${name} is made`, isMade);
+  const runsOf = async () => {
+    const { body } = await ask<{ items: Run[] }>(http, `${path}/history?limit=100`);
+    return body.items;
+  };
+  await until(`${name} has fired`, async () => (await runsOf()).length > 0, 120_000);
+  const again = new Date(Date.now() + 3_600_000).toISOString();
+  await ask(http, path, { method: "PUT", body: { spec: { type: "once", at: again } } });
+  await ask(http, `${path}/pause`, post);
+  await ask(http, `${path}/resume`, post);
+  ledger.countUnkeyed(await ask(http, `${path}/trigger`, post));
+  const runs = await runsOf();
+  const planned = runs.filter(({ scheduled_for }) => scheduled_for !== null);
+  if (planned.length !== 1) ledger.wrong(`${name} fired ${planned.length} times for one instant`);
+  ledger.planned += planned.length;
+  for (const { execution_id } of runs) ledger.expect(execution_id, "COMPLETED", 114);
+  await ask(http, path, { method: "DELETE" });
+};
+
+interface Run {
+  readonly execution_id: string;
+  readonly scheduled_for: string | null;
+}
+
+/** A workflow that comes, is run, is taken away again, and comes back. */
+const publishes: Strand = async (site) => {
+  const { http, ledger, prefix } = site;
+  const name = prefix.replaceAll("-", "_");
+  const source = `import { workflow } from "@engine/sdk";\nexport const it = workflow({ name: "${name}" }, async () => 1);\n`;
+  const path = `/workflows/default/${name}`;
+  for (let count = 0; count < 2; count++) {
+    const { status } = await ask(http, "/workflows", { ...post, body: { source } });
+    if (status >= 300) ledger.wrong(`${name} was not registered: ${status}`);
+    const id = await site.start(name, 120);
+    ledger.expect(id, "COMPLETED", 1);
+    await ask(http, path, { method: "DELETE" });
+    const { status: left } = await ask(http, path);
+    if (left !== 404) ledger.wrong(`${name} is there although it was deleted: ${left}`);
+  }
+};
+
+/** A worker that registers, leaves and is forgotten; another one is given a rest. */
+const staffs: Strand = async ({ http, prefix }) => {
+  const name = `${prefix}-ghost`;
+  const registration = {
+    name,
+    instance_id: uuid(),
+    protocol: WORKER_PROTOCOL,
+    engine_version: "0.1.0",
+    host: "sweep",
+    pid: 1,
+    runtime: { os: "linux", arch: "x64", node: process.version },
+  };
+  const { body } = await ask<WorkerRegistered>(http, "/workers/register", {
+    ...post,
+    body: registration,
+  });
+  const headers = { [SESSION_HEADER]: body.session };
+  const nothing = { items: [] };
+  await ask(http, `/workers/${name}/checkpoints`, { ...post, headers, body: nothing });
+  await ask(http, `/workers/${name}/disconnect`, { ...post, headers });
+  await ask(http, `/admin/workers/${name}`, { method: "DELETE" });
+  await ask(http, "/admin/workers/asker/pause", post);
+  await ask(http, "/admin/workers/asker/resume", post);
+};
+
+const STRANDS: readonly Strand[] = [
+  runs,
+  hoards,
+  asks,
+  bears,
+  writes,
+  cancels,
+  fails,
+  plans,
+  publishes,
+  staffs,
+];
+
+/** Settles when every story has come to its end; rejects with those that could not. */
+export async function runWorkload(site: Site): Promise<void> {
+  const settled = await Promise.allSettled(STRANDS.map((strand) => strand(site)));
+  const broken = settled.filter((one) => one.status === "rejected").map(({ reason }) => reason);
+  if (broken.length > 0) throw new AggregateError(broken, broken.map(String).join("\n"));
+}

@@ -1,0 +1,22 @@
+import { Reported, UsageError } from "./cli-error.ts";
+import type { CliIo } from "./cli-io.ts";
+
+interface Loss {
+  /** What the command takes away, as a sentence. */
+  readonly what: string;
+  /** What stays all the same, as a sentence. */
+  readonly kept?: string;
+  readonly question: string;
+}
+
+/** Asks before something is lost, and leaves the command unless the answer is yes. */
+export async function confirmLoss(io: CliIo, { what, kept, question }: Loss): Promise<void> {
+  const text = kept === undefined ? what : `${what}\n${kept}`;
+  const confirmed = await io.confirm(`${text}\n${question}`);
+  if (confirmed === undefined) {
+    throw new UsageError(`${what} Add --yes to do so: there is no terminal to ask on`);
+  }
+  if (confirmed) return;
+  io.err.write("Nothing was deleted.\n");
+  throw new Reported();
+}

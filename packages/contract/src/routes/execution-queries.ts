@@ -1,0 +1,120 @@
+/** What may be asked of executions: the queries and headers that their routes share. */
+import * as z from "zod";
+import { Name } from "../catalog.ts";
+import { State } from "../execution.ts";
+import { paging, QueryFlag, repeated } from "../list.ts";
+import { parseUtcInstant } from "../time.ts";
+
+/** An input may be as large as the largest value (`executions.max_value_bytes`). */
+export const RUN_BODY_LIMIT = 16 * 1024 * 1024;
+
+/** How a run or resume is answered: wait for the end, return at once, or stream (EXE-81). */
+export const RunMode = z.enum(["sync", "async", "stream"]);
+export type RunMode = z.infer<typeof RunMode>;
+
+export const Waiting = {
+  detailed: QueryFlag.optional().describe("adds the log"),
+  timeout: z.coerce
+    .number()
+    .positive()
+    .optional()
+    .describe("seconds until `sync` answers as it is then, and `stream` ends"),
+};
+export const EachEvent = z
+  .enum(["all"])
+  .optional()
+  .describe("`all`: in a stream, each event of the log is a frame too, before that of its state");
+const Version = z.coerce.number().int().positive().optional();
+export const RunVersion = Version.describe("the version to run; the latest unless given");
+export const PauseName = z
+  .string()
+  .optional()
+  .describe("name or `task_call_id` of the pause, when several are open");
+/** A label for people. */
+export const Label = z.string().trim().min(1).max(200);
+const CancelOnDisconnect = QueryFlag.optional().describe(
+  "`true`: the execution is cancelled when the caller leaves before the answer",
+);
+const Instant = z.string().transform((text, context) => {
+  const at = parseUtcInstant(text);
+  if (Number.isFinite(at)) return at;
+  context.addIssue({ code: "custom", message: "must be an instant such as 2026-11-20T09:00:00Z" });
+  return z.NEVER;
+});
+export const RunQuery = z.strictObject({
+  ...Waiting,
+  events: EachEvent,
+  cancel_on_disconnect: CancelOnDisconnect,
+  version: RunVersion,
+  name: Label.optional().describe("a label for people, shown in lists"),
+  priority: z.coerce
+    .number()
+    .int()
+    .min(-10)
+    .max(10)
+    .optional()
+    .describe("from -10 to 10: a lower one waits as long as a higher one can start"),
+  start_at: Instant.optional().describe("no worker gets it before this instant"),
+  park_ttl: z.coerce
+    .number()
+    .min(0)
+    .optional()
+    .describe("seconds it may wait for a worker before it fails; 0 = for ever"),
+});
+export const RunHeaders = z.object({
+  "idempotency-key": z
+    .string()
+    .optional()
+    .describe("of two starts with the same key one creates, the other is answered for it"),
+  "x-engine-preferred-worker": Name.optional().describe("the worker that is asked first"),
+  "x-engine-require-worker": Name.optional().describe("the only worker that may run it"),
+});
+export const FollowHeaders = z.object({
+  /** What a browser's EventSource sends by itself (EXE-93). */
+  "last-event-id": z.coerce
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      "`id` of the last frame that was read: `stream` goes on behind it; 0 = from the beginning. With `events=all` the state that this event made is told again, since both frames have this id",
+    ),
+});
+export const ResumeQuery = z.strictObject({
+  ...Waiting,
+  events: EachEvent,
+  cancel_on_disconnect: CancelOnDisconnect,
+  pause: PauseName,
+});
+const states = repeated(z.preprocess((text) => String(text).toUpperCase(), State));
+export const ExecutionFilter = {
+  state: states.describe("only in this state, in any case; may be repeated"),
+  version: Version.describe("only of this version"),
+  name: z.string().optional().describe("only with a label that begins like this, in any case"),
+  parent_id: z.string().min(1).optional().describe("only children of this execution"),
+  root: QueryFlag.optional().describe("`true`: only executions that are nobody's child"),
+  schedule: z.string().min(1).optional().describe("only those that this schedule started"),
+  created_after: Instant.optional().describe("only those created after this instant"),
+  created_before: Instant.optional().describe("only those created before this instant"),
+  finished_after: Instant.optional().describe("only those that ended after this instant"),
+  finished_before: Instant.optional().describe("only those that ended before this instant"),
+  order: z
+    .enum(["created_desc", "created_asc"])
+    .default("created_desc")
+    .describe("newest or oldest first"),
+  before: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("the page behind this execution, the last one of the page before"),
+  ...paging(200, 50),
+};
+export const EventPageQuery = {
+  after: z.coerce.number().int().min(0).optional().describe("only events behind this `seq`"),
+  before: z.coerce.number().int().min(1).optional().describe("only events before this `seq`"),
+};
+export const CancelQuery = z.strictObject({
+  mode: z.enum(["async", "sync"]).default("async").describe("`sync` waits until it has ended"),
+  detailed: Waiting.detailed,
+  timeout: Waiting.timeout.describe("seconds until `sync` answers as it is then"),
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { pause, task, workflow } from "../index.ts";
+import { until } from "./run-in-memory.ts";
+import { Scene } from "./scene.ts";
+
+const never = task({ name: "never" }, () => new Promise<string>(() => {}));
+
+test("I8 EXE-28 code that ends without a call that had begun has diverged, and does not succeed", async () => {
+  let isNew = false;
+  const wf = workflow({ name: "w" }, async () => (isNew ? "done" : never()));
+  const scene = new Scene([wf]);
+  await scene.start();
+  await until(() => scene.types().includes("TASK_STARTED"));
+  isNew = true;
+  await scene.crash();
+  expect(scene.row()).toMatchObject({
+    state: "FAILED",
+    output: null,
+    failure: {
+      type: "NondeterminismError",
+      details: { position: 0, expected: { task_call_id: "never~1" }, found: null },
+    },
+  });
+});
+
+test("I8 EXE-28 a divergence ends the log: nobody runs the execution again, and nothing makes the log grow", async () => {
+  let bodies = 0;
+  let isNew = false;
+  const wf = workflow({ name: "w" }, async () => {
+    bodies++;
+    await pause(isNew ? "after" : "before");
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  isNew = true;
+  scene.engine.resume("e1", null);
+  await scene.settle();
+  expect(scene.types().slice(-2)).toEqual(["WORKFLOW_RESUMED", "WORKFLOW_FAILED"]);
+  const { head, wake_at } = scene.row();
+  expect(wake_at).toBeNull();
+  await scene.advance(86_400_000);
+  await scene.crash();
+  expect(scene.row()).toMatchObject({ state: "FAILED", head });
+  expect(() => scene.engine.resume("e1", null)).toThrow(/is FAILED and cannot be resumed/);
+  expect(scene.log()).toHaveLength(head);
+  expect(bodies).toBe(2);
+});

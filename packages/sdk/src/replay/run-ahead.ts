@@ -1,0 +1,30 @@
+/**
+ * Code may have the outcome of a call before it is durable (decision 0018): what it says next then
+ * shares the commit, and a step costs one way to the server instead of two. Nothing that the outside
+ * could notice happens before that, since functions of tasks wait until the log has caught up.
+ */
+import type { Event } from "@engine/contract";
+import type { Call } from "./call.ts";
+import type { RunOptions } from "./port.ts";
+
+/**
+ * Whether code may run ahead with an outcome. If the server has written something meanwhile, that
+ * comes first in the log, and the code has gone a way that no replay would go: it is run again from
+ * the log. So only while no other call is open, for its function would be lost with the code.
+ */
+export function mayRunAhead(
+  { runsAhead = true, info, limits }: RunOptions,
+  { call, value, open }: { call: Call; value: string; open: ReadonlySet<Call> },
+): boolean {
+  if (!runsAhead || info.transient) return false;
+  // A large value stands elsewhere, and the log would not read as it does here.
+  if (value.length > limits.inline_value_bytes) return false;
+  return open.size === 1 && open.has(call);
+}
+
+/** The log that goes on from where code has run ahead of another one. */
+export interface Overtaken {
+  readonly history: readonly Event[];
+  /** What the server has written behind it. */
+  readonly pushed: readonly { base_seq: number; events: readonly Event[] }[];
+}

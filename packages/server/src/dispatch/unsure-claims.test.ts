@@ -1,0 +1,54 @@
+import { EngineError } from "@engine/contract";
+import { openSqliteStore, type Store } from "@engine/store";
+import { expect, test } from "vitest";
+import { ManualTime, settled } from "../testing/manual-time.ts";
+import { hello, TestEngine } from "../testing/start-engine.ts";
+
+test("I17 what was claimed without the server knowing, as the answer of the store was lost, goes to a worker all the same", async () => {
+  const { store, time, loseNext } = await forgetfulStore();
+  await using t = await TestEngine.start({}, { shared: { store, time } });
+  const { execution_id } = await t.run("waits");
+  loseNext("changeExecution");
+  const worker = await t.worker("w");
+  await settled();
+  await time.advance(20_000);
+  expect(await worker.next("assign")).toMatchObject({ execution_id, generation: 2 });
+});
+
+test("I17 so does what was created and claimed in one commit whose answer was lost", async () => {
+  const { store, time, loseNext } = await forgetfulStore();
+  await using t = await TestEngine.start({}, { shared: { store, time } });
+  const worker = await t.worker("w");
+  loseNext("createExecution");
+  const start = t.engine.executions.start({ ...hello(), idempotency_key: "once" });
+  await expect(start).rejects.toThrow(EngineError);
+  const { row } = await t.engine.executions.start({ ...hello(), idempotency_key: "once" });
+  await time.advance(20_000);
+  expect(await worker.next("assign")).toMatchObject({ execution_id: row.execution_id });
+});
+
+/** One whose answers to writes that were committed can get lost. */
+async function forgetfulStore(): Promise<{
+  store: Store;
+  time: ManualTime;
+  loseNext: (method: string) => void;
+}> {
+  const time = new ManualTime();
+  const { clock } = time;
+  const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
+  let lost: string | undefined;
+  const forgetful = new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return async (...args: unknown[]) => {
+        const isLost = lost === name;
+        if (isLost) lost = undefined;
+        const answer: unknown = await member.apply(target, args);
+        if (isLost) throw new EngineError("unavailable", "the database is away");
+        return answer;
+      };
+    },
+  });
+  return { store: forgetful, time, loseNext: (method) => void (lost = method) };
+}

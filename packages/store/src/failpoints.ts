@@ -1,0 +1,75 @@
+/**
+ * Moments at which a crash of the server leaves something else in its database, each a channel of
+ * `node:diagnostics_channel`; see the failpoints of the server.
+ */
+import { type Channel, channel } from "node:diagnostics_channel";
+import type { Store } from "./store.ts";
+
+/** All statements of a commit have run, or are about to be sent together with their COMMIT. */
+export const committing: Channel = channel("engine:store:committing");
+/** PostgreSQL: the COMMIT has been sent, and nothing is known of its answer. */
+export const commitSent: Channel = channel("engine:store:commit-sent");
+/** The database has confirmed; whoever asked for it does not know. */
+export const commitDone: Channel = channel("engine:store:commit-done");
+/** One migration has run inside the transaction of all of them. */
+export const migrating: Channel = channel("engine:store:migrating");
+export const migrated: Channel = channel("engine:store:migrated");
+/** A write other than that of executions is asked for. */
+const writing: Channel = channel("engine:store:writing");
+/** It is durable. */
+const written: Channel = channel("engine:store:written");
+
+const WRITES = [
+  "registerVersions",
+  "deleteVersions",
+  "openSession",
+  "connectSession",
+  "disconnectSession",
+  "loseSession",
+  "endSession",
+  "noteBeats",
+  "setDesiredState",
+  "deleteWorker",
+  "deleteUnusedWorkers",
+  "deleteFinished",
+  "confirmForgotten",
+  "deleteEndedSessions",
+  "deleteUnusedVersions",
+  "keepCached",
+  "deleteExpiredCache",
+  "createSchedule",
+  "changeSchedule",
+  "deleteSchedule",
+] as const satisfies (keyof Store)[];
+
+/** Those of a store that several servers share. */
+const SHARED_WRITES = ["noteReplica", "announce", "lead"] as const satisfies (keyof Store)[];
+
+/** Every failpoint of a store, each as its channel followed by what it is of. */
+export function storeFailpoints(kind: Store["kind"]): readonly string[] {
+  const isShared = kind === "postgres";
+  const places = [committing, commitDone, migrating, migrated, ...(isShared ? [commitSent] : [])];
+  return [
+    ...places.map(({ name }) => String(name)),
+    ...[...WRITES, ...(isShared ? SHARED_WRITES : [])].flatMap((of) => [
+      `${String(writing.name)} ${of}`,
+      `${String(written.name)} ${of}`,
+    ]),
+  ];
+}
+
+/** Has the writes of a store published, but for those of executions: they are too many for it. */
+export function publishWrites(store: Store): Store {
+  for (const name of [...WRITES, ...SHARED_WRITES]) {
+    const write = store[name] as ((...args: unknown[]) => Promise<unknown>) | undefined;
+    if (!write) continue;
+    const published = async (...args: unknown[]) => {
+      if (writing.hasSubscribers) writing.publish({ of: [name] });
+      const result = await write.apply(store, args);
+      if (written.hasSubscribers) written.publish({ of: [name] });
+      return result;
+    };
+    Object.defineProperty(store, name, { value: published });
+  }
+  return store;
+}

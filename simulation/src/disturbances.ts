@@ -1,0 +1,133 @@
+import type { Clients } from "./clients.ts";
+import type { ActivitySet, Fault } from "./evidence.ts";
+import type { Network } from "./network.ts";
+import type { Disturbance } from "./plan.ts";
+import type { Servers } from "./servers.ts";
+import type { Workers } from "./workers.ts";
+import type { World } from "./world.ts";
+
+interface Parts {
+  readonly world: World;
+  readonly network: Network;
+  readonly servers: Servers;
+  readonly workers: Workers;
+  readonly clients: Clients;
+  readonly note: (fault: Fault) => void;
+  readonly activity: (set: ActivitySet) => void;
+  readonly isRough: () => boolean;
+}
+
+/** Does to processes what the plan says, and undoes all of it. */
+export class Disturbances {
+  readonly #parts: Parts;
+  readonly #paused = new Set<string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  begin({ kind, target, ms, drawn }: Disturbance): void {
+    const { world, servers, workers, network, note, isRough } = this.#parts;
+    if (!isRough()) return;
+    const [server, worker] = [target % servers.count, target % workers.count];
+    const names = { worker: workers.nameOf(worker), server: `s${server + 1}` };
+    const noted = (fault: Fault["kind"], of: "worker" | "server" | null, until: number | null) =>
+      note({
+        kind: fault,
+        at: world.now,
+        until,
+        worker: of === "worker" ? names.worker : null,
+        server: of === "server" ? names.server : null,
+      });
+    // Another life begins soon, as whatever supervises processes would see to.
+    const soon = Math.min(ms, 10_000);
+    const until = world.now + ms;
+    switch (kind) {
+      case "kill_worker":
+        noted("kill_worker", "worker", world.now + soon);
+        workers.kill(worker);
+        world.after(soon, () => workers.start(worker));
+        break;
+      case "kill_server":
+        noted("kill_server", "server", world.now + soon);
+        servers.kill(server);
+        world.after(soon, () => servers.start(server));
+        break;
+      case "stall_worker":
+        noted("stall_worker", "worker", until);
+        workers.stall(worker, ms);
+        break;
+      case "stall_server":
+        noted("stall_server", "server", until);
+        servers.stall(server, ms);
+        break;
+      case "drain_worker":
+        noted("drain_worker", "worker", null);
+        void workers.drain(worker).then(() => world.after(soon, () => workers.start(worker)));
+        break;
+      case "stop_server":
+        noted("kill_server", "server", null);
+        void servers.stop(server).then(() => world.after(soon, () => servers.start(server)));
+        break;
+      case "partition": {
+        noted("partition", "worker", until);
+        const [a, b] = [names.worker, names.server];
+        // One way, the other way, or both.
+        if (drawn < 0.7) network.block(a, b, ms);
+        if (drawn > 0.4) network.block(b, a, ms);
+        world.trace.say("network", () => `parts ${a} and ${b} for ${ms} ms${drawn < 0.4 || drawn >= 0.7 ? ", one way" : ""}`);
+        break;
+      }
+      case "clock_jump":
+        noted("clock_jump", drawn < 0.5 ? "worker" : "server", null);
+        this.#jump(drawn < 0.5 ? workers.life(worker)?.process : servers.process(server), {
+          ms: Math.round((drawn - 0.5) * 4 * Math.min(ms, 20_000)),
+        });
+        break;
+      case "pause_worker":
+        void this.#pause(names.worker, ms);
+        break;
+    }
+  }
+
+  /** Everything runs again, and every clock is right. */
+  async heal(): Promise<void> {
+    const { world, servers, workers, network } = this.#parts;
+    world.trace.say("world", () => "heals: nothing is broken any more");
+    network.heal();
+    for (let at = 0; at < servers.count; at++) {
+      const process = servers.process(at);
+      process?.goOn();
+      if (process) process.skew = 0;
+      servers.start(at);
+    }
+    for (let at = 0; at < workers.count; at++) {
+      const process = workers.life(at)?.process;
+      process?.goOn();
+      if (process) process.skew = 0;
+      workers.start(at);
+    }
+    for (const name of this.#paused) await this.#set(name, "active");
+  }
+
+  async #pause(name: string, ms: number): Promise<void> {
+    this.#paused.add(name);
+    await this.#set(name, "paused");
+    this.#parts.world.after(ms, () => void this.#set(name, "active"));
+  }
+
+  async #set(worker: string, desired: "active" | "paused"): Promise<void> {
+    const { clients, world, activity } = this.#parts;
+    const asked_at = world.now;
+    const isDone = await clients.operate(`make worker ${worker} ${desired}`, ({ fleet }) =>
+      desired === "paused" ? fleet.pause(worker) : fleet.resume(worker),
+    );
+    activity({ asked_at, at: isDone ? world.now : null, worker, desired });
+  }
+
+  #jump(process: { name: string; skew: number } | undefined, { ms }: { ms: number }): void {
+    if (!process) return;
+    process.skew += ms;
+    this.#parts.world.trace.say(process.name, () => `has its clock set by ${ms} ms`);
+  }
+}

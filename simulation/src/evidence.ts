@@ -1,0 +1,240 @@
+/**
+ * What one simulated run leaves for those who judge it: everything a user, a worker, the store or a
+ * reader saw, in the order in which it happened. The harness writes it, the invariants only read.
+ *
+ * Two kinds of time stand in it. An `at` is true virtual time, the same for everybody; a `clock` is
+ * what the clock of that process said then, which may be wrong. All are milliseconds since 1970.
+ */
+import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
+import type { SessionRow } from "@engine/store";
+
+export interface Evidence {
+  readonly seed: number;
+  readonly began_at: number;
+  /** From when on everything was up and nothing was broken any more. */
+  readonly calm_at: number;
+  readonly ended_at: number;
+  /** Why the run was given up before everything was at rest; null: it came to rest. */
+  readonly stuck: string | null;
+  readonly servers: number;
+
+  /** Every request of a client, in the order in which they were made. */
+  readonly requests: readonly ClientRequest[];
+  readonly streams: readonly StreamSeen[];
+  /** Every execution that the store holds at the end. */
+  readonly executions: readonly ExecutionAtRest[];
+  /** Texts of values kept outside the logs, by the `reference_id` of their references. */
+  readonly stored: Readonly<Record<string, string>>;
+  /** Ids of executions that nobody was meant to answer: they may wait at rest. */
+  readonly abandoned: readonly string[];
+  /** What every store port was told to be durable, in the order in which it settled. */
+  readonly commits: readonly Commit[];
+  readonly writes: readonly WorkerWrite[];
+  readonly bodies: readonly BodyEntry[];
+  readonly values: readonly ValueSeen[];
+  readonly faults: readonly Fault[];
+  /** Every session that was ever opened, as the store holds it at rest. */
+  readonly sessions: readonly SessionRow[];
+  readonly activities: readonly ActivitySet[];
+  /** Schedules at rest. */
+  readonly schedules: readonly ScheduleRow[];
+  /** What retention deleted. */
+  readonly deletions: readonly Deletion[];
+  /**
+   * Numbers that have to be zero when nothing runs, by a name that says where: loads of sessions,
+   * reservations, claims in flight, copies of workers, held starts, open waiters.
+   */
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+/** One request and what came back; a client that repeats itself makes several. */
+export interface ClientRequest {
+  readonly client: string;
+  readonly asked: Asked;
+  readonly asked_at: number;
+  /** How often it reached a server: the network may lose it, or hand it over twice. */
+  readonly deliveries: number;
+  /** When the answer reached the client; null: it never did. */
+  readonly answered_at: number | null;
+  readonly answer: Answered;
+}
+
+export type Asked =
+  | {
+      readonly kind: "start";
+      readonly workflow: string;
+      readonly input: Json;
+      readonly key: string | null;
+      /** Asked for with `X-Engine-Require-Worker`. */
+      readonly required_worker: string | null;
+      readonly mode: "async" | "sync";
+    }
+  /** `input` is a value that no other resume of the run has, or null. */
+  | {
+      readonly kind: "resume";
+      readonly execution_id: string;
+      readonly pause: string;
+      readonly input: Json;
+    }
+  /** `payload` is a value that no other signal of the run has, or null. */
+  | {
+      readonly kind: "signal";
+      readonly execution_id: string;
+      readonly name: string;
+      readonly payload: Json;
+    }
+  | { readonly kind: "cancel"; readonly execution_id: string; readonly mode: "async" | "sync" }
+  | { readonly kind: "get" | "wait"; readonly execution_id: string }
+  | { readonly kind: "events"; readonly execution_id: string; readonly after: number }
+  | { readonly kind: "fork"; readonly execution_id: string };
+
+export type Answered =
+  /** It was done. `state`, `output` and `failure` as the record of the answer has them, in plain JSON. */
+  | {
+      readonly kind: "done";
+      readonly status: number;
+      readonly execution_id: string;
+      readonly state: string | null;
+      readonly output?: Json;
+      readonly failure?: Json;
+      /** Of `events`: the numbers of the events in the page. */
+      readonly seqs?: readonly number[];
+    }
+  /** The engine said no, with the code of an EngineError. */
+  | { readonly kind: "refused"; readonly status: number; readonly code: string }
+  /** No answer, or one of a broken connection or a server that could not tell. */
+  | { readonly kind: "unknown" };
+
+/** One connection of a stream's reader; who connects again has several. */
+export interface StreamSeen {
+  readonly reader: string;
+  readonly execution_id: string;
+  /** `Last-Event-ID` it was opened with; null: it began with the state of the moment. */
+  readonly after: number | null;
+  readonly events: "all" | null;
+  readonly frames: readonly FrameSeen[];
+  /** `server`: the server ended it; `cut`: a fault, or the end of the run; `left`: the reader did. */
+  readonly closed: "server" | "cut" | "left";
+}
+
+export interface FrameSeen {
+  readonly at: number;
+  readonly event: string;
+  readonly id: number | null;
+  readonly data: Json;
+}
+
+export interface ExecutionAtRest {
+  readonly row: ExecutionRow;
+  readonly log: readonly { readonly event: Event; readonly recorded_at: number }[];
+}
+
+/**
+ * A change of one execution that is durable. The effects of a commit on others follow it as commits
+ * of their own with the same `transaction`. Also what a server never heard of, because its answer was
+ * lost, is here.
+ */
+export interface Commit {
+  readonly at: number;
+  readonly asked_at: number;
+  /** By the clock of the server that asked, when it asked. */
+  readonly clock: number;
+  readonly server: string;
+  readonly transaction: number;
+  readonly execution_id: string;
+  readonly row: ExecutionRow;
+  /** Empty where only the row changed. */
+  readonly events: readonly Event[];
+}
+
+/** A worker's write as a server answered it, whether or not the answer arrived. */
+export type WorkerWrite = {
+  readonly at: number;
+  readonly session: string;
+  readonly execution_id: string;
+  readonly generation: number;
+  readonly accepted: boolean;
+} & (
+  | { readonly kind: "checkpoint"; readonly base_seq: number; readonly count: number }
+  | { readonly kind: "release" | "progress" }
+);
+
+/** A function of a task that was entered. */
+export interface BodyEntry {
+  readonly part: "run" | "rollback" | "fallback";
+  readonly execution_id: string;
+  readonly task_call_id: string;
+  readonly task: string;
+  /** Place of the call in its program. */
+  readonly path: string;
+  readonly attempt: number;
+  /** Version of the workflow whose code it was. */
+  readonly version: number;
+  readonly generation: number;
+  readonly worker: string;
+  /** One life of the worker: a name of its own for each start of its process. */
+  readonly process: string;
+  readonly at: number;
+  readonly clock: number;
+  /** Null: it never came to its end, as its process was killed. */
+  readonly end: BodyEnd | null;
+}
+
+export interface BodyEnd {
+  readonly at: number;
+  readonly how: "returned" | "threw" | "aborted";
+  /** What it returned, encoded, or the message of what it threw. */
+  readonly value: Json;
+}
+
+/** A value that code of a workflow got from a call, or returned (`path` is `output` then). */
+export interface ValueSeen {
+  readonly execution_id: string;
+  readonly path: string;
+  readonly kind: "task" | "pause" | "signal" | "child" | "recorded" | "output";
+  readonly generation: number;
+  readonly process: string;
+  readonly at: number;
+  /** Encoded as the log encodes values: equal texts are equal values. */
+  readonly value: Json;
+}
+
+/** What was broken on purpose. */
+export interface Fault {
+  readonly kind:
+    | "kill_worker"
+    | "kill_server"
+    | "stall_worker"
+    | "stall_server"
+    | "drain_worker"
+    | "partition"
+    | "cut"
+    | "drop"
+    | "duplicate"
+    | "delay"
+    | "clock_jump"
+    | "store_error"
+    | "store_unknown";
+  readonly at: number;
+  /** When it was over; null: it has no length, or lasted to the end. */
+  readonly until: number | null;
+  /** Null: it concerned everybody. */
+  readonly worker: string | null;
+  readonly server: string | null;
+}
+
+/** What an operator asked of a worker's name; one that was never answered may have been done too. */
+export interface ActivitySet {
+  readonly asked_at: number;
+  /** When it was acknowledged; null: never. */
+  readonly at: number | null;
+  readonly worker: string;
+  readonly desired: WorkerActivity;
+}
+
+export interface Deletion {
+  readonly at: number;
+  readonly execution_id: string;
+  /** Executions that ended before it could be deleted. */
+  readonly before: number;
+}

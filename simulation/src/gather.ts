@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import type { SessionRow, Store } from "@engine/store";
+import type { Clients } from "./clients.ts";
+import type { ActivitySet, Evidence, ExecutionAtRest, Fault, WorkerWrite } from "./evidence.ts";
+import type { MemoryValues } from "./memory-values.ts";
+import type { ProgramRecorder } from "./programs/program-recorder.ts";
+import type { Readers } from "./readers.ts";
+import type { CommitRecord } from "./store/commit-record.ts";
+import type { Workers } from "./workers.ts";
+import type { WriteRecord } from "./write-record.ts";
+
+const PAGE = 500;
+
+interface Parts {
+  readonly base: Pick<
+    Evidence,
+    "seed" | "began_at" | "calm_at" | "ended_at" | "stuck" | "servers"
+  >;
+  readonly store: Store;
+  readonly values: MemoryValues;
+  readonly record: CommitRecord;
+  readonly writes: WriteRecord;
+  readonly recorder: ProgramRecorder;
+  readonly clients: Clients;
+  readonly readers: Readers;
+  readonly workers: Workers;
+  readonly faults: readonly Fault[];
+  readonly activities: readonly ActivitySet[];
+}
+
+/** Reads what the run has left, past every fault. */
+export async function gather(parts: Parts): Promise<Evidence> {
+  const { base, store, values, record, recorder, clients, readers, faults, activities } = parts;
+  const sessions = await sessionsOf(parts);
+  return {
+    ...base,
+    requests: clients.requests,
+    streams: readers.streams,
+    executions: await executionsOf(store),
+    stored: Object.fromEntries(values.texts),
+    abandoned: [],
+    commits: record.commits,
+    writes: namedBySession(parts.writes.writes, record.sessions),
+    bodies: recorder.bodies,
+    values: recorder.values,
+    faults,
+    sessions,
+    activities,
+    schedules: (await store.listSchedules({ limit: PAGE, offset: 0 })).items,
+    deletions: record.deletions,
+    counters: await countersOf(parts),
+  };
+}
+
+async function executionsOf(store: Store): Promise<ExecutionAtRest[]> {
+  const found: ExecutionAtRest[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const { items } = await store.listExecutions({ order: "created_asc", limit: PAGE, offset });
+    for (const { execution_id } of items) {
+      const row = await store.findExecution(execution_id);
+      if (row) found.push({ row, log: await store.readLog(execution_id) });
+    }
+    if (items.length < PAGE) return found;
+  }
+}
+
+async function sessionsOf({ record, store }: Parts): Promise<SessionRow[]> {
+  const ids = [...new Set(record.sessions.values())];
+  const rows = await Promise.all(ids.map((id) => store.findSessionById(id)));
+  return rows.filter((row) => row !== undefined);
+}
+
+/** Workers write under a secret; the evidence names the session. */
+function namedBySession(
+  writes: readonly WorkerWrite[],
+  sessions: ReadonlyMap<string, string>,
+): WorkerWrite[] {
+  const names = new Map<string, string>();
+  const nameOf = (secret: string) => {
+    const known = names.get(secret);
+    if (known !== undefined) return known;
+    const hash = createHash("sha256").update(secret).digest("hex");
+    const name = sessions.get(hash) ?? secret;
+    names.set(secret, name);
+    return name;
+  };
+  return writes.map((write) => ({ ...write, session: nameOf(write.session) }));
+}
+
+async function countersOf({ store, workers }: Parts): Promise<Record<string, number>> {
+  const counters: Record<string, number> = {};
+  for (const { name, load } of await store.listWorkers()) counters[`load of ${name}`] = load;
+  for (const { process, worker } of workers.lives) {
+    counters[`copies at ${process.name}`] = worker?.status().running ?? 0;
+  }
+  return counters;
+}

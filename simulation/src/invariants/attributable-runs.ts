@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from "node:util";
+import type { BodyEntry, Evidence, ExecutionAtRest } from "../evidence.ts";
+import { INNER_TASK, STEP_TASKS, type StepTask } from "../programs/program.ts";
+import { callsOf, copiedUpTo, type RecordedCall, storedForm } from "./recorded-calls.ts";
+import type { Violation } from "./violation.ts";
+
+/**
+ * How long something broken may show later: a worker that went silent is given up after its lease,
+ * one that was cut off learns of it when it comes back.
+ */
+const AFTERMATH_MS = 120_000;
+
+/**
+ * I5: what is recorded did run; a function runs once per attempt, and once more only where something
+ * was broken between the two.
+ */
+export function attributableRuns(evidence: Evidence): readonly Violation[] {
+  const entries = Map.groupBy(evidence.bodies, ({ execution_id }) => execution_id);
+  return evidence.executions.flatMap((execution) => {
+    const { execution_id } = execution.row;
+    const own = entries.get(execution_id) ?? [];
+    const messages = [...repeats(own, evidence), ...unrun(execution, own, evidence)];
+    return messages.map((message) => ({ invariant: "I5" as const, execution_id, message }));
+  });
+}
+
+function repeats(entries: readonly BodyEntry[], evidence: Evidence): string[] {
+  const runs = Map.groupBy(
+    entries,
+    (one) => `${one.part} of ${one.task_call_id}, attempt ${one.attempt}`,
+  );
+  return [...runs].flatMap(([what, own]) => {
+    const most = attemptsOf(own[0]?.task);
+    const attempt = own[0]?.attempt ?? 1;
+    const beyond = attempt > most ? [`${what} was entered; its task makes ${most}`] : [];
+    return [
+      ...beyond,
+      ...own.flatMap((again, i) => {
+        const before = own[i - 1];
+        if (!before) return [];
+        const lives = `by ${before.worker} under generation ${before.generation} at ${before.at}, by ${again.worker} under ${again.generation} at ${again.at}`;
+        if (again.generation === before.generation) {
+          return [`${what} was entered twice under one generation: ${lives}`];
+        }
+        if (wasBroken(evidence, before, again)) return [];
+        return [`${what} was entered again although nothing was broken: ${lives}`];
+      }),
+    ];
+  });
+}
+
+function attemptsOf(task: string | undefined): number {
+  if (task === undefined || task === INNER_TASK) return 1;
+  return STEP_TASKS[task as StepTask]?.attempts ?? Number.POSITIVE_INFINITY;
+}
+
+function wasBroken({ faults }: Evidence, before: BodyEntry, again: BodyEntry): boolean {
+  return faults.some(
+    ({ at, until, worker }) =>
+      (worker === null || worker === before.worker || worker === again.worker) &&
+      at <= again.at &&
+      (until ?? at) + AFTERMATH_MS >= before.at,
+  );
+}
+
+/** A recorded output is what a function returned. */
+function unrun(
+  execution: ExecutionAtRest,
+  entries: readonly BodyEntry[],
+  evidence: Evidence,
+): string[] {
+  const copied = copiedUpTo(execution);
+  const returned = Map.groupBy(
+    entries.filter(({ part, end }) => part !== "rollback" && end?.how === "returned"),
+    ({ task_call_id }) => task_call_id,
+  );
+  const isOurs = ({ kind, outcome }: RecordedCall) =>
+    kind === null && outcome?.type === "TASK_COMPLETED" && outcome.seq > copied;
+  return [...callsOf(execution).values()].filter(isOurs).flatMap(({ task_call_id, outcome }) => {
+    const ends = returned.get(task_call_id) ?? [];
+    const place = `${task_call_id} is recorded at event ${outcome?.seq}`;
+    // A fork has what a call it found open had recorded before the cut.
+    if (ends.length === 0)
+      return copied > 0 ? [] : [`${place}, and none of its functions returned`];
+    const value = storedForm(outcome?.value ?? null, evidence);
+    if (ends.some(({ end }) => isDeepStrictEqual(end?.value, value))) return [];
+    return [`${place} with another value than its function returned`];
+  });
+}

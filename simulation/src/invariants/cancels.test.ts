@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { cancels } from "./cancels.ts";
+import { broken, sampleEvidence } from "./testing/sample-evidence.ts";
+import { BEGAN } from "./testing/told.ts";
+
+test("I13 a cancel with its rollback is right", () => {
+  expect(cancels(sampleEvidence())).toEqual([]);
+});
+
+const begunBehind = (outcome: "TASK_CANCELLED" | "TASK_COMPLETED") =>
+  broken(({ executions: [, of] }) => {
+    const [start, end] = [of?.log[3], of?.log[8]];
+    const value = { worker: "w1", generation: 2, reason: "cancel", attempt: 2, score: null };
+    if (!of || !start || !end) return;
+    const call = { source_id: "plain~1", name: "plain" };
+    of.log.splice(8, 0, {
+      ...end,
+      event: { ...end.event, type: "WORKFLOW_CLAIMED", value, seq: 9 },
+    });
+    of.log.splice(9, 0, { ...start, event: { ...start.event, ...call, seq: 10 } });
+    of.log.splice(10, 0, { ...start, event: { ...start.event, ...call, seq: 11, type: outcome } });
+  });
+
+test("I13 a call that begins with who was to unwind comes to nothing, or is found", () => {
+  expect(cancels(begunBehind("TASK_CANCELLED"))).toEqual([]);
+  expect(cancels(begunBehind("TASK_COMPLETED"))).toMatchObject([
+    { execution_id: "e2", message: "plain~1 is begun at event 10, though event 5 cancels it" },
+  ]);
+});
+
+test("I13 a function that is entered long after the cancel is found, unless its worker was cut off", () => {
+  const late = (isCutOff: boolean) =>
+    broken(({ bodies, faults }) => {
+      bodies.push({ ...bodies[1], task_call_id: "plain~9", at: BEGAN + 79_000 });
+      if (!isCutOff) return;
+      const at = BEGAN + 70_500;
+      faults.push({ kind: "partition", at, until: at + 8_000, worker: "w1", server: null });
+    });
+  expect(cancels(late(false))).toMatchObject([
+    { message: expect.stringContaining("behind its cancel") },
+  ]);
+  expect(cancels(late(true))).toEqual([]);
+});
+
+test("I13 a rollback that did not run is found, in the log and in the worker", () => {
+  const unwritten = broken(({ executions: [, of] }) => void of?.log.splice(5, 2));
+  expect(cancels(unwritten)).toMatchObject([
+    { message: expect.stringContaining("without its rollback") },
+  ]);
+  const unrun = broken(({ bodies }) => void bodies.pop());
+  expect(cancels(unrun)).toMatchObject([{ message: expect.stringContaining("never ran") }]);
+});
+
+test("I13 nobody came to unwind it: then the log says so, and nothing has to have run", () => {
+  const evidence = broken(({ executions: [, of], bodies }) => {
+    const entry = of?.log[5];
+    if (entry) entry.event.type = "WORKFLOW_WARNING";
+    if (entry) entry.event.value = { code: "not_unwound" };
+    of?.log.splice(6, 1);
+    bodies.pop();
+  });
+  expect(cancels(evidence)).toEqual([]);
+});
+
+test("I13 a child that outlived its parent's cancel is found, one that was detached is not", () => {
+  const child = (detached: boolean) =>
+    broken(({ executions: [of] }) => {
+      if (of) [of.row.parent_id, of.row.detached] = ["e2", detached];
+    });
+  const late = child(false);
+  // It had ended before the parent was cancelled; then it had not.
+  expect(cancels(late)).toEqual([]);
+  const after = { ...late, commits: late.commits.toReversed() };
+  expect(cancels(after)).toMatchObject([{ execution_id: "e1" }]);
+  expect(cancels({ ...child(true), commits: after.commits })).toEqual([]);
+});
+
+test("I13 a cancel that was acknowledged and forgotten is found", () => {
+  const evidence = broken(({ requests: [, , , , , cancel] }) => {
+    if (cancel?.asked.kind === "cancel") cancel.asked.execution_id = "e1";
+  });
+  expect(cancels(evidence)).toMatchObject([{ execution_id: "e1" }]);
+});
+
+test("I13 a task that was under way may be run again for what is in it, its next attempt may not", () => {
+  const again = (attempt: number) =>
+    broken(({ bodies }) => {
+      bodies.push({ ...bodies[1], attempt, at: BEGAN + 79_000 });
+    });
+  expect(cancels(again(1))).toEqual([]);
+  expect(cancels(again(2))).toHaveLength(1);
+});

@@ -1,0 +1,159 @@
+import type { BodyEntry, Evidence, ExecutionAtRest } from "../evidence.ts";
+import { INNER_TASK, STEP_TASKS, type StepTask } from "../programs/program.ts";
+import { callsOf, claimsOf, fieldsOf, type RecordedCall } from "./recorded-calls.ts";
+import type { Violation } from "./violation.ts";
+
+/** How long the word of a cancel may be on its way to a worker that is reached. */
+const WORD_MS = 5_000;
+/** As long as a worker may be given up after it went silent. */
+const AFTERMATH_MS = 120_000;
+
+/** I13: after a cancel no task starts, and the rollbacks that must run do run. */
+export function cancels(evidence: Evidence): readonly Violation[] {
+  const entries = Map.groupBy(evidence.bodies, ({ execution_id }) => execution_id);
+  const ofLogs = evidence.executions.flatMap((execution) => {
+    const { execution_id } = execution.row;
+    const begun = execution.log.find(({ event }) => event.type === "WORKFLOW_CANCELLING");
+    if (!begun) return [];
+    const { seq } = begun.event;
+    const own = entries.get(execution_id) ?? [];
+    const cancel = { seq, at: cancelledAt(evidence, execution_id, seq) };
+    const messages = [
+      ...startsBehind(execution, seq),
+      ...entriesBehind(execution, own, cancel, evidence),
+      ...rollbacks(execution, own, seq),
+    ];
+    return messages.map((message) => ({ invariant: "I13" as const, execution_id, message }));
+  });
+  return [...ofLogs, ...survivors(evidence), ...unheard(evidence)];
+}
+
+function cancelledAt({ commits }: Evidence, id: string, seq: number): number {
+  const commit = commits.find(
+    ({ execution_id, events }) => execution_id === id && events.some((event) => event.seq === seq),
+  );
+  return commit?.at ?? Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Who takes it to unwind it knows of the cancel: a call that the code tries there comes to nothing.
+ * Combinators are none: they only hold what is in them together.
+ */
+function startsBehind(execution: ExecutionAtRest, cancelling: number): string[] {
+  const claim = claimsOf(execution).find(({ seq }) => seq > cancelling);
+  if (!claim) return [];
+  return [...callsOf(execution).values()].flatMap(({ task_call_id, kind, start, outcome }) => {
+    if (!start || start.seq < claim.seq || (kind !== null && COMBINATORS.has(kind))) return [];
+    if (outcome?.type === "TASK_CANCELLED") return [];
+    return [
+      `${task_call_id} is begun at event ${start.seq}, though event ${cancelling} cancels it`,
+    ];
+  });
+}
+
+const COMBINATORS: ReadonlySet<string> = new Set(["parallel", "map", "pipeline", "graph"]);
+
+function entriesBehind(
+  execution: ExecutionAtRest,
+  entries: readonly BodyEntry[],
+  cancel: { readonly seq: number; readonly at: number },
+  { faults }: Evidence,
+): string[] {
+  const unwinding = new Set(
+    claimsOf(execution)
+      .filter(({ seq }) => seq > cancel.seq)
+      .map(({ generation }) => generation),
+  );
+  const calls = callsOf(execution);
+  return entries.flatMap(({ part, task_call_id, attempt, generation, worker, at }) => {
+    if (part === "rollback") return [];
+    // What was under way may be run again, for the sake of the calls in it that have a rollback.
+    if (part === "run" && hadBegun(calls.get(task_call_id), attempt, cancel.seq)) return [];
+    const what = `${worker} entered ${part} of ${task_call_id} at ${at} under generation ${generation}`;
+    if (unwinding.has(generation)) return [`${what}, which was given to it to unwind`];
+    if (at <= cancel.at + WORD_MS) return [];
+    const isCutOff = faults.some(
+      (fault) => fault.at <= at && (fault.until ?? fault.at) + AFTERMATH_MS >= cancel.at,
+    );
+    return isCutOff
+      ? []
+      : [`${what}, ${at - cancel.at} ms behind its cancel at event ${cancel.seq}`];
+  });
+}
+
+function hadBegun(call: RecordedCall | undefined, attempt: number, cancelling: number): boolean {
+  if (attempt === 1) return (call?.start?.seq ?? Number.POSITIVE_INFINITY) < cancelling;
+  const before = call?.events.filter(({ seq }) => seq < cancelling) ?? [];
+  return before.some(
+    (event) => event.type === "TASK_RETRY_STARTED" && fieldsOf(event)["attempt"] === attempt,
+  );
+}
+
+/** A call that was under way is rolled back, unless the log says that nobody came to do it. */
+function rollbacks(
+  execution: ExecutionAtRest,
+  entries: readonly BodyEntry[],
+  cancelling: number,
+): string[] {
+  const { row, log } = execution;
+  const isOver = row.state === "CANCELLED" || row.failure?.type === "WorkflowTimeoutError";
+  const isUnwound = !log.some(
+    ({ event }) =>
+      event.type === "WORKFLOW_WARNING" && JSON.stringify(event.value).includes("not_unwound"),
+  );
+  if (!isOver || !isUnwound) return [];
+  return [...callsOf(execution).values()].flatMap((call) => {
+    const { task_call_id, outcome } = call;
+    if (!hasRollback(call) || !outcome || outcome.seq < cancelling) return [];
+    if (outcome.type !== "TASK_CANCELLED") return [];
+    const own = entries.filter((entry) => entry.task_call_id === task_call_id);
+    // One whose function never began has nothing to undo.
+    if (!own.some(({ part }) => part === "run")) return [];
+    const done = call.events.find(
+      ({ type }) => type === "TASK_ROLLBACK_COMPLETED" || type === "TASK_ROLLBACK_FAILED",
+    );
+    if (!done)
+      return [
+        `${task_call_id} was under way, and was cancelled at event ${outcome.seq} without its rollback`,
+      ];
+    if (own.some(({ part }) => part === "rollback")) return [];
+    return [`${task_call_id} has event ${done.seq} ${done.type}, and its rollback never ran`];
+  });
+}
+
+function hasRollback({ name, kind }: RecordedCall): boolean {
+  if (kind !== null) return false;
+  return name === INNER_TASK || (STEP_TASKS[name as StepTask]?.hasRollback ?? false);
+}
+
+/** What an execution started is cancelled with it, unless it had ended before or is to outlive it. */
+function survivors({ executions, commits }: Evidence): readonly Violation[] {
+  const place = new Map<string, number>();
+  for (const [i, { execution_id, events }] of commits.entries()) {
+    for (const { type } of events) place.set(`${execution_id} ${type}`, i);
+  }
+  return executions.flatMap(({ row }): Violation[] => {
+    const { execution_id, parent_id, detached, state } = row;
+    const cancelled = place.get(`${parent_id} WORKFLOW_CANCELLING`);
+    if (cancelled === undefined || detached || place.has(`${execution_id} WORKFLOW_CANCELLING`)) {
+      return [];
+    }
+    const ended = place.get(`${execution_id} WORKFLOW_${state}`);
+    if (ended !== undefined && ended < cancelled) return [];
+    const message = `its parent ${parent_id} was cancelled, and it was not: it is ${state}`;
+    return [{ invariant: "I13", execution_id, message }];
+  });
+}
+
+/** A cancel that was acknowledged is in the log. */
+function unheard(evidence: Evidence): readonly Violation[] {
+  const logs = new Map(evidence.executions.map(({ row, log }) => [row.execution_id, log]));
+  return evidence.requests.flatMap(({ asked, answer, client }): Violation[] => {
+    if (asked.kind !== "cancel" || answer.kind !== "done") return [];
+    const { execution_id } = asked;
+    const log = logs.get(execution_id);
+    if (!log || log.some(({ event }) => event.type === "WORKFLOW_CANCELLING")) return [];
+    const message = `its cancel was acknowledged to ${client}, and its log does not have it`;
+    return [{ invariant: "I13", execution_id, message }];
+  });
+}

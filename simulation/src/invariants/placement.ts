@@ -1,0 +1,63 @@
+import type { Requirements } from "@engine/contract";
+import type { SessionRow } from "@engine/store";
+import type { ActivitySet, Commit, Evidence } from "../evidence.ts";
+import type { Violation } from "./violation.ts";
+
+/** I14, and I15 as far as there is something to match: every claim is one that its worker may have. */
+export function placement(evidence: Evidence): readonly Violation[] {
+  const sessions = new Map(evidence.sessions.map((session) => [session.session_id, session]));
+  const areClocksRight = !evidence.faults.some(({ kind }) => kind === "clock_jump");
+  return evidence.commits.flatMap((commit): Violation[] => {
+    const claim = commit.events.find(({ type }) => type === "WORKFLOW_CLAIMED");
+    const { row, execution_id, asked_at } = commit;
+    // The claim of a copied log was another's.
+    if (!claim || row.session === null || claim.seq <= (row.forked_from?.seq ?? 0)) return [];
+    const session = sessions.get(row.session);
+    const what = `event ${claim.seq} gives it to ${row.worker} in session ${row.session}`;
+    const say = (message: string): Violation[] => [
+      { invariant: "I14", execution_id, message: `${what}, ${message}` },
+    ];
+    if (!session) return say("which there never was");
+    if (session.worker !== row.worker) return say(`which is one of ${session.worker}`);
+    const lacking = row.requirements && lacks(row.requirements, session);
+    if (lacking) return say(`which is not ${lacking}`);
+    if (areClocksRight && session.ended_at !== null && session.ended_at < asked_at) {
+      return say(`which had ended at ${session.ended_at}, before it was asked for at ${asked_at}`);
+    }
+    const set = shutBefore(commit, session.worker, evidence.activities);
+    if (!set) return [];
+    return say(`asked for at ${asked_at}; it was acknowledged as ${set.desired} at ${set.at}`);
+  });
+}
+
+/** What a worker would have to be, in words. */
+function lacks(
+  needs: Requirements,
+  { worker, runners, resources }: SessionRow,
+): string | undefined {
+  if (needs.worker !== undefined && needs.worker !== worker) return `worker ${needs.worker}`;
+  if (needs.runner !== undefined && !runners.includes(needs.runner)) {
+    return `one with runner ${needs.runner}`;
+  }
+  const cpu = Math.max(needs.requests?.cpu ?? 0, needs.totals?.cpu ?? 0);
+  if (resources && cpu > resources.cpu_total) return `one with ${cpu} cores`;
+  const memory = Math.max(needs.requests?.memory ?? 0, needs.totals?.memory ?? 0);
+  if (resources && memory > resources.memory_total) return `one with ${memory} bytes of memory`;
+  return undefined;
+}
+
+/** The operator's word by which a worker was to get nothing when a commit was asked for. */
+function shutBefore(
+  { asked_at }: Commit,
+  worker: string,
+  activities: readonly ActivitySet[],
+): ActivitySet | undefined {
+  const own = activities.filter((set) => set.worker === worker && set.asked_at < asked_at);
+  const shut = own.findLast(
+    ({ desired, at }) => desired !== "active" && at !== null && at < asked_at,
+  );
+  const isOpenAgain = own.some(
+    ({ desired, at }) => desired === "active" && (at === null || at > (shut?.asked_at ?? 0)),
+  );
+  return isOpenAgain ? undefined : shut;
+}

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { broken, sampleEvidence } from "./testing/sample-evidence.ts";
+import { BEGAN } from "./testing/told.ts";
+import { timers } from "./timers.ts";
+
+test("I10 a sleep that ended in time is right", () => {
+  expect(timers(sampleEvidence())).toEqual([]);
+});
+
+test("I10 a sleep that ended early by the clock of its server is found", () => {
+  const evidence = broken(({ commits }) => {
+    commits[8].clock -= 1;
+  });
+  expect(timers(evidence)).toMatchObject([
+    { execution_id: "e1", message: expect.stringContaining("sleep~1 was to last until") },
+  ]);
+});
+
+test("I10 a sleep that ended long after it was due is found, unless something was broken so long", () => {
+  const late = (calm: number) =>
+    broken((evidence) => {
+      evidence.calm_at = BEGAN + calm;
+      evidence.commits[8].at += 300_000;
+      evidence.commits[8].clock += 300_000;
+    });
+  expect(timers(late(5_000))).toMatchObject([
+    { message: expect.stringContaining("nothing broken") },
+  ]);
+  expect(timers(late(360_000))).toEqual([]);
+});
+
+test("I10 a short sleep in place is judged by the clock of its worker, unless that was moved", () => {
+  const early = broken(({ executions: [of] }) => {
+    const [start, end] = [of?.log[16], of?.log[17]];
+    if (start) start.event.meta = { inline: true };
+    if (end) end.event.time = "2029-01-01 00:00:00.000";
+  });
+  expect(timers(early)).toMatchObject([{ message: expect.stringContaining("ended at") }]);
+});
+
+test("I10 an attempt that began before its delay was over is found, by server and by worker", () => {
+  const retried = (clock: number, isWoken: boolean) =>
+    broken(({ executions: [of], bodies, commits }) => {
+      const start = of?.log[3];
+      const not_before = new Date(BEGAN + 10_000).toISOString();
+      const value = { attempt: 2, max_attempts: 2, delay_ms: 1, not_before };
+      if (start)
+        of?.log.splice(4, 0, {
+          ...start,
+          event: { ...start.event, type: "TASK_RETRY_STARTED", value },
+        });
+      bodies.push({ ...bodies[0], attempt: 2, at: BEGAN + 70_000, clock: BEGAN + clock });
+      const resuming = commits[8].events[1];
+      if (isWoken && resuming) resuming.meta = { cause: "timer", task_call_id: "undoable~1" };
+    });
+  expect(timers(retried(9_999, false))).toMatchObject([
+    { message: expect.stringContaining("attempt 2") },
+  ]);
+  expect(timers(retried(10_000, false))).toEqual([]);
+  expect(timers(retried(9_999, true))).toEqual([]);
+});
+
+test("I10 a workflow's timeout that came early is found", () => {
+  const evidence = broken(({ executions: [, of] }) => {
+    const begun = of?.log[4];
+    if (begun) begun.event.meta = { cause: "timeout" };
+    if (of) of.row.timeout_ms = 20_000;
+  });
+  expect(timers(evidence)).toMatchObject([
+    { execution_id: "e2", message: expect.stringContaining("timeout") },
+  ]);
+});

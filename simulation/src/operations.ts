@@ -1,0 +1,115 @@
+import type { Json } from "@engine/contract";
+import type { Clients } from "./clients.ts";
+import type { Operation, Plan } from "./plan.ts";
+import { type ProgramInput, ROOT_PATH } from "./programs/program.ts";
+import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
+import { randomProgram } from "./programs/random-program.ts";
+import type { Random } from "./random.ts";
+import type { Readers } from "./readers.ts";
+
+interface Parts {
+  readonly clients: Clients;
+  readonly readers: Readers;
+  readonly random: Random;
+  readonly plan: Plan;
+}
+
+/** Does what the plan wants clients to do. */
+export class Operations {
+  /** Those that are not over. */
+  open = 0;
+  readonly #parts: Parts;
+  readonly #schedules: string[] = [];
+  #isEnding = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  begin(operation: Operation): void {
+    this.open++;
+    void this.#do(operation).finally(() => {
+      this.open--;
+    });
+  }
+
+  /** So that an end can be waited for. */
+  async endSchedules(): Promise<void> {
+    this.#isEnding = true;
+    for (const name of this.#schedules) await this.#pause(name);
+  }
+
+  async #pause(name: string): Promise<void> {
+    await this.#parts.clients.operate(`pause schedule ${name}`, ({ schedules }) =>
+      schedules.pause(name),
+    );
+  }
+
+  async #do({ kind, target, drawn }: Operation): Promise<void> {
+    const { clients, readers } = this.#parts;
+    if (kind === "start") return this.#start(target, drawn);
+    if (kind === "schedule") return this.#schedule(target);
+    const execution_id = clients.known[target % Math.max(1, clients.known.length)];
+    if (execution_id === undefined) return;
+    switch (kind) {
+      case "get":
+        return clients.get(execution_id);
+      case "wait":
+        return clients.wait(execution_id);
+      case "events":
+        return clients.events(execution_id);
+      case "cancel":
+        return clients.cancel(execution_id);
+      case "signal":
+        return clients.signal(execution_id, drawn < 0.5 ? "s0" : "s1");
+      case "resume":
+        return clients.resume(execution_id, "r.0");
+      case "fork":
+        return clients.fork(execution_id, drawn);
+      case "follow": {
+        const process = clients.processes[target % clients.processes.length];
+        return process && readers.follow(process, execution_id);
+      }
+    }
+  }
+
+  #start(target: number, drawn: number): Promise<void> {
+    const workflow = PROGRAM_WORKFLOWS[drawn < 0.8 ? 0 : drawn < 0.9 ? 1 : 2];
+    return this.#parts.clients.start(workflow, this.#input(`program ${target}`), (drawn * 10) % 1 < 0.8);
+  }
+
+  async #schedule(target: number): Promise<void> {
+    const { clients } = this.#parts;
+    const name = `every-${target}`;
+    // Also when nobody hears that it was made.
+    this.#schedules.push(name);
+    await clients.operate(`create schedule ${name}`, ({ schedules }) =>
+      schedules.create({
+        name,
+        namespace: "default",
+        workflow: "program",
+        version: null,
+        description: null,
+        spec: { type: "interval", every_seconds: 5 },
+        overlap: "skip",
+        catch_up: "one",
+        input: this.#input(`schedule ${target}`),
+        routing_input: {},
+        run_as: null,
+      }),
+    );
+    if (this.#isEnding) await this.#pause(name);
+  }
+
+  #input(purpose: string): Json {
+    const { random } = this.#parts;
+    const draws = random.fork(purpose);
+    const program = randomProgram({
+      random: () => draws.next(),
+      depth: 3,
+      children: 1,
+      longestMs: 20_000,
+    });
+    return { program, path: ROOT_PATH } satisfies ProgramInput as unknown as Json;
+  }
+}

@@ -1,0 +1,172 @@
+import { Random } from "./random.ts";
+
+/** How likely what is broken on the way of a message, a write or a stream is. 0: never. */
+export interface Rates {
+  /** A message is lost; who waits for the answer notices by the time it takes, or is told soon. */
+  readonly drop: number;
+  /** A request arrives once more, later. */
+  readonly duplicate: number;
+  /** A message takes up to some seconds, so that others overtake it. */
+  readonly delay: number;
+  /** A stream breaks before its next frame; half of them without one side noticing. */
+  readonly cut: number;
+  /** A transaction fails before anything was written. */
+  readonly store_error: number;
+  /** A transaction was committed, and its answer says that it failed. */
+  readonly store_unknown: number;
+  /** A transaction or a read takes up to a second. */
+  readonly store_slow: number;
+}
+
+/** Something that is done to a process at a moment, counted from the beginning. */
+export interface Disturbance {
+  readonly at: number;
+  readonly kind:
+    | "kill_worker"
+    | "kill_server"
+    | "stall_worker"
+    | "stall_server"
+    | "drain_worker"
+    | "stop_server"
+    | "partition"
+    | "clock_jump"
+    | "pause_worker";
+  /** Which of the workers or servers. */
+  readonly target: number;
+  /** How long it lasts, or after what time the next life begins. */
+  readonly ms: number;
+  /** Something else about it, from 0 to below 1. */
+  readonly drawn: number;
+}
+
+/** Something that a client does at a moment. */
+export interface Operation {
+  readonly at: number;
+  readonly kind: "start" | "get" | "wait" | "follow" | "cancel" | "signal" | "resume" | "fork" | "events" | "schedule";
+  /** Of a start: which program. Else: which of the executions there are by then. */
+  readonly target: number;
+  readonly drawn: number;
+}
+
+/** Everything about a run that is not left to chance while it goes on. */
+export interface Plan {
+  readonly seed: number;
+  readonly servers: number;
+  readonly workers: number;
+  readonly slots: number;
+  /** Milliseconds during which things break. */
+  readonly stretch: number;
+  readonly programs: number;
+  readonly skews: readonly number[];
+  readonly polls: boolean;
+  readonly rates: Rates;
+  readonly disturbances: readonly Disturbance[];
+  readonly operations: readonly Operation[];
+}
+
+const RATES: Readonly<Record<keyof Rates, readonly number[]>> = {
+  drop: [0.005, 0.03, 0.1],
+  duplicate: [0.01, 0.05, 0.15],
+  delay: [0.02, 0.1, 0.25],
+  cut: [0.01, 0.05, 0.15],
+  store_error: [0.005, 0.02, 0.08],
+  store_unknown: [0.005, 0.02, 0.08],
+  store_slow: [0.02, 0.1],
+};
+
+/** Per minute of the stretch, at the most. */
+const DISTURBANCES: Readonly<Record<Disturbance["kind"], number>> = {
+  kill_worker: 8,
+  kill_server: 4,
+  stall_worker: 4,
+  stall_server: 3,
+  drain_worker: 2,
+  stop_server: 2,
+  partition: 4,
+  clock_jump: 3,
+  pause_worker: 2,
+};
+
+const OPERATIONS: readonly (readonly [Operation["kind"], number])[] = [
+  ["get", 3],
+  ["wait", 2],
+  ["follow", 4],
+  ["cancel", 2],
+  ["signal", 3],
+  ["resume", 3],
+  ["fork", 1],
+  ["events", 3],
+  ["schedule", 0.3],
+];
+
+/** Of a kind of fault half of the seeds have nothing, and some seeds have none at all. */
+export function planOf(seed: number): Plan {
+  const random = new Random(`seed ${seed}`).fork("plan");
+  const isCalm = random.chance(0.1);
+  const stretch = Math.round(random.between(5_000, 45_000));
+  const servers = random.chance(0.4) ? 1 : random.chance(0.8) ? 2 : 3;
+  const workers = 1 + random.below(3);
+  const programs = 1 + random.below(4);
+  const rates = Object.fromEntries(
+    Object.entries(RATES).map(([kind, levels]) => {
+      const level = random.pick(levels);
+      return [kind, random.chance(0.5) || isCalm ? 0 : level];
+    }),
+  ) as unknown as Rates;
+  const skewed = random.chance(0.3) && !isCalm;
+  const skews = Array.from({ length: servers + workers }, () =>
+    skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
+  );
+  return {
+    seed,
+    servers,
+    workers,
+    slots: random.pick([1, 2, 4, 8]),
+    stretch,
+    programs,
+    skews,
+    polls: random.chance(0.15),
+    rates,
+    disturbances: disturbancesOf(random.fork("disturbances"), { stretch, servers, isCalm }),
+    operations: operationsOf(random.fork("operations"), stretch, programs),
+  };
+}
+
+function disturbancesOf(
+  random: Random,
+  { stretch, servers, isCalm }: { stretch: number; servers: number; isCalm: boolean },
+): Disturbance[] {
+  const planned: Disturbance[] = [];
+  for (const [kind, most] of Object.entries(DISTURBANCES)) {
+    const count = random.chance(0.5) ? 0 : Math.ceil(random.next() * most * (stretch / 60_000));
+    for (let i = 0; i < count; i++) {
+      const disturbance = {
+        at: Math.round(random.next() * stretch),
+        kind: kind as Disturbance["kind"],
+        target: random.below(12),
+        ms: Math.round(random.chance(0.5) ? random.between(50, 3_000) : random.between(3_000, 45_000)),
+        drawn: random.next(),
+      };
+      if (isCalm || (kind === "stop_server" && servers === 1 && i > 0)) continue;
+      planned.push(disturbance);
+    }
+  }
+  return planned.sort((a, b) => a.at - b.at);
+}
+
+function operationsOf(random: Random, stretch: number, programs: number): Operation[] {
+  const planned: Operation[] = [];
+  for (let target = 0; target < programs; target++) {
+    const at = Math.round(random.next() ** 2 * stretch);
+    planned.push({ at, kind: "start", target, drawn: random.next() });
+  }
+  const total = OPERATIONS.reduce((sum, [, weight]) => sum + weight, 0);
+  const count = 2 + random.below(14);
+  for (let i = 0; i < count; i++) {
+    let drawn = random.next() * total;
+    const [kind] = OPERATIONS.find(([, weight]) => (drawn -= weight) < 0) ?? ["get"];
+    const at = Math.round(random.next() * stretch);
+    planned.push({ at, kind: kind as Operation["kind"], target: random.below(100), drawn: random.next() });
+  }
+  return planned.sort((a, b) => a.at - b.at);
+}

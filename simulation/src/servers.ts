@@ -1,0 +1,203 @@
+import { Config, createUuidV7, type WorkerProtocol } from "@engine/contract";
+import { createEngine, type Engine } from "@engine/server";
+import type { Store, ValueStore } from "@engine/store";
+import type { Network } from "./network.ts";
+import { logOf } from "./process-log.ts";
+import { Process } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { CommitRecord } from "./store/commit-record.ts";
+import { faultyStore, type StoreFaults } from "./store/faulty-store.ts";
+import { Room } from "./store/room.ts";
+import type { World } from "./world.ts";
+
+/** Where a server is reached: one life after another of it listens there. */
+export interface ServerAddress {
+  readonly name: string;
+  readonly protocol: () => WorkerProtocol;
+  readonly process: () => Process;
+  onDeath(process: Process, then: () => void): void;
+}
+
+export interface ServersParts {
+  readonly world: World;
+  readonly random: Random;
+  readonly network: () => Network;
+  readonly store: Store;
+  /** What workers are offered, with a planted bug in it. */
+  readonly spoilt: (protocol: WorkerProtocol) => WorkerProtocol;
+  readonly values: ValueStore;
+  readonly config: unknown;
+  readonly faults: Omit<StoreFaults, "random">;
+  readonly record: CommitRecord;
+  readonly skews: readonly number[];
+  readonly losesNews: () => boolean;
+  readonly problem: (what: string) => void;
+}
+
+interface Life {
+  readonly process: Process;
+  readonly engine: Engine;
+  readonly protocol: WorkerProtocol;
+  isReady: boolean;
+  isStopping: boolean;
+  readonly onDeath: Set<() => void>;
+}
+
+/** The servers of one store, each at its address, one life after another. */
+export class Servers {
+  readonly #parts: ServersParts;
+  readonly #lives: (Life | undefined)[];
+  readonly #config: Config;
+  readonly #room: Room | undefined;
+  #started = 0;
+
+  constructor(parts: ServersParts, count: number) {
+    this.#parts = parts;
+    this.#lives = Array.from({ length: count }, () => undefined);
+    this.#config = Config.parse(parts.config);
+    const { world, losesNews } = parts;
+    this.#room = count > 1 ? new Room({ world, network: parts.network(), losesNews }) : undefined;
+  }
+
+  get count(): number {
+    return this.#lives.length;
+  }
+
+  get addresses(): readonly ServerAddress[] {
+    return this.#lives.map((_, i) => this.#address(i));
+  }
+
+  listening(name: string): Process | undefined {
+    const life = this.#lives[Number(name.slice(1)) - 1];
+    return life?.isReady && life.process.isAlive ? life.process : undefined;
+  }
+
+  engine(at: number): Engine {
+    const life = this.#lives[at];
+    if (!life) throw new Error(`server ${at + 1} does not run`);
+    return life.engine;
+  }
+
+  process(at: number): Process | undefined {
+    return this.#lives[at]?.process;
+  }
+
+  isUp(at: number): boolean {
+    const life = this.#lives[at];
+    return life !== undefined && life.process.isAlive && !life.isStopping;
+  }
+
+  /** A process that does not come up is started again after a while, as an operator's tools would. */
+  start(at: number): void {
+    if (this.isUp(at)) return;
+    const { world, random } = this.#parts;
+    const name = `s${at + 1}`;
+    const process = new Process(world, { name, id: `${name}-${++this.#started}` });
+    process.skew = this.#parts.skews[at] ?? 0;
+    const engine = this.#engine(process, random.fork(process.id));
+    const life: Life = {
+      process,
+      engine,
+      protocol: this.#parts.spoilt(engine.workers),
+      isReady: false,
+      isStopping: false,
+      onDeath: new Set(),
+    };
+    this.#lives[at] = life;
+    world.trace.say(name, () => "starts");
+    life.engine.start().then(
+      () => {
+        life.isReady = process.isAlive;
+        world.trace.say(name, () => "is ready");
+      },
+      (error: unknown) => {
+        if (!process.isAlive) return;
+        world.trace.say(name, () => `does not come up: ${String(error)}`);
+        this.kill(at);
+        world.after(1_000, () => this.start(at));
+      },
+    );
+  }
+
+  /** Its memory is gone; what it has written stays. */
+  kill(at: number): void {
+    const life = this.#lives[at];
+    if (!life?.process.isAlive) return;
+    this.#parts.world.trace.say(life.process.name, () => "is killed");
+    this.#end(life);
+  }
+
+  /** It stops as SIGTERM makes it. */
+  async stop(at: number): Promise<void> {
+    const life = this.#lives[at];
+    if (!life?.process.isAlive || life.isStopping) return;
+    life.isStopping = true;
+    this.#parts.world.trace.say(life.process.name, () => "stops");
+    await life.engine.close().catch((error: unknown) => {
+      this.#parts.problem(`stopping ${life.process.name} failed: ${String(error)}`);
+    });
+    // Connections that are still open end with the process.
+    if (life.process.isAlive) this.#end(life);
+  }
+
+  stall(at: number, ms: number): void {
+    const process = this.#lives[at]?.process;
+    if (!process?.isAlive) return;
+    this.#parts.world.trace.say(process.name, () => `stands still for ${ms} ms`);
+    process.standStill(ms);
+    this.#room?.standsStill(process);
+  }
+
+  #end(life: Life): void {
+    life.process.kill();
+    this.#room?.died(life.process);
+    this.#parts.network().died(life.process);
+    for (const then of life.onDeath) then();
+  }
+
+  #engine(process: Process, random: Random): Engine {
+    const { world, store, values, faults, record } = this.#parts;
+    const uuids = random.fork("ids");
+    const secrets = random.fork("secrets");
+    const engine = random.fork("engine");
+    const ids = createUuidV7(process.clock, () => uuids.uuid());
+    return createEngine({
+      store: faultyStore({
+        store,
+        world,
+        server: process,
+        room: this.#room,
+        faults: { ...faults, random: random.fork("store") },
+        record,
+      }),
+      values,
+      config: this.#config,
+      clock: process.clock,
+      ids,
+      token: () => secrets.hex(43),
+      seed: () => secrets.hex(32),
+      random: () => engine.next(),
+      replica: ids(),
+      setTimer: process.setTimer,
+      log: logOf(process, world.trace),
+    });
+  }
+
+  #address(at: number): ServerAddress {
+    const current = () => {
+      const life = this.#lives[at];
+      if (!life) throw new Error("nobody listens");
+      return life;
+    };
+    return {
+      name: `s${at + 1}`,
+      protocol: () => current().protocol,
+      process: () => current().process,
+      onDeath: (process, then) => {
+        const life = this.#lives[at];
+        if (life?.process === process && process.isAlive) life.onDeath.add(then);
+        else then();
+      },
+    };
+  }
+}

@@ -1,0 +1,42 @@
+import { type ExecutionRow, isTerminal } from "@engine/contract";
+import type { Changed } from "@engine/store";
+import type { Commit, Deletion } from "../evidence.ts";
+import type { World } from "../world.ts";
+
+/** What became durable, whoever heard of it. */
+export class CommitRecord {
+  readonly commits: Commit[] = [];
+  readonly deletions: Deletion[] = [];
+  /** Every session that was ever opened, by the hashes of the secrets it was known under. */
+  readonly sessions: Map<string, string> = new Map();
+  /** Executions that have not ended, as they were committed last. */
+  readonly open: Map<string, ExecutionRow> = new Map();
+  readonly #world: World;
+  #transactions = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  add(by: Pick<Commit, "server" | "clock" | "asked_at">, changed: Changed): void {
+    const transaction = ++this.#transactions;
+    const at = this.#world.now;
+    for (const { row, events } of [changed, ...changed.others]) {
+      const { execution_id } = row;
+      if (isTerminal(row.state)) this.open.delete(execution_id);
+      else this.open.set(execution_id, row);
+      this.commits.push({ at, ...by, transaction, execution_id, row, events });
+      this.#world.trace.say(by.server, () => {
+        const { trace } = this.#world;
+        const types = events.map((e) => `${e.seq} ${e.type} ${e.name ?? ""}`).join(", ");
+        const held = row.session === null ? "nobody" : `${row.worker}, generation ${row.generation}`;
+        return `commits ${trace.name(execution_id)} → ${row.state}, of ${held}: ${types || "only its row"}`;
+      });
+    }
+  }
+
+  deleted(deletion: Deletion): void {
+    this.deletions.push(deletion);
+    this.open.delete(deletion.execution_id);
+  }
+}

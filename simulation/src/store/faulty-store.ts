@@ -1,0 +1,247 @@
+import { EngineError } from "@engine/contract";
+import type { Changed, OpenedSession, Store } from "@engine/store";
+import type { Fault } from "../evidence.ts";
+import type { Rates } from "../plan.ts";
+import type { Process } from "../process.ts";
+import type { Random } from "../random.ts";
+import type { World } from "../world.ts";
+import type { CommitRecord } from "./commit-record.ts";
+import type { Room } from "./room.ts";
+
+const WRITES: ReadonlySet<string> = new Set([
+  ...["createExecution", "changeExecution", "registerVersions", "deleteVersions"],
+  ...["openSession", "connectSession", "disconnectSession", "loseSession", "endSession"],
+  ...["noteBeats", "setDesiredState", "deleteWorker", "deleteUnusedWorkers", "deleteFinished"],
+  ...["deleteEndedSessions", "deleteUnusedVersions", "keepCached", "deleteExpiredCache"],
+  ...["createSchedule", "changeSchedule", "deleteSchedule"],
+]);
+const READS: ReadonlySet<string> = new Set([
+  ...["findExecution", "listExecutions", "readLog", "listQueued", "findQueued", "listDue"],
+  ...["listOwned", "listOrphaned", "findVersion", "findVersionOfModule", "listWorkflows"],
+  ...["listVersions", "listNamespaces", "readFiles", "readModule", "findSession"],
+  ...["listLiveSessions", "findSessionById", "listWorkers", "findWorker", "findCached"],
+  ...["findSchedule", "listSchedules", "listDueSchedules", "nextScheduleAt", "ping"],
+]);
+
+export interface StoreFaults {
+  readonly random: Random;
+  readonly rates: Rates;
+  readonly isRough: () => boolean;
+  readonly note: (fault: Fault) => void;
+}
+
+/** When a write was asked for, and by which clock. */
+interface Asked {
+  readonly server: string;
+  readonly asked_at: number;
+  readonly clock: number;
+}
+
+interface Job {
+  readonly name: string;
+  readonly args: readonly unknown[];
+  readonly asked: Asked;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface FaultyStoreParts {
+  readonly store: Store;
+  readonly world: World;
+  /** The server that sees it: when it dies, nothing is answered any more. */
+  readonly server: Process;
+  /** Of several servers; without one the store is its own, in its process. */
+  readonly room: Room | undefined;
+  readonly faults: StoreFaults;
+  readonly record: CommitRecord;
+}
+
+/**
+ * The store as one server sees it: with time between question and answer, with transactions that fail,
+ * and with some that were committed although their answer says otherwise.
+ */
+export function faultyStore(parts: FaultyStoreParts): Store {
+  const access = new Access(parts);
+  const { store, server, room } = parts;
+  const shared: Record<string, unknown> = room
+    ? {
+        announce: async (message: string) => {
+          if (server.isAlive) room.announce(server, message);
+        },
+        onAnnounced: async (listener: (message: string | undefined) => void) =>
+          room.listen(server, listener),
+        lead: (name: string) => access.ask(async () => room.lead(server, name)),
+        noteReplica: (replica: string) => access.ask(async () => room.note(replica)),
+        removeReplica: (replica: string) => access.ask(async () => room.remove(replica)),
+      }
+    : {};
+  const members = new Map<string | symbol, unknown>(Object.entries(shared));
+  return new Proxy(store, {
+    get(target, name) {
+      if (members.has(name)) return members.get(name);
+      const member: unknown = Reflect.get(target, name);
+      const wrapped = typeof member === "function" ? access.wrapped(String(name), member) : member;
+      members.set(name, wrapped);
+      return wrapped;
+    },
+  });
+}
+
+class Access {
+  readonly #parts: FaultyStoreParts;
+  readonly #random: Record<"delay" | "slow" | "error" | "unknown", Random>;
+  #queue: Job[] = [];
+  #isFlushing = false;
+
+  constructor(parts: FaultyStoreParts) {
+    this.#parts = parts;
+    const { random } = parts.faults;
+    this.#random = {
+      delay: random.fork("delay"),
+      slow: random.fork("slow"),
+      error: random.fork("error"),
+      unknown: random.fork("unknown"),
+    };
+  }
+
+  wrapped(name: string, method: Function): unknown {
+    const { store, room } = this.#parts;
+    const call = (...args: unknown[]): Promise<unknown> => method.apply(store, args);
+    if (WRITES.has(name)) return (...args: unknown[]) => this.#write(name, args);
+    if (!READS.has(name)) return call;
+    // In its own process a read is answered at once, as every settled write is in it.
+    return room ? (...args: unknown[]) => this.ask(() => call(...args)) : call;
+  }
+
+  /** Something that is asked of a database elsewhere. */
+  ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+    const { server, world } = this.#parts;
+    return new Promise((resolve, reject) => {
+      world.after(this.#delay(), () => {
+        if (!server.isAlive) return;
+        if (this.#happens("error", this.#parts.faults.rates.store_error)) {
+          server.after(this.#delay(), () => reject(away()));
+          return;
+        }
+        world.during(question()).then(
+          (answer) => server.after(this.#delay(), () => resolve(answer)),
+          (error: unknown) => server.after(this.#delay(), () => reject(error)),
+        );
+      });
+    });
+  }
+
+  #write(name: string, args: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const { server, world } = this.#parts;
+      const asked = { server: server.name, asked_at: world.now, clock: server.clock() };
+      this.#queue.push({ name, args, asked, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** One transaction at a time, which takes all that is queued by then. */
+  #schedule(): void {
+    if (this.#isFlushing || this.#queue.length === 0) return;
+    this.#isFlushing = true;
+    const { world, server, room } = this.#parts;
+    world.after(this.#delay(), () => {
+      // What a process had not handed over died with it; a database may have got it just before.
+      const isSent = server.isAlive || (room !== undefined && this.#random.error.chance(0.3));
+      if (!isSent) return;
+      if (server.isAlive && server.isStill) server.after(0, () => void this.#flush());
+      else void this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const { world, server, faults } = this.#parts;
+    const { rates } = faults;
+    const jobs = this.#queue;
+    this.#queue = [];
+    const who = { until: null, at: world.now, worker: null, server: server.name };
+    if (this.#happens("error", rates.store_error)) {
+      faults.note({ kind: "store_error", ...who });
+      world.trace.say(server.name, () => `cannot write: ${namesOf(jobs)}`);
+      server.after(this.#delay(), () => {
+        for (const { reject } of jobs) reject(away());
+        this.#over();
+      });
+      return;
+    }
+    const isUnknown = this.#happens("unknown", rates.store_unknown);
+    const settled = await world.during(Promise.allSettled(jobs.map((job) => this.#do(job))));
+    if (isUnknown) {
+      faults.note({ kind: "store_unknown", ...who });
+      world.trace.say(server.name, () => `has written, and does not know: ${namesOf(jobs)}`);
+    }
+    server.after(this.#delay(), () => {
+      for (const [i, { resolve, reject }] of jobs.entries()) {
+        const result = settled[i];
+        if (isUnknown) reject(away());
+        else if (result?.status === "fulfilled") resolve(result.value);
+        else reject(result?.reason);
+      }
+      this.#over();
+    });
+  }
+
+  async #do({ name, args, asked }: Job): Promise<unknown> {
+    const { store, record, world } = this.#parts;
+    const method = Reflect.get(store, name) as (...args: unknown[]) => Promise<unknown>;
+    if (name === "changeExecution") {
+      let wrote = false;
+      const [id, decide, ...rest] = args as Parameters<Store["changeExecution"]>;
+      const changed = await store.changeExecution(
+        id,
+        (...seen) => {
+          const change = decide(...seen);
+          wrote = change !== undefined;
+          return change;
+        },
+        ...rest,
+      );
+      if (wrote) record.add(asked, changed);
+      return changed;
+    }
+    const value = await method.apply(store, args as unknown[]);
+    if (name === "createExecution") {
+      const changed = value as Changed;
+      if (!changed.existing) record.add(asked, changed);
+    }
+    if (name === "openSession") {
+      const { session_id, token_hash } = (value as OpenedSession).session;
+      record.sessions.set(token_hash, session_id);
+    }
+    if (name === "deleteFinished") {
+      const [before] = args as [number];
+      for (const execution_id of value as readonly string[]) {
+        record.deleted({ at: world.now, execution_id, before });
+      }
+    }
+    return value;
+  }
+
+  #over(): void {
+    this.#isFlushing = false;
+    this.#schedule();
+  }
+
+  #delay(): number {
+    const base = this.#random.delay.between(0.05, 1);
+    if (!this.#happens("slow", this.#parts.faults.rates.store_slow)) return base;
+    return base + this.#random.slow.between(5, 1_500);
+  }
+
+  #happens(kind: "slow" | "error" | "unknown", rate: number): boolean {
+    return this.#random[kind].chance(rate) && this.#parts.faults.isRough();
+  }
+}
+
+function namesOf(jobs: readonly Job[]): string {
+  return jobs.map(({ name }) => name).join(", ");
+}
+
+function away(): EngineError {
+  return new EngineError("unavailable", "the database is away");
+}

@@ -1,0 +1,84 @@
+import type { Leadership, ReplicaRow } from "@engine/store";
+import type { Network } from "../network.ts";
+import type { Process } from "../process.ts";
+import type { World } from "../world.ts";
+
+/** A database ends the lead of a connection that says nothing for so long. */
+const IDLE_MS = 6_000;
+const NEWS_MS = 10;
+
+type Listener = (message: string | undefined) => void;
+
+/** What a database that several servers share gives them beyond the store: news, and one leader. */
+export class Room {
+  readonly #world: World;
+  readonly #network: Network;
+  readonly #losesNews: () => boolean;
+  readonly #listeners = new Map<Process, Listener>();
+  readonly #seen = new Map<string, number>();
+  readonly #leads = new Map<string, { readonly holder: Process; readonly lose: () => void }>();
+
+  constructor(parts: {
+    readonly world: World;
+    readonly network: Network;
+    readonly losesNews: () => boolean;
+  }) {
+    this.#world = parts.world;
+    this.#network = parts.network;
+    this.#losesNews = parts.losesNews;
+  }
+
+  announce(from: Process, message: string): void {
+    for (const [to, listener] of this.#listeners) {
+      if (to === from) continue;
+      const told = this.#losesNews() ? undefined : message;
+      to.after(NEWS_MS + this.#network.delay(), () => {
+        if (this.#listeners.get(to) === listener) listener(told);
+      });
+    }
+  }
+
+  listen(server: Process, listener: Listener): () => void {
+    this.#listeners.set(server, listener);
+    return () => void this.#listeners.delete(server);
+  }
+
+  note(replica: string): ReplicaRow[] {
+    const { now } = this.#world;
+    this.#seen.set(replica, now);
+    return [...this.#seen].map(([replica, at]) => ({ replica, silent_ms: now - at }));
+  }
+
+  remove(replica: string): void {
+    this.#seen.delete(replica);
+  }
+
+  lead(server: Process, name: string): Leadership | undefined {
+    const held = this.#leads.get(name);
+    if (held?.holder.isAlive) return undefined;
+    const lost = new AbortController();
+    const lead = { holder: server, lose: () => server.after(0, () => lost.abort()) };
+    this.#leads.set(name, lead);
+    const release = async () => {
+      if (this.#leads.get(name) === lead) this.#leads.delete(name);
+    };
+    return { lost: lost.signal, release };
+  }
+
+  /** A server stands still: the database hears nothing of it, and may give its lead away. */
+  standsStill(server: Process): void {
+    this.#world.after(IDLE_MS, () => {
+      if (!server.isStill) return;
+      for (const [name, lead] of this.#leads) {
+        if (lead.holder !== server) continue;
+        this.#leads.delete(name);
+        lead.lose();
+      }
+    });
+  }
+
+  died(server: Process): void {
+    this.#listeners.delete(server);
+    for (const [name, { holder }] of this.#leads) if (holder === server) this.#leads.delete(name);
+  }
+}

@@ -1,0 +1,224 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
+import { Config, createUuidV7, EngineError, type WorkerFrame } from "@engine/contract";
+import { type Host, nodeHost } from "@engine/sdk/node";
+import { type RunningWorker, startWorker } from "@engine/worker";
+import { InlineRunner, type Machine } from "@engine/worker/machine";
+import type { LoadedPrograms } from "./load-programs.ts";
+import type { Network } from "./network.ts";
+import { logOf } from "./process-log.ts";
+import { Process } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { ServerAddress } from "./servers.ts";
+import { workerLink } from "./worker-link.ts";
+import type { World } from "./world.ts";
+import type { WriteRecord } from "./write-record.ts";
+
+export interface WorkersParts {
+  readonly world: World;
+  readonly random: Random;
+  readonly network: () => Network;
+  readonly addresses: () => readonly ServerAddress[];
+  readonly programs: LoadedPrograms;
+  readonly config: unknown;
+  readonly writes: WriteRecord;
+  readonly skews: readonly number[];
+  readonly polls: boolean;
+}
+
+/** One life of a worker. */
+export interface WorkerLife {
+  readonly process: Process;
+  /** Generations under which it was given executions last. */
+  readonly generations: Map<string, number>;
+  worker: RunningWorker | undefined;
+  isLeaving: boolean;
+}
+
+/** Whose code is running: one process here runs the bodies of all workers. */
+const running = new AsyncLocalStorage<WorkerLife>();
+
+/** The worker whose code is calling. */
+export function runningWorker(): WorkerLife | undefined {
+  return running.getStore();
+}
+
+export class Workers {
+  readonly #parts: WorkersParts;
+  readonly #lives: (WorkerLife | undefined)[];
+  readonly #config: Config["workers"] & Pick<Config, "home">;
+  #started = 0;
+
+  constructor(parts: WorkersParts, count: number) {
+    this.#parts = parts;
+    this.#lives = Array.from({ length: count }, () => undefined);
+    const config = Config.parse(parts.config);
+    this.#config = { ...config.workers, home: config.home };
+  }
+
+  get count(): number {
+    return this.#lives.length;
+  }
+
+  get lives(): readonly WorkerLife[] {
+    return this.#lives.filter((life) => life?.process.isAlive).map((life) => life as WorkerLife);
+  }
+
+  nameOf(at: number): string {
+    return `w${at + 1}`;
+  }
+
+  life(at: number): WorkerLife | undefined {
+    return this.#lives[at];
+  }
+
+  isUp(at: number): boolean {
+    const life = this.#lives[at];
+    return life !== undefined && life.process.isAlive && !life.isLeaving;
+  }
+
+  start(at: number): void {
+    if (this.isUp(at)) return;
+    const { world, random, network, addresses, skews, writes, polls } = this.#parts;
+    const name = this.nameOf(at);
+    const process = new Process(world, { name, id: `${name}-${++this.#started}` });
+    process.skew = skews[at] ?? 0;
+    const own = random.fork(process.id);
+    const chance = own.fork("worker");
+    const uuids = own.fork("ids");
+    const life: WorkerLife = { process, generations: new Map(), worker: undefined, isLeaving: false };
+    this.#lives[at] = life;
+    world.trace.say(name, () => `starts as ${process.id}`);
+    const link = workerLink({
+      world,
+      network: network(),
+      worker: process,
+      addresses: addresses(),
+      first: chance.below(addresses().length),
+      writes,
+      onFrame: (frame) => learnGeneration(life, frame),
+    });
+    const starting = startWorker({
+      name,
+      link,
+      config: this.#config,
+      machine: this.#machine(life, own),
+      ...(polls && { dispatch: "poll" as const }),
+      log: logOf(process, world.trace),
+      clock: process.clock,
+      monotonic: process.monotonic,
+      ids: createUuidV7(process.clock, () => uuids.uuid()),
+      setTimer: process.setTimer,
+      random: () => chance.next(),
+      exit: (_code, message) => {
+        world.trace.say(name, () => `ends: ${message}`);
+        process.kill();
+        world.after(chance.between(100, 3_000), () => this.start(at));
+      },
+    });
+    void starting.then((worker) => {
+      life.worker = worker;
+    });
+  }
+
+  kill(at: number): void {
+    const process = this.#lives[at]?.process;
+    if (!process?.isAlive) return;
+    this.#parts.world.trace.say(process.name, () => "is killed");
+    process.kill();
+  }
+
+  /** It leaves as SIGTERM makes it. */
+  async drain(at: number): Promise<void> {
+    const life = this.#lives[at];
+    if (!life?.process.isAlive || life.isLeaving || !life.worker) return;
+    life.isLeaving = true;
+    this.#parts.world.trace.say(life.process.name, () => "drains");
+    await life.worker.stop();
+    life.process.kill();
+  }
+
+  stall(at: number, ms: number): void {
+    const process = this.#lives[at]?.process;
+    if (!process?.isAlive) return;
+    this.#parts.world.trace.say(process.name, () => `stands still for ${ms} ms`);
+    process.standStill(ms);
+  }
+
+  #machine(life: WorkerLife, random: Random): Machine {
+    const { programs, world } = this.#parts;
+    // What a body said must not make the worker's own work look like the body's.
+    const outside = AsyncLocalStorage.snapshot();
+    const resources = {
+      cpu_total: 4,
+      cpu_available: 4,
+      memory_total: 2 ** 33,
+      memory_available: 2 ** 33,
+      disk_total: 2 ** 40,
+      disk_free: 2 ** 40,
+      gpus: [],
+    };
+    const known = new Set<string>();
+    return {
+      folder: "/bundles",
+      resources: { latest: resources, budget: { cpu: 4, memory: 2 ** 33, gpu: 0 } },
+      packages: [],
+      lag: { take: () => 0, close() {} },
+      modules: ({ fetch }) => ({
+        file: (hash) => `/bundles/${hash}.mjs`,
+        async ensure(hash) {
+          if (known.has(hash)) return;
+          const bundle = await fetch(hash);
+          if (createHash("sha256").update(bundle).digest("hex") !== hash) {
+            throw new EngineError("internal", "a bundle arrived with another content");
+          }
+          known.add(hash);
+        },
+      }),
+      inline: (events) =>
+        new InlineRunner({
+          events: {
+            ...events,
+            message: (runner, message) => outside(() => events.message(runner, message)),
+          },
+          host: (log) => virtualHost({ log, life, world, random: random.fork("host") }),
+          load: ({ hash }) => Promise.resolve(programs.workflows(hash)),
+        }),
+    };
+  }
+}
+
+/** The replay core's host under virtual time, which says whose code is running. */
+function virtualHost(parts: {
+  readonly log: Host["log"];
+  readonly life: WorkerLife;
+  readonly world: World;
+  readonly random: Random;
+}): Host {
+  const { life, world, random } = parts;
+  const real = nodeHost({ log: parts.log });
+  return {
+    ...real,
+    runInScope: (scope, body) => running.run(life, () => real.runInScope(scope, body)),
+    drain(then) {
+      world.busy++;
+      real.drain(() => {
+        world.busy--;
+        then();
+      });
+    },
+    now: life.process.clock,
+    setTimer: life.process.setTimer,
+    random: () => random.next(),
+    uuid: () => random.uuid(),
+    callSite: () => undefined,
+  };
+}
+
+function learnGeneration({ generations }: WorkerLife, frame: WorkerFrame): void {
+  if (frame.event === "assign") generations.set(frame.data.execution_id, frame.data.generation);
+  if (frame.event !== "welcome") return;
+  for (const { execution_id, generation } of frame.data.keep) {
+    generations.set(execution_id, generation);
+  }
+}
