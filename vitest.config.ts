@@ -30,6 +30,10 @@ export default defineConfig({
       },
       {
         ssr,
+        test: { name: "simulation", include: ["simulation/src/**/*.test.ts"], testTimeout: 180_000 },
+      },
+      {
+        ssr,
         test: { name: "examples", include: ["examples/src/**/*.test.ts"], testTimeout: 120_000 },
       },
     ],

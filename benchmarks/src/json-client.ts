@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http";
+import { KeptConnection } from "./kept-connection.ts";
 
 export interface JsonCall {
   readonly method: "GET" | "POST";
@@ -8,41 +8,40 @@ export interface JsonCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** JSON over kept-alive connections and nothing above `node:http`. */
+/** JSON over kept connections, as many as there are requests at a time. */
 export class JsonClient {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 });
   readonly #url: URL;
+  readonly #idle: KeptConnection[] = [];
+  readonly #all = new Set<KeptConnection>();
 
   constructor(url: string) {
     this.#url = new URL(url);
   }
 
   /** Rejects with what was answered unless it is a success. */
-  async send<Answer>({ method, path, body, headers: given }: JsonCall): Promise<Answer> {
+  async send<Answer>({ method, path, body, headers = {} }: JsonCall): Promise<Answer> {
+    const connection = this.#take();
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const headers: OutgoingHttpHeaders = { ...given };
-    if (text !== undefined) {
-      headers["content-type"] = "application/json";
-      headers["content-length"] = Buffer.byteLength(text);
+    const all = text === undefined ? headers : { "content-type": "application/json", ...headers };
+    const answer = await connection.send(`${method} ${path}`, all, text);
+    if (connection.isOpen) this.#idle.push(connection);
+    else this.#all.delete(connection);
+    if (answer.status < 300) {
+      return (answer.text === "" ? undefined : JSON.parse(answer.text)) as Answer;
     }
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const outgoing = request(new URL(path, this.#url), { method, headers, agent: this.#agent });
-      outgoing.once("error", reject).once("response", resolve).end(text);
-    });
-    const answered = await readText(answer);
-    const status = answer.statusCode ?? 0;
-    if (status < 300) return (answered === "" ? undefined : JSON.parse(answered)) as Answer;
-    throw new Error(`${method} ${path} answered ${status}: ${answered.slice(0, 500)}`);
+    throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
   }
 
   close(): void {
-    this.#agent.destroy();
+    for (const connection of this.#all) connection.close();
+    this.#idle.length = 0;
+    this.#all.clear();
   }
-}
 
-async function readText(answer: IncomingMessage): Promise<string> {
-  answer.setEncoding("utf8");
-  let text = "";
-  for await (const chunk of answer) text += chunk;
-  return text;
+  #take(): KeptConnection {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) if (idle.isOpen) return idle;
+    const fresh = new KeptConnection(this.#url);
+    this.#all.add(fresh);
+    return fresh;
+  }
 }

@@ -73,7 +73,9 @@ export class Clients {
         return settled(await executions.startAndWait(request, { timeoutMs: SYNC_MS }));
       });
       if (answer.kind === "done") this.#know(answer.execution_id);
-      if (answer.kind !== "unknown" || key === null) return;
+      if (key === null) return;
+      // Some ask again although they were answered: they get the same.
+      if (answer.kind !== "unknown" && !this.#random.chance(0.15)) return;
       await this.#pause(client);
     }
   }

@@ -21,6 +21,7 @@ interface Parts {
 export class Disturbances {
   readonly #parts: Parts;
   readonly #paused = new Set<string>();
+  readonly #pausing = new Set<Promise<void>>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -85,7 +86,7 @@ export class Disturbances {
         });
         break;
       case "pause_worker":
-        void this.#pause(names.worker, ms);
+        this.#pausing.add(this.#pause(names.worker, ms));
         break;
     }
   }
@@ -107,13 +108,17 @@ export class Disturbances {
       if (process) process.skew = 0;
       workers.start(at);
     }
+    // A pause that is still on its way must not come last.
+    await Promise.all(this.#pausing);
     for (const name of this.#paused) await this.#set(name, "active");
   }
 
   async #pause(name: string, ms: number): Promise<void> {
     this.#paused.add(name);
     await this.#set(name, "paused");
-    this.#parts.world.after(ms, () => void this.#set(name, "active"));
+    this.#parts.world.after(ms, () => {
+      this.#pausing.add(this.#set(name, "active"));
+    });
   }
 
   async #set(worker: string, desired: "active" | "paused"): Promise<void> {

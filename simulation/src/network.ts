@@ -1,5 +1,5 @@
 import { EngineError } from "@engine/contract";
-import type { Evidence, Fault } from "./evidence.ts";
+import type { Fault } from "./evidence.ts";
 import type { Rates } from "./plan.ts";
 import type { Process } from "./process.ts";
 import type { Random } from "./random.ts";
@@ -17,6 +17,9 @@ export interface Call<Answer> {
   /** What the server does; its answer is copied as the wire would. */
   serve(): Promise<Answer> | Answer;
 }
+
+/** After which a side of a broken connection that heard nothing is told by its own machine. */
+export const HALF_OPEN_MS = 60_000;
 
 export interface NetworkParts {
   readonly world: World;
@@ -100,6 +103,7 @@ export class Network {
             open.delete(reset);
             if (!server.isAlive || !isFirst) return;
             if (this.isBlocked(to, from.name) || this.#isLost()) {
+              this.#note("drop", call);
               world.trace.say(to, () => `answer to ${from.name} is lost: ${call.what()}`);
               if (this.#random.drop.chance(0.5)) breakSoon("the answer was cut off");
               return;
@@ -116,6 +120,7 @@ export class Network {
       };
 
       if (this.isBlocked(from.name, to) || this.#isLost()) {
+        this.#note("drop", call);
         world.trace.say(from.name, () => `request to ${to} is lost: ${call.what()}`);
         if (this.#random.drop.chance(0.5)) breakSoon("the connection broke");
         return;
@@ -123,6 +128,7 @@ export class Network {
       world.after(this.#delay(), () => arrive(true));
       const { duplicate } = this.#parts.rates;
       if (call.mayRepeat && this.#happens("duplicate", duplicate)) {
+        this.#note("duplicate", call);
         world.trace.say(from.name, () => `request to ${to} arrives twice: ${call.what()}`);
         world.after(this.#delay() + this.#random.duplicate.between(0, 5_000), () => arrive(false));
       }
@@ -131,7 +137,12 @@ export class Network {
 
   /** A message of an open connection; undefined when it is to break now. */
   frameDelay(from: string, to: string): number | undefined {
-    if (this.#happens("cut", this.#parts.rates.cut)) return undefined;
+    if (this.#happens("cut", this.#parts.rates.cut)) {
+      const { now } = this.#parts.world;
+      const until = now + HALF_OPEN_MS;
+      this.#parts.note({ kind: "cut", at: now, until, worker: to, server: from });
+      return undefined;
+    }
     return this.isBlocked(from, to) ? Number.POSITIVE_INFINITY : this.#delay();
   }
 
@@ -148,6 +159,13 @@ export class Network {
   died(server: Process): void {
     for (const reset of this.#openOf(server)) reset();
     this.#open.delete(server);
+  }
+
+  /** Until its consequence is over: whoever waits for an answer waits so long. */
+  #note(kind: Fault["kind"], { from, to, timeoutMs }: Call<unknown>): void {
+    const { now } = this.#parts.world;
+    const worker = from.name.startsWith("w") ? from.name : null;
+    this.#parts.note({ kind, at: now, until: now + timeoutMs, worker, server: to });
   }
 
   #openOf(server: Process): Set<() => void> {
@@ -181,5 +199,3 @@ function wired(error: unknown): unknown {
 export function copied<Value>(value: Value): Value {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as Value);
 }
-
-export type { Evidence };

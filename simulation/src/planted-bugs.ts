@@ -1,6 +1,5 @@
 import {
   type Change,
-  type CheckpointItem,
   createdExecution,
   type Event,
   isTerminal,
@@ -87,7 +86,7 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
       }),
   },
   "no-generation-check": {
-    what: "a worker may write under the generation of the one that took over from it",
+    what: "a worker may write on behind what the one that took over from it has written",
     breaks: "I6",
     protocol(protocol, store) {
       const owners = new Map<string, SessionRef>();
@@ -98,9 +97,12 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
           }
           const answers = [];
           for (const item of items) {
-            const generation = await generationNow(store, item);
-            const by = owners.get(`${item.execution_id} ${generation}`) ?? ref;
-            answers.push(...(await protocol.checkpoints(by, [{ ...item, generation }])));
+            const row = await store.findExecution(item.execution_id);
+            const isOld = row !== undefined && row.generation > item.generation;
+            const by = isOld && owners.get(`${item.execution_id} ${row.generation}`);
+            const { generation, head: base_seq } = row ?? { ...item, head: item.base_seq };
+            const written = by ? { ...item, generation, base_seq } : item;
+            answers.push(...(await protocol.checkpoints(by || ref, [written])));
           }
           return answers;
         },
@@ -108,10 +110,6 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
     },
   },
 };
-
-async function generationNow(store: Store, item: CheckpointItem): Promise<number> {
-  return (await store.findExecution(item.execution_id))?.generation ?? item.generation;
-}
 
 function withOtherOutcomes(frame: WorkerFrame): WorkerFrame {
   if (frame.event !== "assign") return frame;

@@ -12,8 +12,8 @@ export class Process {
   /** By how much its clock is wrong. */
   skew = 0;
   #stillUntil = 0;
-  /** What has to wait keeps its order. */
-  #waiting = 0;
+  /** What waits until it goes on, in order. */
+  #waiting: (() => void)[] = [];
   readonly #world: World;
   readonly #began: number;
 
@@ -39,26 +39,33 @@ export class Process {
 
   /** Lets something happen to it. */
   after(ms: number, run: () => void): () => void {
-    let callOff = () => {};
+    let isCalledOff = false;
     const arrive = () => {
-      if (!this.isAlive) return;
-      if (!this.isStill) run();
-      else {
-        const order = 0.001 * ++this.#waiting;
-        callOff = this.#world.after(this.#stillUntil - this.#world.now + order, arrive);
-      }
+      if (!this.isAlive || isCalledOff) return;
+      if (this.isStill) this.#waiting.push(arrive);
+      else run();
     };
-    callOff = this.#world.after(ms, arrive);
-    return () => callOff();
+    const callOff = this.#world.after(ms, arrive);
+    return () => {
+      isCalledOff = true;
+      callOff();
+    };
   }
 
   standStill(ms: number): void {
-    this.#waiting = 0;
-    this.#stillUntil = Math.max(this.#stillUntil, this.#world.now + ms);
+    const until = this.#world.now + ms;
+    if (until <= this.#stillUntil) return;
+    this.#stillUntil = until;
+    this.#world.after(ms, () => {
+      if (this.#stillUntil === until) this.goOn();
+    });
   }
 
   goOn(): void {
     this.#stillUntil = 0;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [i, arrive] of waiting.entries()) this.#world.after(0.001 * i, arrive);
   }
 
   kill(): void {

@@ -1,11 +1,8 @@
 import type { WorkerConnection, WorkerFrame } from "@engine/contract";
-import { copied, type Network } from "./network.ts";
+import { copied, HALF_OPEN_MS, type Network } from "./network.ts";
 import type { Process } from "./process.ts";
 import type { ServerAddress } from "./servers.ts";
 import type { World } from "./world.ts";
-
-/** After which a side of a broken connection that heard nothing is told by its own machine. */
-const HALF_OPEN_MS = 60_000;
 
 interface Parts {
   readonly network: Network;

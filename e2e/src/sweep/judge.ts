@@ -1,7 +1,7 @@
 import { type ExecutionSummary, isOutcome, isTerminal, type RecordedEvent } from "@engine/contract";
 import { until } from "../harness/until.ts";
 import { listExecutions, untilAllEnded } from "../kill/all-executions.ts";
-import { type BodyRuns, readBodyRuns } from "../kill/body-lines.ts";
+import { type BodyRun, type BodyRuns, readBodyRuns } from "../kill/body-lines.ts";
 import { bodyViolations, callsOf, logViolations } from "../kill/violations.ts";
 import { waitViolations } from "../kill/wait-violations.ts";
 import type { Ledger } from "./ledger.ts";
@@ -57,13 +57,18 @@ export class Judge {
   #bodies(
     log: readonly RecordedEvent[],
     bodies: BodyRuns,
-    { execution_id, forked_from }: ExecutionSummary,
+    { execution_id, state, forked_from }: ExecutionSummary,
   ): readonly string[] {
     const kills = this.#plant.kills();
-    const runs = bodies.get(execution_id) ?? new Map();
+    const runs = bodies.get(execution_id) ?? new Map<string, readonly BodyRun[]>();
     const calls = callsOf(log);
     const wrong = [...runs].flatMap(([call, ran]) => {
-      const outcome = calls.get(call)?.find(({ type }) => isOutcome(type));
+      const events = calls.get(call);
+      // Nothing was recorded of it when its worker died, and the cancel came first.
+      if (!events && state === "CANCELLED" && kills.some(({ pid }) => pid === ran[0]?.pid)) {
+        return [];
+      }
+      const outcome = events?.find(({ type }) => isOutcome(type));
       return bodyViolations(ran, outcome, kills).map((what) => `${call}: ${what}`);
     });
     for (const [call, events] of calls) {

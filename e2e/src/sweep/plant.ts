@@ -35,6 +35,12 @@ const WORKERS = [
   ["asker", "poll"],
 ] as const;
 
+/**
+ * One that polls has no stream whose end a server would see: killed three times within a minute, it
+ * is taken for processes that fight over a name, and comes in again later.
+ */
+const FOUGHT_OVER = "processes took the name";
+
 export interface PlantOptions {
   readonly channels: readonly string[];
   /** Where compiled code is kept between starts. */
@@ -145,7 +151,7 @@ export class Plant implements AsyncDisposable {
   unexplained(): readonly string[] {
     const explained = new Set(this.kills().map(({ pid }) => pid));
     return this.#ends()
-      .filter(({ pid }) => !explained.has(pid))
+      .filter(({ pid, process }) => !explained.has(pid) && !process.output.includes(FOUGHT_OVER))
       .map(({ target, process }) => `a ${target} ended by itself: ${process.report()}`);
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../harness/until.ts";
 import type { Ledger } from "./ledger.ts";
 import { ask } from "./patient.ts";
 import type { Plant } from "./plant.ts";
@@ -37,10 +38,15 @@ const workersLost = during((plant) => {
 });
 
 const workersDrained = during(async (plant) => {
+  const { http } = plant.engine;
+  await until("workers have something to give back", async () => {
+    const { body } = await ask<{ items: { load: number }[] }>(http, "/workers");
+    return body.items.some(({ load }) => load > 0);
+  });
   for (const [name, worker] of plant.workers) {
     plant.dismissed(worker);
     const body = { timeout_seconds: 0 };
-    await ask(plant.engine.http, `/admin/workers/${name}/drain`, { method: "POST", body });
+    await ask(http, `/admin/workers/${name}/drain`, { method: "POST", body });
   }
 });
 

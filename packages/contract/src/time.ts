@@ -1,9 +1,13 @@
 // `Date` is denied in this package because nothing here may ask for the current time. Turning a
 // given instant into text and back needs it, so these functions are the one place that uses it.
 
+/** Many executions write in the same millisecond. */
+let newest = { ms: Number.NaN, text: "" };
+
 /** An event's `time`: UTC, `YYYY-MM-DD HH:MM:SS.mmm` (EXE-23). */
 export function formatEventTime(ms: number): string {
-  return formatInstant(ms).slice(0, 23).replace("T", " ");
+  if (ms !== newest.ms) newest = { ms, text: formatInstant(ms).slice(0, 23).replace("T", " ") };
+  return newest.text;
 }
 
 /** Milliseconds since 1970 of an event's `time`. */

@@ -52,7 +52,7 @@ export function httpPage(document: Json): string {
   );
   return `# HTTP interface
 
-Printed from the route table; [openapi.json](openapi.json) has the same for machines, and a running server answers it under \`GET /openapi.json\`. Bodies are JSON, whatever their content type says; an empty body is \`null\`. In the commands \`<…>\` and \`…\` stand for something of yours. A query key that takes a list may be repeated. Instants are ISO 8601 in UTC; an event's \`time\` is \`YYYY-MM-DD HH:MM:SS.mmm\`. Anything but a listed answer is an error as in [errors.md](errors.md). The permission is what a caller needs once authorization is on: \`open\` is for everybody, \`identity\` for every known caller, \`worker\` for a worker's own session, \`run(…)\` stands for what running that workflow takes, and of a list with \`scoped(…)\` a caller sees what it may read.
+Printed from the route table; [openapi.json](openapi.json) has the same for machines, and a running server answers it under \`GET /openapi.json\`. Bodies are JSON, sent as \`application/json\` or as \`curl -d\` sends it; an empty body is \`null\`. In the commands \`<…>\` and \`…\` stand for something of yours. A query key that takes a list may be repeated. Instants are ISO 8601 in UTC; an event's \`time\` is \`YYYY-MM-DD HH:MM:SS.mmm\`. Anything but a listed answer is an error as in [errors.md](errors.md). The permission is what a caller needs once authorization is on: \`open\` is for everybody, \`identity\` for every known caller, \`worker\` for a worker's own session, \`run(…)\` stands for what running that workflow takes, and of a list with \`scoped(…)\` a caller sees what it may read.
 
 A call that waits for an execution answers its record under a status that tells its state: 200 COMPLETED, 202 paused or still under way, 409 CANCELLED, 500 FAILED.
 
@@ -176,9 +176,7 @@ function sampleParam(name: string, path: string): string {
 }
 
 function curl(route: Route, operation: Operation, schemas: Schemas): string {
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    sampleParam(name, route.path),
-  );
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => sampleParam(name, route.path));
   const schema = operation.requestBody?.content["application/json"]?.schema;
   // Those of a client's own, such as an idempotency key, are for who needs them.
   const headers = operation.parameters.filter(

@@ -156,7 +156,7 @@ function undo({ path }: StepInput, ctx: TaskContext): Promise<void> {
 }
 
 /** The message an author wrote, whatever calls it has come through. */
-export function rootMessage(error: unknown): string {
+function rootMessage(error: unknown): string {
   let root = error;
   while (root instanceof Error && root.cause instanceof Error) root = root.cause;
   return root instanceof Error ? root.message : String(root);

@@ -201,7 +201,7 @@ class Access {
         },
         ...rest,
       );
-      if (wrote) record.add(asked, changed);
+        if (wrote) record.add(asked, changed);
       return changed;
     }
     const value = await method.apply(store, args as unknown[]);

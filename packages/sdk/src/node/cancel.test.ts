@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CancelledError, call, parallel, pause, sleep, task, workflow } from "../index.ts";
+import { CancelledError, call, parallel, pause, signal, sleep, task, workflow } from "../index.ts";
 import { cancelAndCrashEverywhere, marked, undo } from "./cancel-sweep.ts";
 import { Scene } from "./scene.ts";
 
@@ -402,4 +402,47 @@ test("EXE-42 wherever the worker is lost while it unwinds, the next one goes on 
     async () => parallel([() => charge(1), () => outer(0), () => pause("p"), () => sleep("1h")]),
     ["parallel~1/charge~1", "parallel~1/outer~1"],
   );
+});
+
+test("EXE-42 an execution that is cancelled before its code began is CANCELLED, and its code never begins", async () => {
+  let begun = 0;
+  const scene = new Scene([
+    workflow({ name: "w" }, async () => {
+      begun++;
+      return "done";
+    }),
+  ]);
+  scene.onDelta = () => {
+    // The first copy is lost with what it was about to say.
+    scene.onDelta = () => {};
+    scene.engine.cancel("e1");
+    scene.engine.fence("e1");
+  };
+  await scene.run();
+  expect(scene.row().state).toBe("CANCELLED");
+  expect(scene.types()).not.toContain("WORKFLOW_STARTED");
+  expect(begun).toBe(1);
+});
+
+test("EXE-27 I7 code that calls on between an outcome and a cancel of one commit hears of both in turn", async () => {
+  const after = task({ name: "after" }, async () => "ran");
+  const heard: string[] = [];
+  // Beside it a task runs, so that the copy is there when both come at once.
+  const wf = workflow({ name: "w" }, async () => {
+    void hangs();
+    await signal("go");
+    heard.push("signal");
+    await after().catch((error: Error) => {
+      heard.push(error.name);
+      throw error;
+    });
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.signal("e1", "go", null);
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(scene.row().state).toBe("CANCELLED");
+  expect(heard).toEqual(["signal", "CancelledError"]);
+  expect(scene.story()).not.toContain("TASK_STARTED after~1");
 });

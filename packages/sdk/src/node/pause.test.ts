@@ -113,6 +113,22 @@ test("EXE-52 an outcome pushed to a running copy continues it at once", async ()
   expect(execution.row.state).toBe("COMPLETED");
 });
 
+test("LIV-1 an outcome that reaches a copy while it replays is there once the code comes to its call", async () => {
+  const wf = workflow({ name: "replayed" }, async () => {
+    const n = await double(1);
+    return [n, ...(await parallel([() => pause("p"), () => pause("q")]))];
+  });
+  const execution = await run(wf);
+  execution.resume("first", "p");
+  const copy = execution.claim();
+  const base = execution.row.head;
+  execution.resume("second", "q");
+  // The copy has not come to the pauses yet: it is still handed what the task returned.
+  copy.deliver(base, execution.events.slice(base));
+  await copy.ended;
+  expect(execution.row).toMatchObject({ state: "COMPLETED", output: [2, "first", "second"] });
+});
+
 test("EXE-29 another argument is a warning, once, and the recorded outcome is used", async () => {
   let n = 1;
   const wf = workflow({ name: "w" }, async () => [

@@ -81,6 +81,7 @@ export class Core {
   #isLive = false;
   /** Recorded outcomes that have not been handed to the code. */
   #outcomesLeft: number;
+  #isReplayBegun = false;
   #isStopped = false;
   #isParked = false;
   /** Its code has run ahead of a log that went another way: another core goes on from that one. */
@@ -166,6 +167,7 @@ export class Core {
    */
   replay(): void {
     const { calls, outcomes } = this.journal;
+    this.#isReplayBegun = true;
     if (calls.size === 0 && outcomes.length === 0) {
       this.#goLive();
       return;
@@ -512,9 +514,14 @@ export class Core {
       }
       if (!isOutcome(event.type)) continue;
       const call = this.calls.get(event.source_id);
-      if (!call) continue;
-      this.#conclude(call);
-      this.releases.push(() => this.#settleWith(call, event));
+      if (call) {
+        this.#conclude(call);
+        this.releases.push(() => this.#settleWith(call, event));
+      } else if (!this.#isLive && this.journal.addOutcome(event)) {
+        this.#outcomesLeft++;
+        // Otherwise `replay` finds it in the journal.
+        if (this.#isReplayBegun) this.releases.push(() => this.#replayOutcome(event));
+      }
     }
   }
 

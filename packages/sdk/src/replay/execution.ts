@@ -73,9 +73,17 @@ function begin(
   onOvertaken: (by: Overtaken) => void,
 ): Core {
   const core = new Core(options, definedFacts(workflow).timeout_ms ?? null, onOvertaken);
+  // Code that is cancelled before it began does not begin: there is nothing to unwind.
+  if (!core.journal.isCancelledUnseen) announce(core);
+  void new Body(core, workflow).run();
+  return core;
+}
+
+/** The first thing a copy says: that it runs, under the claim that it was given. */
+function announce(core: Core): void {
   const { journal } = core;
   if (!journal.started) {
-    const { input, version, bundle } = options.info;
+    const { input, version, bundle } = core.options.info;
     // Which code the log was made by: a divergence names it.
     const meta = version === null ? {} : { meta: { version, ...(bundle !== null && { bundle }) } };
     core.emit(undefined, "WORKFLOW_STARTED", stored(input), meta);
@@ -84,8 +92,6 @@ function begin(
     const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;
     core.emit(undefined, "WORKFLOW_RESUMED", input, { meta: { cause } });
   }
-  void new Body(core, workflow).run();
-  return core;
 }
 
 function stored(value: Json): string {
@@ -104,6 +110,11 @@ class Body {
 
   async run(): Promise<void> {
     const core = this.#core;
+    if (core.journal.isCancelledUnseen) {
+      core.replay();
+      core.whenLive(() => core.bodyIsOver(() => {}));
+      return;
+    }
     const input = decode(core.options.info.input);
     const schema = this.#workflow.options.input as StandardSchema | undefined;
     const checked = schema ? await checkSchema(schema, input) : { value: input };

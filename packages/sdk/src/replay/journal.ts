@@ -42,6 +42,11 @@ export class Journal {
     for (const event of history) this.#add(event);
   }
 
+  /** The execution was cancelled before a copy could say that its code had begun. */
+  get isCancelledUnseen(): boolean {
+    return this.cancelling !== undefined && this.started === undefined;
+  }
+
   childrenOf(parent_id: string | null): readonly RecordedCall[] {
     return parent_id === null ? this.top : (this.calls.get(parent_id)?.children ?? []);
   }
@@ -50,6 +55,16 @@ export class Journal {
   findUnasked(): RecordedCall | undefined {
     for (const call of this.calls.values()) if (!call.asked && !call.inTask) return call;
     return undefined;
+  }
+
+  /**
+   * An outcome that came after the history, for a call that the code has not made again yet. True:
+   * replay hands it back; inside a task it is found with its call.
+   */
+  addOutcome(event: Event): boolean {
+    const { length } = this.outcomes;
+    this.#continue(event);
+    return this.outcomes.length > length;
   }
 
   #add(event: Event): void {

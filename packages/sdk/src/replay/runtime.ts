@@ -225,6 +225,11 @@ export class CallRuntime implements Runtime {
   #begin(call: Call, spec: LeafSpec): void {
     const core = this.#core;
     if (call.isConcluded || core.isDoomed || core.isStopped) return;
+    if (core.isCancelled && !core.cancellation && !call.recorded) {
+      // The code must not hear of the cancel before its turn: no replay would tell it so early.
+      core.releases.push(() => this.#begin(call, spec));
+      return;
+    }
     if (core.isCancelled && !call.recorded) {
       // Made while the cancel was on its way: it never began, so there is nothing to record.
       call.isConcluded = true;

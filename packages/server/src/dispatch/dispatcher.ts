@@ -53,6 +53,8 @@ const PAGE = 1_000;
 const MOST_LEFT = 64;
 /** How long a worker that hangs on another server has to be given what prefers it (DSP-6). */
 const OTHERS_MS = 200;
+/** Before a claim that failed is tried again. */
+const RETRY_MS = 1_000;
 
 /**
  * Gives executions to workers. It looks when something happened (a new row, a resume, a freed slot,
@@ -70,6 +72,8 @@ export class Dispatcher {
   /** Rows were announced while no worker hung on this server: they are read when one comes. */
   #isBehind = false;
   #isReading = false;
+  /** Something may have been written since that began. */
+  #isAskedAgain = false;
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -111,7 +115,8 @@ export class Dispatcher {
       const isTheirs = row.generation === generation && row.last_worker === session.worker;
       if (!isTheirs || !isQueued(row)) return false;
       const wanted = { last_worker: session.worker, was_lost: false };
-      return gate({ ...wanted, requirements: row.requirements }, [session]).kind === "claim";
+      const beside = session.beside(execution_id);
+      return gate({ ...wanted, requirements: row.requirements }, [beside]).kind === "claim";
     };
     try {
       const { changed, wrote } = await this.#claim(session, { execution_id }, isStillMeant);
@@ -168,6 +173,7 @@ export class Dispatcher {
    * the end is read too, where what was missed lately is.
    */
   async refresh(): Promise<void> {
+    this.#isAskedAgain = this.#isReading;
     if (this.#isReading) return;
     this.#isReading = true;
     try {
@@ -179,6 +185,7 @@ export class Dispatcher {
       this.#isReading = false;
     }
     this.wake();
+    if (this.#isAskedAgain) await this.refresh();
   }
 
   /** Why an execution has no worker now, as the gate sees it (DSP-8). */
@@ -311,6 +318,20 @@ export class Dispatcher {
     this.#queue.add(entry);
   }
 
+  /**
+   * Not left to the safety tick: what that reads of a long queue need not hold it. First it has to be
+   * known whether it was claimed after all.
+   */
+  #enqueueLater(session: Session, entry: Entry): void {
+    const { execution_id } = entry;
+    this.#ports.setTimer(() => {
+      if (this.#isClosed) return;
+      if (session.claiming.has(execution_id)) this.#enqueueLater(session, entry);
+      else if (!this.#queue.has(execution_id)) this.#enqueue(entry);
+      this.wake();
+    }, RETRY_MS);
+  }
+
   #forget(execution_id: string): void {
     this.#queue.remove(execution_id);
     this.#leftToOthers.delete(execution_id);
@@ -331,8 +352,8 @@ export class Dispatcher {
         this.#enqueue(queuedOf(changed.row));
       }
     } catch (error) {
-      // The row is as it was, or claimed all the same; the safety tick finds it either way.
       this.#failed(`could not claim execution ${entry.execution_id}`, error);
+      this.#enqueueLater(session, entry);
     } finally {
       this.#claimsInFlight--;
       this.wake();

@@ -106,17 +106,32 @@ test("LIV-1 what a worker was assigned and does not list in two heartbeats goes 
   expect((await t.row(execution_id)).losses).toEqual([]);
 });
 
-test("LIV-1 what a worker listed once is its own, however long it takes to begin", async () => {
+test("LIV-1 what a worker lists is its own, however long it takes to begin", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
   const { execution_id } = await t.run();
   await worker.next("assign");
-  await worker.beat([{ execution_id, generation: 1, seq: 2 }]);
   for (let beat = 0; beat < 5; beat++) {
+    await worker.beat([{ execution_id, generation: 1, seq: 2 }]);
     await t.time.advance(10_000);
-    await worker.beat();
   }
   expect(await t.row(execution_id)).toMatchObject({ generation: 1, worker: "w" });
+});
+
+test("LIV-1 I17 what a worker listed once and then not in two heartbeats goes back: it has it no more", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { execution_id } = await t.run();
+  await worker.started(await worker.next("assign"));
+  await worker.beat([{ execution_id, generation: 1, seq: 3 }]);
+  await t.time.advance(10_000);
+  await worker.beat();
+  expect(await t.row(execution_id)).toMatchObject({ generation: 1 });
+  await t.time.advance(10_000);
+  await worker.beat();
+  await t.engine.workers.refresh();
+  expect(await worker.next("assign")).toMatchObject({ execution_id, generation: 2 });
+  expect(await t.row(execution_id)).toMatchObject({ losses: [{ reason: "runner_lost" }] });
 });
 
 test("WRK-9 an execution that had begun and that its worker does not list any more counts as lost", async () => {

@@ -7,6 +7,7 @@ import {
   type Poll,
   type WorkerFrame,
 } from "@engine/contract";
+import type { SessionGuard } from "@engine/store";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
@@ -16,10 +17,12 @@ import type { Liveness } from "./liveness.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
 import type { Repeats } from "./repeats.ts";
 import type { Session } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
 import { type Backlog, WorkerStream } from "./worker-stream.ts";
 
 interface Parts {
   readonly ports: EnginePorts;
+  readonly sessions: Sessions;
   readonly dispatcher: Dispatcher;
   readonly progress: ProgressHub;
   readonly handOvers: HandOvers;
@@ -53,11 +56,11 @@ export class Connections {
     };
     const stream = new WorkerStream(onFrame, onClose, backlog);
     backlog?.onRoom(() => dispatcher.wake());
-    await this.#take(session, stream);
+    const guard = await this.#take(session, stream);
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);
     try {
-      const reconciled = await this.#reconcile(session, running);
+      const reconciled = await this.#reconcile(session, running, guard);
       stream.open(this.#opening(session, reconciled));
       this.#release(session, reconciled);
     } catch (error) {
@@ -92,9 +95,10 @@ export class Connections {
     const isFirst = !session.isHeld || session.row.lost_at !== null;
     if (isFirst) await this.#take(session, stream);
     else session.connect(stream, session.row);
+    const { guard } = session;
     liveness.watch(session);
     try {
-      const reconciled = await this.#reconcile(session, heartbeat.running);
+      const reconciled = await this.#reconcile(session, heartbeat.running, guard);
       stream.open(this.#news(session, heartbeat, reconciled, isFirst));
       this.#release(session, reconciled);
       session.ready(stream);
@@ -121,20 +125,29 @@ export class Connections {
     this.#isClosed = true;
   }
 
-  async #take(session: Session, stream: WorkerStream): Promise<void> {
-    const { store, replica } = this.#parts.ports;
+  /** Answers what has to hold for whatever is done for this stream. */
+  async #take(session: Session, stream: WorkerStream): Promise<SessionGuard> {
+    const { ports, sessions } = this.#parts;
+    const { store, replica } = ports;
     if (this.#isClosed) throw new EngineError("unavailable", "the server is stopping; try again");
     const row = await store.connectSession(session.id, replica);
     if (!row) throw ended(session.worker);
-    if (!session.connect(stream, row)) stream.close();
+    if (!session.connect(stream, row)) throw replaced(session.worker);
+    // It may have been forgotten, or found anew, while the store was asked.
+    sessions.add(session, row.token_hash);
     // A loss that was being settled first: else what is kept here could be taken there.
     await session.handingOver?.catch(() => undefined);
+    if (stream.isClosed) throw replaced(session.worker);
+    return { session: session.id, epoch: row.epoch };
   }
 
-  #reconcile(session: Session, running: readonly Holding[]): Promise<Reconciled> {
+  #reconcile(
+    session: Session,
+    running: readonly Holding[],
+    guard: SessionGuard,
+  ): Promise<Reconciled> {
     const { ports, dispatcher, handOvers } = this.#parts;
-    const { store, clock } = ports;
-    return reconcile(session, running, { store, dispatcher, handOvers, clock });
+    return reconcile(session, running, { store: ports.store, dispatcher, handOvers, guard });
   }
 
   #opening(session: Session, { keep, drop, events }: Reconciled): WorkerFrame[] {
@@ -186,4 +199,8 @@ function ended(worker: string): EngineError {
     "session_unknown",
     `the session of worker ${worker} has ended; it registers again and keeps its executions`,
   );
+}
+
+function replaced(worker: string): EngineError {
+  return new EngineError("unavailable", `worker ${worker} has connected anew meanwhile`);
 }

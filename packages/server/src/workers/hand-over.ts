@@ -11,7 +11,7 @@ interface Held {
 
 interface Why {
   /** Left out when the worker gave it back: that is no loss (LIV-5). */
-  readonly loss?: LossReason | undefined;
+  readonly loss?: LossReason | ((row: ExecutionRow) => LossReason | undefined) | undefined;
   /** Only while the session is as thought. */
   readonly guard?: SessionGuard | undefined;
 }
@@ -43,21 +43,23 @@ export class HandOvers {
     };
   }
 
-  /** One execution, if the session still owns it at that generation. */
+  /** One execution, if the session still owns it at that generation; answers as it is then. */
   async one(
     session: string,
     { execution_id, generation }: Held,
     { loss, guard }: Why = {},
     onlyIf: (row: ExecutionRow) => boolean = () => true,
-  ): Promise<void> {
-    await this.#commits.change(
+  ): Promise<ExecutionRow> {
+    const { changed } = await this.#commits.change(
       execution_id,
       (row) => {
         if (row.session !== session || row.generation !== generation) return undefined;
-        return onlyIf(row) ? handOver(row, this.terms(loss)) : undefined;
+        const reason = typeof loss === "function" ? loss(row) : loss;
+        return onlyIf(row) ? handOver(row, this.terms(reason)) : undefined;
       },
       { guard },
     );
+    return changed.row;
   }
 
   /** All a session owns. Two callers share one run of it. */
@@ -84,7 +86,9 @@ export class HandOvers {
   /** Tries again what failed, unless the worker is back: then its listing has settled it. */
   async retry(): Promise<void> {
     const unsure = this.#unsure.splice(0);
-    await Promise.all(unsure.map(({ session, execution_id }) => this.#settle(session, execution_id)));
+    await Promise.all(
+      unsure.map(({ session, execution_id }) => this.#settle(session, execution_id)),
+    );
     for (const [session, why] of this.#unfinished) {
       this.#unfinished.delete(session);
       if (session.ended || !session.isConnected) await this.all(session, why);
@@ -118,4 +122,9 @@ export class HandOvers {
       throw error;
     }
   }
+}
+
+/** An execution that its worker does not have any more: a loss only if it had got going (WRK-9). */
+export function lossIfRunning({ state }: ExecutionRow): LossReason | undefined {
+  return state === "RUNNING" ? "runner_lost" : undefined;
 }

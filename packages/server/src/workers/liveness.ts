@@ -32,6 +32,8 @@ export class Liveness implements LedWork {
   readonly #replicas: Replicas;
   readonly #watches = new Map<Session, () => void>();
   readonly #heard = new Map<string, Beat>();
+  /** When the store was last told of sessions that others hold, as the sweep has found it. */
+  readonly #seen = new Map<string, { readonly last_seen_at: number; readonly since: number }>();
   /** A restarted server hands nothing over by itself: it first waits whether the workers come. */
   readonly #startedAt: number;
   #cancelFlush: (() => void) | undefined;
@@ -111,6 +113,8 @@ export class Liveness implements LedWork {
   async sweep(): Promise<void> {
     const { store, clock } = this.#ports;
     const live = await store.listLiveSessions();
+    const ids = new Set(live.map(({ session_id }) => session_id));
+    for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
     await Promise.all(
       live.filter((row) => this.#isForsaken(row, clock())).map((row) => this.#giveUp(row)),
     );
@@ -143,10 +147,25 @@ export class Liveness implements LedWork {
     if (row.lost_at !== null || this.#sessions.find(row.session_id)?.isHeld) return false;
     const { disconnect_grace, silence_timeout } = this.#ports.config.workers;
     if (now < this.#startedAt + silence_timeout * 1000) return false;
-    if (row.replica !== null) return !this.#replicas.isLive(row.replica);
+    if (row.replica !== null) {
+      return !this.#replicas.isLive(row.replica) || this.#isUnheard(row, now);
+    }
     const since = row.disconnected_at ?? row.created_at;
     const grace = row.disconnected_at === null ? silence_timeout : disconnect_grace;
     return now > since + grace * 1000 + SWEEP_MS;
+  }
+
+  /**
+   * Whether no server has told the store of it for long, by this one's clock alone. A server may be
+   * said to hold a stream that it does not know of, when the store's answer to it was lost.
+   */
+  #isUnheard({ session_id, last_seen_at }: SessionRow, now: number): boolean {
+    const seen = this.#seen.get(session_id);
+    if (seen?.last_seen_at !== last_seen_at) {
+      this.#seen.set(session_id, { last_seen_at, since: now });
+      return false;
+    }
+    return now > seen.since + 2 * this.#ports.config.workers.silence_timeout * 1000;
   }
 
   async #giveUp(row: SessionRow): Promise<void> {
@@ -180,7 +199,7 @@ export class Liveness implements LedWork {
     // The transaction looks again whether another server has its stream by now (LIV-3).
     const lost = await this.#ports.store.loseSession(id, row.epoch);
     if (!lost) {
-      if (row.epoch === session.row.epoch) session.letGo();
+      if (row.epoch === session.row.epoch) this.#forget(session);
       return;
     }
     this.#ports.log.warn({ worker, executions, why }, "worker lost");
@@ -189,6 +208,13 @@ export class Liveness implements LedWork {
     session.closeStream();
     this.unwatch(session);
     await this.#handOvers.all(session, { loss: "session_lost", guard: session.guard });
+    // Should it come back, the store knows it: workers that are gone for good are not kept here.
+    if (!session.isConnected && session.row.epoch === lost.epoch) this.#forget(session);
+  }
+
+  #forget(session: Session): void {
+    session.letGo();
+    this.#sessions.remove(session);
   }
 
   /** Behind a balancer its requests may all come to other servers. */

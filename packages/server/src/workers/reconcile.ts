@@ -1,7 +1,7 @@
 import type { Holding, WorkerFrame } from "@engine/contract";
-import type { Store } from "@engine/store";
+import type { OwnedExecution, SessionGuard, Store } from "@engine/store";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { HandOvers } from "./hand-over.ts";
+import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Session } from "./session.ts";
 
 export interface Reconciled {
@@ -15,7 +15,8 @@ interface Parts {
   readonly store: Store;
   readonly dispatcher: Dispatcher;
   readonly handOvers: HandOvers;
-  readonly clock: () => number;
+  /** Of the stream that this is for: one that took its place does not concern it. */
+  readonly guard: SessionGuard;
 }
 
 /**
@@ -26,18 +27,22 @@ interface Parts {
 export async function reconcile(
   session: Session,
   running: readonly Holding[],
-  { store, dispatcher, handOvers, clock }: Parts,
+  { store, dispatcher, handOvers, guard }: Parts,
 ): Promise<Reconciled> {
-  const { guard } = session;
+  session.expect(running);
   const owned = new Map((await store.listOwned(session.id)).map((row) => [row.execution_id, row]));
-  const listed = new Map<Holding, number>();
+  const listed = new Map<Holding, OwnedExecution>();
+  const over = new Set<Holding>();
   for (const holding of running) {
     const row = owned.get(holding.execution_id);
-    if (row?.generation !== holding.generation) continue;
+    if (!row || !isSame(row, holding)) continue;
     owned.delete(holding.execution_id);
-    session.inherit(row, holding, clock());
-    session.listed(holding);
-    listed.set(holding, row.head);
+    // A commit has taken it away since it was read: it ended, or waits.
+    if (!session.owns(holding)) over.add(holding);
+    else {
+      session.inherit(row, holding);
+      listed.set(holding, row);
+    }
   }
   // Claimed while the stream was opened, which its assignment comes down: nobody can list it yet.
   const isOnItsWay = (row: { execution_id: string; generation: number }) =>
@@ -45,19 +50,18 @@ export async function reconcile(
   const missing = [...owned.values()].filter((row) => !isOnItsWay(row));
   // Assigned while the stream was down, or lost by the worker.
   await Promise.all(
-    missing.map((row) => {
-      const loss = row.state === "RUNNING" ? "runner_lost" : undefined;
-      return handOvers.one(session.id, row, { loss, guard });
-    }),
+    missing.map((row) => handOvers.one(session.id, row, { loss: lossIfRunning, guard })),
   );
 
   const result: Reconciled = { keep: [], drop: [], events: [] };
   await Promise.all(
     running.map(async (holding) => {
       const { execution_id, generation, seq } = holding;
-      const head = listed.get(holding);
-      const adopted = head === undefined ? await dispatcher.adopt(session, holding) : undefined;
-      const kept = head === undefined ? adopted?.generation : generation;
+      const row = listed.get(holding);
+      const isOver = over.has(holding);
+      if (!row) session.disown(holding);
+      const adopted = row || isOver ? undefined : await dispatcher.adopt(session, holding);
+      const kept = (row ?? adopted)?.generation;
       if (kept === undefined) {
         const reason = "this session does not own it at that generation";
         result.drop.push({ execution_id, generation, reason });
@@ -65,12 +69,18 @@ export async function reconcile(
       }
       if (adopted) session.adopted(holding);
       result.keep.push({ execution_id, generation: kept });
-      if ((head ?? adopted?.head ?? 0) <= seq) return;
+      if ((row ?? adopted)?.head === seq) return;
       const missed = await missedEvents(store, holding, kept);
       if (missed) result.events.push(missed);
     }),
   );
   return result;
+}
+
+/** Owned as listed, or adopted since by a welcome that did not arrive: then nobody else had it. */
+function isSame({ generation, state }: OwnedExecution, listed: Holding): boolean {
+  if (generation === listed.generation) return true;
+  return state === "CLAIMED" && generation === listed.generation + 1;
 }
 
 /** What the log has above the `seq` that a worker knows of; undefined when it knows everything. */

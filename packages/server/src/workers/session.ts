@@ -19,7 +19,7 @@ interface Owned {
   readonly requirements: Requirements | null;
   /** The clock when it was assigned; undefined once the worker has been heard of with it. */
   assignedAt: number | undefined;
-  /** Heartbeats in a row that did not list it. */
+  /** Heartbeats in a row that did not list it, since it was listed last. */
   unlisted: number;
   /** Frames that must not overtake the assignment; undefined once that has left. */
   held: WorkerFrame[] | undefined;
@@ -143,9 +143,17 @@ export class Session implements Candidate {
   }
 
   /** What its executions have reserved of the worker's resources. */
-  *reservations(): Generator<Requirements, void, undefined> {
-    for (const { requirements } of this.owned.values()) if (requirements) yield requirements;
-    for (const { requirements } of this.claiming.values()) if (requirements) yield requirements;
+  reservations(): Iterable<Requirements> {
+    return this.#reservations();
+  }
+
+  /** The worker as it is beside one of its executions: whether that may stay is asked so. */
+  beside(execution_id: string): Candidate {
+    const { worker, runners, packages, resources, takesWork } = this;
+    const load = this.load - (this.#has(execution_id) ? 1 : 0);
+    const hasFreeSlot = this.slots === 0 || load < this.slots;
+    const reservations = () => this.#reservations(execution_id);
+    return { worker, runners, packages, resources, takesWork, load, hasFreeSlot, reservations };
   }
 
   /** Takes over what the store says of it, unless that is older than what is known. */
@@ -237,26 +245,33 @@ export class Session implements Candidate {
     this.owned.set(execution_id, { generation, module_hash, requirements, ...rest });
   }
 
+  /**
+   * It says that it runs these, and what the store says of them is on its way: from now on commits
+   * take them away, and what they bring is held.
+   */
+  expect(running: readonly Holding[]): void {
+    for (const { execution_id, generation, seq } of running) {
+      const unknown = { module_hash: null, requirements: null, assignedAt: undefined, unlisted: 0 };
+      const rest = { held: [], pushed: 0, known: seq };
+      this.owned.set(execution_id, { generation, ...unknown, ...rest });
+    }
+  }
+
   /** Notes what the store says it owns: assigned before this server held it, and listed by it. */
-  inherit(execution: OwnedExecution, { seq }: Holding, now: number): void {
-    const { execution_id, generation, module_hash, requirements, state, head } = execution;
+  inherit(execution: OwnedExecution, { seq }: Holding): void {
+    const { execution_id, generation, module_hash, requirements, head } = execution;
+    const { held = [], pushed = 0 } = this.owned.get(execution_id) ?? {};
     this.owned.set(execution_id, {
       generation,
       module_hash,
       requirements: requirements === null ? null : (JSON.parse(requirements) as Requirements),
-      assignedAt: state === "CLAIMED" ? now : undefined,
+      assignedAt: undefined,
       unlisted: 0,
-      held: undefined,
+      held,
       // Whatever it has not heard of, its reconnect brings.
-      pushed: head,
+      pushed: Math.max(pushed, head),
       known: seq,
     });
-  }
-
-  /** The worker has shown that it has it. */
-  listed({ execution_id }: Pick<Holding, "execution_id">): void {
-    const owned = this.owned.get(execution_id);
-    if (owned) owned.assignedAt = undefined;
   }
 
   /** It goes on with what it was given anew: of its log it knows no more than it has listed. */
@@ -291,12 +306,21 @@ export class Session implements Candidate {
     return this.owned.get(execution_id)?.generation === generation;
   }
 
+  /** Whether it owns an execution at that generation, or gets a later one that it has yet to hear of. */
+  hasSince({ execution_id, generation }: { execution_id: string; generation: number }): boolean {
+    if (this.claiming.has(execution_id)) return true;
+    return (this.owned.get(execution_id)?.generation ?? 0) >= generation;
+  }
+
   /** Sends the assignment, and after it what came meanwhile; nothing if it has moved on. */
   assign(frame: Extract<WorkerFrame, { event: "assign" }>): void {
     if (!this.owns(frame.data)) return;
     this.send(frame);
-    if (frame.data.listen) this.#listening.add(frame.data.execution_id);
-    this.release(frame.data.execution_id);
+    const { execution_id, listen } = frame.data;
+    // It knows nothing else: what it was told of an earlier copy does not count.
+    if (listen) this.#listening.add(execution_id);
+    else this.#listening.delete(execution_id);
+    this.release(execution_id);
   }
 
   /** The worker has the execution: what was held for it may leave. */
@@ -328,9 +352,10 @@ export class Session implements Candidate {
   }
 
   /**
-   * Compares a heartbeat's listing with what was assigned (LIV-1).
+   * Compares a heartbeat's listing with what it owns (LIV-1).
    *
-   * @returns Assigned before an instant, and missing from two heartbeats in a row.
+   * @returns Missing from two heartbeats in a row: never listed, and assigned before an instant, or
+   *   listed before, so that the worker has it no more.
    */
   unlisted(
     running: readonly Holding[],
@@ -339,12 +364,13 @@ export class Session implements Candidate {
     const listed = new Set(running.map(({ execution_id }) => execution_id));
     const missing: { execution_id: string; generation: number }[] = [];
     for (const [execution_id, owned] of this.owned) {
-      if (owned.assignedAt === undefined) continue;
       if (listed.has(execution_id)) {
         owned.assignedAt = undefined;
+        owned.unlisted = 0;
       } else {
         owned.unlisted++;
-        if (owned.unlisted < 2 || owned.assignedAt > assignedBefore) continue;
+        const { assignedAt = Number.NEGATIVE_INFINITY } = owned;
+        if (owned.unlisted < 2 || assignedAt > assignedBefore) continue;
         missing.push({ execution_id, generation: owned.generation });
       }
     }
@@ -367,5 +393,16 @@ export class Session implements Candidate {
     if (!owned) return;
     if (owned.held) owned.held.push(frame);
     else this.send(frame);
+  }
+
+  #has(execution_id: string): boolean {
+    return this.owned.has(execution_id) || this.claiming.has(execution_id);
+  }
+
+  *#reservations(except?: string): Generator<Requirements, void, undefined> {
+    for (const held of [this.owned, this.claiming]) {
+      for (const [id, { requirements }] of held)
+        if (requirements && id !== except) yield requirements;
+    }
   }
 }

@@ -28,6 +28,8 @@ export class Sessions {
 
   add(session: Session, token_hash: string): void {
     this.remove(session);
+    const earlier = this.#byId.get(session.id);
+    if (earlier) this.remove(earlier);
     this.#byId.set(session.id, session);
     this.#byWorker.set(session.worker, session);
     this.#byToken.set(token_hash, session);

@@ -38,7 +38,7 @@ import type { BusMessage } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { Connections } from "./connections.ts";
-import type { HandOvers } from "./hand-over.ts";
+import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Registered, tokenHash, WorkerRegistrations } from "./registration.ts";
 import { release } from "./releases.ts";
@@ -96,14 +96,17 @@ export class Workers implements WorkerProtocol {
   /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
   async refresh(): Promise<void> {
     const { store, clock } = this.#ports;
+    // Those that come while it is read are not in the answer.
+    const before = [...this.#sessions.all()];
     const live = new Map((await store.listLiveSessions()).map((row) => [row.session_id, row]));
-    for (const session of [...this.#sessions.all()]) {
+    for (const session of before) {
       if (!live.has(session.id) && !session.isHeld) this.#sessions.remove(session);
     }
     for (const row of live.values()) {
       const known = this.#sessions.find(row.session_id);
       if (known) this.#see(known, row);
-      else this.#sessions.add(new Session(row, clock()), row.token_hash);
+      // A lost one is of no use before it connects; then it is looked for.
+      else if (row.lost_at === null) this.#sessions.add(new Session(row, clock()), row.token_hash);
     }
     for (const { name, desired_state } of await store.listWorkers()) {
       this.#sessions.desire(name, desired_state);
@@ -287,10 +290,12 @@ export class Workers implements WorkerProtocol {
 
   async disconnect(ref: SessionRef): Promise<void> {
     const session = await this.#identify(ref);
+    session.isStopping = true;
+    // First: should it fail, the worker may say it again, or be given up when it is silent.
+    await this.#ports.store.endSession(session.id, "disconnected");
     session.ended = "disconnected";
     session.letGo();
     this.#liveness.unwatch(session);
-    await this.#ports.store.endSession(session.id, "disconnected");
     await this.#handOvers.all(session);
     this.#sessions.remove(session);
     void this.#parts.bus.send({ kind: "session", session: session.id });
@@ -327,7 +332,8 @@ export class Workers implements WorkerProtocol {
           this.#sessions.remove(known);
         }
       } else if (known) this.#see(known, row);
-      else this.#sessions.add(new Session(row, this.#ports.clock()), row.token_hash);
+      else if (row.lost_at === null)
+        this.#sessions.add(new Session(row, this.#ports.clock()), row.token_hash);
       this.#parts.dispatcher.wake();
     } catch (error) {
       this.#ports.log.debug({ err: error }, "could not look at a session; the safety tick does");
@@ -360,16 +366,25 @@ export class Workers implements WorkerProtocol {
     }
     const { claim_timeout } = this.#ports.config.workers;
     const before = this.#ports.clock() - claim_timeout * 1000;
-    for (const missing of session.unlisted(running, before)) {
-      const { guard } = session;
-      const isClaimed = ({ state }: ExecutionRow) => state === "CLAIMED";
-      this.#handOvers.one(session.id, missing, { guard }, isClaimed).catch((error: unknown) => {
-        this.#ports.log.warn({ err: error, ...missing }, "could not take back what never arrived");
-      });
-    }
+    for (const missing of session.unlisted(running, before)) this.#takeBack(session, missing);
     return running
-      .filter((holding) => !session.owns(holding))
+      .filter((holding) => !session.hasSince(holding))
       .map(({ execution_id, generation }) => ({ execution_id, generation }));
+  }
+
+  /** The worker does not have it: it goes elsewhere, or has gone without this server's knowing. */
+  #takeBack(session: Session, missing: Pick<Holding, "execution_id" | "generation">): void {
+    const { id, guard } = session;
+    this.#handOvers.one(id, missing, { guard, loss: lossIfRunning }).then(
+      (row) => {
+        if (row.session === id && row.generation === missing.generation) return;
+        session.disown(missing);
+        this.#parts.dispatcher.wake();
+      },
+      (error: unknown) => {
+        this.#ports.log.warn({ err: error, ...missing }, "could not take back what a worker lost");
+      },
+    );
   }
 
   /** The session whose secret this is; every call of it says that it lives. */

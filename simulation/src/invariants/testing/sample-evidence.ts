@@ -3,7 +3,7 @@ import type { BodyEntry, Evidence, ValueSeen } from "../../evidence.ts";
 import type { Program, Step } from "../../programs/program.ts";
 import { BEGAN, claim, SESSION, told, UNDEFINED, WORKER } from "./told.ts";
 
-export const STEP: Step = {
+const STEP: Step = {
   kind: "step",
   task: "undoable",
   fails: 0,
