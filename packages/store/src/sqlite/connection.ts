@@ -46,9 +46,13 @@ export class Connection {
   readonly #begin: Statement<unknown>;
   readonly #commit: Statement<unknown>;
   readonly #rollback: Statement<unknown>;
+  readonly #dataVersion: Statement<readonly [number]>;
+  readonly #memories: (() => void)[] = [];
+  #seenVersion: number | undefined;
 
   constructor(db: Database.Database) {
     this.#db = db;
+    this.#dataVersion = this.prepareRaw("PRAGMA data_version");
     this.#begin = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
     this.#rollback = this.prepare("ROLLBACK");
@@ -82,8 +86,20 @@ export class Connection {
     return this.#tally.writes;
   }
 
+  /**
+   * For whoever remembers what is stored: told when that may not hold any more, because another
+   * connection has written, or because what this one wrote is undone.
+   */
+  remember(forget: () => void): void {
+    this.#memories.push(forget);
+  }
+
   begin(): void {
     this.#begin.run();
+    // It stays the same for whatever this connection itself commits.
+    const [version] = this.#dataVersion.get() ?? [];
+    if (version !== this.#seenVersion) this.#forget();
+    this.#seenVersion = version;
   }
 
   commit(): void {
@@ -92,6 +108,7 @@ export class Connection {
 
   /** Does nothing where SQLite itself has rolled back, as it does when the disk is full. */
   rollback(): void {
+    this.#forget();
     if (this.#db.inTransaction) this.#rollback.run();
   }
 
@@ -111,6 +128,10 @@ export class Connection {
 
   close(): void {
     this.#db.close();
+  }
+
+  #forget(): void {
+    for (const forget of this.#memories) forget();
   }
 }
 

@@ -16,8 +16,8 @@ import {
   touch,
   untouched,
 } from "../consequences.ts";
-import { guardHolds, guardOf } from "../session-guard.ts";
-import type { Changed, ChangeOptions, Decide, GuardedClaimant, SessionGuard } from "../store.ts";
+import { guardOf } from "../session-guard.ts";
+import type { Changed, ChangeOptions, Decide, GuardedClaimant } from "../store.ts";
 import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import type { EventLog } from "./event-log.ts";
 import {
@@ -30,30 +30,41 @@ import {
   updateSql,
 } from "./execution-record.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import { RowCache } from "./row-cache.ts";
+import type { SessionGuards } from "./session-guards.ts";
 
 /** The hot part of the store: executions and what happens to them. */
 export class Executions {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
   readonly #log: EventLog;
+  readonly #guards: SessionGuards;
+  readonly #known: RowCache;
   readonly #select: Statement<FullRow>;
   readonly #selectInput: Statement<readonly [string]>;
   readonly #insert: Statement<unknown>;
   readonly #insertInput: Statement<unknown>;
   readonly #updates = new Map<number, Statement<unknown>>();
-  readonly #session: Statement<readonly [epoch: number, desired_state: string]>;
   readonly #keyHolder: Statement<FullRow>;
   readonly #children: Statement<FullRow>;
   readonly #source: EffectSource = {
-    find: (execution_id) => this.#load(execution_id),
+    find: (execution_id) => this.#current(execution_id),
     children: (parent_id) =>
       this.#children.all(parent_id).map((row) => toExecution(row, this.#readInput)),
   };
 
-  constructor(connection: Connection, commits: GroupCommit, log: EventLog) {
+  constructor(parts: {
+    readonly connection: Connection;
+    readonly commits: GroupCommit;
+    readonly log: EventLog;
+    readonly guards: SessionGuards;
+  }) {
+    const { connection, commits, log, guards } = parts;
     this.#connection = connection;
     this.#commits = commits;
     this.#log = log;
+    this.#guards = guards;
+    this.#known = new RowCache(connection);
     this.#select = connection.prepareRaw(
       `SELECT ${COLUMNS_SQL} FROM executions WHERE execution_id = ?`,
     );
@@ -62,7 +73,6 @@ export class Executions {
     );
     this.#insert = connection.prepare(INSERT_SQL);
     this.#insertInput = connection.prepare("INSERT INTO execution_inputs VALUES (?, ?)");
-    this.#session = connection.prepareRaw(GUARDED_SESSION_SQL);
     this.#keyHolder = connection.prepareRaw(
       `SELECT ${COLUMNS_SQL} FROM executions WHERE unique_key IS NOT NULL AND unique_key = ?`,
     );
@@ -78,7 +88,7 @@ export class Executions {
       const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
       const created: Touched = { stored: undefined, row, patch: {}, events };
       const claim =
-        claimant && this.#holds(guardOf(claimant)) ? decideClaim(row, claimant) : undefined;
+        claimant && this.#guards.holds(guardOf(claimant)) ? decideClaim(row, claimant) : undefined;
       return this.#write(claim ? touch(created, claim) : created, effects, at);
     });
   }
@@ -89,10 +99,10 @@ export class Executions {
     { above, guard }: ChangeOptions = {},
   ): Promise<Changed> {
     return this.#commits.write((at) => {
-      const row = this.#load(execution_id);
+      const row = this.#current(execution_id);
       if (!row) throw notFound("execution", execution_id);
       const unchanged = { row, events: [], recorded_at: at, others: [] };
-      if (!this.#holds(guard)) return unchanged;
+      if (!this.#guards.holds(guard)) return unchanged;
       // Almost every checkpoint extends the head: then there is nothing above it to read.
       const recorded = above === undefined || above >= row.head ? [] : this.#above(row, above);
       const change = decide(row, recorded);
@@ -109,6 +119,11 @@ export class Executions {
     });
   }
 
+  /** As it is at this place of a transaction. */
+  #current(execution_id: string): ExecutionRow | undefined {
+    return this.#known.find(execution_id) ?? this.#load(execution_id);
+  }
+
   #load(execution_id: string): ExecutionRow | undefined {
     const row = this.#select.get(execution_id);
     return row && toExecution(row, this.#readInput);
@@ -117,12 +132,6 @@ export class Executions {
   #withKey(unique_key: string): ExecutionRow | undefined {
     const row = this.#keyHolder.get(unique_key);
     return row && toExecution(row, this.#readInput);
-  }
-
-  #holds(guard: SessionGuard | undefined): boolean {
-    if (!guard) return true;
-    const row = this.#session.get(guard.session);
-    return guardHolds(guard, row && { epoch: row[0], desired_state: row[1] });
   }
 
   readonly #readInput = (execution_id: string): string => {
@@ -150,6 +159,7 @@ export class Executions {
   #save({ stored, row, patch, events }: Touched, at: number, others: readonly Changed[]): Changed {
     if (stored) this.#updateRow(stored, patch);
     else this.#insertRow(row);
+    this.#known.keep(row);
     const written = this.#log.append(row.execution_id, stored?.head ?? 0, events, at);
     return { row, events: written, recorded_at: at, others };
   }
@@ -181,10 +191,6 @@ export class Executions {
 
 const NO_EFFECTS: readonly Effect[] = [];
 const NO_OTHERS: readonly Changed[] = [];
-
-const GUARDED_SESSION_SQL = `
-  SELECT s.epoch, w.desired_state FROM sessions AS s JOIN workers AS w ON w.name = s.worker
-  WHERE s.session_id = ? AND s.ended_at IS NULL`;
 
 export const LIST_CHILDREN_SQL: string = `
   SELECT ${COLUMNS_SQL} FROM executions

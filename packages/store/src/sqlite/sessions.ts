@@ -13,8 +13,9 @@ import {
 import type { Beat, NewSession, OpenedSession, SessionRow } from "../store.ts";
 import { assertNotFoughtOver, takeoversSql } from "../taken-name.ts";
 import type { Connection, Statement } from "./connection.ts";
-import type { GroupCommit } from "./group-commit.ts";
+import type { GroupCommit, Write } from "./group-commit.ts";
 import type { Replicas } from "./replicas.ts";
+import type { SessionGuards } from "./session-guards.ts";
 
 const SESSION_SQL = sessionSql("max");
 
@@ -22,6 +23,7 @@ const SESSION_SQL = sessionSql("max");
 export class Sessions {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
+  readonly #guards: SessionGuards;
   readonly #replicas: Replicas;
   readonly #registered: Statement<unknown>;
   readonly #takeovers: Statement<{ ended_at: number }>;
@@ -38,9 +40,16 @@ export class Sessions {
   readonly #byId: Statement<StoredSession>;
   readonly #allLive: Statement<StoredSession>;
 
-  constructor(connection: Connection, commits: GroupCommit, replicas: Replicas) {
+  constructor(parts: {
+    readonly connection: Connection;
+    readonly commits: GroupCommit;
+    readonly guards: SessionGuards;
+    readonly replicas: Replicas;
+  }) {
+    const { connection, commits, guards, replicas } = parts;
     this.#connection = connection;
     this.#commits = commits;
+    this.#guards = guards;
     this.#replicas = replicas;
     const select = `SELECT ${SESSION_SQL} FROM sessions`;
     this.#registered = connection.prepare("SELECT 1 FROM workers WHERE name = ?");
@@ -85,7 +94,7 @@ export class Sessions {
   }
 
   open(fresh: NewSession): Promise<OpenedSession> {
-    return this.#commits.write((at) => {
+    return this.#write((at) => {
       const is_new_worker = this.#registered.get(fresh.worker) === undefined;
       const stored = this.#live.get(fresh.worker);
       const earlier = stored && toSession(stored);
@@ -106,19 +115,19 @@ export class Sessions {
   }
 
   connect(session_id: string, replica: string): Promise<SessionRow | undefined> {
-    return this.#commits.write((at) => found(this.#connect.get(replica, at, at, session_id)));
+    return this.#write((at) => found(this.#connect.get(replica, at, at, session_id)));
   }
 
   disconnect(session_id: string, epoch: number): Promise<boolean> {
-    return this.#commits.write((at) => this.#disconnect.run(at, session_id, epoch) > 0);
+    return this.#write((at) => this.#disconnect.run(at, session_id, epoch) > 0);
   }
 
   lose(session_id: string, epoch: number): Promise<SessionRow | undefined> {
-    return this.#commits.write((at) => found(this.#lose.get(at, session_id, epoch)));
+    return this.#write((at) => found(this.#lose.get(at, session_id, epoch)));
   }
 
   end(session_id: string, reason: "lost" | "disconnected"): Promise<void> {
-    return this.#commits.write((at) => {
+    return this.#write((at) => {
       this.#end.run(at, reason, session_id);
     });
   }
@@ -138,6 +147,14 @@ export class Sessions {
 
   listLive(): Promise<readonly SessionRow[]> {
     return this.#connection.read(() => this.#allLive.all().map(toSession));
+  }
+
+  /** Guards look at what is written here. */
+  #write<Value>(write: Write<Value>): Promise<Value> {
+    return this.#commits.write((at) => {
+      this.#guards.forget();
+      return write(at);
+    });
   }
 }
 

@@ -52,6 +52,7 @@ import { type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { Replicas } from "./replicas.ts";
 import { Retention } from "./retention.ts";
 import { Schedules } from "./schedules.ts";
+import { SessionGuards } from "./session-guards.ts";
 import { Sessions } from "./sessions.ts";
 import { TaskCache } from "./task-cache.ts";
 import { Workers } from "./workers.ts";
@@ -93,12 +94,23 @@ class SqliteStore implements Store {
     this.#connection = new Connection(db);
     this.#commits = new GroupCommit(this.#connection, clock);
     this.#log = new EventLog(this.#connection);
-    this.#executions = new Executions(this.#connection, this.#commits, this.#log);
+    const guards = new SessionGuards(this.#connection);
+    this.#executions = new Executions({
+      connection: this.#connection,
+      commits: this.#commits,
+      log: this.#log,
+      guards,
+    });
     this.#lists = new ExecutionLists(this.#connection);
     this.#schedules = new Schedules(this.#connection, this.#commits);
     this.#catalog = new Catalog(this.#connection, this.#commits, this.#schedules);
-    this.#sessions = new Sessions(this.#connection, this.#commits, this.#replicas);
-    this.#workers = new Workers(this.#connection, this.#commits);
+    this.#sessions = new Sessions({
+      connection: this.#connection,
+      commits: this.#commits,
+      guards,
+      replicas: this.#replicas,
+    });
+    this.#workers = new Workers(this.#connection, this.#commits, guards);
     this.#retention = new Retention(this.#connection, this.#commits);
     this.#cache = new TaskCache(this.#connection, this.#commits);
   }

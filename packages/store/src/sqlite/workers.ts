@@ -3,11 +3,13 @@ import type { WorkerFilter, WorkerRow } from "../store.ts";
 import { NEWEST_FIRST, type StoredWorker, toWorker, workerSql } from "../worker-record.ts";
 import type { Connection, Statement } from "./connection.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import type { SessionGuards } from "./session-guards.ts";
 
 /** The names of workers, which outlive their sessions. */
 export class Workers {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
+  readonly #guards: SessionGuards;
   readonly #list: Statement<StoredWorker>;
   readonly #find: Statement<StoredWorker>;
   readonly #desire: Statement<unknown>;
@@ -16,9 +18,10 @@ export class Workers {
   readonly #deleteEnded: Statement<{ session_id: string }>;
   readonly #deleteBeats: Statement<unknown>;
 
-  constructor(connection: Connection, commits: GroupCommit) {
+  constructor(connection: Connection, commits: GroupCommit, guards: SessionGuards) {
     this.#connection = connection;
     this.#commits = commits;
+    this.#guards = guards;
     const select = workerSql("max");
     this.#list = connection.prepare(`
       ${select} WHERE w.name = coalesce(?, w.name) AND NOT EXISTS (
@@ -62,14 +65,14 @@ export class Workers {
   }
 
   desire(name: string, desired: WorkerActivity): Promise<WorkerRow | undefined> {
-    return this.#commits.write(() => {
+    return this.#write(() => {
       this.#desire.run(desired, name);
       return this.#get(name);
     });
   }
 
   delete(name: string): Promise<boolean | undefined> {
-    return this.#commits.write(() => {
+    return this.#write(() => {
       const worker = this.#get(name);
       if (!worker) return undefined;
       const { session } = worker;
@@ -80,7 +83,7 @@ export class Workers {
   }
 
   deleteUnused(before: number, limit: number): Promise<readonly string[]> {
-    return this.#commits.write(() => {
+    return this.#write(() => {
       const names = this.#unused.all(before, limit).map(({ name }) => name);
       for (const name of names) this.#forgetAll(name);
       return names;
@@ -88,10 +91,18 @@ export class Workers {
   }
 
   deleteEndedSessions(before: number, limit: number): Promise<number> {
-    return this.#commits.write(() => {
+    return this.#write(() => {
       const ids = this.#deleteEnded.all(before, limit).map(({ session_id }) => session_id);
       this.#deleteBeats.run(JSON.stringify(ids));
       return ids.length;
+    });
+  }
+
+  /** Guards look at what is written here. */
+  #write<Value>(write: () => Value): Promise<Value> {
+    return this.#commits.write(() => {
+      this.#guards.forget();
+      return write();
     });
   }
 

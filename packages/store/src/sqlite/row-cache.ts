@@ -1,0 +1,36 @@
+import type { ExecutionRow } from "@engine/contract";
+import type { Connection } from "./connection.ts";
+
+/** Rows that are kept at most; those changed longest ago go first. */
+const MOST = 10_000;
+
+/**
+ * Executions that are being worked on, as they are stored: inside a transaction, a change of one need
+ * not read it. Every change of a row comes by here.
+ */
+export class RowCache {
+  readonly #rows = new Map<string, ExecutionRow>();
+
+  constructor(connection: Connection) {
+    connection.remember(() => this.#rows.clear());
+  }
+
+  find(execution_id: string): ExecutionRow | undefined {
+    return this.#rows.get(execution_id);
+  }
+
+  /** Takes over a row that was written. Only what is owned is changed again soon, and again. */
+  keep(row: ExecutionRow): void {
+    this.#rows.delete(row.execution_id);
+    if (row.session === null || isLarge(row)) return;
+    this.#rows.set(row.execution_id, row);
+    if (this.#rows.size <= MOST) return;
+    const [oldest = ""] = this.#rows.keys();
+    this.#rows.delete(oldest);
+  }
+}
+
+/** A large input is read when it is looked at: such a row would keep the text alive. */
+function isLarge(row: ExecutionRow): boolean {
+  return Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
+}
