@@ -15,7 +15,7 @@ export class Draft {
   readonly before: ExecutionRow;
   readonly #events: NewEvent[] = [];
   readonly #effects: Effect[] = [];
-  #patch: ExecutionPatch = {};
+  readonly #patch: ExecutionPatch = {};
   #row: ExecutionRow;
 
   constructor(row: ExecutionRow, now: number) {
@@ -47,7 +47,7 @@ export class Draft {
   }
 
   set(patch: ExecutionPatch): this {
-    this.#patch = { ...this.#patch, ...patch };
+    Object.assign(this.#patch, patch);
     this.#row = patched(this.#row, patch);
     return this;
   }
@@ -58,8 +58,8 @@ export class Draft {
   }
 
   done(): Append {
-    const { park_by, park_ttl_ms } = this.row;
-    if (park_ttl_ms !== null || park_by !== null) this.set({ park_by: this.#parkBy() });
+    const park_by = this.#parkBy();
+    if (park_by !== this.row.park_by) this.set({ park_by });
     const patch = { ...this.#patch, wake_at: wakeAt(this.row) };
     const effects = this.#effects;
     return { kind: "append", events: this.#events, patch, ...(effects.length && { effects }) };

@@ -197,8 +197,9 @@ export function isParked(row: Pick<ExecutionRow, "state" | "session">): boolean 
 /** The row with a patch applied. An input that a store reads only when looked at stays unread. */
 export function patched(row: ExecutionRow, patch: ExecutionPatch): ExecutionRow {
   const isLazy = Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
-  if (!isLazy) return { ...row, ...patch };
   // A spread would look at the input; descriptors hand the unread one on.
-  const copy: ExecutionRow = Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row));
+  const copy: ExecutionRow = isLazy
+    ? Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row))
+    : { ...row };
   return Object.assign(copy, patch);
 }

@@ -23,3 +23,23 @@ test("EXE-73 an instant without an offset is UTC", () => {
   expect(parseUtcInstant("2026-11-20T10:00:00+01:00")).toBe(nine);
   expect(parseUtcInstant("tomorrow")).toBeNaN();
 });
+
+test("EXE-23 an event's time is refused where it names no instant, day and time of day alike", () => {
+  const midnight = Date.UTC(2026, 0, 2);
+  expect(parseEventTime("2026-01-02 23:59:59.999")).toBe(midnight + 86_399_999);
+  expect(parseEventTime("2026-01-03 00:00:00.000")).toBe(midnight + 86_400_000);
+  expect(parseEventTime("2026-01-02 24:00:00.000")).toBe(midnight + 86_400_000);
+  for (const text of [
+    "2026-13-02 03:04:05.006",
+    "2026-01-32 03:04:05.006",
+    "2026-01-02 24:00:00.001",
+    "2026-01-02 03:60:05.006",
+    "2026-01-02 03:04:60.006",
+    "2026-01-02 03:04:0x.006",
+    "2026-01-02 03:04:05.00x",
+    "yesterday, at half past",
+    "",
+  ]) {
+    expect(parseEventTime(text), text).toBeNaN();
+  }
+});

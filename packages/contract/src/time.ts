@@ -10,9 +10,37 @@ export function formatEventTime(ms: number): string {
   return newest.text;
 }
 
-/** Milliseconds since 1970 of an event's `time`. */
+/** Milliseconds since 1970 of an event's `time`, or NaN. */
 export function parseEventTime(text: string): number {
-  return parseInstant(`${text.replace(" ", "T")}Z`);
+  const ofDay = text.length === 23 ? millisecondsOfDay(text) : Number.NaN;
+  // Whatever else may be an instant is read as one.
+  if (Number.isNaN(ofDay)) return parseInstant(`${text.replace(" ", "T")}Z`);
+  const day = text.slice(0, 10);
+  if (day !== knownDay) [knownDay, knownMidnight] = [day, parseInstant(`${day}T00:00:00Z`)];
+  return knownMidnight + ofDay;
+}
+
+/** Every event is read, and nearly all are of one day. */
+let knownDay = "";
+let knownMidnight = Number.NaN;
+
+/** Of ` HH:MM:SS.mmm`, which begins at character 10; NaN where a digit is none or too much. */
+function millisecondsOfDay(text: string): number {
+  const isShaped = text[10] === " " && text[13] === ":" && text[16] === ":" && text[19] === ".";
+  if (!isShaped) return Number.NaN;
+  const [hours, minutes, seconds] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
+  if (hours > 23 || minutes > 59 || seconds > 59) return Number.NaN;
+  const milliseconds = digit(text, 20) * 100 + twoDigits(text, 21);
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
+}
+
+function twoDigits(text: string, at: number): number {
+  return digit(text, at) * 10 + digit(text, at + 1);
+}
+
+function digit(text: string, at: number): number {
+  const value = text.charCodeAt(at) - 48;
+  return value >= 0 && value <= 9 ? value : Number.NaN;
 }
 
 /** ISO 8601 with milliseconds and `Z`: every instant but an event's `time`. */

@@ -30,19 +30,21 @@ export interface Touched {
 }
 
 export function untouched(row: ExecutionRow): Touched {
-  return { stored: row, row, patch: {}, events: [] };
+  return { stored: row, row, patch: NO_PATCH, events: [] };
 }
+
+const NO_PATCH: ExecutionPatch = {};
 
 export function touch({ stored, row, patch, events }: Touched, change: Change): Touched {
   const head = row.head + change.events.length;
   if ((change.patch.head ?? head) !== head) {
     throw new Error(`a decision set head ${change.patch.head}, its events end at ${head}`);
   }
-  const more = { ...change.patch, head };
+  const more = change.patch.head === head ? change.patch : { ...change.patch, head };
   return {
     stored,
     row: patched(row, more),
-    patch: { ...patch, ...more },
+    patch: patch === NO_PATCH ? more : { ...patch, ...more },
     events: events.length === 0 ? change.events : [...events, ...change.events],
   };
 }

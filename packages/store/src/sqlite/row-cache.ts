@@ -1,7 +1,7 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Connection } from "./connection.ts";
 
-/** Rows that are kept at most; those changed longest ago go first. */
+/** Rows that are kept at most; those that came first go first, and come back with their next change. */
 const MOST = 10_000;
 
 /**
@@ -21,8 +21,10 @@ export class RowCache {
 
   /** Takes over a row that was written. Only what is owned is changed again soon, and again. */
   keep(row: ExecutionRow): void {
-    this.#rows.delete(row.execution_id);
-    if (row.session === null || isLarge(row)) return;
+    if (row.session === null || isLarge(row)) {
+      this.#rows.delete(row.execution_id);
+      return;
+    }
     this.#rows.set(row.execution_id, row);
     if (this.#rows.size <= MOST) return;
     const [oldest = ""] = this.#rows.keys();
