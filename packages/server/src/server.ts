@@ -68,7 +68,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, store, log, version, authorize, clock = Date.now } = options;
   const { ids = createUuidV7(clock, randomUUID), setTimer = systemTimer } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
-  const { seed = () => randomBytes(16).toString("hex") } = options;
+  const { seed = randomUUID } = options;
   const values = await openValueStore(config);
   if (store.kind === "postgres" && config.storage.type === "file") {
     log.warn(

@@ -226,7 +226,7 @@ export class Dispatcher {
   /** The execution that comes first of those that a worker here could have, with that worker. */
   #next(): { readonly entry: Entry; readonly session: Session } | undefined {
     let next: { readonly entry: Entry; readonly session: Session } | undefined;
-    if (!this.#hasRoom()) return undefined;
+    if (this.#queue.size === 0 || !this.#hasRoom()) return undefined;
     for (const group of this.#queue.groups()) {
       const entry = this.#firstOf(group);
       if (!entry || (next && compareQueued(next.entry, entry) < 0)) continue;
