@@ -1,6 +1,6 @@
 import { parseEventTime } from "@engine/contract";
 import { expect, test } from "vitest";
-import { signal, workflow } from "../index.ts";
+import { signal, task, workflow } from "../index.ts";
 import { nodeHost } from "./host.ts";
 import { MemoryExecution } from "./memory-execution.ts";
 
@@ -27,4 +27,24 @@ test("EXE-23 what a copy wrote before it heard of an early signal is not older t
   expect(execution.types.indexOf("WORKFLOW_SIGNALED")).toBeLessThan(
     execution.types.indexOf("WORKFLOW_STARTED"),
   );
+});
+
+test("EXE-23 WRK-9 what a copy had done when its claim was renewed is not older than that in the log", async () => {
+  let now = 1_700_000_000_000;
+  const host = { ...nodeHost(), now: () => now };
+  const quick = task({ name: "quick" }, async () => 1);
+  const wf = workflow({ name: "w" }, async () => quick());
+  const execution = new MemoryExecution(wf, null, host, { clock: () => now });
+  let deltas = 0;
+  execution.onDelta = () => {
+    if (++deltas !== 2) return;
+    // The outcome is on its way when the claim is renewed, and hears of that later still.
+    execution.renewClaim();
+    now += 50;
+  };
+  await execution.claim().ended;
+  expect(execution.row.state).toBe("COMPLETED");
+  expect(execution.types).toContain("WORKFLOW_CLAIMED");
+  const times = execution.events.map(({ time }) => parseEventTime(time));
+  expect([...times].sort((a, b) => a - b)).toEqual(times);
 });
