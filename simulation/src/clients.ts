@@ -247,7 +247,8 @@ export class Clients {
 
   #shown(asked: Asked): string {
     const { trace } = this.#parts.world;
-    if (asked.kind === "start") return `start ${asked.workflow}${asked.key ? ` under ${asked.key}` : ""}, ${asked.mode}`;
+    if (asked.kind === "start")
+      return `start ${asked.workflow}${asked.key ? ` under ${asked.key}` : ""}, ${asked.mode}`;
     return `${asked.kind} ${trace.isKept ? trace.name(asked.execution_id) : ""}`;
   }
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { failureReport } from "./failure-report.ts";
-import { loadPrograms } from "./load-programs.ts";
 import { keptOf, planKept } from "./kept.ts";
+import { loadPrograms } from "./load-programs.ts";
 import { planOf } from "./plan.ts";
 import { runSeeds } from "./run-seeds.ts";
 

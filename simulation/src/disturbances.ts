@@ -76,7 +76,10 @@ export class Disturbances {
         // One way, the other way, or both.
         if (drawn < 0.7) network.block(a, b, ms);
         if (drawn > 0.4) network.block(b, a, ms);
-        world.trace.say("network", () => `parts ${a} and ${b} for ${ms} ms${drawn < 0.4 || drawn >= 0.7 ? ", one way" : ""}`);
+        world.trace.say(
+          "network",
+          () => `parts ${a} and ${b} for ${ms} ms${drawn < 0.4 || drawn >= 0.7 ? ", one way" : ""}`,
+        );
         break;
       }
       case "clock_jump":

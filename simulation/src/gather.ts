@@ -12,10 +12,7 @@ import type { WriteRecord } from "./write-record.ts";
 const PAGE = 500;
 
 interface Parts {
-  readonly base: Pick<
-    Evidence,
-    "seed" | "began_at" | "calm_at" | "ended_at" | "stuck" | "servers"
-  >;
+  readonly base: Pick<Evidence, "seed" | "began_at" | "calm_at" | "ended_at" | "stuck" | "servers">;
   readonly store: Store;
   readonly values: MemoryValues;
   readonly record: CommitRecord;

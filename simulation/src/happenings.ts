@@ -39,7 +39,11 @@ export class Happenings {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1] as Happening, heap[child] as Happening)) child++;
+      if (
+        child + 1 < heap.length &&
+        isBefore(heap[child + 1] as Happening, heap[child] as Happening)
+      )
+        child++;
       if (!isBefore(heap[child] as Happening, last)) break;
       heap[at] = heap[child] as Happening;
       at = child;

@@ -20,7 +20,10 @@ export function everything(plan: Plan): Kept {
 }
 
 export function planKept(plan: Plan, { rates, disturbances, operations, stretch }: Kept): Plan {
-  const kept = Object.entries(plan.rates).map(([kind, rate]) => [kind, rates.includes(kind) ? rate : 0]);
+  const kept = Object.entries(plan.rates).map(([kind, rate]) => [
+    kind,
+    rates.includes(kind) ? rate : 0,
+  ]);
   return {
     ...plan,
     stretch: stretch ?? plan.stretch,

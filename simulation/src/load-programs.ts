@@ -1,7 +1,7 @@
+import { Config } from "@engine/contract";
 import * as sdk from "@engine/sdk";
 import { createEngine } from "@engine/server";
 import { type NewVersions, openSqliteStore, type Store } from "@engine/store";
-import { Config } from "@engine/contract";
 import { programSource } from "./programs/program-source.ts";
 
 /** Versions of the workflows' code, as a server would register them and a worker would load them. */

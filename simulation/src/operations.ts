@@ -75,7 +75,11 @@ export class Operations {
 
   #start(target: number, drawn: number): Promise<void> {
     const workflow = PROGRAM_WORKFLOWS[drawn < 0.8 ? 0 : drawn < 0.9 ? 1 : 2];
-    return this.#parts.clients.start(workflow, this.#input(`program ${target}`), (drawn * 10) % 1 < 0.8);
+    return this.#parts.clients.start(
+      workflow,
+      this.#input(`program ${target}`),
+      (drawn * 10) % 1 < 0.8,
+    );
   }
 
   async #schedule(target: number): Promise<void> {

@@ -42,7 +42,17 @@ export interface Disturbance {
 /** Something that a client does at a moment. */
 export interface Operation {
   readonly at: number;
-  readonly kind: "start" | "get" | "wait" | "follow" | "cancel" | "signal" | "resume" | "fork" | "events" | "schedule";
+  readonly kind:
+    | "start"
+    | "get"
+    | "wait"
+    | "follow"
+    | "cancel"
+    | "signal"
+    | "resume"
+    | "fork"
+    | "events"
+    | "schedule";
   /** Of a start: which program. Else: which of the executions there are by then. */
   readonly target: number;
   readonly drawn: number;
@@ -88,15 +98,15 @@ const DISTURBANCES: Readonly<Record<Disturbance["kind"], number>> = {
 };
 
 const OPERATIONS: readonly (readonly [Operation["kind"], number])[] = [
-  ["get", 3],
-  ["wait", 2],
-  ["follow", 4],
-  ["cancel", 2],
-  ["signal", 3],
-  ["resume", 3],
-  ["fork", 1],
-  ["events", 3],
-  ["schedule", 0.3],
+  ["get", 9],
+  ["wait", 6],
+  ["follow", 12],
+  ["cancel", 6],
+  ["signal", 9],
+  ["resume", 9],
+  ["fork", 3],
+  ["events", 9],
+  ["schedule", 1],
 ];
 
 /** Of a kind of fault half of the seeds have nothing, and some seeds have none at all. */
@@ -144,7 +154,9 @@ function disturbancesOf(
         at: Math.round(random.next() * stretch),
         kind: kind as Disturbance["kind"],
         target: random.below(12),
-        ms: Math.round(random.chance(0.5) ? random.between(50, 3_000) : random.between(3_000, 45_000)),
+        ms: Math.round(
+          random.chance(0.5) ? random.between(50, 3_000) : random.between(3_000, 45_000),
+        ),
         drawn: random.next(),
       };
       if (isCalm || (kind === "stop_server" && servers === 1 && i > 0)) continue;
@@ -160,13 +172,17 @@ function operationsOf(random: Random, stretch: number, programs: number): Operat
     const at = Math.round(random.next() ** 2 * stretch);
     planned.push({ at, kind: "start", target, drawn: random.next() });
   }
-  const total = OPERATIONS.reduce((sum, [, weight]) => sum + weight, 0);
+  const kinds = OPERATIONS.flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind));
   const count = 2 + random.below(14);
   for (let i = 0; i < count; i++) {
-    let drawn = random.next() * total;
-    const [kind] = OPERATIONS.find(([, weight]) => (drawn -= weight) < 0) ?? ["get"];
+    const kind = random.pick(kinds);
     const at = Math.round(random.next() * stretch);
-    planned.push({ at, kind: kind as Operation["kind"], target: random.below(100), drawn: random.next() });
+    planned.push({
+      at,
+      kind,
+      target: random.below(100),
+      drawn: random.next(),
+    });
   }
   return planned.sort((a, b) => a.at - b.at);
 }

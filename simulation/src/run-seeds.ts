@@ -37,7 +37,8 @@ export async function runSeeds(options: SeedsOptions): Promise<number> {
     if (isPart) process.stdout.write(`${JSON.stringify(outcome)}\n`);
     if (outcome.broken.length > 0) {
       failed.push(outcome);
-      if (!isPart) process.stdout.write(`seed ${outcome.seed} broke ${outcome.broken.join(", ")}\n`);
+      if (!isPart)
+        process.stdout.write(`seed ${outcome.seed} broke ${outcome.broken.join(", ")}\n`);
     }
     if (!isPart && performance.now() - lastLine > LINE_EVERY_MS) {
       lastLine = performance.now();
@@ -103,5 +104,6 @@ async function runPart(
     last = outcome.seed;
     take(outcome);
   }
-  if (last < from + count - 1) throw new Error(`a process that ran seeds ended at seed ${last + 1}`);
+  if (last < from + count - 1)
+    throw new Error(`a process that ran seeds ended at seed ${last + 1}`);
 }

@@ -2,8 +2,8 @@ import { Config, createUuidV7, type WorkerProtocol } from "@engine/contract";
 import { createEngine, type Engine } from "@engine/server";
 import type { Store, ValueStore } from "@engine/store";
 import type { Network } from "./network.ts";
-import { logOf } from "./process-log.ts";
 import { Process } from "./process.ts";
+import { logOf } from "./process-log.ts";
 import type { Random } from "./random.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
 import { faultyStore, type StoreFaults } from "./store/faulty-store.ts";
@@ -84,7 +84,7 @@ export class Servers {
 
   isUp(at: number): boolean {
     const life = this.#lives[at];
-    return life !== undefined && life.process.isAlive && !life.isStopping;
+    return life?.process.isAlive === true && !life.isStopping;
   }
 
   /** A process that does not come up is started again after a while, as an operator's tools would. */

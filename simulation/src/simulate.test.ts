@@ -30,7 +30,9 @@ test("a seed gives the same run each time, to the last happening", async () => {
 test("seeds differ: some are calm, and all that can be broken is broken in some", () => {
   const plans = Array.from({ length: 300 }, (_, seed) => planOf(seed));
   const kept = plans.map(everything);
-  expect(kept.some(({ rates, disturbances }) => rates.length + disturbances.length === 0)).toBe(true);
+  expect(kept.some(({ rates, disturbances }) => rates.length + disturbances.length === 0)).toBe(
+    true,
+  );
   const kinds = new Set([
     ...kept.flatMap(({ rates }) => rates),
     ...plans.flatMap(({ disturbances }) => disturbances.map(({ kind }) => kind)),

@@ -25,7 +25,7 @@ import { WriteRecord } from "./write-record.ts";
 const REST_MS = 600_000;
 const UP_MS = 180_000;
 /** What is counted when nothing runs is counted after so long. */
-const LINGER_MS = 16_000;
+const LINGER_MS = 6_000;
 const ANSWER_EVERY_MS = 1_500;
 const MOST_STEPS = 300_000;
 
@@ -184,13 +184,16 @@ export async function simulate(
       waiting === 0 &&
       everyIndex(servers.count, (at) => servers.isUp(at) && servers.listening(`s${at + 1}`)) &&
       everyIndex(workers.count, (at) => workers.isUp(at));
-    await world.run(() => isUp() || limit(world.now) || world.now >= began_at + plan.stretch + UP_MS);
+    await world.run(
+      () => isUp() || limit(world.now) || world.now >= began_at + plan.stretch + UP_MS,
+    );
     calm_at = world.now;
     trace.say("world", () => "is calm: everything is up");
     let restSince: number | undefined;
     const isAtRest = () => {
-      const rests =
-        record.open.size === 0 && clients.open === 0 && readers.open === 0 && operator.open === 0;
+      const isQuiet = clients.open === 0 && readers.open === 0 && operator.open === 0;
+      // A worker may learn late that what it runs has ended elsewhere.
+      const rests = record.open.size === 0 && isQuiet && workers.copies === 0;
       restSince = rests ? (restSince ?? world.now) : undefined;
       return restSince !== undefined && world.now >= restSince + LINGER_MS;
     };
@@ -199,7 +202,9 @@ export async function simulate(
     if (!isAtRest()) stuck = whyStuck();
     if (!happens) stuck ??= "nothing is left to happen";
   } catch (error) {
-    problems.push(`an exception ended the run: ${error instanceof Error ? error.stack : String(error)}`);
+    problems.push(
+      `an exception ended the run: ${error instanceof Error ? error.stack : String(error)}`,
+    );
   } finally {
     process.off("unhandledRejection", onRejection);
     removePort();
@@ -227,7 +232,7 @@ export async function simulate(
         `${trace.name(execution_id)} ${state} ${session === null ? "without an owner" : `of ${worker}`}` +
         ` (wake_at ${wake_at}, waits ${waits.map(({ kind }) => kind).join(" ") || "none"})`,
     );
-    const open = `${clients.open} requests, ${readers.open} readers`;
+    const open = `${clients.open} requests, ${readers.open} readers, ${workers.copies} copies`;
     const steps = world.steps > MOST_STEPS ? `more than ${MOST_STEPS} happenings; ` : "";
     return `${steps}not at rest: ${left.join(", ") || "no execution"}; open: ${open}, ${operator.open} operations`;
   }
@@ -284,4 +289,3 @@ function answerWaits(row: ExecutionRow, clients: Clients, random: Random): void 
 function everyIndex(count: number, holds: (at: number) => unknown): boolean {
   return Array.from({ length: count }, (_, at) => at).every((at) => holds(at));
 }
-

@@ -12,8 +12,8 @@ import { copied, type Network } from "./network.ts";
 import type { Process } from "./process.ts";
 import type { ServerAddress } from "./servers.ts";
 import { frameText, openConnection } from "./worker-stream.ts";
-import type { WriteRecord } from "./write-record.ts";
 import type { World } from "./world.ts";
+import type { WriteRecord } from "./write-record.ts";
 
 /** As the link over HTTP has them. */
 const TIMEOUT_MS = 30_000;
@@ -153,7 +153,10 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
 }
 
 function isAnswer(error: unknown): boolean {
-  return (error as { code?: unknown }).code !== undefined && (error as { code: unknown }).code !== "unavailable";
+  return (
+    (error as { code?: unknown }).code !== undefined &&
+    (error as { code: unknown }).code !== "unavailable"
+  );
 }
 
 function shortly(body: string): string {

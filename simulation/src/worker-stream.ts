@@ -24,7 +24,13 @@ export interface SimulatedConnection extends WorkerConnection {
  * A stream of frames, each with a journey of its own but in order. It breaks between any two of them,
  * and then each side hears of it soon, late, or by what it does not hear.
  */
-export function openConnection({ network, world, worker, address, tell }: Parts): SimulatedConnection {
+export function openConnection({
+  network,
+  world,
+  worker,
+  address,
+  tell,
+}: Parts): SimulatedConnection {
   const closed = Promise.withResolvers<void>();
   const early: WorkerFrame[] = [];
   let [isOpen, isBroken, lastAt] = [false, false, 0];
@@ -50,7 +56,10 @@ export function openConnection({ network, world, worker, address, tell }: Parts)
     const delay = network.frameDelay(address.name, worker.name);
     if (delay === undefined) {
       isBroken = true;
-      world.trace.say("network", () => `the stream of ${worker.name} breaks before: ${frame.event}`);
+      world.trace.say(
+        "network",
+        () => `the stream of ${worker.name} breaks before: ${frame.event}`,
+      );
       tellWorker();
       tellServer();
       return;

@@ -6,8 +6,8 @@ import { type RunningWorker, startWorker } from "@engine/worker";
 import { InlineRunner, type Machine } from "@engine/worker/machine";
 import type { LoadedPrograms } from "./load-programs.ts";
 import type { Network } from "./network.ts";
-import { logOf } from "./process-log.ts";
 import { Process } from "./process.ts";
+import { logOf } from "./process-log.ts";
 import type { Random } from "./random.ts";
 import type { ServerAddress } from "./servers.ts";
 import { workerLink } from "./worker-link.ts";
@@ -64,6 +64,11 @@ export class Workers {
     return this.#lives.filter((life) => life?.process.isAlive).map((life) => life as WorkerLife);
   }
 
+  /** Executions that workers hold, or believe to hold. */
+  get copies(): number {
+    return this.lives.reduce((sum, { worker }) => sum + (worker?.status().running ?? 0), 0);
+  }
+
   nameOf(at: number): string {
     return `w${at + 1}`;
   }
@@ -74,7 +79,7 @@ export class Workers {
 
   isUp(at: number): boolean {
     const life = this.#lives[at];
-    return life !== undefined && life.process.isAlive && !life.isLeaving;
+    return life?.process.isAlive === true && !life.isLeaving;
   }
 
   start(at: number): void {
@@ -86,7 +91,12 @@ export class Workers {
     const own = random.fork(process.id);
     const chance = own.fork("worker");
     const uuids = own.fork("ids");
-    const life: WorkerLife = { process, generations: new Map(), worker: undefined, isLeaving: false };
+    const life: WorkerLife = {
+      process,
+      generations: new Map(),
+      worker: undefined,
+      isLeaving: false,
+    };
     this.#lives[at] = life;
     world.trace.say(name, () => `starts as ${process.id}`);
     const link = workerLink({

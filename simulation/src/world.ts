@@ -1,4 +1,4 @@
-import { Happenings, type Happening } from "./happenings.ts";
+import { type Happening, Happenings } from "./happenings.ts";
 import type { Random } from "./random.ts";
 import type { Trace } from "./trace.ts";
 
@@ -67,7 +67,8 @@ export class World {
     let turns = 0;
     do {
       await turn();
-      if (++turns > MOST_TURNS) throw new Error("something goes round in circles, and no time passes");
+      if (++turns > MOST_TURNS)
+        throw new Error("something goes round in circles, and no time passes");
     } while (this.busy > 0 || turns < TURNS);
   }
 }

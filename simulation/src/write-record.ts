@@ -26,7 +26,15 @@ export class WriteRecord {
     for (const [i, { execution_id, generation, base_seq, events }] of items.entries()) {
       const accepted = answers[i] !== undefined && !("error" in answers[i]);
       const written = { base_seq, count: events.length };
-      this.writes.push({ at, session, execution_id, generation, accepted, kind: "checkpoint", ...written });
+      this.writes.push({
+        at,
+        session,
+        execution_id,
+        generation,
+        accepted,
+        kind: "checkpoint",
+        ...written,
+      });
     }
   }
 

@@ -12,15 +12,20 @@ export class Site {
   readonly ledger: Ledger;
   /** Where bodies write their lines. */
   readonly file: string;
-  /** Of this workload alone: what it names begins with it. */
-  readonly prefix: string;
+  /** Tells this workload from every other one. */
+  readonly number: number;
   #keys = 0;
 
-  constructor(parts: { http: Http; ledger: Ledger; file: string; prefix: string }) {
+  constructor(parts: { http: Http; ledger: Ledger; file: string; number: number }) {
     this.http = parts.http;
     this.ledger = parts.ledger;
     this.file = parts.file;
-    this.prefix = parts.prefix;
+    this.number = parts.number;
+  }
+
+  /** What it names begins with this. */
+  get prefix(): string {
+    return `w${this.number}`;
   }
 
   /** Starts once, however often that takes, and then asks again under the same key (I1). */

@@ -30,10 +30,12 @@ const runs: Strand = async (site) => {
 
 /** Waits for the end in the request itself, with a value too large for the log. */
 const hoards: Strand = async (site) => {
-  const id = await site.start("hoard", 20, "run/sync");
-  site.ledger.expect(id, "COMPLETED", 22);
-  const other = await site.start("hoard", 30, "");
-  site.ledger.expect(other, "COMPLETED", 32);
+  // What was kept for the same value before would be found.
+  const value = 100 * site.number;
+  const id = await site.start("hoard", value, "run/sync");
+  site.ledger.expect(id, "COMPLETED", value + 2);
+  const other = await site.start("hoard", value + 50, "");
+  site.ledger.expect(other, "COMPLETED", value + 52);
   await Promise.all([id, other].map((one) => site.untilEnded(one)));
 };
 

@@ -18,8 +18,7 @@ export type Trigger = (plant: Plant, ledger: Ledger) => Promise<void>;
 
 export const workload: Trigger = (plant, ledger) => {
   const { http } = plant.engine;
-  const prefix = `w${process.pid}-${++workloads}`;
-  return runWorkload(new Site({ http, ledger, file: plant.file, prefix }));
+  return runWorkload(new Site({ http, ledger, file: plant.file, number: ++workloads }));
 };
 
 /** A workload in whose middle something else happens. */

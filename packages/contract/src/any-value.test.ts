@@ -1,7 +1,7 @@
 /** `FUZZ_RUNS` sets how many values each property sees. */
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { decode, type Json, store, toPlain, UnencodableValue } from "./value.ts";
+import { decode, encode, type Json, store, toPlain, UnencodableValue } from "./value.ts";
 
 // There are no types of Node here: the package runs elsewhere too.
 const { process } = globalThis as { process?: { env: Record<string, string> } };
@@ -102,4 +102,16 @@ test("EXE-48 a few bytes that stand for a list of any length are shown as the fe
   const bomb: Json = { $rich: [[-7, 2 ** 32 - 1, 0, 1], 5] };
   expect(toPlain(bomb)).toBe(bomb);
   expect(() => decode(bomb)).toThrow("a list without its items");
+});
+
+test("EXE-48 a few bytes that stand for more values than anybody could count are shown as the few bytes", () => {
+  const levels = Array.from({ length: 40 }, (_, i) => [i + 1, i + 1]);
+  const bomb: Json = { $rich: [...levels, 7] };
+  expect(toPlain(bomb)).toBe(bomb);
+});
+
+test("EXE-48 a long list, and one value in several places, are shown as they are", () => {
+  const long = Array.from({ length: 5_000 }, () => [1n, "same"]);
+  expect(toPlain(encode(long, "output"))).toEqual(long.map(() => ["1", "same"]));
+  expect(toPlain({ $rich: [[1, 1, 1], [2], 7] })).toEqual([[7], [7], [7]]);
 });

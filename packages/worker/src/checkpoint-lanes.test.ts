@@ -202,3 +202,22 @@ test("CKP-2 nothing is sent for a copy that is gone, also when its request is tr
   again.answer(accept(again));
   expect(await Promise.all(replies)).toEqual([{ kind: "accepted", seq: 3 }, { kind: "stale" }]);
 });
+
+test("I17 an answer that makes no sense ends its copy, and holds up nobody behind it", async () => {
+  const { lanes, next, refused } = createLanes(1);
+  const broken = lanes.send(copyOf("broken"), delta(2));
+  const beside = lanes.send(copyOf("beside"), delta(2));
+  const request = await next();
+  const [, answered] = accept(request);
+  const error = { code: "seq_conflict", message: "it grew", details: {} } as const;
+  const nonsense = { execution_id: "broken", error } as unknown as CheckpointAnswer;
+  request.answer([nonsense, answered as CheckpointAnswer]);
+  expect(await beside).toEqual({ kind: "accepted", seq: 3 });
+  expect(await broken).toEqual({ kind: "stale" });
+  expect(refused).toHaveLength(1);
+
+  const behind = lanes.send(copyOf("behind"), delta(2));
+  const following = await next();
+  following.answer(accept(following));
+  expect(await behind).toEqual({ kind: "accepted", seq: 3 });
+});

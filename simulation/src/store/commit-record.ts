@@ -29,7 +29,8 @@ export class CommitRecord {
       this.#world.trace.say(by.server, () => {
         const { trace } = this.#world;
         const types = events.map((e) => `${e.seq} ${e.type} ${e.name ?? ""}`).join(", ");
-        const held = row.session === null ? "nobody" : `${row.worker}, generation ${row.generation}`;
+        const held =
+          row.session === null ? "nobody" : `${row.worker}, generation ${row.generation}`;
         return `commits ${trace.name(execution_id)} → ${row.state}, of ${held}: ${types || "only its row"}`;
       });
     }

@@ -30,6 +30,8 @@ export interface StoreFaults {
   readonly note: (fault: Fault) => void;
 }
 
+type Method = (...args: unknown[]) => Promise<unknown>;
+
 /** When a write was asked for, and by which clock. */
 interface Asked {
   readonly server: string;
@@ -80,7 +82,8 @@ export function faultyStore(parts: FaultyStoreParts): Store {
     get(target, name) {
       if (members.has(name)) return members.get(name);
       const member: unknown = Reflect.get(target, name);
-      const wrapped = typeof member === "function" ? access.wrapped(String(name), member) : member;
+      const wrapped =
+        typeof member === "function" ? access.wrapped(String(name), member as Method) : member;
       members.set(name, wrapped);
       return wrapped;
     },
@@ -104,9 +107,9 @@ class Access {
     };
   }
 
-  wrapped(name: string, method: Function): unknown {
+  wrapped(name: string, method: Method): unknown {
     const { store, room } = this.#parts;
-    const call = (...args: unknown[]): Promise<unknown> => method.apply(store, args);
+    const call = (...args: unknown[]) => method.apply(store, args);
     if (WRITES.has(name)) return (...args: unknown[]) => this.#write(name, args);
     if (!READS.has(name)) return call;
     // In its own process a read is answered at once, as every settled write is in it.
@@ -188,7 +191,7 @@ class Access {
 
   async #do({ name, args, asked }: Job): Promise<unknown> {
     const { store, record, world } = this.#parts;
-    const method = Reflect.get(store, name) as (...args: unknown[]) => Promise<unknown>;
+    const method = Reflect.get(store, name) as Method;
     if (name === "changeExecution") {
       let wrote = false;
       const [id, decide, ...rest] = args as Parameters<Store["changeExecution"]>;
@@ -201,7 +204,7 @@ class Access {
         },
         ...rest,
       );
-        if (wrote) record.add(asked, changed);
+      if (wrote) record.add(asked, changed);
       return changed;
     }
     const value = await method.apply(store, args as unknown[]);

@@ -81,3 +81,53 @@ test("what was committed before the reader knew where to begin is not lost", asy
   follower.begin(news[1]?.row as ExecutionRow, 2);
   expect(await idsOf(follower)).toEqual([3, 4]);
 });
+
+/** A row whose log grows by one event of that many bytes at a time. */
+function* large(bytes: number): Generator<News, void, undefined> {
+  const news = commits()[2] as News;
+  const [entry] = news.logged as [LoggedEvent];
+  const output = "x".repeat(bytes);
+  for (let head = news.row.head; ; head++) {
+    const event = { ...entry.event, type: "TASK_COMPLETED" as const, seq: head, value: output };
+    yield { row: { ...news.row, head }, logged: [{ ...entry, event }] };
+  }
+}
+
+const MIB = 1024 * 1024;
+
+test("EXE-94 a reader that does not read is cut off once 64 MiB wait for it", async () => {
+  const follower = new Follower("x", { ...ports, events: "all" });
+  const source = large(MIB);
+  const { row } = commits()[2] as News;
+  follower.begin(row, row.head - 1);
+  let told = 0;
+  for (const { row, logged } of source) {
+    follower.see(row, logged);
+    if (follower.overflow.aborted || told === 200) break;
+    told++;
+  }
+  expect(follower.overflow.aborted).toBe(true);
+  expect(told).toBeGreaterThan(63);
+  await expect(follower.frames().next()).rejects.toThrow("64 MiB");
+});
+
+test("EXE-94 a reader that reads gets any amount, and one that begins late any length of log", async () => {
+  const follower = new Follower("x", { ...ports, events: "all" });
+  const source = large(MIB);
+  const { row } = commits()[2] as News;
+  const next = () => source.next().value as News;
+  const log = Array.from({ length: 150 }, next);
+  const { row: now } = log.at(-1) as News;
+  follower.begin(row, row.head - 1);
+  follower.seeFirst(
+    now,
+    log.flatMap(({ logged }) => logged),
+  );
+  const frames = follower.frames();
+  for (let read = 0; read < 150; read++) await frames.next();
+  for (let read = 0; read < 150; read++) {
+    const { row, logged } = next();
+    follower.see(row, logged);
+    expect((await frames.next()).value).toMatchObject({ id: row.head });
+  }
+});

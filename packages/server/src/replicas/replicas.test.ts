@@ -232,6 +232,46 @@ test("WRK-11 a worker that is paused on one server gets no more work from the ot
   expect(await worker.next("assign")).toMatchObject({ execution_id });
 });
 
+test("WRK-11 WRK-12 what operators decide reaches a worker of another server though the news of it were lost", async () => {
+  await using t = await TwoServers.start();
+  const worker = await t.b.worker();
+  t.hears = false;
+  await t.a.engine.fleet.pause("w");
+  await t.time.advance(15_000);
+  expect(await worker.next("control")).toEqual({ command: "pause" });
+  await t.a.engine.fleet.resume("w");
+  await t.time.advance(15_000);
+  expect(await worker.next("control")).toEqual({ command: "resume" });
+  await t.a.engine.fleet.drain("w", 5);
+  await t.time.advance(15_000);
+  expect(await worker.next("control")).toEqual({ command: "drain" });
+});
+
+test("WRK-12 a drain on one server reaches the worker on the other one once, with its timeout", async () => {
+  await using t = await TwoServers.start();
+  const worker = await t.b.worker();
+  await t.a.engine.fleet.drain("w", 5);
+  await t.time.advance(20);
+  expect(await worker.next("control")).toEqual({ command: "drain", timeout_seconds: 5 });
+  await t.time.advance(15_000);
+  expect(worker.heard.filter((event) => event === "control")).toHaveLength(1);
+  await t.a.engine.fleet.drain("w", 0);
+  await t.time.advance(20);
+  expect(await worker.next("control")).toEqual({ command: "drain", timeout_seconds: 0 });
+});
+
+test("WRK-11 a worker that was paused before it came to this server hears so as it connects", async () => {
+  await using t = await TwoServers.start();
+  const worker = t.a.strangeWorker();
+  await worker.register();
+  await t.a.engine.fleet.pause("w");
+  t.hears = false;
+  const moved = t.b.strangeWorker();
+  moved.ref = worker.ref;
+  await moved.connect();
+  expect(await moved.next("control")).toEqual({ command: "pause" });
+});
+
 test("LIV-1 a heartbeat that comes to another server still shows what never arrived", async () => {
   await using t = await TwoServers.start();
   const worker = await t.b.worker();

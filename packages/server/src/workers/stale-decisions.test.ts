@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { DoubtfulStore } from "../testing/doubtful-store.ts";
+import { settled } from "../testing/manual-time.ts";
+
+const OTHER_PROCESS = "01900000-0000-7000-8000-000000000002";
+
+test("WRK-11 what was read of a worker before operators decided undoes nothing", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  const worker = await t.worker();
+  const answer = doubtful.holdAnswers("listWorkers");
+  const refreshed = t.engine.workers.refresh();
+  await settled();
+  await t.engine.fleet.pause("w");
+  answer();
+  await refreshed;
+  await settled();
+  expect(worker.heard).toEqual(["welcome", "control"]);
+  const { execution_id } = await t.run();
+  expect(await t.row(execution_id)).toMatchObject({ state: "CREATED" });
+});
+
+test("WRK-12 a drain that was read before the next process of the name came does not drain that one", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  await t.worker();
+  await t.engine.fleet.drain("w", undefined);
+  const answer = doubtful.holdAnswers("listWorkers");
+  const refreshed = t.engine.workers.refresh();
+  await settled();
+  const next = await t.worker("w", { instance_id: OTHER_PROCESS });
+  answer();
+  await refreshed;
+  await settled();
+  expect(next.heard).toEqual(["welcome"]);
+  const { execution_id } = await t.run();
+  expect(await next.next("assign")).toMatchObject({ execution_id });
+});
+
+test("WRK-11 a resume while its worker registers is not lost on it", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  const first = await t.worker();
+  await t.engine.fleet.pause("w");
+  await t.engine.workers.disconnect(first.ref);
+  const worker = t.strangeWorker();
+  const answer = doubtful.holdAnswers("findWorker");
+  const registered = worker.register({ instance_id: OTHER_PROCESS });
+  await settled();
+  await t.engine.fleet.resume("w");
+  answer();
+  await registered;
+  await worker.connect();
+  const { execution_id } = await t.run();
+  expect(await worker.next("assign")).toMatchObject({ execution_id });
+});
