@@ -126,11 +126,13 @@ export class Disturbances {
 
   async #set(worker: string, desired: "active" | "paused"): Promise<void> {
     const { clients, world, activity } = this.#parts;
-    const asked_at = world.now;
+    // Known from the beginning: it may be done although nobody hears so.
+    const set = { asked_at: world.now, at: null as number | null, worker, desired };
+    activity(set);
     const isDone = await clients.operate(`make worker ${worker} ${desired}`, ({ fleet }) =>
       desired === "paused" ? fleet.pause(worker) : fleet.resume(worker),
     );
-    activity({ asked_at, at: isDone ? world.now : null, worker, desired });
+    if (isDone) set.at = world.now;
   }
 
   #jump(process: { name: string; skew: number } | undefined, { ms }: { ms: number }): void {

@@ -18,7 +18,7 @@ const FRESH = {
 
 test("I17 one who fails to take a commit in keeps it from nobody else, and the log says so", async () => {
   const { clock } = new ManualTime();
-  await using store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
+  const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
   const errors: unknown[] = [];
   const error = ({ err }: { readonly err?: unknown }) => void errors.push(err);
   const commits = new Commits({ store, log: { debug() {}, info() {}, warn() {}, error } });
@@ -36,4 +36,5 @@ test("I17 one who fails to take a commit in keeps it from nobody else, and the l
   expect(changed.row.state).toBe("CREATED");
   expect(told).toEqual(["CREATED", "afterwards"]);
   expect(errors).toEqual([broken, broken]);
+  await store.close();
 });

@@ -145,7 +145,7 @@ export class Outbox {
     if (last?.state && isTerminal(last.state)) this.#queue.splice(-1, 0, entry);
     else this.#queue.push(entry);
     if (isUrgent) this.flush();
-    else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);
+    else this.#linger();
   }
 
   /** Sends what waits, once the current turn has said everything it has to say. */
@@ -316,7 +316,7 @@ export class Outbox {
   /** Starts alone may go on lingering; anything awaited goes as soon as the turn is over. */
   #continue(): void {
     if (this.#queue.some(isAwaited)) this.flush();
-    else this.#cancelLinger ??= this.#options.host.setTimer(() => this.#send(), LINGER_MS);
+    else this.#linger();
   }
 
   #confirm(entries: readonly Entry[], texts: readonly string[]): void {
@@ -333,6 +333,14 @@ export class Outbox {
     this.stop();
     this.#inFlight = undefined;
     this.#options.onStale();
+  }
+
+  /** One that comes to nothing, as a delta is in flight, must not keep the next one away. */
+  #linger(): void {
+    this.#cancelLinger ??= this.#options.host.setTimer(() => {
+      this.#cancelLinger = undefined;
+      this.#send();
+    }, LINGER_MS);
   }
 
   #clearLinger(): void {

@@ -33,3 +33,45 @@ test("an execution waits once, at the place it was told last", () => {
   queue.remove("nobody");
   expect(order(queue)).toEqual(["a"]);
 });
+
+const AWAY = JSON.stringify({ worker: "away" });
+
+test("of those who need the same the first are kept, and who comes behind them is left in the store", () => {
+  const queue = new DispatchQueue(2);
+  for (const [id, at] of [
+    ["d", 4],
+    ["a", 1],
+    ["c", 3],
+  ] as const)
+    queue.add(entry(id, at));
+  queue.add({ ...entry("x", 9), requirements: AWAY });
+  expect(order(queue)).toEqual(["a", "c", "x"]);
+  queue.add(entry("b", 2));
+  queue.add(entry("e", 5));
+  expect(order(queue)).toEqual(["a", "b", "x"]);
+  expect(queue.isLeft(entry("c", 3))).toBe(true);
+  expect(queue.isLeft({ ...entry("y", 10), requirements: AWAY })).toBe(false);
+});
+
+test("a group runs dry when all that was kept of it has gone and others of it were left", () => {
+  const queue = new DispatchQueue(2);
+  for (const [id, at] of [
+    ["a", 1],
+    ["b", 2],
+    ["c", 3],
+  ] as const)
+    queue.add(entry(id, at));
+  queue.remove("a");
+  expect(queue.dry()).toBeUndefined();
+  queue.remove("b");
+  const dry = queue.dry();
+  expect(dry?.cutOff).toMatchObject({ execution_id: "b" });
+  if (dry) queue.readOn(dry, entry("c", 3));
+  queue.add(entry("c", 3));
+  expect(order(queue)).toEqual(["c"]);
+  queue.remove("c");
+  const again = queue.dry();
+  if (again) queue.readOn(again, undefined);
+  expect(queue.dry()).toBeUndefined();
+  expect([...queue.groups()]).toEqual([]);
+});

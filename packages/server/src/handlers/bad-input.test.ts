@@ -241,6 +241,13 @@ test.each<Row>([
     "invalid_input",
   ],
   [
+    "no header that names the worker",
+    () => ({ ...checkpoint({}), headers: {} }),
+    422,
+    "invalid_input",
+    { issues: [{ path: "headers.x-engine-worker" }] },
+  ],
+  [
     "no events field",
     () => checkpoint({ events: null }),
     422,

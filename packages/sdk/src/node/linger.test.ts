@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { parallel, pause, signal, sleep, workflow } from "../index.ts";
 import { start } from "./run-in-memory.ts";
 
-test("RUN-4 I17 a copy that waited goes on to a pause when two of its waits end in one commit", async () => {
+test("I17 what a copy says while a slow checkpoint is on its way is sent after it, also when nobody waits for it", async () => {
   const waits = [() => sleep("1h"), () => signal("s", { timeout: "1h" })];
   const body = async () => {
     await parallel(waits, { settle: true });
     return pause("last");
   };
   const execution = start(workflow({ name: "w" }, body));
-  // The time that a checkpoint takes on its way.
+  // Longer than events linger for company: the pause is opened while WORKFLOW_RESUMED is on its way.
   execution.onDelta = () => new Promise((then) => setTimeout(then, 10));
   const copy = execution.claim();
   await copy.ended;

@@ -1,0 +1,104 @@
+import { EngineError } from "@engine/contract";
+import { openSqliteStore, type QueuedExecution, type Store } from "@engine/store";
+import { expect, test } from "vitest";
+import { ManualTime, settled } from "../testing/manual-time.ts";
+import { hello, TestEngine } from "../testing/start-engine.ts";
+
+const AWAY = JSON.stringify({ worker: "away" });
+
+/** Executions that wait for a worker which does not come, before and behind all others. */
+const CROWD = 300_000;
+
+function waiting(n: number, queued_at: number): QueuedExecution {
+  const execution_id = `crowd-${String(n).padStart(7, "0")}`;
+  const rest = { last_worker: null, requirements: AWAY, was_lost: false, head: 1 };
+  return { execution_id, priority: 0, queued_at, ...rest };
+}
+
+function compare(a: QueuedExecution, b: QueuedExecution): number {
+  return a.queued_at - b.queued_at || (a.execution_id < b.execution_id ? -1 : 1);
+}
+
+/** A store with a crowd in its queue, half of it older than everything else, half of it younger. */
+class CrowdedStore implements AsyncDisposable {
+  readonly time: ManualTime = new ManualTime();
+  readonly store: Store;
+  /** Pages that may be read before the store is away. */
+  pages: number = Number.POSITIVE_INFINITY;
+  readonly #inner: Store;
+
+  private constructor(inner: Store) {
+    this.#inner = inner;
+    const old = Array.from({ length: CROWD }, (_, n) => waiting(n, 0));
+    const young = Array.from({ length: CROWD }, (_, n) => waiting(CROWD + n, 1e15));
+    const listQueued: Store["listQueued"] = async ({ limit, after, fromEnd = false }) => {
+      if (this.pages-- <= 0) throw new EngineError("unavailable", "the database is away");
+      const own = await inner.listQueued({ limit: 100_000 });
+      const parts = [old, own, young].map((rows) => {
+        const from = after ? lowerBound(rows, after) : 0;
+        return fromEnd
+          ? rows.slice(Math.max(from, rows.length - limit))
+          : rows.slice(from, from + limit);
+      });
+      const rows = parts.flat();
+      return fromEnd ? rows.slice(-limit) : rows.slice(0, limit);
+    };
+    this.store = new Proxy(inner, {
+      get(target, name) {
+        if (name === "listQueued") return listQueued;
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+  }
+
+  static async open(): Promise<CrowdedStore> {
+    const { clock } = new ManualTime();
+    const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
+    return new CrowdedStore(store);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#inner.close();
+  }
+}
+
+/** Index of the first row behind another one. */
+function lowerBound(rows: readonly QueuedExecution[], after: QueuedExecution): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(rows[middle] as QueuedExecution, after) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+test("DSP-5 any number of executions that no worker matches hides none that one could have", async () => {
+  await using crowded = await CrowdedStore.open();
+  const { store, time } = crowded;
+  await using t = await TestEngine.start({}, { shared: { store, time } });
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.push((await t.run()).execution_id);
+  await t.restart();
+  const worker = await t.worker();
+  for (const execution_id of ids) {
+    expect(await worker.next("assign")).toMatchObject({ execution_id });
+  }
+});
+
+test("I17 what a look at a long queue did not get to is found by the next one", async () => {
+  await using crowded = await CrowdedStore.open();
+  const { store, time } = crowded;
+  await using t = await TestEngine.start({}, { shared: { store, time } });
+  await t.engine.executions.start({ ...hello(), required_worker: undefined });
+  const { execution_id } = await t.run();
+  expect(execution_id).toBeDefined();
+  crowded.pages = 3;
+  await expect(t.restart()).rejects.toMatchObject({ code: "unavailable" });
+  crowded.pages = Number.POSITIVE_INFINITY;
+  await t.engine.start();
+  await settled();
+  const worker = await t.worker();
+  expect(await worker.next("assign")).toBeDefined();
+});
