@@ -227,35 +227,53 @@ function accessor(key: string): string {
 export function toPlain(encoded: Encoded): Json {
   if (!isWrapped(encoded)) return encoded;
   try {
-    return plain(decode(encoded));
+    return plain(decode(encoded), { left: mostNodes(encoded[RICH]) });
   } catch {
     return encoded;
   }
 }
 
-function plain(value: unknown): Json {
+/** What may be in several places and be written once; {@link store} copies whatever holds values. */
+const SHARED_NODES = 1_000;
+
+/** A few levels of lists that hold one list twice stand for more values than anybody could count. */
+function mostNodes(flat: Json): number {
+  let nodes = SHARED_NODES;
+  for (const item of Array.isArray(flat) ? flat : []) {
+    if (typeof item === "object" && item !== null) nodes += Object.keys(item).length;
+  }
+  return nodes;
+}
+
+interface Budget {
+  left: number;
+}
+
+function plain(value: unknown, budget: Budget): Json {
+  if (budget.left-- === 0) throw new RangeError("it holds far more values than are written in it");
   if (value === null || value === undefined) return null;
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number") return Number.isFinite(value) ? value + 0 : null;
   if (typeof value !== "object") return value as Json;
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map((item) => plain(item, budget));
   // biome-ignore lint/style/noRestrictedGlobals: recognises a Date it was given
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof URL) return value.href;
   if (value instanceof Uint8Array) return base64(value);
-  if (value instanceof Set) return Array.from(value, plain);
+  if (value instanceof Set) return Array.from(value, (item) => plain(item, budget));
   if (value instanceof Error) return { type: value.name, message: value.message };
   if (value instanceof Map) {
     const pairs = Array.from(value, ([key, item]) => [key, item] as const);
     return pairs.every(([key]) => typeof key === "string")
-      ? record(pairs as (readonly [string, unknown])[])
-      : pairs.map(([key, item]) => [plain(key), plain(item)]);
+      ? record(pairs as (readonly [string, unknown])[], budget)
+      : pairs.map(([key, item]) => [plain(key, budget), plain(item, budget)]);
   }
-  return record(Object.entries(value).filter(([, item]) => item !== undefined));
+  const pairs = Object.entries(value).filter(([, item]) => item !== undefined);
+  return record(pairs, budget);
 }
 
-function record(pairs: readonly (readonly [string, unknown])[]): Json {
-  return Object.fromEntries(pairs.map(([key, item]) => [key, plain(item)]));
+function record(pairs: readonly (readonly [string, unknown])[], budget: Budget): Json {
+  return Object.fromEntries(pairs.map(([key, item]) => [key, plain(item, budget)]));
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,6 +1,7 @@
 import type { NewExecution } from "@engine/contract";
 import type { Changed, Decide, GuardedClaimant, SessionGuard, Store } from "@engine/store";
 import { committed, decided, typesOf } from "./failpoints.ts";
+import type { Log } from "./log.ts";
 
 /**
  * @param ownerHas How many of the first events the execution's owner has already, or gets with its
@@ -30,14 +31,16 @@ export interface CommitOptions {
  */
 export class Commits {
   readonly #store: Store;
+  readonly #log: Log;
   readonly #listeners: CommitListener[] = [];
   readonly #afterwards: (() => void)[] = [];
 
-  constructor(store: Store) {
+  constructor({ store, log }: { readonly store: Store; readonly log: Log }) {
     this.#store = store;
+    this.#log = log;
   }
 
-  /** Listeners are told in the order they came; they must not throw. */
+  /** Listeners are told in the order they came. */
   listen(listener: CommitListener): void {
     this.#listeners.push(listener);
   }
@@ -82,8 +85,26 @@ export class Commits {
       const all = [changed, ...changed.others].flatMap(({ events }) => typesOf(events));
       committed.publish({ of: all });
     }
-    for (const listener of this.#listeners) listener(changed, ownerHas);
-    for (const other of changed.others) for (const listener of this.#listeners) listener(other, 0);
-    for (const then of this.#afterwards) then();
+    this.#tellAll(changed, ownerHas);
+    for (const other of changed.others) this.#tellAll(other, 0);
+    for (const then of this.#afterwards) {
+      try {
+        then();
+      } catch (error) {
+        this.#log.error({ err: error }, "what follows a commit failed");
+      }
+    }
+  }
+
+  /** It is durable whatever a listener makes of it: who fails keeps it from nobody else. */
+  #tellAll(changed: Changed, ownerHas: number): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(changed, ownerHas);
+      } catch (error) {
+        const { execution_id } = changed.row;
+        this.#log.error({ err: error, execution_id }, "a commit was not taken in");
+      }
+    }
   }
 }

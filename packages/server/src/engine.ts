@@ -43,7 +43,7 @@ export interface Engine {
 
 export function createEngine(ports: EnginePorts): Engine {
   const { store, values, setTimer, config, log, replica, ids, clock } = ports;
-  const commits = new Commits(store);
+  const commits = new Commits({ store, log });
   const sessions = new Sessions(clock);
   // Registering writes schedules, and what fires them needs the catalog.
   const declarations = new ScheduleDeclarations({ ports, changed: () => scheduling.changed() });

@@ -69,11 +69,14 @@ class Lane {
 
   async #run(): Promise<void> {
     this.#state = "busy";
-    while (this.#waiting.length > 0) {
-      let batch: Entry[] = this.#take();
-      while (batch.length > 0) batch = await this.#send(batch);
+    try {
+      while (this.#waiting.length > 0) {
+        let batch: Entry[] = this.#take();
+        while (batch.length > 0) batch = await this.#send(batch);
+      }
+    } finally {
+      this.#state = "idle";
     }
-    this.#state = "idle";
   }
 
   #take(): Entry[] {
@@ -105,13 +108,23 @@ class Lane {
     }
     if (answered.hasSubscribers) answered.publish({ of: [] });
     for (const entry of batch) if (entry.copy.state === "gone") entry.answer({ kind: "stale" });
-    return sent.filter((entry, i) => !this.#settle(entry, answers[i]));
+    return sent.filter((entry, i) => !this.#isSettled(entry, answers[i]));
   }
 
   async #sendEach(batch: readonly Entry[]): Promise<Entry[]> {
     const unsettled: Entry[] = [];
     for (const entry of batch) unsettled.push(...(await this.#send([entry])));
     return unsettled;
+  }
+
+  /** An answer that makes no sense is one copy's trouble, and none of those beside and behind it. */
+  #isSettled(entry: Outgoing & Entry, answer: CheckpointAnswer | undefined): boolean {
+    try {
+      return this.#settle(entry, answer);
+    } catch (error) {
+      this.#refuse(entry, error);
+      return true;
+    }
   }
 
   /** Whether the answer settles the entry; a claim renewed meanwhile makes it go again. */

@@ -137,7 +137,7 @@ class Access {
   #write(name: string, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { server, world } = this.#parts;
-      const asked = { server: server.name, asked_at: world.now, clock: server.clock() };
+      const asked = { server: server.name, asked_at: Math.floor(world.now), clock: server.clock() };
       this.#queue.push({ name, args, asked, resolve, reject });
       this.#schedule();
     });

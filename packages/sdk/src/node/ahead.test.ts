@@ -223,3 +223,33 @@ test(
   },
   Math.max(2, runs / 500) * 60_000,
 );
+
+test("I4 a storage of the user's gets a workflow's output once the outcomes it follows from are durable", async () => {
+  const { step } = steps();
+  const stored: string[] = [];
+  const outputStorage = {
+    type: "mine",
+    store: async (id: string, output: unknown) => {
+      stored.push(`${JSON.stringify(output)} after ${scene.types().at(-1)}`);
+      return { storage_type: "mine", reference_id: id, metadata: {} };
+    },
+    retrieve: async () => "a",
+  };
+  const scene = new Scene([workflow({ name: "w", outputStorage }, async () => step("a"))]);
+  await scene.run();
+  expect(scene.row().state).toBe("COMPLETED");
+  expect(stored).toEqual(['"a" after TASK_COMPLETED']);
+});
+
+test("a loop of recorded values is sent in deltas of a bounded size, not in one at its end", async () => {
+  const scene = new Scene([
+    workflow({ name: "w" }, async () => {
+      for (let i = 0; i < 500; i++) await now();
+    }),
+  ]);
+  const deltas = deltasOf(scene);
+  await scene.run();
+  expect(scene.row().state).toBe("COMPLETED");
+  expect(Math.max(...deltas.map((types) => types.length))).toBeLessThan(110);
+  expect(deltas.length).toBeLessThan(20);
+});

@@ -20,7 +20,7 @@ function keepParkBack(scene: Scene): PromiseWithResolvers<void> {
 async function goOn(scene: Scene, copy: RunningExecution): Promise<void> {
   expect(scene.row().session).toBeNull();
   scene.engine.wakeDue();
-  if (!scene.wake(copy)) copy.stop("it cannot go on");
+  if (!scene.wake(copy)) await scene.crash();
   await scene.settle();
 }
 

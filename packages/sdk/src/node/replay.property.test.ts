@@ -213,12 +213,31 @@ test(
       }
     };
     const at = fc.integer({ min: 2, max: 12 });
-    await fc.assert(fc.asyncProperty(everything, draws, at, property), { numRuns: runs });
+    const checked = fc.asyncProperty(everything, draws, at, property);
+    await fc.assert(checked, { numRuns: runs, examples: [madeBetween] });
     expect(cancelled).toBeGreaterThan(runs / 10);
     expect(nested).toBeGreaterThan(runs / 100);
   },
   MINUTES,
 );
+
+/** A task's function makes a call after the cancel has come and before it has reached the code. */
+const madeBetween: [Program, number[], number] = [
+  {
+    kind: "race",
+    parts: [
+      { kind: "map", part: { kind: "value" }, times: 2, concurrency: 1 },
+      {
+        kind: "map",
+        part: { kind: "step", fails: false, nested: 2, attempts: 1, rollback: false },
+        times: 1,
+        concurrency: 1,
+      },
+    ],
+  },
+  [0, 0, 0, 0, 1, 4, 0, 0, 0, 0],
+  4,
+];
 
 const HEARD: ReadonlySet<string> = new Set([
   "TASK_CANCELLED",

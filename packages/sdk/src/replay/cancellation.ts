@@ -55,6 +55,8 @@ export class Cancellation {
     core.root.abort();
     core.whenLive(() => {
       for (const call of innermostFirst([...core.root.open, ...core.combinators])) {
+        // Made while the cancel was on its way: it never begins, and learns that in its turn.
+        if (!call.isBegun && !call.recorded && !core.combinators.has(call)) continue;
         if (core.combinators.has(call)) core.closeCombinator(call);
         else core.cancel(call);
       }

@@ -106,6 +106,7 @@ export class Core {
       host,
       isBusy: () => this.#isBusy,
       isMoving: () => this.#isMoving,
+      isParking: () => this.outbox.isParking,
       park: (waiting, pause) => this.#park(waiting, pause),
       stalled: () => options.port.stalled?.(),
       isHeld: given.hold ?? false,
@@ -265,7 +266,8 @@ export class Core {
   #mayRunAhead(call: Call, value: string): boolean {
     if (!this.#isLive || this.isBodyOver || this.isCancelled || this.isDoomed) return false;
     if (this.#pushed.length > 0 || !this.outbox.isFinal || this.progress.isHeldBack) return false;
-    return mayRunAhead(this.options, { call, value, open: this.root.open });
+    const unsent = this.outbox.length - this.outbox.head;
+    return mayRunAhead(this.options, { call, value, open: this.root.open, unsent });
   }
 
   /** @param envelope Stands in the log for a value that a storage of the user's keeps. */
@@ -372,7 +374,8 @@ export class Core {
     const isNext = events.every(({ seq }, i) => seq === this.outbox.head + 1 + i);
     const isForeign = events.every(({ type }) => type !== "TASK_STARTED" && !BY_COPIES.has(type));
     // A body that waits inside a task has timers of its own, which ran on meanwhile.
-    const isStill = [...this.root.open].every((call) => !call.isRunning);
+    const isRunning = [...this.root.open].some((call) => call.isRunning);
+    const isStill = !isRunning && !this.outbox.hasForgotten;
     const isClaimed = events.at(-1)?.type === "WORKFLOW_CLAIMED";
     if (!this.#isParked || !isNext || !isForeign || !isStill || !isClaimed) return undefined;
     this.#isParked = false;
@@ -500,7 +503,10 @@ export class Core {
       this.#onOvertaken({ history: this.log.durable, pushed });
       return;
     }
+    if (this.#isStopped) return;
     for (const { base_seq, events } of pushed) this.deliver(base_seq, events);
+    // An attempt that came due while a park was under way, which did not come to be.
+    this.parking.startTimers();
     this.parking.soon();
   }
 

@@ -182,6 +182,8 @@ class Body {
     });
     const { outputStorage } = this.#workflow.options;
     const id = core.options.info.execution_id;
+    // A storage of the user's hears of nothing that could be lost.
+    if (typeof outputStorage === "object") await core.outbox.caughtUp();
     const kept = failure ? { failure } : await keepOutput(stored, id, outputStorage);
     if (kept.failure) core.terminate("WORKFLOW_FAILED", JSON.stringify(kept.failure));
     else core.terminate("WORKFLOW_COMPLETED", kept.text);

@@ -81,6 +81,7 @@ export class Outbox {
   #onCaughtUp: (() => void)[] = [];
   /** What was said before is still sent, and nothing more is taken. */
   #isClosed = false;
+  #hasForgotten = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -96,7 +97,9 @@ export class Outbox {
 
   /** Events written so far and events waiting: the length the log is about to have. */
   get length(): number {
-    return this.#head + this.#queue.length + (this.#inFlight?.length ?? 0);
+    const isEvent = ({ type }: Entry) => type !== undefined;
+    const sending = this.#inFlight?.filter(isEvent).length ?? 0;
+    return this.#head + sending + this.#queue.filter(isEvent).length;
   }
 
   get isSending(): boolean {
@@ -116,7 +119,17 @@ export class Outbox {
   /** Whether what is not durable yet will read in the log as it does here. */
   get isFinal(): boolean {
     const isLarge = (entry: Entry) => entry.isLarge;
-    return !this.#queue.some(isLarge) && !this.#inFlight?.some(isLarge);
+    return !this.isParking && !this.#queue.some(isLarge) && !this.#inFlight?.some(isLarge);
+  }
+
+  /** That nothing is left to do but wait is on its way: once it is durable this copy ends. */
+  get isParking(): boolean {
+    return isParking(this.#inFlight?.at(-1));
+  }
+
+  /** Something was said that no log will hold: the code knows more than a replay would. */
+  get hasForgotten(): boolean {
+    return this.#hasForgotten;
   }
 
   /** Undefined: all that the code has received is durable. It stays open if that never comes to be. */
@@ -136,7 +149,10 @@ export class Outbox {
 
   /** @param isUrgent An outcome somebody waits for, rather than a start that may linger. */
   add(entry: Entry, isUrgent: boolean): void {
-    if (this.#isStopped || this.#isClosed) return;
+    if (this.#isStopped || this.#isClosed) {
+      this.#hasForgotten = true;
+      return;
+    }
     if (entry.isAhead) this.#ahead++;
     // The code went on after all, on something the engine knows nothing of: no reason to pause.
     if (isParking(this.#queue.at(-1))) this.#queue.pop();
@@ -172,6 +188,7 @@ export class Outbox {
 
   stop(): void {
     this.#isStopped = true;
+    this.#hasForgotten ||= this.#queue.length > 0;
     this.#queue = [];
     this.#clearLinger();
   }

@@ -8,6 +8,8 @@ interface ParkingOptions {
   readonly isBusy: () => boolean;
   /** Whether something is on its way: an event to the log, an outcome to the code. */
   readonly isMoving: () => boolean;
+  /** Whether it has been said that nothing is left to do but wait. */
+  readonly isParking: () => boolean;
   /** Nothing is left to do but wait. */
   readonly park: (waiting: readonly Wait[], oldestPause: Call | undefined) => void;
   /** Nothing is left to do but what is held. */
@@ -174,9 +176,11 @@ export class Parking {
   }
 
   #arm(rest: Rest): void {
-    const { host } = this.#options;
+    const { host, isParking } = this.#options;
+    rest.cancelTimer();
     const ms = rest.until - host.now();
-    if (ms <= 0) return void host.drain(rest.goOn);
+    // Once it is said that the copy waits, another may be given the attempt.
+    if (ms <= 0) return void host.drain(() => isParking() || rest.goOn());
     rest.cancelTimer = host.setTimer(() => this.#arm(rest), ms);
   }
 

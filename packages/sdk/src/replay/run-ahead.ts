@@ -7,6 +7,9 @@ import type { Event } from "@engine/contract";
 import type { Call } from "./call.ts";
 import type { RunOptions } from "./port.ts";
 
+/** Events that the code may be ahead of the log: a loop of recorded values is no delta without end. */
+const MOST_AHEAD = 100;
+
 /**
  * Whether code may run ahead with an outcome. If the server has written something meanwhile, that
  * comes first in the log, and the code has gone a way that no replay would go: it is run again from
@@ -14,9 +17,10 @@ import type { RunOptions } from "./port.ts";
  */
 export function mayRunAhead(
   { runsAhead = true, info, limits }: RunOptions,
-  { call, value, open }: { call: Call; value: string; open: ReadonlySet<Call> },
+  of: { call: Call; value: string; open: ReadonlySet<Call>; unsent: number },
 ): boolean {
-  if (!runsAhead || info.transient) return false;
+  const { call, value, open, unsent } = of;
+  if (!runsAhead || info.transient || unsent >= MOST_AHEAD) return false;
   // A large value stands elsewhere, and the log would not read as it does here.
   if (value.length > limits.inline_value_bytes) return false;
   return open.size === 1 && open.has(call);

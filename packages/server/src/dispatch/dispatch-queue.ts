@@ -15,6 +15,8 @@ export class Group {
   /** As JSON text; null = anybody. */
   readonly key: string | null;
   readonly requirements: Requirements | null;
+  /** Those of it that come behind this one were left in the store. */
+  cutOff: QueuedExecution | undefined;
   readonly #entries: Entry[] = [];
 
   constructor(key: string | null) {
@@ -24,6 +26,10 @@ export class Group {
 
   get size(): number {
     return this.#entries.length;
+  }
+
+  get last(): Entry | undefined {
+    return this.#entries.at(-1);
   }
 
   /** Those that have waited longest first. */
@@ -56,10 +62,22 @@ export class Group {
   }
 }
 
-/** Executions that wait for a worker. One that no worker matches costs those behind it nothing. */
+/** Waiting executions of one group that are kept in memory; more wait in the store alone. */
+const MOST_OF_GROUP = 100_000;
+
+/**
+ * Executions that wait for a worker. One that no worker matches costs those behind it nothing; nor do
+ * any number, since what is kept of each group is bounded by itself.
+ */
 export class DispatchQueue {
+  readonly #most: number;
   readonly #groups = new Map<string | null, Group>();
   readonly #byId = new Map<string, Entry>();
+
+  /** @param most What is kept of one group. */
+  constructor(most: number = MOST_OF_GROUP) {
+    this.#most = most;
+  }
 
   get size(): number {
     return this.#byId.size;
@@ -73,11 +91,34 @@ export class DispatchQueue {
     const known = this.#byId.get(queued.execution_id);
     if (known && isSame(known, queued)) return;
     if (known) this.remove(known.execution_id);
+    // Those left in the store come before it: they are read together when their turn comes.
+    if (this.isLeft(queued)) return;
     const group = this.#groups.get(queued.requirements) ?? new Group(queued.requirements);
     this.#groups.set(group.key, group);
     const entry: Entry = { ...queued, group };
     this.#byId.set(entry.execution_id, entry);
     group.add(entry);
+    if (group.size <= this.#most || !group.last) return;
+    this.#take(group.last);
+    group.cutOff = group.last;
+  }
+
+  /** Whether it lies behind what is kept of its group. */
+  isLeft(queued: QueuedExecution): boolean {
+    const cutOff = this.#groups.get(queued.requirements)?.cutOff;
+    return cutOff !== undefined && compareQueued(queued, cutOff) > 0;
+  }
+
+  /** A group of which nothing is kept any more, though some of it was left. */
+  dry(): Group | undefined {
+    for (const group of this.#groups.values()) if (group.size === 0 && group.cutOff) return group;
+    return undefined;
+  }
+
+  /** What is left of a group begins behind another row, or nothing is. */
+  readOn(group: Group, cutOff: QueuedExecution | undefined): void {
+    group.cutOff = cutOff;
+    if (!cutOff && group.size === 0) this.#groups.delete(group.key);
   }
 
   has(execution_id: string): boolean {
@@ -92,9 +133,14 @@ export class DispatchQueue {
   remove(execution_id: string): void {
     const entry = this.#byId.get(execution_id);
     if (!entry) return;
-    this.#byId.delete(execution_id);
+    this.#take(entry);
+    const { group } = entry;
+    if (group.size === 0 && !group.cutOff) this.#groups.delete(group.key);
+  }
+
+  #take(entry: Entry): void {
+    this.#byId.delete(entry.execution_id);
     entry.group.remove(entry);
-    if (entry.group.size === 0) this.#groups.delete(entry.group.key);
   }
 }
 

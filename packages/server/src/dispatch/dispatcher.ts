@@ -45,8 +45,6 @@ interface Parts {
   readonly unsure: (session: Session, execution_id: string) => Promise<void>;
 }
 
-/** Waiting executions that are kept in memory; more wait in the store alone. */
-const MOST = 250_000;
 /** Read at once. */
 const PAGE = 1_000;
 /** Executions in a row that are left to other servers before the rest of their group waits too. */
@@ -67,8 +65,8 @@ export class Dispatcher {
   /** Left to a server that holds the preferred worker, until an instant. */
   readonly #leftToOthers = new Map<string, number>();
   #claimsInFlight = 0;
-  /** Rows behind this one were left in the store. */
-  #cutOff: QueuedExecution | undefined;
+  /** Every row that waits was read or announced, except those left of a group. */
+  #isWhole = false;
   /** Rows were announced while no worker hung on this server: they are read when one comes. */
   #isBehind = false;
   #isReading = false;
@@ -129,7 +127,7 @@ export class Dispatcher {
 
   /** Nothing is given out yet: another row of the same commit may come first. */
   onCommit({ row }: Changed): void {
-    if (isQueued(row)) this.#enqueue(queuedOf(row));
+    if (isQueued(row)) this.#queue.add(queuedOf(row));
     else this.#forget(row.execution_id);
   }
 
@@ -145,7 +143,7 @@ export class Dispatcher {
       this.#isBehind = true;
       return;
     }
-    for (const entry of await this.#ports.store.findQueued(queued)) this.#enqueue(entry);
+    for (const entry of await this.#ports.store.findQueued(queued)) this.#queue.add(entry);
     this.wake();
   }
 
@@ -154,6 +152,7 @@ export class Dispatcher {
     if (this.#isClosed) return;
     if (this.#isBehind && this.#hasReady()) {
       this.#isBehind = false;
+      this.#isWhole = false;
       this.refresh().catch((error) => this.#failed("could not read the queue", error));
     }
     while (this.#claimsInFlight < this.#ports.config.dispatch.batch_size) {
@@ -162,8 +161,7 @@ export class Dispatcher {
       this.#queue.remove(next.entry.execution_id);
       void this.#dispatch(next.session, next.entry);
     }
-    if (this.#queue.size === 0 && this.#cutOff) {
-      this.#cutOff = undefined;
+    if (!this.#isReading && this.#queue.dry()) {
       this.refresh().catch((error) => this.#failed("could not read the queue", error));
     }
   }
@@ -179,8 +177,10 @@ export class Dispatcher {
     try {
       const { store } = this.#ports;
       const end = await store.listQueued({ limit: PAGE, fromEnd: true });
-      for (const row of end) this.#enqueue(row);
+      for (const row of end) this.#queue.add(row);
       if (end.length === PAGE) await this.#readAll();
+      else this.#reachedEnd();
+      for (let dry = this.#queue.dry(); dry; dry = this.#queue.dry()) await this.#readOn(dry);
     } finally {
       this.#isReading = false;
     }
@@ -201,24 +201,37 @@ export class Dispatcher {
     this.#isClosed = true;
   }
 
-  /** Reads on until everything is known, or memory is full; other work comes in between. */
+  /** Reads on until everything is known; other work comes in between. */
   async #readAll(): Promise<void> {
     let after: QueuedExecution | undefined;
     while (!this.#isClosed) {
       const page = await this.#ports.store.listQueued({ limit: PAGE, after });
-      const isKnown = page.every(({ execution_id }) => this.#queue.has(execution_id));
+      const isKnown = page.every((row) => this.#queue.has(row.execution_id) || this.#queue.isLeft(row));
       for (const row of page) this.#queue.add(row);
       after = page.at(-1);
       if (page.length < PAGE) {
-        this.#cutOff = undefined;
-        return;
-      }
-      if (this.#queue.size >= MOST) {
-        this.#cutOff = after;
+        this.#reachedEnd();
         return;
       }
       // The head is where the others come from: known once, it is known for good.
-      if (isKnown && !this.#cutOff) return;
+      if (isKnown && this.#isWhole) return;
+      this.#isWhole = false;
+      this.wake();
+    }
+  }
+
+  #reachedEnd(): void {
+    this.#isWhole = !this.#isAskedAgain && !this.#isBehind;
+  }
+
+  /** Reads what was left of a group, until some of it is here or there is no more. */
+  async #readOn(group: Group): Promise<void> {
+    let after = group.cutOff;
+    while (after && group.size < PAGE && !this.#isClosed) {
+      const page = await this.#ports.store.listQueued({ limit: PAGE, after });
+      after = page.length < PAGE ? undefined : page.at(-1);
+      this.#queue.readOn(group, after);
+      for (const row of page) this.#queue.add(row);
       this.wake();
     }
   }
@@ -248,10 +261,11 @@ export class Dispatcher {
 
   /** Whether those with the same needs wait already: a fresh one comes behind them. */
   #isCrowded(requirements: Requirements | null): boolean {
-    if (this.#isClosed || this.#cutOff || this.#isBehind) return true;
+    if (this.#isClosed || !this.#isWhole || this.#isBehind) return true;
     if (this.#queue.size === 0) return false;
     const key = requirements === null ? null : JSON.stringify(requirements);
     for (const group of this.#queue.groups()) {
+      if (group.size === 0) return true;
       // A free worker goes to whoever has waited for it, whatever else they need.
       const first = this.#firstOf(group);
       if (first && (group.key === key || this.#choose(dispatchable(first)))) return true;
@@ -312,12 +326,6 @@ export class Dispatcher {
     return true;
   }
 
-  #enqueue(entry: QueuedExecution): void {
-    // Rows left in the store come before it: they are read together when their turn comes.
-    if (this.#cutOff && compareQueued(entry, this.#cutOff) > 0) return;
-    this.#queue.add(entry);
-  }
-
   /**
    * Not left to the safety tick: what that reads of a long queue need not hold it. First it has to be
    * known whether it was claimed after all.
@@ -327,7 +335,7 @@ export class Dispatcher {
     this.#ports.setTimer(() => {
       if (this.#isClosed) return;
       if (session.claiming.has(execution_id)) this.#enqueueLater(session, entry);
-      else if (!this.#queue.has(execution_id)) this.#enqueue(entry);
+      else if (!this.#queue.has(execution_id)) this.#queue.add(entry);
       this.wake();
     }, RETRY_MS);
   }
@@ -349,7 +357,7 @@ export class Dispatcher {
       // thought here. Until that is known, it would be chosen again and again.
       else if (isQueued(changed.row)) {
         if (session.isReady) await this.#parts.lookAgain(session);
-        this.#enqueue(queuedOf(changed.row));
+        this.#queue.add(queuedOf(changed.row));
       }
     } catch (error) {
       this.#failed(`could not claim execution ${entry.execution_id}`, error);

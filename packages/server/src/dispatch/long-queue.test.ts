@@ -1,8 +1,8 @@
 import { EngineError } from "@engine/contract";
 import { openSqliteStore, type QueuedExecution, type Store } from "@engine/store";
 import { expect, test } from "vitest";
-import { ManualTime, settled } from "../testing/manual-time.ts";
-import { hello, TestEngine } from "../testing/start-engine.ts";
+import { ManualTime } from "../testing/manual-time.ts";
+import { TestEngine } from "../testing/start-engine.ts";
 
 const AWAY = JSON.stringify({ worker: "away" });
 
@@ -21,13 +21,14 @@ function compare(a: QueuedExecution, b: QueuedExecution): number {
 
 /** A store with a crowd in its queue, half of it older than everything else, half of it younger. */
 class CrowdedStore implements AsyncDisposable {
-  readonly time: ManualTime = new ManualTime();
+  readonly time: ManualTime;
   readonly store: Store;
   /** Pages that may be read before the store is away. */
   pages: number = Number.POSITIVE_INFINITY;
   readonly #inner: Store;
 
-  private constructor(inner: Store) {
+  private constructor(inner: Store, time: ManualTime) {
+    this.time = time;
     this.#inner = inner;
     const old = Array.from({ length: CROWD }, (_, n) => waiting(n, 0));
     const young = Array.from({ length: CROWD }, (_, n) => waiting(CROWD + n, 1e15));
@@ -53,9 +54,10 @@ class CrowdedStore implements AsyncDisposable {
   }
 
   static async open(): Promise<CrowdedStore> {
-    const { clock } = new ManualTime();
+    const time = new ManualTime();
+    const { clock } = time;
     const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
-    return new CrowdedStore(store);
+    return new CrowdedStore(store, time);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -91,14 +93,12 @@ test("I17 what a look at a long queue did not get to is found by the next one", 
   await using crowded = await CrowdedStore.open();
   const { store, time } = crowded;
   await using t = await TestEngine.start({}, { shared: { store, time } });
-  await t.engine.executions.start({ ...hello(), required_worker: undefined });
   const { execution_id } = await t.run();
-  expect(execution_id).toBeDefined();
+  await t.engine.close();
   crowded.pages = 3;
   await expect(t.restart()).rejects.toMatchObject({ code: "unavailable" });
   crowded.pages = Number.POSITIVE_INFINITY;
   await t.engine.start();
-  await settled();
   const worker = await t.worker();
-  expect(await worker.next("assign")).toBeDefined();
+  expect(await worker.next("assign")).toMatchObject({ execution_id });
 });

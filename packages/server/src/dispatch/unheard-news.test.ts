@@ -13,7 +13,7 @@ test("DSP-3 a worker that another server has paused gets nothing, although the n
   expect(await t.b.row(first.execution_id)).toMatchObject({ state: "CREATED", worker: null });
   const other = await t.b.worker("other");
   expect(await other.next("assign")).toMatchObject({ input: "first" });
-  expect(paused.heard).toEqual(["welcome"]);
+  expect(paused.heard).toEqual(["welcome", "control"]);
 });
 
 test("DSP-5 a server that was refused a claim looks why, and does not ask again and again", async () => {

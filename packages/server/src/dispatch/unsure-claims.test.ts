@@ -50,5 +50,8 @@ async function forgetfulStore(): Promise<{
       };
     },
   });
-  return { store: forgetful, time, loseNext: (method) => void (lost = method) };
+  const loseNext = (method: string) => {
+    lost = method;
+  };
+  return { store: forgetful, time, loseNext };
 }

@@ -50,7 +50,7 @@ export async function followAfter(
   if (events === "all" && last && makesState(last.type)) {
     follower.beginNow(from, last.seq, begun);
   } else follower.begin(from, known.length, begun);
-  follower.see(row, log.slice(known.length));
+  follower.seeFirst(row, log.slice(known.length));
   // Nothing comes after the end, which this reader has.
   if (isTerminal(from.state)) follower.end();
 }

@@ -5,11 +5,17 @@ import {
   type ProgressItem,
   referenceOf,
   type SseFrame,
+  sseText,
   toPlain,
 } from "@engine/contract";
 import type { LoggedEvent } from "@engine/store";
 import { toRecord, toRecordedEvent } from "./record.ts";
 import { rowAfter } from "./row-after.ts";
+
+/** Whoever is that far behind does not read any more. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** So many frames wait without being weighed. */
+const FEW_FRAMES = 64;
 
 /** Whether a stream closes after the frame that has this row. */
 export type IsLast = (row: ExecutionRow) => boolean;
@@ -43,6 +49,12 @@ interface Unresolved extends SseFrame {
   readonly row: ExecutionRow;
 }
 
+/** A part that waits for its reader, and what it weighs. */
+interface Waiting {
+  readonly part: FollowPart | Unresolved;
+  readonly bytes: number;
+}
+
 interface News {
   readonly row: ExecutionRow;
   readonly logged: readonly LoggedEvent[];
@@ -55,8 +67,8 @@ export function makesState(type: EventType): boolean {
 
 /**
  * One reader of an execution: turns commits into frames, none skipped and none repeated. Frames of
- * states and events are never dropped; of progress it holds 1,000 and tells how many it let go
- * (PRG-6).
+ * states and events are never dropped: a reader that does not read is cut off, and goes on where it
+ * was when it comes back. Of progress it holds 1,000 and tells how many it let go (PRG-6).
  *
  * An event that makes a state has, where each event is a frame, two frames with the same number:
  * first the event, then the state that came of it. So a stream ends with the state it ended in.
@@ -73,7 +85,10 @@ export class Follower {
   /** News that cannot be told yet: from before the beginning was known, or after a gap. */
   #early: News[] = [];
 
-  readonly #parts: (FollowPart | Unresolved)[] = [];
+  readonly #parts: Waiting[] = [];
+  #bytes = 0;
+  #isBeginning = false;
+  readonly #overflow = new AbortController();
   #progressHeld = 0;
   #progressDropped = 0;
   #hasEnded = false;
@@ -117,6 +132,11 @@ export class Follower {
     this.begin(row, row.head, log);
   }
 
+  /** Aborted when its reader is hopelessly behind: nothing that waits leaves any more. */
+  get overflow(): AbortSignal {
+    return this.#overflow.signal;
+  }
+
   /** Up to where the log was told. */
   get seen(): number {
     return this.#seen;
@@ -126,6 +146,13 @@ export class Follower {
     if (this.#hasEnded) return;
     this.#early.push({ row, logged });
     if (this.#row) this.#tellEarly();
+  }
+
+  /** What the log had before its reader came, however much that is. */
+  seeFirst(row: ExecutionRow, logged: readonly LoggedEvent[]): void {
+    this.#isBeginning = true;
+    this.see(row, logged);
+    this.#isBeginning = false;
   }
 
   seeProgress(item: ProgressItem): void {
@@ -147,10 +174,13 @@ export class Follower {
   async *frames(): AsyncGenerator<FollowPart, void, undefined> {
     try {
       while (true) {
-        for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift()) {
+        for (let next = this.#parts.shift(); next !== undefined; next = this.#parts.shift()) {
+          const { part, bytes } = next;
+          this.#bytes -= bytes;
           if (typeof part !== "string" && part.id === undefined) this.#progressHeld--;
           yield await this.#resolved(part);
         }
+        this.overflow.throwIfAborted();
         // Told at once, since what comes next may be long in coming.
         const dropped = this.#takeDropped();
         if (dropped !== undefined) yield dropped;
@@ -222,9 +252,27 @@ export class Follower {
 
   #push(frame: SseFrame | Unresolved): void {
     const dropped = this.#takeDropped();
-    if (dropped !== undefined) this.#parts.push(dropped);
-    this.#parts.push(frame);
+    if (dropped !== undefined) this.#parts.push({ part: dropped, bytes: 0 });
+    const bytes = this.#weigh(frame);
+    if (this.#bytes + bytes > MOST_BYTES) this.#giveUp();
+    if (this.overflow.aborted) return;
+    this.#parts.push({ part: frame, bytes });
+    this.#bytes += bytes;
     this.#wake?.();
+  }
+
+  /** To weigh a frame costs as much as to send it, so nobody's is who keeps up. */
+  #weigh({ event, id, data }: SseFrame): number {
+    const isBounded = id === undefined || this.#isBeginning;
+    if (isBounded || this.#parts.length < FEW_FRAMES) return 0;
+    return Buffer.byteLength(sseText({ event, id, data }));
+  }
+
+  #giveUp(): void {
+    this.#parts.length = 0;
+    this.#bytes = 0;
+    this.#overflow.abort(new Error("more than 64 MiB are unsent: the reader does not keep up"));
+    this.end();
   }
 
   /** How many values were let go since the last frame, as a comment says it. */

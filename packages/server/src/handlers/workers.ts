@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import {
-  EngineError,
+  invalidField,
   type routes,
   SESSION_HEADER,
   type SessionRef,
@@ -10,6 +10,8 @@ import type { Engine } from "../engine.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { answer, lines, raw, stream } from "../http/reply.ts";
 import { FrameQueue } from "./frame-queue.ts";
+
+const WORKER_HEADER = "x-engine-worker";
 
 type SessionHeaders = { readonly [SESSION_HEADER]?: string | undefined };
 
@@ -36,7 +38,11 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     heartbeat: async ({ params, headers, body }) =>
       answer(200, await workers.heartbeat(ref(params.name, headers), body)),
     checkpoint: async ({ params: { id }, headers, body }) => {
-      const worker = headers["x-engine-worker"] ?? "";
+      const worker = headers[WORKER_HEADER];
+      if (!worker) {
+        const message = `${WORKER_HEADER} is missing: it names the worker whose session this is`;
+        throw invalidField(`headers.${WORKER_HEADER}`, message);
+      }
       return answer(200, await workers.checkpoint(ref(worker, headers), id, body));
     },
     checkpoints: async ({ params, headers, body }) => {
@@ -95,10 +101,7 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
 
 function refuseWrongHash(sha256: string, text: string): void {
   if (createHash("sha256").update(text).digest("hex") === sha256) return;
-  const message = "the text has another SHA-256 than the path says";
-  throw new EngineError("invalid_input", message, {
-    details: { issues: [{ path: "path.sha256", message }] },
-  });
+  throw invalidField("path.sha256", "the text has another SHA-256 than the path says");
 }
 
 function ref(worker: string, headers: SessionHeaders): SessionRef {

@@ -1,4 +1,4 @@
-import type { Heartbeat, ProgressItem, WorkerActivity, WorkerFrame } from "@engine/contract";
+import type { Heartbeat, ProgressItem, WorkerActivity } from "@engine/contract";
 
 /** What one commit came to, as far as other servers may care. */
 export interface RowNews {
@@ -27,9 +27,13 @@ export type BusMessage =
       readonly session: string;
       readonly superseded_by?: { readonly host: string; readonly pid: number };
     }
-  | { readonly kind: "desired"; readonly worker: string; readonly state: WorkerActivity }
-  /** For whoever holds the session's stream. */
-  | { readonly kind: "frame"; readonly session: string; readonly frame: WorkerFrame }
+  /** Operators have decided what a worker is to do; whoever holds its stream tells it. */
+  | {
+      readonly kind: "desired";
+      readonly worker: string;
+      readonly state: WorkerActivity;
+      readonly timeout_seconds?: number | undefined;
+    }
   /** A heartbeat that came to a server which does not hold the stream. */
   | { readonly kind: "beat"; readonly session: string; readonly heartbeat: Heartbeat }
   /** Schedules were written: whoever fires them has to look. */

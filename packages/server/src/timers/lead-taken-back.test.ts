@@ -31,7 +31,7 @@ test("I10 I17 what is committed while a lead is lost and taken back is woken at 
     },
   });
   const { clock, setTimer } = t.time;
-  const commits = new Commits(t.store);
+  const commits = new Commits({ store: t.store, log: silent });
   const timers = new Timers({
     ports: { store, clock, setTimer, config: t.config, log: silent },
     commits,

@@ -2,7 +2,7 @@ import { type ExecutionRow, formatInstant } from "@engine/contract";
 import { expect, test } from "vitest";
 import { Commits } from "../commits.ts";
 import { settled } from "../testing/manual-time.ts";
-import { TestEngine } from "../testing/start-engine.ts";
+import { silent, TestEngine } from "../testing/start-engine.ts";
 import { Timers } from "./timers.ts";
 
 /** An execution parked on a sleep; no worker is connected afterwards, so that it stays queued. */
@@ -73,7 +73,7 @@ async function timersOf(
   await t.engine.close();
   const listDue = { calls: 0 };
   const woken: [id: string, at: number][] = [];
-  const commits = new Commits(t.store);
+  const commits = new Commits({ store: t.store, log: silent });
   commits.listen(({ row }) => void woken.push([row.execution_id, t.time.now]));
   const store = new Proxy(t.store, {
     get(target, name) {
@@ -84,8 +84,7 @@ async function timersOf(
   });
   const { config, time } = t;
   const { setTimer } = time;
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const ports = { store, clock, setTimer, config, log };
+  const ports = { store, clock, setTimer, config, log: silent };
   const hasWorker = () => false;
   const timers = new Timers({
     ports,

@@ -12,6 +12,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
+import { control } from "./control.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
@@ -158,8 +159,7 @@ export class Connections {
       ...events,
     ];
     // What operators decided while it was away.
-    if (session.desired === "paused") frames.push(control("pause"));
-    if (session.desired === "draining") frames.push(control("drain"));
+    if (session.desired !== "active") frames.push(control(session.desired));
     return frames;
   }
 
@@ -175,7 +175,7 @@ export class Connections {
     const isNews = drop.length > 0 || keep.some((k) => known.get(k.execution_id) !== k.generation);
     if (isFirst || isNews) return this.#opening(session, reconciled);
     const isAgreed = session.desired === heartbeat.status || heartbeat.status === "draining";
-    return [...events, ...(isAgreed ? [] : [control(COMMANDS[session.desired])])];
+    return [...events, ...(isAgreed ? [] : [control(session.desired)])];
   }
 
   /** The worker has these: what was held for them may leave. */
@@ -186,12 +186,6 @@ export class Connections {
       session.tellListening(execution_id, this.#parts.progress.isWatched(execution_id));
     }
   }
-}
-
-const COMMANDS = { active: "resume", paused: "pause", draining: "drain" } as const;
-
-function control(command: "pause" | "resume" | "drain"): WorkerFrame {
-  return { event: "control", data: { command } };
 }
 
 function ended(worker: string): EngineError {

@@ -7,8 +7,6 @@ import {
   notFound,
   type Requirements,
   type ReservedResources,
-  type WorkerActivity,
-  type WorkerFrame,
   type WorkerRecord,
   type WorkerStatus,
 } from "@engine/contract";
@@ -16,6 +14,7 @@ import type { OwnedExecution, WorkerRow } from "@engine/store";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Bus } from "../replicas/bus.ts";
+import type { Decision } from "./control.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Ids that the record of one worker shows. */
@@ -68,11 +67,11 @@ export class Fleet {
 
   /** Holds until it is undone, across reconnects and restarts of the worker. */
   async pause(name: string): Promise<WorkerRecord> {
-    return this.#desire(name, "paused", { command: "pause" });
+    return this.#desire({ worker: name, state: "paused" });
   }
 
   async resume(name: string): Promise<WorkerRecord> {
-    return this.#desire(name, "active", { command: "resume" });
+    return this.#desire({ worker: name, state: "active" });
   }
 
   async drain(name: string, timeout_seconds: number | undefined): Promise<WorkerRecord> {
@@ -81,8 +80,7 @@ export class Fleet {
       const message = `worker ${name} is ${status}, so there is nothing to drain`;
       throw new EngineError("worker_offline", message, { details: { status } });
     }
-    const timeout = timeout_seconds === undefined ? {} : { timeout_seconds };
-    return this.#desire(name, "draining", { command: "drain", ...timeout });
+    return this.#desire({ worker: name, state: "draining", timeout_seconds });
   }
 
   async delete(name: string): Promise<void> {
@@ -93,24 +91,14 @@ export class Fleet {
     throw new EngineError("worker_connected", message);
   }
 
-  async #desire(
-    name: string,
-    state: WorkerActivity,
-    command: Extract<WorkerFrame, { event: "control" }>["data"],
-  ): Promise<WorkerRecord> {
+  async #desire(decision: Decision): Promise<WorkerRecord> {
     const { ports, sessions, dispatcher, bus } = this.#parts;
-    const row = await ports.store.setDesiredState(name, state);
-    if (!row) throw notFound("worker", name);
-    sessions.desire(name, state);
+    const { worker, state } = decision;
+    const row = await ports.store.setDesiredState(worker, state);
+    if (!row) throw notFound("worker", worker);
+    sessions.desire(decision);
     dispatcher.wake();
-    void bus.send({ kind: "desired", worker: name, state });
-    const { session } = row;
-    if (session && session.ended_at === null) {
-      const frame: WorkerFrame = { event: "control", data: command };
-      const held = sessions.find(session.session_id);
-      if (held?.isHeld) held.send(frame);
-      else void bus.send({ kind: "frame", session: session.session_id, frame });
-    }
+    void bus.send({ kind: "desired", ...decision });
     return this.#record(row, await this.#owned(row));
   }
 

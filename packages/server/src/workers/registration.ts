@@ -88,8 +88,8 @@ export class WorkerRegistrations {
     }
     const session = sessions.find(row.session_id) ?? new Session(row, ports.clock());
     session.see(row);
-    session.desired = (await ports.store.findWorker(name))?.desired_state ?? "active";
     sessions.add(session, token_hash);
+    await sessions.lookAtDesired(() => ports.store.findWorker(name));
     liveness.heard(session);
     void bus.send({ kind: "session", session: row.session_id });
 

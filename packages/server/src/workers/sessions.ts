@@ -1,6 +1,7 @@
-import type { Event, WorkerActivity } from "@engine/contract";
-import type { Changed } from "@engine/store";
+import type { Event } from "@engine/contract";
+import type { Changed, WorkerRow } from "@engine/store";
 import type { Replicas } from "../replicas/replicas.ts";
+import { control, type Decision } from "./control.ts";
 import type { Session } from "./session.ts";
 
 /** An execution as of events that were written for its owner. */
@@ -9,6 +10,9 @@ interface Told {
   readonly generation: number;
   readonly head: number;
 }
+
+/** What the store says that operators want of a worker. */
+type Desired = Pick<WorkerRow, "name" | "desired_state">;
 
 type PushListener = (session: Session, of: Told, events: readonly Event[]) => void;
 
@@ -21,6 +25,8 @@ export class Sessions {
   readonly #tokens = new Map<Session, string>();
   readonly #clock: () => number;
   readonly #pushListeners: PushListener[] = [];
+  /** For each look at what the store says is desired: workers of which more was heard meanwhile. */
+  readonly #looks = new Set<Set<string>>();
 
   constructor(clock: () => number) {
     this.#clock = clock;
@@ -30,6 +36,7 @@ export class Sessions {
     this.remove(session);
     const earlier = this.#byId.get(session.id);
     if (earlier) this.remove(earlier);
+    else this.#outdate(session.worker);
     this.#byId.set(session.id, session);
     this.#byWorker.set(session.worker, session);
     this.#byToken.set(token_hash, session);
@@ -94,10 +101,28 @@ export class Sessions {
     this.#pushListeners.push(listener);
   }
 
-  /** Operators have decided what a worker is to do. */
-  desire(worker: string, desired: WorkerActivity): void {
+  /** Operators have decided what a worker is to do: it hears so, be it again. */
+  desire({ worker, state, timeout_seconds }: Decision): void {
     const session = this.#byWorker.get(worker);
-    if (session) session.desired = desired;
+    if (!session) return;
+    session.desired = state;
+    session.send(control(state, timeout_seconds));
+  }
+
+  /** Takes over what the store says is desired, unless something newer was heard while it was read. */
+  async lookAtDesired(read: () => Promise<readonly Desired[] | Desired | undefined>): Promise<void> {
+    const outdated = new Set<string>();
+    this.#looks.add(outdated);
+    try {
+      for (const { name, desired_state } of [(await read()) ?? []].flat()) {
+        const session = this.#byWorker.get(name);
+        if (!session || outdated.has(name) || session.desired === desired_state) continue;
+        session.desired = desired_state;
+        session.send(control(desired_state));
+      }
+    } finally {
+      this.#looks.delete(outdated);
+    }
   }
 
   /** Tells whoever runs the execution whether anybody watches its progress. */
@@ -105,5 +130,9 @@ export class Sessions {
     for (const session of this.#byId.values()) {
       session.tellListening(execution_id, on);
     }
+  }
+
+  #outdate(worker: string): void {
+    for (const outdated of this.#looks) outdated.add(worker);
   }
 }

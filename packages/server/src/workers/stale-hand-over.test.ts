@@ -7,7 +7,7 @@ import { HandOvers } from "./hand-over.ts";
 /** Another server's, which looked at the same time and acts on what it saw then. */
 function slowRecoverer({ store, time }: TestEngine): HandOvers {
   const ports = { store, clock: time.clock, config: Config.parse({}), log: silent };
-  return new HandOvers({ ports, commits: new Commits(store) });
+  return new HandOvers({ ports, commits: new Commits({ store, log: silent }) });
 }
 
 test("I4 I6 LIV-3 who recovers from a list that is out of date takes nothing from the worker that has it by now", async () => {

@@ -108,16 +108,13 @@ export class Workers implements WorkerProtocol {
       // A lost one is of no use before it connects; then it is looked for.
       else if (row.lost_at === null) this.#sessions.add(new Session(row, clock()), row.token_hash);
     }
-    for (const { name, desired_state } of await store.listWorkers()) {
-      this.#sessions.desire(name, desired_state);
-    }
+    await this.#sessions.lookAtDesired(() => store.listWorkers());
   }
 
   /** The store has refused what this server wanted of a session: takes over what it knows of it. */
   async lookAgain({ id, worker }: Session): Promise<void> {
     await this.#look(id);
-    const row = await this.#ports.store.findWorker(worker);
-    if (row) this.#sessions.desire(worker, row.desired_state);
+    await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(worker));
   }
 
   /** Does again what failed while the store was away. */
@@ -308,10 +305,8 @@ export class Workers implements WorkerProtocol {
       if (superseded_by) this.#registrations.end(session, superseded_by);
       void this.#look(session);
     } else if (message.kind === "desired") {
-      this.#sessions.desire(message.worker, message.state);
+      this.#sessions.desire(message);
       this.#parts.dispatcher.wake();
-    } else if (message.kind === "frame") {
-      this.#sessions.find(message.session)?.send(message.frame);
     } else if (message.kind === "beat") {
       const session = this.#sessions.find(message.session);
       if (!session?.isHeld) return;
@@ -411,6 +406,8 @@ export class Workers implements WorkerProtocol {
     if (known) this.#see(known, row);
     const session = known ?? new Session(row, this.#ports.clock());
     this.#sessions.add(session, token_hash);
+    // What operators decided before this server knew of it.
+    if (!known) await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(worker));
     return session;
   }
 

@@ -49,7 +49,8 @@ export class Scheduled implements AsyncDisposable {
     };
     const schedules = new ScheduleDeclarations({ ports, changed });
     this.catalog = new Catalog({ store, schedules });
-    this.#commits = new Commits(this.#breakable());
+    const { log } = ports;
+    this.#commits = new Commits({ store: this.#breakable(), log });
     this.schedules = new Schedules({ ports, starts: this.#starts(), changed });
     this.#config = config;
   }
