@@ -20,6 +20,7 @@ import {
   unwritable,
 } from "./database-failure.ts";
 import { DirectCommit } from "./direct-commit.ts";
+import type { DirectStatement } from "./direct-statement.ts";
 import type { EventLog } from "./event-log.ts";
 import type { FullRow } from "./execution-record.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
@@ -53,6 +54,7 @@ export class BatchCommit {
   constructor(parts: {
     readonly database: Database;
     readonly statements: ExecutionStatements;
+    readonly direct: DirectStatement;
     readonly log: EventLog;
     readonly clock: () => number;
   }) {
@@ -191,7 +193,7 @@ export class BatchCommit {
         const written_by = by.get(row.execution_id);
         const isKept =
           written_by !== undefined && !this.#statements.hasLargeInput(row.execution_id);
-        if (isKept) this.#rows.keep(row, written_by);
+        if (isKept) this.#rows.keep(row, Number(written_by));
         else this.#rows.forget(row.execution_id);
       }
     } catch (error) {

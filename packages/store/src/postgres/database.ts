@@ -12,8 +12,8 @@ import {
 } from "./database-failure.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 
-/** What a statement's parameters may be; a list is an array of the database's. */
-export type Parameter = string | number | null | readonly string[];
+/** What a statement's parameters may be; a list is an array of the database's, bytes are as it has them. */
+export type Parameter = string | number | null | readonly string[] | Buffer;
 
 export interface Statement {
   readonly text: string;

@@ -11,8 +11,9 @@ import { commitDone, commitSent, committing } from "../failpoints.ts";
 import { guardOf } from "../session-guard.ts";
 import type { Changed } from "../store.ts";
 import { findCommitOutcome } from "./commit-outcome.ts";
-import { BEGIN, COMMIT, type Database, type Query } from "./database.ts";
+import type { Database } from "./database.ts";
 import { StatementFailure, unavailable, unknownOutcome } from "./database-failure.ts";
+import type { DirectAnswer, DirectStatement } from "./direct-statement.ts";
 import { eventTexts, type Segment, segmentsOf } from "./event-texts.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
 import type { ClaimedCreation, KnownChange, RowCache } from "./row-cache.ts";
@@ -25,17 +26,20 @@ type Direct = KnownChange | ClaimedCreation;
 export class DirectCommit {
   readonly #database: Database;
   readonly #statements: ExecutionStatements;
+  readonly #statement: DirectStatement;
   readonly #rows: RowCache;
   readonly #clock: () => number;
 
   constructor(parts: {
     readonly database: Database;
     readonly statements: ExecutionStatements;
+    readonly direct: DirectStatement;
     readonly rows: RowCache;
     readonly clock: () => number;
   }) {
     this.#database = parts.database;
     this.#statements = parts.statements;
+    this.#statement = parts.direct;
     this.#rows = parts.rows;
     this.#clock = parts.clock;
   }
@@ -48,7 +52,7 @@ export class DirectCommit {
     const judged = jobs.map((job) => (candidates.has(job) ? this.#judge(job, at) : undefined));
     const some = judged.filter((one) => one !== undefined);
     if (some.length === 0) return [];
-    const outcomes = await this.#write(some);
+    const outcomes = await this.#write(some, at);
     return judged.map((one) => one && outcomes.get(one));
   }
 
@@ -87,22 +91,23 @@ export class DirectCommit {
     const change = known && decide(known.row, []);
     // Whoever changes nothing, or is refused, is told by a row that is certain.
     if (!change || change.events.length === 0 || change.effects?.length) return undefined;
-    return { known, ...written(touch(untouched(known.row), change), at) };
+    const one = written(touch(untouched(known.row), change), at);
+    return one && { known, ...one };
   }
 
-  async #write(judged: readonly Direct[]): Promise<ReadonlyMap<Direct, DirectOutcome>> {
+  async #write(judged: readonly Direct[], at: number): Promise<ReadonlyMap<Direct, DirectOutcome>> {
     const outcomes = new Map<Direct, DirectOutcome>();
     try {
-      const by = await this.#send(judged);
+      const { ids, written_by } = await this.#send(judged, at);
       for (const one of judged) {
         const { row } = one.changed;
-        const written_by = by.get(row.execution_id);
-        if (written_by !== undefined && "guard" in one) this.#statements.keepInput(row);
-        if (written_by === undefined || this.#statements.hasLargeInput(row.execution_id)) {
+        const isWritten = ids.has(row.execution_id);
+        if (isWritten && "guard" in one) this.#statements.keepInput(row);
+        if (!isWritten || this.#statements.hasLargeInput(row.execution_id)) {
           // Another server has changed it, or its session has moved on: it is read again.
           this.#rows.forget(row.execution_id);
         } else this.#rows.keep(row, written_by);
-        if (written_by !== undefined) outcomes.set(one, { changed: one.changed });
+        if (isWritten) outcomes.set(one, { changed: one.changed });
       }
     } catch (error) {
       for (const { changed } of judged) this.#rows.forget(changed.row.execution_id);
@@ -112,30 +117,30 @@ export class DirectCommit {
     return outcomes;
   }
 
-  /** By which transaction each was written; those that are missing were not. */
-  async #send(judged: readonly Direct[]): Promise<ReadonlyMap<string, string>> {
+  /** Those that were written, and by which transaction. */
+  async #send(
+    judged: readonly Direct[],
+    at: number,
+  ): Promise<{ readonly ids: ReadonlySet<string>; readonly written_by: number }> {
     const changes = judged.filter((one) => "known" in one);
     const creations = judged.filter((one) => "guard" in one);
-    const queries: Query[] = [];
-    if (changes.length > 0) queries.push(this.#statements.writeKnown(changes));
-    if (creations.length > 0) queries.push(this.#statements.writeClaimed(creations));
-    // Two of them share a commit, and with it the wait for the disk.
-    const all = queries.length === 1 ? queries : [[BEGIN] as Query, ...queries, [COMMIT] as Query];
+    const query = this.#statement.write(changes, creations, at);
     if (committing.hasSubscribers) committing.publish({ of: [] });
-    const answers = await this.#database.commitLane((lane) => {
-      const answering = lane.pipelined<readonly [execution_id: string, written_by: string]>(...all);
+    const [[answer] = []] = await this.#database.commitLane((lane) => {
+      const answering = lane.pipelined<DirectAnswer>(query);
       if (commitSent.hasSubscribers) setImmediate(() => commitSent.publish({ of: [] }));
       return answering;
     });
     if (commitDone.hasSubscribers) commitDone.publish({ of: [] });
-    return new Map(answers.flat());
+    const [ids, written_by] = answer ?? [null, null];
+    return { ids: new Set(ids?.split(" ")), written_by: Number(written_by) };
   }
 
   /** The connection was lost before the answer came. */
   async #find(one: Direct, lost: StatementFailure): Promise<DirectOutcome> {
-    const { changed, segments } = one;
+    const { changed, segment } = one;
     const locked = "known" in one ? [changed.row.execution_id] : [];
-    const found = await findCommitOutcome(this.#database, { locked, segment: segments[0] });
+    const found = await findCommitOutcome(this.#database, { locked, segment });
     if (found === "kept") return { changed };
     return { refusal: found === "undone" ? unavailable(lost) : unknownOutcome(lost) };
   }
@@ -166,18 +171,19 @@ function judgeCreation(
   const claim = claimant && decideClaim(row, claimant);
   if (!guard || !claim || effects?.length || claim.effects?.length) return undefined;
   const created: Touched = { stored: undefined, row, patch: {}, events };
-  return { guard, ...written(touch(created, claim), at) };
+  const one = written(touch(created, claim), at);
+  return one && { guard, ...one };
 }
 
+/** Undefined for what takes more than one row of the log. */
 function written(
   { stored, row, events }: Touched,
   at: number,
-): { readonly changed: Changed; readonly segments: readonly Segment[] } {
+): { readonly changed: Changed; readonly segment: Segment } | undefined {
   const head = stored?.head ?? 0;
   const of = { execution_id: row.execution_id, head, recorded_at: at };
+  const [segment, more] = segmentsOf(eventTexts(events), of);
+  if (!segment || more) return undefined;
   const numbered = events.map((event, i): Event => ({ ...event, seq: head + 1 + i }));
-  return {
-    changed: { row, events: numbered, recorded_at: at, others: [] },
-    segments: segmentsOf(eventTexts(events), of),
-  };
+  return { changed: { row, events: numbered, recorded_at: at, others: [] }, segment };
 }

@@ -3,22 +3,23 @@ import { storedValue } from "../execution-columns.ts";
 import type { Database, Query, Statement } from "./database.ts";
 import { type Segment, segmentsOf } from "./event-texts.ts";
 import {
-  type ColumnTypes,
-  changedColumns,
   type FullRow,
   fullRowSql,
   inputText,
-  insertedRow,
-  insertGuardedSql,
-  insertRowsSql,
   MAX_SMALL_INPUT,
   toExecution,
-  updatedRow,
-  updateKnownSql,
-  updateRowsSql,
 } from "./execution-record.ts";
 import type { InputCache } from "./input-cache.ts";
-import type { ClaimedCreation, KnownChange } from "./row-cache.ts";
+import {
+  type ColumnTypes,
+  changedColumns,
+  columnsOf,
+  executionColumns,
+  INSERTED,
+  type SentColumn,
+  sentRows,
+  sentRowsSql,
+} from "./sent-columns.ts";
 import type { Written } from "./workspace.ts";
 
 /** A query of whole rows, with what turns its answer into executions. */
@@ -27,7 +28,13 @@ interface RowQuery {
   readonly read: (rows: readonly FullRow[]) => ReadonlyMap<string, ExecutionRow>;
 }
 
-/** The statements of the hot path: one per table, whatever number of executions. */
+interface Update {
+  readonly statement: Statement;
+  /** The id, and what is set. */
+  readonly columns: readonly SentColumn<ExecutionRow>[];
+}
+
+/** The statements of transactions that change executions: one per table, whatever number of executions. */
 export class ExecutionStatements {
   readonly #database: Database;
   readonly #types: ColumnTypes;
@@ -38,11 +45,10 @@ export class ExecutionStatements {
   readonly #holders: Statement;
   readonly #lockSessions: Statement;
   readonly #children: Statement;
+  readonly #inserted: readonly SentColumn<ExecutionRow>[];
   readonly #insertRows: Statement;
-  readonly #insertGuarded: Statement;
   readonly #insertSegments: Statement;
-  readonly #updates = new Map<number, Statement>();
-  readonly #knownUpdates = new Map<number, Statement>();
+  readonly #updates = new Map<number, Update>();
 
   constructor(database: Database, types: ColumnTypes, inputs: InputCache) {
     this.#database = database;
@@ -59,8 +65,8 @@ export class ExecutionStatements {
     );
     this.#lockSessions = database.prepare(LOCK_SESSIONS_SQL);
     this.#children = database.prepare(LIST_CHILDREN_SQL, "array");
-    this.#insertRows = database.prepare(insertRowsSql(types), "array");
-    this.#insertGuarded = database.prepare(insertGuardedSql(types), "array");
+    this.#inserted = executionColumns(INSERTED, types);
+    this.#insertRows = database.prepare(insertRowsSql(this.#inserted), "array");
     this.#insertSegments = database.prepare(INSERT_SEGMENTS_SQL);
   }
 
@@ -112,34 +118,6 @@ export class ExecutionStatements {
     }
   }
 
-  /** What creates executions that sessions are to have at once. */
-  writeClaimed(claimed: readonly ClaimedCreation[]): Query {
-    const rows = claimed.map(({ changed, guard }) => ({
-      ...insertedRow(changed.row),
-      guard_epoch: guard.epoch,
-    }));
-    const segments = claimed.flatMap((one) => one.segments);
-    const sessions = [...new Set(claimed.map(({ guard }) => guard.session))];
-    return [this.#insertGuarded, JSON.stringify(rows), JSON.stringify(segments), sessions];
-  }
-
-  /** What changes executions that are known, and answers by what each was written. */
-  writeKnown(judged: readonly KnownChange[]): Query {
-    let mask = 0;
-    for (const { known, changed } of judged) mask |= changedColumns(known.row, changed.row);
-    const rows = judged.map(({ known, changed }) => ({
-      ...updatedRow(changed.row, mask),
-      written_by: known.written_by,
-    }));
-    let update = this.#knownUpdates.get(mask);
-    if (!update) {
-      update = this.#database.prepare(updateKnownSql(mask, this.#types), "array");
-      this.#knownUpdates.set(mask, update);
-    }
-    const segments = judged.flatMap((one) => one.segments);
-    return [update, JSON.stringify(rows), JSON.stringify(segments)];
-  }
-
   /**
    * What has to be sent for executions to be stored as they are now. The answers of the first
    * `rowQueries` say by which transaction each row was written.
@@ -172,25 +150,18 @@ export class ExecutionStatements {
     }
     const queries: Query[] = [];
     if (created.length > 0) {
-      const rows = inOrderOfKeys(created).map((row) => this.#created(row));
-      queries.push([this.#insertRows, JSON.stringify(rows)]);
+      for (const row of created) this.keepInput(row);
+      queries.push([this.#insertRows, ...sentRows(this.#inserted, inOrderOfKeys(created))]);
     }
     if (changed.length > 0) {
-      const rows = changed.map((row) => updatedRow(row, mask));
-      queries.push([this.#update(mask), JSON.stringify(rows)]);
+      const { statement, columns } = this.#update(mask);
+      queries.push([statement, ...sentRows(columns, changed)]);
     }
     const rowQueries = queries.length;
-    if (segments.length > 0) queries.push([this.#insertSegments, JSON.stringify(segments)]);
-    return { queries, rowQueries, segments };
-  }
-
-  #created(row: ExecutionRow): object {
-    const record = insertedRow(row);
-    const { input } = record;
-    if (typeof input === "string" && input.length > MAX_SMALL_INPUT) {
-      this.#inputs.keep(row.execution_id, input);
+    if (segments.length > 0) {
+      queries.push([this.#insertSegments, ...sentRows(SEGMENT_COLUMNS, segments)]);
     }
-    return record;
+    return { queries, rowQueries, segments };
   }
 
   #read(
@@ -206,10 +177,11 @@ export class ExecutionStatements {
     return executions;
   }
 
-  #update(mask: number): Statement {
+  #update(mask: number): Update {
     let update = this.#updates.get(mask);
     if (!update) {
-      update = this.#database.prepare(updateRowsSql(mask, this.#types), "array");
+      const columns = executionColumns(["execution_id", ...columnsOf(mask)], this.#types);
+      update = { columns, statement: this.#database.prepare(updateRowsSql(columns), "array") };
       this.#updates.set(mask, update);
     }
     return update;
@@ -228,10 +200,32 @@ const LOCK_SESSIONS_SQL = `
   WHERE s.session_id = ANY($1) AND s.ended_at IS NULL
   ORDER BY s.session_id FOR SHARE OF s, w`;
 
+const SEGMENT_COLUMNS: readonly SentColumn<Segment>[] = [
+  { name: "execution_id", type: "text", value: ({ execution_id }) => execution_id },
+  { name: "seq", type: "integer", value: ({ seq }) => seq },
+  { name: "last_seq", type: "integer", value: ({ last_seq }) => last_seq },
+  { name: "recorded_at", type: "bigint", value: ({ recorded_at }) => recorded_at },
+  { name: "events", type: "text", value: ({ events }) => events },
+];
+
 const INSERT_SEGMENTS_SQL = `
   INSERT INTO segments (execution_id, seq, last_seq, recorded_at, events)
-  SELECT execution_id, seq, last_seq, recorded_at, events FROM json_to_recordset($1::json)
-  AS r(execution_id text, seq integer, last_seq integer, recorded_at bigint, events text)`;
+  SELECT * FROM ${sentRowsSql(SEGMENT_COLUMNS)} AS r`;
+
+function insertRowsSql(columns: readonly SentColumn<ExecutionRow>[]): string {
+  const names = columns.map(({ name }) => name).join(", ");
+  return `INSERT INTO executions (${names}) SELECT * FROM ${sentRowsSql(columns)} AS r
+    RETURNING execution_id, xmin`;
+}
+
+/** One statement for all rows, which sets every column that differs in any of them. */
+function updateRowsSql(columns: readonly SentColumn<ExecutionRow>[]): string {
+  const [, ...changed] = columns;
+  const assignments = changed.map(({ name }) => `${name} = r.${name}`).join(", ");
+  return `UPDATE executions AS e SET ${assignments}
+    FROM ${sentRowsSql(columns)} AS r WHERE e.execution_id = r.execution_id
+    RETURNING e.execution_id, e.xmin`;
+}
 
 export const LIST_CHILDREN_SQL: string = `
   SELECT execution_id FROM executions

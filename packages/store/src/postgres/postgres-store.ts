@@ -44,9 +44,10 @@ import type {
 import { BatchCommit } from "./batch-commit.ts";
 import { Catalog } from "./catalog.ts";
 import { Database } from "./database.ts";
+import { DirectStatement } from "./direct-statement.ts";
 import { EventLog } from "./event-log.ts";
 import { ExecutionLists } from "./execution-lists.ts";
-import type { ColumnTypes, FullRow } from "./execution-record.ts";
+import type { FullRow } from "./execution-record.ts";
 import { ExecutionStatements } from "./execution-statements.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { InputCache } from "./input-cache.ts";
@@ -57,6 +58,7 @@ import { type PostgresTarget, postgresTarget } from "./postgres-url.ts";
 import { Replicas } from "./replicas.ts";
 import { Retention } from "./retention.ts";
 import { Schedules } from "./schedules.ts";
+import type { ColumnTypes } from "./sent-columns.ts";
 import { Serial } from "./serial.ts";
 import { SessionConnection } from "./session-connection.ts";
 import { Sessions } from "./sessions.ts";
@@ -128,7 +130,13 @@ class PostgresStore implements Store {
     this.#statements = statements;
     this.#log = new EventLog(database);
     this.#news = new News(database, warn);
-    const batches = new BatchCommit({ database, statements, log: this.#log, clock });
+    const batches = new BatchCommit({
+      database,
+      statements,
+      direct: new DirectStatement(database, types),
+      log: this.#log,
+      clock,
+    });
     this.#commits = new GroupCommit(batches, lanes);
     this.#lists = new ExecutionLists(database);
     this.#schedules = new Schedules(database, this.#slow.schedules);

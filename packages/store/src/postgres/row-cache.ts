@@ -9,21 +9,21 @@ const MOST = 10_000;
 export interface KnownRow {
   readonly row: ExecutionRow;
   /** The database's number of the transaction that wrote this version of the row (`xmin`). */
-  readonly written_by: string;
+  readonly written_by: number;
 }
 
 /** A change that was judged on a known row, with what it adds to the log. */
 export interface KnownChange {
   readonly known: KnownRow;
   readonly changed: Changed;
-  readonly segments: readonly Segment[];
+  readonly segment: Segment;
 }
 
 /** A fresh execution that is claimed with its creation. */
 export interface ClaimedCreation {
   readonly guard: SessionGuard;
   readonly changed: Changed;
-  readonly segments: readonly Segment[];
+  readonly segment: Segment;
 }
 
 /**
@@ -38,7 +38,7 @@ export class RowCache {
   }
 
   /** Keeps what is owned: only that is changed again soon, and again. */
-  keep(row: ExecutionRow, written_by: string): void {
+  keep(row: ExecutionRow, written_by: number): void {
     this.#rows.delete(row.execution_id);
     if (row.session === null || isLarge(row)) return;
     this.#rows.set(row.execution_id, { row, written_by });
