@@ -103,11 +103,9 @@ function whereOf(terms: readonly string[]): string {
 }
 
 // The conditions are those of the partial indexes.
-const IS_QUEUED = `session IS NULL AND version IS NOT NULL AND not_before IS NULL
-    AND state IN ('CREATED', 'RESUMING', 'CANCELLING')`;
 const QUEUE_COLUMNS = `execution_id, priority, queued_at, last_worker, requirements,
     losses IS NOT NULL AS was_lost, head`;
-const QUEUED = `SELECT ${QUEUE_COLUMNS} FROM executions WHERE ${IS_QUEUED}`;
+const QUEUED = `SELECT ${QUEUE_COLUMNS} FROM executions WHERE is_queued`;
 
 export function listQueuedSql({ after, fromEnd }: QueuePage): string {
   const order = fromEnd
@@ -126,7 +124,7 @@ export function listQueuedSql({ after, fromEnd }: QueuePage): string {
 export const FIND_QUEUED_SQL: string = `
   SELECT ${QUEUE_COLUMNS} FROM (
     SELECT * FROM executions WHERE execution_id = ANY($1) OFFSET 0
-  ) AS named WHERE ${IS_QUEUED} ORDER BY execution_id`;
+  ) AS named WHERE is_queued ORDER BY execution_id`;
 
 export const LIST_OWNED_SQL: string = `
   SELECT execution_id, generation, state, head, module_hash, updated_at, requirements

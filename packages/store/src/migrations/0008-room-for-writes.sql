@@ -1,0 +1,1 @@
+-- Of PostgreSQL only, where a row that is written moves; the numbers of both stores go together.
