@@ -1,5 +1,6 @@
 import { decideClaim } from "@engine/contract";
-import { afterAll, expect, test } from "vitest";
+import { Client } from "pg";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import {
   appending,
@@ -18,6 +19,13 @@ const postgres = await startTestPostgres();
 afterAll(() => postgres.stop());
 
 const open = (url: string) => opened(() => openPostgresStore({ url, clock: Date.now }));
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
 
 /** A session that may claim; answers with whom. */
 async function claimant(store: Store): Promise<{ worker: string; session: string; epoch: number }> {
@@ -133,4 +141,146 @@ test("CKP-5 a change that never reached the database is unavailable, and nothing
   await cut;
   expect(await store.readLog(executionId(1))).toHaveLength(3);
   expect((await add(store, 1, "c")).events.map(({ seq }) => seq)).toEqual([4]);
+});
+
+test("I6 of changes that go together the one of a row that another server was faster with is judged again", async () => {
+  const url = await postgres.createDatabase();
+  const [a, b] = [await open(url), await open(url)];
+  const by = await claimant(a);
+  for (const n of [1, 2, 3]) await a.createExecution(newExecution(n), { ...by, now: NOW });
+  await add(b, 2, "b");
+  const heads: number[] = [];
+  const changes = [1, 2, 3].map((n) =>
+    a.changeExecution(executionId(n), (row) => {
+      if (n === 2) heads.push(row.head);
+      return appending(row, [event("TASK_STARTED", "a")]);
+    }),
+  );
+  const changed = await Promise.all(changes);
+  expect(heads).toEqual([2, 3]);
+  expect(changed.map(({ events }) => events.map(({ seq }) => seq))).toEqual([[3], [4], [3]]);
+  for (const n of [1, 2, 3]) {
+    const log = await b.readLog(executionId(n));
+    expect(log.at(-1)?.event).toMatchObject({ source_id: "a", seq: n === 2 ? 4 : 3 });
+    expect((await b.findExecution(executionId(n)))?.head).toBe(log.length);
+  }
+});
+
+test("DSP-3 a creation whose session has moved on keeps nothing back that goes with it", async () => {
+  const store = await open(await postgres.createDatabase());
+  const by = await claimant(store);
+  await store.createExecution(newExecution(1), { ...by, now: NOW });
+  const other = await store.openSession(newSession("s2", { worker: "w2" }));
+  const connected = await store.connectSession(other.session.session_id, "replica");
+  const lives = { worker: "w2", session: "s2", epoch: connected?.epoch ?? -1, now: NOW };
+  await store.loseSession("s1", by.epoch);
+  const together = Promise.all([
+    add(store, 1, "a"),
+    store.createExecution(newExecution(2), { ...by, now: NOW }),
+    store.createExecution(newExecution(3), lives),
+  ]);
+  const rows = (await together).map(({ row }) => row);
+  expect(rows).toMatchObject([
+    { session: "s1", head: 3 },
+    { state: "CREATED", session: null, head: 1 },
+    { state: "CLAIMED", session: "s2", head: 2 },
+  ]);
+  for (const row of rows) expect(await store.findExecution(row.execution_id)).toEqual(row);
+  for (const { execution_id, head } of rows) {
+    expect(await store.readLog(execution_id)).toHaveLength(head);
+  }
+});
+
+test("I1 changes and creations whose one answer was lost are all found to have taken place", async () => {
+  const proxy = await startFaultProxy(await postgres.createDatabase());
+  const store = await open(proxy.url);
+  const by = await claimant(store);
+  for (const n of [1, 2]) await store.createExecution(newExecution(n), { ...by, now: NOW });
+  const cut = proxy.cut({ after: "TASK_STARTED", answered: "SELECT" });
+  const changed = await Promise.all([
+    add(store, 1, "a"),
+    store.createExecution(newExecution(3), { ...by, now: NOW }),
+    add(store, 2, "a"),
+  ]);
+  await cut;
+  expect(changed.map(({ row }) => row.head)).toEqual([3, 2, 3]);
+  for (const { row } of changed) {
+    expect(await store.readLog(row.execution_id)).toHaveLength(row.head);
+  }
+});
+
+test("I1 what was said to be not written stays so, however late the database hears of it", async () => {
+  const proxy = await startFaultProxy(await postgres.createDatabase());
+  const store = await open(proxy.url);
+  const by = await claimant(store);
+  for (const n of [1, 2]) await store.createExecution(newExecution(n), { ...by, now: NOW });
+  const holding = proxy.hold("TASK_STARTED");
+  const changes = Promise.allSettled([add(store, 1, "a"), add(store, 2, "a")]);
+  const held = await holding;
+  const reason = { code: "unavailable", message: expect.stringContaining("nothing was written") };
+  expect(await changes).toMatchObject([{ reason }, { reason }]);
+  await held.deliver();
+  for (const n of [1, 2]) {
+    expect(await store.readLog(executionId(n))).toHaveLength(2);
+    expect((await store.findExecution(executionId(n)))?.head).toBe(2);
+  }
+  expect((await add(store, 1, "b")).events.map(({ seq }) => seq)).toEqual([3]);
+});
+
+test("two servers that change the same executions, asked in opposite orders, never wait in a circle", async () => {
+  const url = await postgres.createDatabase();
+  const [a, b] = [await open(url), await open(url)];
+  const by = await claimant(a);
+  const numbers = [1, 2, 3, 4, 5];
+  for (const n of numbers) await a.createExecution(newExecution(n), { ...by, now: NOW });
+  const [client, watcher] = [await connected(url), await connected(url)];
+  // Between them, so that each has what the other one is to wait for.
+  await client.query("BEGIN");
+  await client.query("SELECT 1 FROM executions WHERE execution_id = $1 FOR UPDATE", [
+    executionId(3),
+  ]);
+  const waiting = async (count: number) => {
+    for (;;) {
+      const { rows } = await watcher.query(`SELECT 1 FROM pg_locks AS l JOIN pg_stat_activity AS a
+        USING (pid) WHERE a.datname = current_database() AND NOT l.granted`);
+      if (rows.length >= count) return;
+    }
+  };
+  const before = a.statementCount();
+  const ofA = Promise.all(numbers.toReversed().map((n) => add(a, n, "a")));
+  await waiting(1);
+  const ofB = Promise.all(numbers.map((n) => add(b, n, "b")));
+  await waiting(2);
+  await client.query("COMMIT");
+  const [changedByA, changedByB] = await Promise.all([ofA, ofB]);
+  // Nothing was undone, to be done another way.
+  expect(a.statementCount() - before).toBe(1);
+  expect(changedByA.flatMap(({ events }) => events.map(({ seq }) => seq))).toEqual(
+    numbers.map(() => 3),
+  );
+  expect(changedByB.flatMap(({ events }) => events.map(({ seq }) => seq))).toEqual(
+    numbers.map(() => 4),
+  );
+});
+
+test("EXE-85 a label that its owner changes is found in any case", async () => {
+  const store = await open(await postgres.createDatabase());
+  await owned(store, 1);
+  const change = () =>
+    store.changeExecution(executionId(1), (row) =>
+      appending(row, [event("TASK_STARTED", "a")], { name: "Élan" }),
+    );
+  expect(await statements(store, change)).toBe(1);
+  const page = { limit: 9, offset: 0 };
+  expect((await store.listExecutions({ label: "éL", ...page })).total).toBe(1);
+});
+
+test("a change that takes more than one row of the log is written whole", async () => {
+  const store = await open(await postgres.createDatabase());
+  await owned(store, 1);
+  const events = Array.from({ length: 1_500 }, (_, i) => event("TASK_STARTED", `${i}`));
+  const { row } = await store.changeExecution(executionId(1), (row) => appending(row, events));
+  expect(row.head).toBe(1_502);
+  const log = await store.readLog(executionId(1));
+  expect(log.map(({ event }) => event.seq)).toEqual(Array.from({ length: 1_502 }, (_, i) => i + 1));
 });

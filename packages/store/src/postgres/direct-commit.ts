@@ -139,8 +139,8 @@ export class DirectCommit {
   /** The connection was lost before the answer came. */
   async #find(one: Direct, lost: StatementFailure): Promise<DirectOutcome> {
     const { changed, segment } = one;
-    const locked = "known" in one ? [changed.row.execution_id] : [];
-    const found = await findCommitOutcome(this.#database, { locked, segment });
+    const guarded = "known" in one ? [changed.row.execution_id] : [];
+    const found = await findCommitOutcome(this.#database, { locked: [], guarded, segment });
     if (found === "kept") return { changed };
     return { refusal: found === "undone" ? unavailable(lost) : unknownOutcome(lost) };
   }

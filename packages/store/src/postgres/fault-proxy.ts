@@ -19,6 +19,13 @@ export interface FaultProxy {
   readonly url: string;
   /** Cuts the next connection that comes to it; resolves when that has happened. */
   cut(when: Cut): Promise<void>;
+  /** Cuts the next connection that sends this text, which the database gets only when it is told to. */
+  hold(text: string): Promise<HeldMessage>;
+}
+
+export interface HeldMessage {
+  /** Resolves when the database has answered. */
+  deliver(): Promise<void>;
 }
 
 function signOf(when: Cut): string {
@@ -36,20 +43,35 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let armed: { when: Cut; done: () => void } | undefined;
+  let holding: { text: string; done: (held: HeldMessage) => void } | undefined;
 
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let swallowing: { readonly answer: string; readonly done: () => void } | undefined;
+    let isHeld = false;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on("error", () => undefined);
       socket.on("close", () => {
         sockets.delete(socket);
+        if (isHeld) return;
         client.destroy();
         upstream.destroy();
       });
     }
     client.on("data", (data) => {
+      if (holding && data.includes(holding.text)) {
+        const { done } = holding;
+        holding = undefined;
+        isHeld = true;
+        client.destroy();
+        const deliver = async () => {
+          upstream.write(data);
+          await once(upstream, "data");
+        };
+        done({ deliver });
+        return;
+      }
       const cut = armed && data.includes(signOf(armed.when)) ? armed : undefined;
       if (cut) armed = undefined;
       const answer = cut && swallowed(cut.when);
@@ -84,5 +106,6 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
   return {
     url: through.href,
     cut: (when) => new Promise((done) => (armed = { when, done })),
+    hold: (text) => new Promise((done) => (holding = { text, done })),
   };
 }
