@@ -271,7 +271,7 @@ test("EXE-85 a label that its owner changes is found in any case", async () => {
       appending(row, [event("TASK_STARTED", "a")], { name: "Élan" }),
     );
   expect(await statements(store, change)).toBe(1);
-  const page = { limit: 9, offset: 0 };
+  const page = { limit: 9, offset: 0, order: "created_asc" } as const;
   expect((await store.listExecutions({ label: "éL", ...page })).total).toBe(1);
 });
 
