@@ -2,6 +2,7 @@ import type { Clients } from "./clients.ts";
 import type { ActivitySet, Fault } from "./evidence.ts";
 import type { Network } from "./network.ts";
 import type { Disturbance } from "./plan.ts";
+import type { Process } from "./process.ts";
 import type { Servers } from "./servers.ts";
 import type { Workers } from "./workers.ts";
 import type { World } from "./world.ts";
@@ -100,20 +101,25 @@ export class Disturbances {
     world.trace.say("world", () => "heals: nothing is broken any more");
     network.heal();
     for (let at = 0; at < servers.count; at++) {
-      const process = servers.process(at);
-      process?.goOn();
-      if (process) process.skew = 0;
+      this.#healProcess(servers.process(at), { worker: null, server: `s${at + 1}` });
       servers.start(at);
     }
     for (let at = 0; at < workers.count; at++) {
-      const process = workers.life(at)?.process;
-      process?.goOn();
-      if (process) process.skew = 0;
+      this.#healProcess(workers.life(at)?.process, { worker: workers.nameOf(at), server: null });
       workers.start(at);
     }
     // A pause that is still on its way must not come last.
     await Promise.all(this.#pausing);
     for (const name of this.#paused) await this.#set(name, "active");
+  }
+
+  #healProcess(process: Process | undefined, of: Pick<Fault, "worker" | "server">): void {
+    if (!process) return;
+    process.goOn();
+    if (process.skew === 0) return;
+    const { world, note } = this.#parts;
+    note({ kind: "clock_jump", at: world.now, until: null, ...of });
+    process.skew = 0;
   }
 
   async #pause(name: string, ms: number): Promise<void> {

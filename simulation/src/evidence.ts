@@ -30,6 +30,7 @@ export interface Evidence {
   /** What every store port was told to be durable, in the order in which it settled. */
   readonly commits: readonly Commit[];
   readonly writes: readonly WorkerWrite[];
+  readonly keeps: readonly CopyKept[];
   readonly bodies: readonly BodyEntry[];
   readonly values: readonly ValueSeen[];
   readonly faults: readonly Fault[];
@@ -158,6 +159,14 @@ export type WorkerWrite = {
   | { readonly kind: "checkpoint"; readonly base_seq: number; readonly count: number }
   | { readonly kind: "release" | "progress" }
 );
+
+/** A copy that a worker was told to keep when it connected again, under a claim of this generation. */
+export interface CopyKept {
+  readonly at: number;
+  readonly execution_id: string;
+  readonly generation: number;
+  readonly process: string;
+}
 
 /** A function of a task that was entered. */
 export interface BodyEntry {

@@ -38,6 +38,7 @@ export async function gather(parts: Parts): Promise<Evidence> {
     abandoned: [],
     commits: record.commits,
     writes: namedBySession(parts.writes.writes, record.sessions),
+    keeps: parts.workers.keeps,
     bodies: recorder.bodies,
     values: recorder.values,
     faults,

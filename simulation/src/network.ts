@@ -21,6 +21,9 @@ export interface Call<Answer> {
 /** After which a side of a broken connection that heard nothing is told by its own machine. */
 export const HALF_OPEN_MS = 60_000;
 
+/** A message takes so long at the most when nothing keeps it. */
+const PROMPT_MS = 3;
+
 export interface NetworkParts {
   readonly world: World;
   readonly random: Random;
@@ -108,7 +111,7 @@ export class Network {
               if (this.#random.drop.chance(0.5)) breakSoon("the answer was cut off");
               return;
             }
-            from.after(this.#delay(), () => finish(deliver));
+            from.after(this.#delayOf(call), () => finish(deliver));
           };
           Promise.resolve()
             .then(() => call.serve())
@@ -125,7 +128,7 @@ export class Network {
         if (this.#random.drop.chance(0.5)) breakSoon("the connection broke");
         return;
       }
-      world.after(this.#delay(), () => arrive(true));
+      world.after(this.#delayOf(call), () => arrive(true));
       const { duplicate } = this.#parts.rates;
       if (call.mayRepeat && this.#happens("duplicate", duplicate)) {
         this.#note("duplicate", call);
@@ -168,6 +171,12 @@ export class Network {
     this.#parts.note({ kind, at: now, until: now + timeoutMs, worker, server: to });
   }
 
+  #delayOf(call: Call<unknown>): number {
+    const delay = this.#delay();
+    if (delay > PROMPT_MS) this.#note("delay", call);
+    return delay;
+  }
+
   #openOf(server: Process): Set<() => void> {
     const known = this.#open.get(server) ?? new Set();
     this.#open.set(server, known);
@@ -184,7 +193,7 @@ export class Network {
   }
 
   #delay(): number {
-    const base = this.#random.delay.between(0.1, 3);
+    const base = this.#random.delay.between(0.1, PROMPT_MS);
     if (!this.#happens("late", this.#parts.rates.delay)) return base;
     return base + this.#random.late.between(5, 4_000);
   }

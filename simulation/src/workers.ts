@@ -4,6 +4,7 @@ import { Config, createUuidV7, EngineError, type WorkerFrame } from "@engine/con
 import { type Host, nodeHost } from "@engine/sdk/node";
 import { type RunningWorker, startWorker } from "@engine/worker";
 import { InlineRunner, type Machine } from "@engine/worker/machine";
+import type { CopyKept } from "./evidence.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import type { Network } from "./network.ts";
 import { Process } from "./process.ts";
@@ -44,6 +45,7 @@ export function runningWorker(): WorkerLife | undefined {
 }
 
 export class Workers {
+  readonly keeps: CopyKept[] = [];
   readonly #parts: WorkersParts;
   readonly #lives: (WorkerLife | undefined)[];
   readonly #config: Config["workers"] & Pick<Config, "home">;
@@ -106,7 +108,7 @@ export class Workers {
       addresses: addresses(),
       first: chance.below(addresses().length),
       writes,
-      onFrame: (frame) => learnGeneration(life, frame),
+      onFrame: (frame) => this.#learnGeneration(life, frame),
     });
     const starting = startWorker({
       name,
@@ -153,6 +155,20 @@ export class Workers {
     if (!process?.isAlive) return;
     this.#parts.world.trace.say(process.name, () => `stands still for ${ms} ms`);
     process.standStill(ms);
+  }
+
+  #learnGeneration({ generations, process }: WorkerLife, frame: WorkerFrame): void {
+    if (frame.event === "assign") generations.set(frame.data.execution_id, frame.data.generation);
+    if (frame.event !== "welcome") return;
+    for (const { execution_id, generation } of frame.data.keep) {
+      generations.set(execution_id, generation);
+      this.keeps.push({
+        at: this.#parts.world.now,
+        execution_id,
+        generation,
+        process: process.id,
+      });
+    }
   }
 
   #machine(life: WorkerLife, random: Random): Machine {
@@ -223,12 +239,4 @@ function virtualHost(parts: {
     uuid: () => random.uuid(),
     callSite: () => undefined,
   };
-}
-
-function learnGeneration({ generations }: WorkerLife, frame: WorkerFrame): void {
-  if (frame.event === "assign") generations.set(frame.data.execution_id, frame.data.generation);
-  if (frame.event !== "welcome") return;
-  for (const { execution_id, generation } of frame.data.keep) {
-    generations.set(execution_id, generation);
-  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { callStarts } from "./call-rules.ts";
 import { engineFailure } from "./failure.ts";
-import { event, MemoryRows, opens } from "./memory-rows.ts";
+import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 
 function childOf(rows: MemoryRows, call_id = "call~1", execution_id = "e2") {
   const parent = { execution_id: "e1", depth: 0, call_id, detached: false };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Draft } from "./draft.ts";
-import { event, MemoryRows } from "./memory-rows.ts";
+import { event, MemoryRows } from "./testing/memory-rows.ts";
 import { formatEventTime } from "./time.ts";
 
 test("each step of a decision sees the row as the steps before it have left it", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Cancel, decideCancel, endUnwound, failExecution } from "./ending-rules.ts";
 import { engineFailure } from "./failure.ts";
-import { event, MemoryRows, opens } from "./memory-rows.ts";
+import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { decode } from "./value.ts";
 

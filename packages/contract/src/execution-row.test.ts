@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isParked, patched } from "./execution-row.ts";
-import { MemoryRows } from "./memory-rows.ts";
+import { MemoryRows } from "./testing/memory-rows.ts";
 
 test("EXE-22 applying a change to a row does not read an input that its store has not read yet", () => {
   const row = new MemoryRows().create();

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { decideCancel } from "./ending-rules.ts";
 import { forkHistory } from "./fork-rules.ts";
 import { decideResume } from "./log-rules.ts";
-import { event, MemoryRows, opens } from "./memory-rows.ts";
 import type { CallResolutions } from "./new-execution.ts";
 import { decideSignal } from "./signal-rules.ts";
+import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { decideWake } from "./wake-rules.ts";
 

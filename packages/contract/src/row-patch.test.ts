@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { event, MemoryRows, opens } from "./memory-rows.ts";
 import { patchOf, wakeAt } from "./row-patch.ts";
+import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { encode } from "./value.ts";
 

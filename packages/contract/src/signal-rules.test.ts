@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decideCancel } from "./ending-rules.ts";
-import { event, MemoryRows, opens } from "./memory-rows.ts";
 import { decideSignal, unconsumedSignals } from "./signal-rules.ts";
+import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { type Encoded, encode } from "./value.ts";
 import { decideWake } from "./wake-rules.ts";

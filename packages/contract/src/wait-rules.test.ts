@@ -4,7 +4,7 @@ import { Draft } from "./draft.ts";
 import type { NewEvent } from "./event.ts";
 import type { ExecutionRow } from "./execution-row.ts";
 import { decideResume } from "./log-rules.ts";
-import { event, MemoryRows, opens } from "./memory-rows.ts";
+import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { decode } from "./value.ts";
 import { answerWait, endDueWaits } from "./wait-rules.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decideCancel } from "./ending-rules.ts";
-import { event, MemoryRows, opens } from "./memory-rows.ts";
+import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { decideWake } from "./wake-rules.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "@engine/sdk";
 import type { Store } from "@engine/store";
 import { expect, test } from "vitest";
-import { ManualHost, openTemporary, temporaryFolder, until } from "./temporary-local.ts";
+import { ManualHost, openTemporary, temporaryFolder, until } from "./testing/temporary-local.ts";
 
 const double = workflow({ name: "double", namespace: "math" }, async (n: number) => n * 2);
 

@@ -1,7 +1,7 @@
 import { type EngineError, encode } from "@engine/contract";
 import { map, parallel, pause, TerminalError, task, workflow } from "@engine/sdk";
 import { expect, test } from "vitest";
-import { openTemporary as open, temporaryFolder } from "./temporary-local.ts";
+import { openTemporary as open, temporaryFolder } from "./testing/temporary-local.ts";
 
 const greet = task({ name: "greet" }, async (name: string) => `Hello, ${name}!`);
 const hello = workflow({ name: "hello_world" }, async (name: string) => greet(name));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { referenceOf } from "@engine/contract";
 import { getConfig, type OutputStorage, task, workflow } from "@engine/sdk";
 import { expect, test } from "vitest";
-import { openTemporary, temporaryFolder } from "./temporary-local.ts";
+import { openTemporary, temporaryFolder } from "./testing/temporary-local.ts";
 
 const LARGE = "x".repeat(5_000);
 const limits = { inline_value_bytes: 2_000 };

@@ -2,7 +2,7 @@ import { decideCancel, decideSignal, EngineError, encode, takeOver } from "@engi
 import { parallel, pause, signal, sleep, task, workflow } from "@engine/sdk";
 import type { Store } from "@engine/store";
 import { expect, test } from "vitest";
-import { ManualHost, openTemporary, temporaryFolder, until } from "./temporary-local.ts";
+import { ManualHost, openTemporary, temporaryFolder, until } from "./testing/temporary-local.ts";
 
 const napping = workflow({ name: "napping" }, async () => {
   await sleep("5m");

@@ -1,4 +1,4 @@
-import { EngineError } from "@engine/contract";
+import { type EngineError, invalidField } from "@engine/contract";
 import { type PostgresTarget, postgresTarget } from "./postgres/postgres-url.ts";
 
 /** Where a store's data lies. */
@@ -40,7 +40,5 @@ export function shownDatabaseUrl(url: string): string {
 
 function refused(problem: string): EngineError {
   const message = `database_url: ${problem}`;
-  return new EngineError("invalid_input", message, {
-    details: { issues: [{ path: "database_url", message }] },
-  });
+  return invalidField("database_url", message);
 }

@@ -4,6 +4,7 @@ export type { MigrationStatus } from "./migration-files.ts";
 export { migrationStatus } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
+export { REPLICA_GONE_MS } from "./replica-silence.ts";
 export type {
   DecideSchedule,
   DeclaredSchedules,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { BodyEntry, Evidence, ExecutionAtRest } from "../evidence.ts";
+import type { BodyEntry, Evidence, ExecutionAtRest, Fault } from "../evidence.ts";
 import { INNER_TASK, STEP_TASKS, type StepTask } from "../programs/program.ts";
 import { callsOf, copiedUpTo, type RecordedCall, storedForm } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
@@ -56,12 +56,17 @@ function attemptsOf(task: string | undefined): number {
 
 function wasBroken({ faults }: Evidence, before: BodyEntry, again: BodyEntry): boolean {
   return faults.some(
-    ({ at, until, worker }) =>
-      (worker === null || worker === before.worker || worker === again.worker) &&
+    ({ kind, at, until, worker }) =>
+      ((worker === null && !OF_ONE_MESSAGE.has(kind)) ||
+        worker === before.worker ||
+        worker === again.worker) &&
       at <= again.at &&
       (until ?? at) + AFTERMATH_MS >= before.at,
   );
 }
+
+/** Without a worker they happened to a client. */
+const OF_ONE_MESSAGE: ReadonlySet<Fault["kind"]> = new Set(["drop", "duplicate", "delay"]);
 
 /** A recorded output is what a function returned. */
 function unrun(

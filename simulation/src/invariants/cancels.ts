@@ -19,7 +19,7 @@ export function cancels(evidence: Evidence): readonly Violation[] {
     const own = entries.get(execution_id) ?? [];
     const cancel = { seq, at: cancelledAt(evidence, execution_id, seq) };
     const messages = [
-      ...startsBehind(execution, seq),
+      ...startsBehind(execution, own, cancel, evidence),
       ...entriesBehind(execution, own, cancel, evidence),
       ...rollbacks(execution, own, seq),
     ];
@@ -37,14 +37,32 @@ function cancelledAt({ commits }: Evidence, id: string, seq: number): number {
 
 /**
  * Who takes it to unwind it knows of the cancel: a call that the code tries there comes to nothing.
- * Combinators are none: they only hold what is in them together.
+ * Combinators are none: they only hold what is in them together. A copy that was kept learns of the
+ * cancel where it is, and what it had begun before is recorded behind.
  */
-function startsBehind(execution: ExecutionAtRest, cancelling: number): string[] {
+function startsBehind(
+  execution: ExecutionAtRest,
+  entries: readonly BodyEntry[],
+  { seq: cancelling, at }: { readonly seq: number; readonly at: number },
+  { keeps }: Evidence,
+): string[] {
   const claim = claimsOf(execution).find(({ seq }) => seq > cancelling);
   if (!claim) return [];
-  return [...callsOf(execution).values()].flatMap(({ task_call_id, kind, start, outcome }) => {
+  const { execution_id } = execution.row;
+  const kept = keeps.find(
+    (keep) =>
+      keep.execution_id === execution_id && keep.generation === claim.generation && keep.at >= at,
+  );
+  const hadBegun = ({ task_call_id, kind }: RecordedCall) => {
+    if (!kept) return false;
+    const first = entries.find((entry) => entry.task_call_id === task_call_id);
+    // Of what is no task nobody notes when it began.
+    return kind !== null || (first?.process === kept.process && first.at < kept.at);
+  };
+  return [...callsOf(execution).values()].flatMap((call) => {
+    const { task_call_id, kind, start, outcome } = call;
     if (!start || start.seq < claim.seq || (kind !== null && COMBINATORS.has(kind))) return [];
-    if (outcome?.type === "TASK_CANCELLED") return [];
+    if (outcome?.type === "TASK_CANCELLED" || hadBegun(call)) return [];
     return [
       `${task_call_id} is begun at event ${start.seq}, though event ${cancelling} cancels it`,
     ];

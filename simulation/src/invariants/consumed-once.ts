@@ -97,7 +97,7 @@ function missed(
 /** A pause returns what resumed it, and nothing where its time ended it. */
 function pausesOf(execution: ExecutionAtRest): string[] {
   return [...callsOf(execution).values()].flatMap(({ task_call_id, kind, events, outcome }) => {
-    const resumed = events.find(({ type }) => type === "TASK_RESUMED");
+    const resumed = events.findLast(({ type }) => type === "TASK_RESUMED");
     if (kind !== "pause" || !resumed || outcome?.type !== "TASK_COMPLETED") return [];
     const { cause, input } = fieldsOf(resumed);
     const expected = encode(cause === "resume" ? input : undefined, "input");

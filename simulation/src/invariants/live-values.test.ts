@@ -36,13 +36,3 @@ test("I9 undefined is another value than null", () => {
   });
   expect(liveValues(evidence)).toHaveLength(1);
 });
-
-test("I9 the clock of a life that left nothing in the log was its own", () => {
-  const seen = (first: number) =>
-    broken(({ values }) => {
-      const of = { ...values[0], kind: "recorded", path: "r.9" } as const;
-      values.push({ ...of, generation: first, value: 1 }, { ...of, generation: 3, value: 2 });
-    });
-  expect(liveValues(seen(0))).toEqual([]);
-  expect(liveValues(seen(1))).toHaveLength(1);
-});

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Encoded, encode } from "@engine/contract";
 import type { Evidence, ExecutionAtRest, ValueSeen } from "../evidence.ts";
-import { callsOf, claimsOf, fieldsOf, storedForm } from "./recorded-calls.ts";
+import { callsOf, fieldsOf, storedForm } from "./recorded-calls.ts";
+import { recordedValues } from "./recorded-values.ts";
 import type { Violation } from "./violation.ts";
 
 /** I9: what code gets from a call is what is recorded of it, in the first life and in every other. */
@@ -12,15 +13,17 @@ export function liveValues(evidence: Evidence): readonly Violation[] {
     const recorded = outcomesByPlace(execution);
     const messages = new Set<string>();
     const firsts = new Map<string, ValueSeen>();
-    const began = beganUnder(execution);
-    for (const seen of values.get(execution_id) ?? []) {
-      // Nothing of a life was kept that was lost before its start was: the clock it saw was its own.
-      if (seen.kind === "recorded" && seen.generation < began) continue;
+    const own = values.get(execution_id) ?? [];
+    const ofWorld = own.filter(({ kind }) => kind === "recorded");
+    for (const message of recordedValues(ofWorld, execution, evidence)) messages.add(message);
+    for (const seen of own) {
+      if (seen.kind === "recorded") continue;
       const { kind, path, value, process, generation } = seen;
       const place = `${kind} ${path}`;
       const first = firsts.get(place);
       if (!first) firsts.set(place, seen);
-      else if (!isDeepStrictEqual(first.value, value)) {
+      // What code returned ahead of its log may be lost with what it made of it: only the record counts.
+      else if (kind !== "output" && !isDeepStrictEqual(first.value, value)) {
         messages.add(
           `${place} was ${short(first.value)} in ${first.process} under generation ${first.generation} and ${short(value)} in ${process} under ${generation}`,
         );
@@ -35,13 +38,6 @@ export function liveValues(evidence: Evidence): readonly Violation[] {
     }
     return [...messages].map((message) => ({ invariant: "I9" as const, execution_id, message }));
   });
-}
-
-/** The generation whose start of the code is the recorded one. */
-function beganUnder(execution: ExecutionAtRest): number {
-  const start = execution.log.find(({ event }) => event.type === "WORKFLOW_STARTED")?.event;
-  const claims = claimsOf(execution).filter(({ seq }) => start === undefined || seq < start.seq);
-  return claims.at(-1)?.generation ?? 0;
 }
 
 interface Outcome {

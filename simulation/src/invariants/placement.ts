@@ -48,11 +48,11 @@ function lacks(
 
 /** The operator's word by which a worker was to get nothing when a commit was asked for. */
 function shutBefore(
-  { asked_at }: Commit,
+  { asked_at, at: settled_at }: Commit,
   worker: string,
   activities: readonly ActivitySet[],
 ): ActivitySet | undefined {
-  const own = activities.filter((set) => set.worker === worker && set.asked_at < asked_at);
+  const own = activities.filter((set) => set.worker === worker && set.asked_at <= settled_at);
   const shut = own.findLast(
     ({ desired, at }) => desired !== "active" && at !== null && at < asked_at,
   );

@@ -1,5 +1,5 @@
 import type { Evidence } from "../evidence.ts";
-import { callsOf } from "./recorded-calls.ts";
+import { callsOf, copiedUpTo } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
 /** What somebody is told who resumes what waits for no such answer. */
@@ -13,7 +13,9 @@ export function racingResumes(evidence: Evidence): readonly Violation[] {
   for (const execution of evidence.executions) {
     const { execution_id } = execution.row;
     for (const { task_call_id, events } of callsOf(execution).values()) {
-      const resumed = events.filter(({ type }) => type === "TASK_RESUMED");
+      // A fork opens what was open at its cut anew, and another answer resumes it (EXE-87).
+      const own = events.filter(({ seq }) => seq > copiedUpTo(execution));
+      const resumed = own.filter(({ type }) => type === "TASK_RESUMED");
       if (resumed.length < 2) continue;
       const message = `${task_call_id} was resumed at events ${resumed.map(({ seq }) => seq).join(", ")}`;
       violations.push({ invariant: "I12", execution_id, message });

@@ -2,6 +2,9 @@ import { isTerminal } from "@engine/contract";
 import type { Evidence } from "../evidence.ts";
 import type { Violation } from "./violation.ts";
 
+/** How long a tick may be on its way to the start it makes. */
+const TICK_MS = 10_000;
+
 /** I23, of schedules: a tick starts one execution at most, and never before its instant. */
 export function scheduleTicks(evidence: Evidence): readonly Violation[] {
   const starts = new Map<string, string>();
@@ -13,9 +16,22 @@ export function scheduleTicks(evidence: Evidence): readonly Violation[] {
     const other = starts.get(tick);
     starts.set(tick, execution_id);
     if (other !== undefined) return say(`it and ${other} were both started by ${tick}`);
-    if (created_at >= scheduled_for) return [];
+    if (created_at >= scheduled_for || isSetBack(evidence, execution_id)) return [];
     return say(`it was started at ${created_at} by ${tick}`);
   });
+}
+
+/** Whether the clock of a server was set between the tick and its start. */
+function isSetBack({ commits, faults }: Evidence, execution_id: string): boolean {
+  const start = commits.find((commit) => commit.execution_id === execution_id);
+  return faults.some(
+    ({ kind, worker, at }) =>
+      kind === "clock_jump" &&
+      worker === null &&
+      start &&
+      at <= start.at &&
+      start.at < at + TICK_MS,
+  );
 }
 
 /** I23, of retention: what lives, or is needed by what is kept, stays. */

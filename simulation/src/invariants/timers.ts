@@ -45,10 +45,10 @@ function waits(execution: ExecutionAtRest): readonly TimedWait[] {
     const { task_call_id, kind, start, outcome } = call;
     if (!start || outcome?.type !== "TASK_COMPLETED" || outcome.seq <= copied) return [];
     if (kind !== "sleep" && kind !== "signal" && kind !== "pause") return [];
-    const resumed = call.events.find(({ type }) => type === "TASK_RESUMED");
+    const resumed = call.events.findLast(({ type }) => type === "TASK_RESUMED");
     if (kind === "pause" && (!resumed || fieldsOf(resumed)["cause"] !== "timer")) return [];
     if (kind === "signal" && !isNothing(outcome)) return [];
-    const from = call.events.find(({ type }) => type === "TASK_PAUSED") ?? start;
+    const from = call.events.findLast(({ type }) => type === "TASK_PAUSED") ?? start;
     const until = fieldsOf(from)["until"];
     if (typeof until !== "string") return [];
     const isInline = start.meta?.["inline"] === true;

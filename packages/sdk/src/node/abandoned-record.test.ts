@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pause, task, workflow } from "../index.ts";
-import { until } from "./run-in-memory.ts";
-import { Scene } from "./scene.ts";
+import { until } from "./testing/run-in-memory.ts";
+import { Scene } from "./testing/scene.ts";
 
 const never = task({ name: "never" }, () => new Promise<string>(() => {}));
 

@@ -6,11 +6,17 @@ import type { NewEvent } from "@engine/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { now, parallel, pause, signal, task, uuid, workflow } from "../index.ts";
-import { MemoryExecution } from "./memory-execution.ts";
-import { atRandom, drive } from "./random-drive.ts";
-import { GRACE_MS, interpreter, type Program, programs, Scheduler } from "./random-program.ts";
 import { replayHistory } from "./replay-history.ts";
-import { Scene } from "./scene.ts";
+import { MemoryExecution } from "./testing/memory-execution.ts";
+import { atRandom, drive } from "./testing/random-drive.ts";
+import {
+  GRACE_MS,
+  interpreter,
+  type Program,
+  programs,
+  Scheduler,
+} from "./testing/random-program.ts";
+import { Scene } from "./testing/scene.ts";
 
 interface Step {
   readonly ran: string[];

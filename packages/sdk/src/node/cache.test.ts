@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { type TaskOptions, task, workflow } from "../index.ts";
 import { memoryServices } from "../testing/memory-services.ts";
-import { ManualClock } from "./manual-clock.ts";
-import { Scene } from "./scene.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { Scene } from "./testing/scene.ts";
 
 type Cache = Exclude<TaskOptions<unknown, unknown>["cache"], undefined>;
 

@@ -12,8 +12,8 @@ import {
   task,
   workflow,
 } from "../index.ts";
-import { crashEverywhere } from "./crash-sweep.ts";
-import { Scene } from "./scene.ts";
+import { crashEverywhere } from "./testing/crash-sweep.ts";
+import { Scene } from "./testing/scene.ts";
 
 const undone: string[] = [];
 const rollback = (_: unknown, { executionId, taskCallId }: TaskContext) =>

@@ -1,8 +1,8 @@
 import { isOutcome } from "@engine/contract";
 import { expect, test } from "vitest";
 import { map, parallel, pause, sleep, task, workflow } from "../index.ts";
-import { cancelAndCrashEverywhere, marked, undo } from "./cancel-sweep.ts";
-import { Scene } from "./scene.ts";
+import { cancelAndCrashEverywhere, marked, undo } from "./testing/cancel-sweep.ts";
+import { Scene } from "./testing/scene.ts";
 
 const forever = () => new Promise<string>(() => {});
 const charge = task({ name: "charge", rollback: undo }, marked(forever));

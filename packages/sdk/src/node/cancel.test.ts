@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CancelledError, call, parallel, pause, signal, sleep, task, workflow } from "../index.ts";
-import { cancelAndCrashEverywhere, marked, undo } from "./cancel-sweep.ts";
-import { Scene } from "./scene.ts";
+import { cancelAndCrashEverywhere, marked, undo } from "./testing/cancel-sweep.ts";
+import { Scene } from "./testing/scene.ts";
 
 const hangs = task({ name: "hangs" }, () => new Promise<string>(() => {}));
 
@@ -151,6 +151,65 @@ test("EXE-42 finished calls are not rolled back, nor one whose attempts had roll
   await scene.toEnd();
   expect(undone).toEqual(["stuck"]);
   expect(scene.types().slice(-2)).toEqual(["TASK_CANCELLED", "WORKFLOW_CANCELLED"]);
+});
+
+test("I5 a rollback that a failure began goes on through a cancel, and is not begun again", async () => {
+  const undone: string[] = [];
+  const charge = task(
+    {
+      name: "charge",
+      fallback: () => "never",
+      rollback: async (_: unknown, { signal }) => {
+        undone.push("begun");
+        await sleepFor(scene, 50);
+        undone.push(signal.aborted ? "told to stop" : "done");
+      },
+    },
+    async () => {
+      throw new Error("no");
+    },
+  );
+  const scene: Scene = new Scene([workflow({ name: "w" }, async () => charge())]);
+  await scene.start();
+  expect(scene.types()).toContain("TASK_ROLLBACK_STARTED");
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(undone).toEqual(["begun", "done"]);
+  expect(scene.story().slice(-5)).toEqual([
+    "TASK_ROLLBACK_STARTED charge~1",
+    "WORKFLOW_CANCELLING",
+    "TASK_CANCELLED charge~1",
+    "TASK_ROLLBACK_COMPLETED charge~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+});
+
+test("EXE-42 a rollback that a failure began gets rollback_timeout from the cancel on, and is told", async () => {
+  let reason: unknown;
+  const charge = task(
+    {
+      name: "charge",
+      rollback: (_: unknown, { signal }) => {
+        signal.addEventListener("abort", () => (reason = signal.reason));
+        return new Promise<void>(() => {});
+      },
+    },
+    async () => {
+      throw new Error("no");
+    },
+  );
+  const scene = new Scene([workflow({ name: "w" }, async () => charge())]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(scene.story().slice(-3)).toEqual([
+    "TASK_CANCELLED charge~1",
+    "TASK_ROLLBACK_FAILED charge~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+  const timeout = { type: "TaskTimeoutError" };
+  expect(scene.log().at(-2)?.value).toMatchObject(timeout);
+  expect(reason).toMatchObject({ failure: timeout });
 });
 
 test("EXE-42 a rollback that takes longer than rollback_timeout is recorded as failed", async () => {
@@ -446,3 +505,8 @@ test("EXE-27 I7 code that calls on between an outcome and a cancel of one commit
   expect(heard).toEqual(["signal", "CancelledError"]);
   expect(scene.story()).not.toContain("TASK_STARTED after~1");
 });
+
+/** Time of the scene's clock passes inside a function of a task. */
+function sleepFor({ clock }: Scene, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.host.setTimer(resolve, ms));
+}

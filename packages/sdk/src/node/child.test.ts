@@ -14,9 +14,9 @@ import {
   task,
   workflow,
 } from "../index.ts";
-import { crashEverywhere } from "./crash-sweep.ts";
-import { double } from "./run-in-memory.ts";
-import { Scene } from "./scene.ts";
+import { crashEverywhere } from "./testing/crash-sweep.ts";
+import { double } from "./testing/run-in-memory.ts";
+import { Scene } from "./testing/scene.ts";
 
 const ship = workflow({ name: "ship", namespace: "shop" }, async (n: number) => double(n));
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { map, parallel, pipeline, task, workflow } from "../index.ts";
-import { double, run } from "./run-in-memory.ts";
+import { double, run } from "./testing/run-in-memory.ts";
 
 test("EXE-46 the first failure of parallel aborts the others and is what the caller catches", async () => {
   let aborted = false;

@@ -8,8 +8,8 @@ import {
   type WorkflowContext,
   workflow,
 } from "../index.ts";
-import { double } from "./run-in-memory.ts";
-import { Scene } from "./scene.ts";
+import { double } from "./testing/run-in-memory.ts";
+import { Scene } from "./testing/scene.ts";
 
 test("EXE-10 EXE-11 a body's context tells of its execution, is read-only and prints in snake_case", async () => {
   let seen: WorkflowContext | undefined;

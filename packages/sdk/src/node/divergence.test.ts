@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { call, getConfig, graph, parallel, pause, signal, task, workflow } from "../index.ts";
-import { double, run } from "./run-in-memory.ts";
-import { Scene } from "./scene.ts";
+import { double, run } from "./testing/run-in-memory.ts";
+import { Scene } from "./testing/scene.ts";
 
 test("EXE-28 code that makes another call than the log has fails, naming both", async () => {
   const other = task({ name: "other" }, async () => 0);

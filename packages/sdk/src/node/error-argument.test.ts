@@ -1,7 +1,7 @@
 import { decode } from "@engine/contract";
 import { expect, test } from "vitest";
 import { pause, task, workflow } from "../index.ts";
-import { run } from "./run-in-memory.ts";
+import { run } from "./testing/run-in-memory.ts";
 
 test("EXE-29 EXE-35 an error that is handed on is the same argument on a replay, whatever its stack says there", async () => {
   const stacks: (string | undefined)[] = [];

@@ -11,7 +11,7 @@ import {
   uuid,
   workflow,
 } from "../index.ts";
-import { double, run, start } from "./run-in-memory.ts";
+import { double, run, start } from "./testing/run-in-memory.ts";
 
 test("EXE-26 calls are named by parent, name and number", async () => {
   const inner = task({ name: "inner" }, async () => double(1));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type GraphNode, graph, now, sleep, type TaskContext, task, workflow } from "../index.ts";
-import { Scene } from "./scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 async function outputOf(body: (input: number) => Promise<unknown>, input = 1): Promise<unknown> {
   const scene = new Scene([workflow({ name: "w" }, body)]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parallel, pause, task, workflow } from "../index.ts";
-import { Scene } from "./scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 /** A task whose bodies wait until the test ends them, and that says which have started. */
 function gated() {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parallel, pause, signal, sleep, workflow } from "../index.ts";
-import { start } from "./run-in-memory.ts";
+import { start } from "./testing/run-in-memory.ts";
 
 test("I17 what a copy says while a slow checkpoint is on its way is sent after it, also when nobody waits for it", async () => {
   const waits = [() => sleep("1h"), () => signal("s", { timeout: "1h" })];

@@ -2,7 +2,7 @@ import { parseEventTime } from "@engine/contract";
 import { expect, test } from "vitest";
 import { signal, task, workflow } from "../index.ts";
 import { nodeHost } from "./host.ts";
-import { MemoryExecution } from "./memory-execution.ts";
+import { MemoryExecution } from "./testing/memory-execution.ts";
 
 test("EXE-23 what a copy wrote before it heard of an early signal is not older than the signal in the log", async () => {
   let now = 1_700_000_000_000;

@@ -15,8 +15,8 @@ import {
   uuid,
   workflow,
 } from "../index.ts";
-import { double } from "./run-in-memory.ts";
-import { Scene } from "./scene.ts";
+import { double } from "./testing/run-in-memory.ts";
+import { Scene } from "./testing/scene.ts";
 
 /** What a body that does this fails with. */
 async function failureOf(body: () => unknown): Promise<string> {

@@ -2,8 +2,8 @@ import { decode, EngineError, referenceOf, type StoredReference } from "@engine/
 import { expect, test } from "vitest";
 import { type OutputStorage, pause, task, workflow } from "../index.ts";
 import { memoryServices } from "../testing/memory-services.ts";
-import { ManualClock } from "./manual-clock.ts";
-import { Scene } from "./scene.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { Scene } from "./testing/scene.ts";
 
 const limits = { inline_value_bytes: 100, max_value_bytes: 10_000 };
 const large = (mark: string) => ({ mark, text: "x".repeat(200) });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { signal, sleep, task, workflow } from "../index.ts";
 import type { RunningExecution } from "../replay/port.ts";
-import { Scene } from "./scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 /** Keeps the first delta without events back, which says that an execution is parked. */
 function keepParkBack(scene: Scene): PromiseWithResolvers<void> {

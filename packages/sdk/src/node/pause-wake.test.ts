@@ -9,8 +9,8 @@ import {
   task,
   workflow,
 } from "../index.ts";
-import { crashEverywhere } from "./crash-sweep.ts";
-import { Scene } from "./scene.ts";
+import { crashEverywhere } from "./testing/crash-sweep.ts";
+import { Scene } from "./testing/scene.ts";
 
 const HOUR = 3_600_000;
 const scene = (body: () => Promise<unknown>) => new Scene([workflow({ name: "w" }, body)]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parallel, pause, task, workflow } from "../index.ts";
-import { double, run, start, until } from "./run-in-memory.ts";
+import { double, run, start, until } from "./testing/run-in-memory.ts";
 
 test("EXE-25 a success writes created, claimed, started, the task's two events, completed", async () => {
   const wf = workflow({ name: "one" }, async (n: number) => double(n));

@@ -7,8 +7,16 @@
 import { type Event, isOutcome, parseEventTime } from "@engine/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MemoryExecution } from "./memory-execution.ts";
-import { asRecorded, atRandom, drive, essence, fates, givenUp, isOpenAt } from "./random-drive.ts";
+import { MemoryExecution } from "./testing/memory-execution.ts";
+import {
+  asRecorded,
+  atRandom,
+  drive,
+  essence,
+  fates,
+  givenUp,
+  isOpenAt,
+} from "./testing/random-drive.ts";
 import {
   GRACE_MS,
   type Interpreted,
@@ -16,7 +24,7 @@ import {
   type Program,
   programs,
   Scheduler,
-} from "./random-program.ts";
+} from "./testing/random-program.ts";
 
 const runs = Number(process.env["PROPERTY_RUNS"] ?? 800);
 const MINUTES = Math.max(2, runs / 500) * 60_000;
@@ -214,7 +222,7 @@ test(
     };
     const at = fc.integer({ min: 2, max: 12 });
     const checked = fc.asyncProperty(everything, draws, at, property);
-    await fc.assert(checked, { numRuns: runs, examples: [madeBetween] });
+    await fc.assert(checked, { numRuns: runs, examples: [madeBetween, givenUpBetween] });
     expect(cancelled).toBeGreaterThan(runs / 10);
     expect(nested).toBeGreaterThan(runs / 100);
   },
@@ -236,6 +244,30 @@ const madeBetween: [Program, number[], number] = [
     ],
   },
   [0, 0, 0, 0, 1, 4, 0, 0, 0, 0],
+  4,
+];
+
+/** The same, and the grace of its siblings is over before it learns that it never begins. */
+const givenUpBetween: [Program, number[], number] = [
+  {
+    kind: "diamond",
+    parts: [
+      {
+        kind: "map",
+        part: {
+          kind: "all",
+          parts: [
+            { kind: "step", fails: false, nested: 2, attempts: 1, rollback: false },
+            { kind: "step", fails: false, nested: 1, attempts: 1, rollback: false },
+          ],
+        },
+        times: 2,
+        concurrency: 2,
+      },
+      { kind: "step", fails: false, nested: 0, attempts: 1, rollback: false },
+    ],
+  },
+  [0, 312, 0, 3, 11, 34, 16, 0, 0, 0, 0, 0],
   4,
 ];
 

@@ -8,8 +8,8 @@ import {
   workflow,
 } from "../index.ts";
 import { memoryServices } from "../testing/memory-services.ts";
-import { ManualClock } from "./manual-clock.ts";
-import { Scene } from "./scene.ts";
+import { ManualClock } from "./testing/manual-clock.ts";
+import { Scene } from "./testing/scene.ts";
 
 const { hash } = new ManualClock().host;
 const services = memoryServices({

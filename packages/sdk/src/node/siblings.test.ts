@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { map, parallel, pause, sleep, type TaskError, task, workflow } from "../index.ts";
-import { double } from "./run-in-memory.ts";
-import { Scene } from "./scene.ts";
+import { double } from "./testing/run-in-memory.ts";
+import { Scene } from "./testing/scene.ts";
 
 const fails = task({ name: "fails" }, async (_: unknown) => {
   throw new RangeError("first");

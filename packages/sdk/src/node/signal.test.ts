@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parallel, signal, sleep, type TaskContext, task, workflow } from "../index.ts";
-import { crashEverywhere } from "./crash-sweep.ts";
-import { Scene, type SceneOptions } from "./scene.ts";
+import { crashEverywhere } from "./testing/crash-sweep.ts";
+import { Scene, type SceneOptions } from "./testing/scene.ts";
 
 const scene = (body: () => Promise<unknown>, options: SceneOptions = {}) =>
   new Scene([workflow({ name: "w" }, body)], options);

@@ -1,8 +1,8 @@
 import type { EventType } from "@engine/contract";
 import { expect, test } from "vitest";
 import { parallel, sleep, type TaskContext, task, workflow } from "../index.ts";
-import { crashEverywhere } from "./crash-sweep.ts";
-import { Scene } from "./scene.ts";
+import { crashEverywhere } from "./testing/crash-sweep.ts";
+import { Scene } from "./testing/scene.ts";
 
 const HOUR = 3_600_000;
 

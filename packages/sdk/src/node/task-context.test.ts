@@ -10,7 +10,7 @@ import {
 } from "../index.ts";
 import { runResult } from "../run-result.ts";
 import { nodeHost } from "./host.ts";
-import { MemoryExecution } from "./memory-execution.ts";
+import { MemoryExecution } from "./testing/memory-execution.ts";
 
 const host = nodeHost();
 

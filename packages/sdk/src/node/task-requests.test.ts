@@ -2,7 +2,7 @@ import { EngineError } from "@engine/contract";
 import { expect, test } from "vitest";
 import { parallel, sleep, task, workflow } from "../index.ts";
 import type { Budget } from "../replay/port.ts";
-import { Scene } from "./scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 /** A budget whose turns the test gives, and that remembers what it is asked. */
 class Turns implements Budget {

@@ -10,7 +10,7 @@ import {
   task,
   workflow,
 } from "../index.ts";
-import { Scene } from "./scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 const step = task({ name: "step" }, async (n: number) => n + 1);
 const transient = (body: () => Promise<unknown>) =>

@@ -1,7 +1,7 @@
 import { decode, type Json, toPlain } from "@engine/contract";
 import { expect, test } from "vitest";
 import { pause, type TaskError, task, UnencodableValueError, workflow } from "../index.ts";
-import { Scene } from "./scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 function nested(levels: number): unknown {
   let value: unknown = "deep";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parallel, pause, signal, sleep, task, workflow } from "../index.ts";
-import { start } from "./run-in-memory.ts";
-import { Scene } from "./scene.ts";
+import { start } from "./testing/run-in-memory.ts";
+import { Scene } from "./testing/scene.ts";
 
 const step = task({ name: "step" }, async (n: number) => n + 1);
 

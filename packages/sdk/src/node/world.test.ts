@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parallel, pause, sleep, task, workflow } from "../index.ts";
 import { currentScope } from "../replay/scope.ts";
-import { Scene } from "./scene.ts";
+import { Scene } from "./testing/scene.ts";
 
 const world = () => {
   const found = currentScope()?.runtime.world;

@@ -3,7 +3,7 @@
  * {@link Group} it is given up with, and the {@link Runtime} that carries it out. They name each
  * other, which is why they share a file.
  */
-import type { CallKind, StoredReference } from "@engine/contract";
+import type { CallKind, Failure, StoredReference } from "@engine/contract";
 import type { OutputStorage, TaskContext, TaskOptions } from "../options.ts";
 import type { BodyRoom } from "./body-room.ts";
 import type { CallIds } from "./call-ids.ts";
@@ -166,6 +166,12 @@ export class Group {
   }
 }
 
+export interface Undoing {
+  readonly result: Promise<{ readonly failure?: Failure | undefined }>;
+  /** Tells it that its time is over. */
+  stop(failure: Failure): void;
+}
+
 /** One invocation of a task or built-in inside an execution. */
 export class Call {
   readonly id: string;
@@ -208,6 +214,8 @@ export class Call {
   reach: (() => Promise<void> | undefined) | undefined;
   /** Its rollback has ended in this copy. */
   isRolledBack = false;
+  /** The rollback that a failure has begun in this copy. */
+  undoing: Undoing | undefined;
   /** Settles when the function that runs for it now has settled. */
   bodySettled: Promise<unknown> | undefined;
   /** Of a task with a storage of its own: what reads an outcome back. */

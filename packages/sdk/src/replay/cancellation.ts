@@ -10,14 +10,16 @@ interface Unwound {
   readonly timeout_ms: number | null;
   readonly releases: Releases;
   readonly root: Group;
-  readonly combinators: ReadonlySet<Call>;
+  readonly givingUp: {
+    readonly combinators: ReadonlySet<Call>;
+    cancel(call: Call): void;
+    closeCombinator(call: Call): void;
+  };
   readonly isStopped: boolean;
   readonly isDoomed: boolean;
   readonly isLive: boolean;
   isBodyOver: boolean;
   whenLive(then: () => void): void;
-  cancel(call: Call): void;
-  closeCombinator(call: Call): void;
   terminate(
     type: "WORKFLOW_CANCELLED" | "WORKFLOW_FAILED",
     value: string,
@@ -54,11 +56,11 @@ export class Cancellation {
     const core = this.#core;
     core.root.abort();
     core.whenLive(() => {
-      for (const call of innermostFirst([...core.root.open, ...core.combinators])) {
+      const { givingUp, root } = core;
+      for (const call of innermostFirst([...root.open, ...givingUp.combinators])) {
+        if (givingUp.combinators.has(call)) givingUp.closeCombinator(call);
         // Made while the cancel was on its way: it never begins, and learns that in its turn.
-        if (!call.isBegun && !call.recorded && !core.combinators.has(call)) continue;
-        if (core.combinators.has(call)) core.closeCombinator(call);
-        else core.cancel(call);
+        else if (call.isBegun || call.recorded) givingUp.cancel(call);
       }
       void Promise.all(this.#unwinding.values()).then(() => this.#waitForBodies());
       this.#finishSoon();

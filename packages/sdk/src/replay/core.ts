@@ -13,13 +13,14 @@ import {
   type Wait,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
-import { Call, Group } from "./call.ts";
+import { type Call, Group } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { nondeterminism, recordedRef } from "./divergence.ts";
 import { eventEntry, parkedEntry, resumedEntry } from "./event-entry.ts";
 import { BY_COPIES, KEPT_ELSEWHERE, STATE_AFTER } from "./event-kinds.ts";
 import { cancelled } from "./failure.ts";
 import { fetchOutput } from "./fetch-output.ts";
+import { GivingUp } from "./giving-up.ts";
 import { GrowingLog } from "./growing-log.ts";
 import { Journal } from "./journal.ts";
 import { type Entry, Outbox } from "./outbox.ts";
@@ -62,8 +63,7 @@ export class Core {
   readonly root: Group = new Group(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
   readonly calls: Map<string, Call> = new Map();
-  /** Combinators without an outcome. */
-  readonly combinators: Set<Call> = new Set();
+  readonly givingUp: GivingUp = new GivingUp(this);
   /** The body has returned or thrown: no call starts any more. */
   isBodyOver = false;
   /** The execution fails whatever its code still does. */
@@ -250,7 +250,7 @@ export class Core {
     outcome: { type: EventType; value: string; settle: () => void; meta?: Sending["meta"] },
   ): void {
     if (call.isConcluded) return;
-    this.#conclude(call);
+    this.decide(call);
     const { type, value, settle, meta } = outcome;
     const release = (seq: number) => this.settle(call, settle, seq);
     const isAhead = this.#mayRunAhead(call, value);
@@ -281,34 +281,6 @@ export class Core {
     const value = JSON.stringify(failure);
     const settle = () => call.reject(taskError(failure));
     this.conclude(call, { type: "TASK_FAILED", value, settle, meta });
-  }
-
-  /** Gives an open call up (EXE-33, EXE-42, EXE-46). */
-  cancel(call: Call): void {
-    if (call.isConcluded) return;
-    this.#conclude(call);
-    // Once the body is over nobody is left to catch a rejection: the promise stays as it is.
-    const settle = () => {
-      if (!this.isBodyOver) call.reject(cancelled(call));
-    };
-    const onDurable = (seq: number) => this.settle(call, settle, seq);
-    const record = () => {
-      this.cancelUnasked(call);
-      this.emit(call, "TASK_CANCELLED", STORED_NULL, { onDurable });
-    };
-    if (this.cancellation) this.cancellation.giveUp(call, record);
-    else record();
-  }
-
-  /** Calls that a lost copy left open inside a task's and that nobody has made again. */
-  cancelUnasked({ recorded, scope }: Pick<Call, "recorded" | "scope">): void {
-    for (const child of recorded?.children ?? []) {
-      this.cancelUnasked({ recorded: child, scope });
-      if (child.outcome || child.asked || !child.inTask) continue;
-      child.asked = true;
-      const lost = new Call(child.id, { ...child, scope, recorded: child });
-      this.emit(lost, "TASK_CANCELLED", STORED_NULL);
-    }
   }
 
   /** The outcome reaches the code. */
@@ -393,20 +365,6 @@ export class Core {
       this.parking.soon();
     });
     return promise;
-  }
-
-  /** Ends combinators of a group whose branches never came to an end. */
-  closeCombinators(group: Group): void {
-    for (const call of [...this.combinators].reverse()) {
-      if (call.scope.group.isBelow(group)) this.closeCombinator(call);
-    }
-  }
-
-  closeCombinator(call: Call): void {
-    call.isConcluded = true;
-    this.combinators.delete(call);
-    if (call.isBegun && !call.recorded?.outcome) this.emit(call, "TASK_CANCELLED", STORED_NULL);
-    if (!this.isBodyOver) call.reject(cancelled(call));
   }
 
   /** An outcome recorded inside a task: no order binds it, so the call settles at once. */
@@ -521,7 +479,7 @@ export class Core {
       if (!isOutcome(event.type)) continue;
       const call = this.calls.get(event.source_id);
       if (call) {
-        this.#conclude(call);
+        this.decide(call);
         this.releases.push(() => this.#settleWith(call, event));
       } else if (!this.#isLive && this.journal.addOutcome(event)) {
         this.#outcomesLeft++;
@@ -547,7 +505,8 @@ export class Core {
     this.cancellation.begin();
   }
 
-  #conclude(call: Call): void {
+  /** The call's outcome is decided, though perhaps not durable. */
+  decide(call: Call): void {
     if (call.isConcluded) return;
     call.isConcluded = true;
     this.parking.leave(call);

@@ -10,7 +10,6 @@ import type { WorkflowContext } from "../context.ts";
 import { definedFacts } from "../defined-facts.ts";
 import { checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
-import { abandon } from "./abandon.ts";
 import type { Scope } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
 import { Core } from "./core.ts";
@@ -149,9 +148,9 @@ class Body {
   #over(result: { output: unknown; failure?: never } | { failure: Failure }): void {
     const core = this.#core;
     core.bodyIsOver(() => {
-      if (core.root.open.size || core.combinators.size) {
+      if (core.root.open.size || core.givingUp.combinators.size) {
         this.#warnOfOpen();
-        abandon(core, core.root, () => void this.#terminate(result));
+        core.givingUp.abandon(core.root, () => void this.#terminate(result));
       } else void this.#terminate(result);
     });
   }

@@ -42,7 +42,7 @@ export class Reach implements Reaching {
     this.isOver = true;
     if (this.#core.isStopped) return;
     for (const call of this.#waiting.reverse()) this.#giveUp(call);
-    this.#core.closeCombinators(group);
+    this.#core.givingUp.closeCombinators(group);
   }
 
   /** Says in the log which calls it could not find again. */
@@ -69,7 +69,7 @@ export class Reach implements Reaching {
   #giveUp(call: Call): void {
     const { recorded } = call;
     if (recorded && !recorded.outcome) {
-      this.#core.cancel(call);
+      this.#core.givingUp.cancel(call);
       return;
     }
     call.isConcluded = true;

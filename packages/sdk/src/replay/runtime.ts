@@ -1,6 +1,5 @@
 import { type CallKind, EngineError, engineFailure, store } from "@engine/contract";
 import { taskError } from "../task-error.ts";
-import { abandon } from "./abandon.ts";
 import {
   type BodyWorld,
   Call,
@@ -16,31 +15,25 @@ import {
   type ValueSpec,
 } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
+import { CallMatching } from "./call-matching.ts";
 import type { Core } from "./core.ts";
-import { nondeterminism, recordedLabel, recordedRef } from "./divergence.ts";
 import { cancelled, toFailure } from "./failure.ts";
-import { isSameInput, type RecordedCall } from "./journal.ts";
 import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./task-attempts.ts";
 import type { Declared } from "./task-provisions.ts";
+import { TaskUnwinding } from "./task-unwinding.ts";
 import { childSpec, configSpec, type LeafSpec, pauseSpec, signalSpec, sleepSpec } from "./waits.ts";
 import { World } from "./world.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */
 const CALL_EVENTS = 3;
 
-interface Made {
-  readonly id: string;
-  readonly recorded: RecordedCall | undefined;
-}
-
-type Asked = Pick<LeafSpec, "name" | "kind" | "label" | "started">;
-
 /** Carries out the calls that user code makes: finds them in the log, or begins them. */
 export class CallRuntime implements Runtime {
   readonly world: BodyWorld;
   readonly #core: Core;
   readonly #declared: Declared;
+  readonly #matching: CallMatching;
   /** The functions of the tasks called so far, by name. */
   readonly #tasks: Map<string, TaskDefinition["fn"]> = new Map();
   /** Names of pauses whose outcome the code has not received. */
@@ -50,6 +43,7 @@ export class CallRuntime implements Runtime {
   constructor(core: Core, declared: Declared) {
     this.#core = core;
     this.#declared = declared;
+    this.#matching = new CallMatching(core);
     const { info, host } = core.options;
     this.world = new World({
       seed: info.seed,
@@ -65,21 +59,23 @@ export class CallRuntime implements Runtime {
     const { name, options } = task;
     this.#refuseSecond(task);
     const maxBytes = core.options.limits.max_value_bytes;
-    const of = { maxBytes, task_call_id: null, attempts: 1 };
-    const { stored, failure } = storeOr(input, "input", of);
-    const attempts = (call: Call) =>
-      new TaskAttempts(core, { call, task, input: stored ?? NO_INPUT, declared: this.#declared });
+    const limit = { maxBytes, task_call_id: null, attempts: 1 };
+    const { stored, failure } = storeOr(input, "input", limit);
+    const of = (call: Call) => {
+      return { call, task, input: stored ?? NO_INPUT, declared: this.#declared };
+    };
     const start = (call: Call) => {
       if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
-      attempts(call)
+      new TaskAttempts(core, of(call))
         .run()
         .catch((error: unknown) => core.fail(call, toFailure(error, { task_call_id: call.id })));
     };
     const { rollback, outputStorage } = options;
     const spec: LeafSpec = { name, kind: null, label: null, started: stored?.text ?? null, start };
     return this.#leaf(scope, spec, (call) => {
-      if (rollback && stored) call.unwind = () => attempts(call).unwindCancelled();
-      if (call.recorded?.children.length) call.reach = () => attempts(call).reach();
+      if (rollback && stored) call.unwind = () => new TaskUnwinding(core, of(call)).run();
+      if (call.recorded?.children.length)
+        call.reach = () => new TaskUnwinding(core, of(call)).reach();
       if (typeof outputStorage === "object") {
         call.retrieve = async (reference) => outputStorage.retrieve(reference);
       }
@@ -145,7 +141,7 @@ export class CallRuntime implements Runtime {
       call.isGivenUp = true;
       // While the log is replayed its outcome may be on the way; then it is what counts.
       core.whenLive(() => {
-        if (call.isBegun) core.cancel(call);
+        if (call.isBegun) core.givingUp.cancel(call);
       });
     };
   }
@@ -153,13 +149,13 @@ export class CallRuntime implements Runtime {
   #leaf(scope: Scope, spec: LeafSpec, prepare?: (call: Call) => void): Promise<unknown> {
     const core = this.#core;
     if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = this.#identify(scope, spec);
+    const made = this.#matching.identify(scope, spec);
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
     prepare?.(call);
     if (scope.reach) return scope.reach.arrive(call);
     const { recorded } = call;
-    if (recorded) this.#compareInput(call, recorded, spec.started);
+    if (recorded) this.#matching.compareInput(call, recorded, spec.started);
     scope.group.enter(call);
     core.calls.set(call.id, call);
     if (recorded?.outcome) {
@@ -174,11 +170,11 @@ export class CallRuntime implements Runtime {
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown> {
     const core = this.#core;
     if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = this.#identify(scope, { ...spec, label: spec.label ?? null });
+    const made = this.#matching.identify(scope, { ...spec, label: spec.label ?? null });
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
     const isKnown = call.recorded?.outcome !== undefined;
-    core.combinators.add(call);
+    core.givingUp.combinators.add(call);
     call.isBegun = call.recorded !== undefined;
     core.whenLive(() => {
       // One that is made while a cancel unwinds never begins.
@@ -192,7 +188,7 @@ export class CallRuntime implements Runtime {
     const conclude = (type: "TASK_COMPLETED" | "TASK_FAILED", value: string): boolean => {
       if (call.isConcluded) return false;
       call.isConcluded = true;
-      core.combinators.delete(call);
+      core.givingUp.combinators.delete(call);
       // Not waited for: it follows from outcomes that are durable already.
       if (!isKnown) {
         core.whenLive(() => {
@@ -212,7 +208,7 @@ export class CallRuntime implements Runtime {
         else if (conclude("TASK_COMPLETED", stored.text)) call.resolve(stored.value);
       },
       (error: unknown) => {
-        abandon(core, group, () => fail(error));
+        core.givingUp.abandon(group, () => fail(error));
       },
     );
     return call.promise;
@@ -232,10 +228,7 @@ export class CallRuntime implements Runtime {
     }
     if (core.isCancelled && !call.recorded) {
       // Made while the cancel was on its way: it never began, so there is nothing to record.
-      call.isConcluded = true;
-      core.calls.delete(call.id);
-      call.reject(cancelled(call));
-      call.scope.group.leave(call);
+      core.givingUp.refuse(call);
       return;
     }
     if (core.outbox.length + CALL_EVENTS > core.options.limits.max_events) {
@@ -258,9 +251,9 @@ export class CallRuntime implements Runtime {
     } else if (call.scope.group.isAborted || core.cancellation) {
       // It was open when a sibling failed, the body ended or a cancel came, before the copy that ran
       // it was lost.
-      core.cancel(call);
+      core.givingUp.cancel(call);
     } else spec.start(call, spec.begunBefore?.(call.recorded) ?? { value: "null" });
-    if (call.isGivenUp) core.cancel(call);
+    if (call.isGivenUp) core.givingUp.cancel(call);
   }
 
   #isOver(scope: Scope): boolean {
@@ -298,60 +291,6 @@ export class CallRuntime implements Runtime {
 
   inScope<T>(scope: Scope, body: () => T): T {
     return this.#core.options.host.runInScope(scope, body);
-  }
-
-  /** The call's id and its record. Undefined: the log has another call here, and all is over. */
-  #identify(scope: Scope, asked: Asked): Made | undefined {
-    const made = scope.inTask
-      ? this.#identifyInTask(scope, asked)
-      : this.#identifyInBody(scope, asked);
-    if (made && !made.recorded) {
-      this.#core.firstNew ??= { task_call_id: made.id, name: asked.name, label: asked.label };
-    }
-    return made;
-  }
-
-  #identifyInBody({ ids }: Scope, asked: Asked): Made | undefined {
-    const core = this.#core;
-    const { position } = ids;
-    const id = ids.next(asked.name);
-    const recorded = core.journal.childrenOf(ids.parent_id)[position];
-    if (!recorded) return { id, recorded };
-    recorded.asked = true;
-    const label = recordedLabel(recorded);
-    if (recorded.id === id && recorded.kind === asked.kind && label === asked.label) {
-      return { id, recorded };
-    }
-    const found = { task_call_id: id, name: asked.name, label: asked.label };
-    const at = core.options.host.callSite();
-    core.doom(nondeterminism({ position, expected: recordedRef(recorded), found, at, of: core }));
-    return undefined;
-  }
-
-  /** In a task, a record serves only the same call with the same input (EXE-30). */
-  #identifyInTask({ ids }: Scope, asked: Asked): Made {
-    const { journal, options } = this.#core;
-    for (;;) {
-      const id = ids.next(asked.name);
-      const recorded = journal.calls.get(id);
-      if (!recorded) return { id, recorded };
-      // What a wait was begun with is an instant, which no second run meets again.
-      const isSame = asked.kind !== null || isSameInput(recorded, asked.started, options.host);
-      const isKind = recorded.kind === asked.kind && recordedLabel(recorded) === asked.label;
-      if (isSame && isKind && !recorded.asked) {
-        recorded.asked = true;
-        return { id, recorded };
-      }
-    }
-  }
-
-  #compareInput(call: Call, recorded: RecordedCall, started: string | null): void {
-    const { journal, options } = this.#core;
-    if (call.kind !== null || call.scope.inTask || journal.warned.has(call.id)) return;
-    if (isSameInput(recorded, started, options.host)) return;
-    journal.warned.add(call.id);
-    const message = `${call.id} was called with another argument than the log has; the recorded outcome is used`;
-    this.#core.whenLive(() => this.#core.warn("argument_changed", message, call.id));
   }
 }
 

@@ -112,7 +112,7 @@ function sleepHere(core: Core, call: Call, until: number): void {
   let cancelTimer = () => {};
   call.onAbort = () => {
     cancelTimer();
-    core.cancel(call);
+    core.givingUp.cancel(call);
   };
   const look = () => {
     if (call.isConcluded) return;

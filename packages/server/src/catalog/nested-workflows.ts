@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, isName, NAME_RULE } from "@engine/contract";
+import { NAME_RULE, parseWorkflowName } from "@engine/contract";
 import type { Node } from "oxc-parser";
 import { definedBy } from "./definition.ts";
 import { evaluate } from "./evaluate.ts";
@@ -48,8 +48,8 @@ export function nestedWorkflows(
       ? evaluate(graph, place, { wants: () => true, owner: "call()" })
       : { value: undefined, findings: [] };
     if (findings.length > 0) return void warnings.push({ ...DYNAMIC, place });
-    const name = typeof value === "string" ? qualifiedName(value) : undefined;
-    if (name) names.add(name);
+    const named = typeof value === "string" ? parseWorkflowName(value) : undefined;
+    if (named) names.add(`${named.namespace}/${named.name}`);
     else issues.push({ ...NO_TARGET, place });
   }
 }
@@ -66,9 +66,3 @@ const NO_TARGET = {
   message: `call() needs a workflow object, "name" or "namespace/name", each ${NAME_RULE}`,
   path: "nested_workflows",
 } as const;
-
-function qualifiedName(text: string): string | undefined {
-  const parts = text.split("/");
-  if (parts.length > 2 || !parts.every(isName)) return undefined;
-  return parts.length === 1 ? `${DEFAULT_NAMESPACE}/${text}` : text;
-}

@@ -7,6 +7,7 @@ import {
   type CallResolutions,
   type CallStart,
   callStarts,
+  callTooDeep,
   DEFAULT_NAMESPACE,
   EngineError,
   type EngineFailureType,
@@ -17,9 +18,9 @@ import {
 } from "@engine/contract";
 import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
+import { checkInput } from "../catalog/input/input-check.ts";
+import { pinTo } from "../catalog/version-pin.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { checkInput } from "../executions/input-check.ts";
-import { pinTo } from "../executions/version-pin.ts";
 import type { CallingExecution } from "./authorize-call.ts";
 
 export const NO_CALLS: CallResolutions = new Map();
@@ -77,10 +78,9 @@ export class CallResolver {
       failure: engineFailure(type, message, { task_call_id, details }),
     });
 
-    if (caller.depth >= max_depth) {
-      const message = `call of ${target} would nest executions deeper than ${max_depth} levels (executions.max_depth)`;
-      return refuse("DepthLimitError", message, { max_depth });
-    }
+    const asked = { task_call_id, start: { ...start, workflow: target }, max_depth };
+    const failure = callTooDeep(caller, asked);
+    if (failure) return { kind: "refused", failure };
     let found: StoredVersion;
     try {
       found = await this.#find(caller, { namespace, name }, start.version);

@@ -1,6 +1,6 @@
 import type { Requirements } from "@engine/contract";
 import type { QueuedExecution } from "@engine/store";
-import type { Dispatchable } from "./gate.ts";
+import type { Dispatchable } from "../gate/gate.ts";
 
 /** A waiting execution in memory. */
 export interface Entry extends QueuedExecution {

@@ -15,6 +15,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { assigned, assigning } from "../failpoints.ts";
+import { needs } from "../gate/fits.ts";
+import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Session } from "../workers/session.ts";
@@ -29,8 +31,7 @@ import {
   type Entry,
   type Group,
 } from "./dispatch-queue.ts";
-import { needs } from "./fits.ts";
-import { type Dispatchable, gate, type WaitReason } from "./gate.ts";
+import { QueueReader } from "./queue-reader.ts";
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -45,8 +46,6 @@ interface Parts {
   readonly unsure: (session: Session, execution_id: string) => Promise<void>;
 }
 
-/** Read at once. */
-const PAGE = 1_000;
 /** Executions in a row that are left to other servers before the rest of their group waits too. */
 const MOST_LEFT = 64;
 /** How long a worker that hangs on another server has to be given what prefers it (DSP-6). */
@@ -62,21 +61,17 @@ export class Dispatcher {
   readonly #parts: Parts;
   readonly #ports: EnginePorts;
   readonly #queue = new DispatchQueue();
+  readonly #reader: QueueReader;
   /** Left to a server that holds the preferred worker, until an instant. */
   readonly #leftToOthers = new Map<string, number>();
   #claimsInFlight = 0;
-  /** Every row that waits was read or announced, except those left of a group. */
-  #isWhole = false;
-  /** Rows were announced while no worker hung on this server: they are read when one comes. */
-  #isBehind = false;
-  #isReading = false;
-  /** Something may have been written since that began. */
-  #isAskedAgain = false;
   #isClosed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#ports = parts.ports;
+    const { store } = parts.ports;
+    this.#reader = new QueueReader({ store, queue: this.#queue, onRead: () => this.wake() });
   }
 
   /** Writes a fresh execution; when a worker is free for it, the claim rides in the same commit. */
@@ -140,7 +135,7 @@ export class Dispatcher {
     for (const { id, head } of others) if (this.#queue.knows(id, head)) this.#forget(id);
     if (queued.length === 0) return;
     if (!this.#hasReady()) {
-      this.#isBehind = true;
+      this.#reader.fallBehind();
       return;
     }
     for (const entry of await this.#ports.store.findQueued(queued)) this.#queue.add(entry);
@@ -150,42 +145,19 @@ export class Dispatcher {
   /** Gives out what can be given out now. */
   wake(): void {
     if (this.#isClosed) return;
-    if (this.#isBehind && this.#hasReady()) {
-      this.#isBehind = false;
-      this.#isWhole = false;
-      this.refresh().catch((error) => this.#failed("could not read the queue", error));
-    }
+    if (this.#reader.isBehind && this.#hasReady()) this.#read();
     while (this.#claimsInFlight < this.#ports.config.dispatch.batch_size) {
       const next = this.#next();
       if (!next) break;
       this.#queue.remove(next.entry.execution_id);
       void this.#dispatch(next.session, next.entry);
     }
-    if (!this.#isReading && this.#queue.dry()) {
-      this.refresh().catch((error) => this.#failed("could not read the queue", error));
-    }
+    if (this.#reader.hasRunDry) this.#read();
   }
 
-  /**
-   * Looks for waiting rows in the store: at the start, and for what a wake-up missed. Of a long queue
-   * the end is read too, where what was missed lately is.
-   */
-  async refresh(): Promise<void> {
-    this.#isAskedAgain = this.#isReading;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    try {
-      const { store } = this.#ports;
-      const end = await store.listQueued({ limit: PAGE, fromEnd: true });
-      for (const row of end) this.#queue.add(row);
-      if (end.length === PAGE) await this.#readAll();
-      else this.#reachedEnd();
-      for (let dry = this.#queue.dry(); dry; dry = this.#queue.dry()) await this.#readOn(dry);
-    } finally {
-      this.#isReading = false;
-    }
-    this.wake();
-    if (this.#isAskedAgain) await this.refresh();
+  /** Looks for waiting rows in the store: at the start, and for what a wake-up missed. */
+  refresh(): Promise<void> {
+    return this.#reader.refresh();
   }
 
   /** Why an execution has no worker now, as the gate sees it (DSP-8). */
@@ -199,41 +171,11 @@ export class Dispatcher {
 
   close(): void {
     this.#isClosed = true;
+    this.#reader.close();
   }
 
-  /** Reads on until everything is known; other work comes in between. */
-  async #readAll(): Promise<void> {
-    let after: QueuedExecution | undefined;
-    while (!this.#isClosed) {
-      const page = await this.#ports.store.listQueued({ limit: PAGE, after });
-      const isKnown = page.every((row) => this.#queue.has(row.execution_id) || this.#queue.isLeft(row));
-      for (const row of page) this.#queue.add(row);
-      after = page.at(-1);
-      if (page.length < PAGE) {
-        this.#reachedEnd();
-        return;
-      }
-      // The head is where the others come from: known once, it is known for good.
-      if (isKnown && this.#isWhole) return;
-      this.#isWhole = false;
-      this.wake();
-    }
-  }
-
-  #reachedEnd(): void {
-    this.#isWhole = !this.#isAskedAgain && !this.#isBehind;
-  }
-
-  /** Reads what was left of a group, until some of it is here or there is no more. */
-  async #readOn(group: Group): Promise<void> {
-    let after = group.cutOff;
-    while (after && group.size < PAGE && !this.#isClosed) {
-      const page = await this.#ports.store.listQueued({ limit: PAGE, after });
-      after = page.length < PAGE ? undefined : page.at(-1);
-      this.#queue.readOn(group, after);
-      for (const row of page) this.#queue.add(row);
-      this.wake();
-    }
+  #read(): void {
+    this.refresh().catch((error) => this.#failed("could not read the queue", error));
   }
 
   /** The execution that comes first of those that a worker here could have, with that worker. */
@@ -261,7 +203,7 @@ export class Dispatcher {
 
   /** Whether those with the same needs wait already: a fresh one comes behind them. */
   #isCrowded(requirements: Requirements | null): boolean {
-    if (this.#isClosed || !this.#isWhole || this.#isBehind) return true;
+    if (this.#isClosed || !this.#reader.isComplete) return true;
     if (this.#queue.size === 0) return false;
     const key = requirements === null ? null : JSON.stringify(requirements);
     for (const group of this.#queue.groups()) {
@@ -334,7 +276,7 @@ export class Dispatcher {
     const { execution_id } = entry;
     this.#ports.setTimer(() => {
       if (this.#isClosed) return;
-      if (session.claiming.has(execution_id)) this.#enqueueLater(session, entry);
+      if (session.holdings.claiming.has(execution_id)) this.#enqueueLater(session, entry);
       else if (!this.#queue.has(execution_id)) this.#queue.add(entry);
       this.wake();
     }, RETRY_MS);
@@ -394,14 +336,14 @@ export class Dispatcher {
     commit: Promise<Done>,
   ): Promise<Done> {
     const { execution_id, requirements = null } = of;
-    session.claiming.set(execution_id, { done: commit, requirements });
+    session.holdings.claiming.set(execution_id, { done: commit, requirements });
     try {
       const done = await commit;
-      session.claiming.delete(execution_id);
+      session.holdings.claiming.delete(execution_id);
       return done;
     } catch (error) {
       const isRefused = error instanceof EngineError && error.code !== "unavailable";
-      if (isRefused) session.claiming.delete(execution_id);
+      if (isRefused) session.holdings.claiming.delete(execution_id);
       else void this.#parts.unsure(session, execution_id).then(() => this.wake());
       throw error;
     }
@@ -444,7 +386,7 @@ export class Dispatcher {
   ): void {
     const listen = this.#parts.progress.isWatched(row.execution_id);
     if (assigning.hasSubscribers) assigning.publish({ of: [rest.reason] });
-    session.assign({ event: "assign", data: assignmentOf(row, { ...rest, listen }) });
+    session.holdings.assign({ event: "assign", data: assignmentOf(row, { ...rest, listen }) });
     if (assigned.hasSubscribers) assigned.publish({ of: [rest.reason] });
   }
 

@@ -19,7 +19,7 @@ function compare(a: QueuedExecution, b: QueuedExecution): number {
   return a.queued_at - b.queued_at || (a.execution_id < b.execution_id ? -1 : 1);
 }
 
-/** A store with a crowd in its queue, half of it older than everything else, half of it younger. */
+/** A store with a crowd in its queue, most of it older than everything else, the rest younger. */
 class CrowdedStore implements AsyncDisposable {
   readonly time: ManualTime;
   readonly store: Store;
@@ -31,7 +31,7 @@ class CrowdedStore implements AsyncDisposable {
     this.time = time;
     this.#inner = inner;
     const old = Array.from({ length: CROWD }, (_, n) => waiting(n, 0));
-    const young = Array.from({ length: CROWD }, (_, n) => waiting(CROWD + n, 1e15));
+    const young = Array.from({ length: 2_000 }, (_, n) => waiting(CROWD + n, 1e15));
     const listQueued: Store["listQueued"] = async ({ limit, after, fromEnd = false }) => {
       if (this.pages-- <= 0) throw new EngineError("unavailable", "the database is away");
       const own = await inner.listQueued({ limit: 100_000 });

@@ -1,9 +1,9 @@
 import type { WorkerResources } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { StartRequest } from "../executions/requests.ts";
+import { lacksRoom } from "../gate/fits.ts";
 import { settled } from "../testing/manual-time.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
-import { lacksRoom } from "./fits.ts";
 
 const GIB = 2 ** 30;
 

@@ -1,10 +1,10 @@
 import type { Assignment, WorkerPackage, WorkerResources } from "@engine/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { lacks } from "../gate/fits.ts";
 import { settled } from "../testing/manual-time.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
-import { lacks } from "./fits.ts";
 
 const GIB = 2 ** 30;
 

@@ -6,6 +6,7 @@ import {
   type ExecutionRow,
   encode,
   type History,
+  invalidField,
   isName,
   isTerminal,
   type Json,
@@ -17,6 +18,8 @@ import {
 } from "@engine/contract";
 import type { Changed, ExecutionFilter, LoggedEvent, LogPage, Page, Store } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
+import { checkInput } from "../catalog/input/input-check.ts";
+import { pinTo } from "../catalog/version-pin.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
@@ -28,8 +31,6 @@ import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
 import { refuseMismatch, uniqueOf } from "./idempotency.ts";
-import { checkInput } from "./input-check.ts";
-
 import type {
   CancelRequest,
   FollowOptions,
@@ -42,7 +43,6 @@ import type {
   WorkflowRef,
 } from "./requests.ts";
 import { rowBefore } from "./row-after.ts";
-import { pinTo } from "./version-pin.ts";
 import { isSettled, type Waiters, type WaitOptions } from "./waiters.ts";
 
 interface Parts {
@@ -228,7 +228,7 @@ export class Executions {
     if (hasCut && input !== undefined) {
       const message =
         "a fork with a cut keeps the input that its log was made with; leave out input, or the cut";
-      throw refused("body.input", message);
+      throw invalidField("body.input", message);
     }
     const encoded = input === undefined ? undefined : encodeBody(input, "input");
     const { version, label } = request;
@@ -359,7 +359,7 @@ function encodeBody(body: Json, root: "input" | "payload"): Json {
     return encode(body, root);
   } catch (error) {
     if (!(error instanceof UnencodableValue)) throw error;
-    throw refused("body", error.message);
+    throw invalidField("body", error.message);
   }
 }
 
@@ -378,11 +378,10 @@ function refuseLocal({ version, execution_id }: ExecutionRow): void {
 
 /** Names beginning `engine.` are kept for signals of the engine's own (EXE-8). */
 function refuseSignalName(name: string): void {
-  if (!isName(name)) throw refused("path.name", `must be a name: ${NAME_RULE}; got "${name}"`);
+  if (!isName(name)) throw invalidField("path.name", `must be a name: ${NAME_RULE}; got "${name}"`);
   if (!name.startsWith("engine.")) return;
-  throw refused("path.name", `signals beginning "engine." belong to the engine; rename "${name}"`);
-}
-
-function refused(path: string, message: string): EngineError {
-  return new EngineError("invalid_input", message, { details: { issues: [{ path, message }] } });
+  throw invalidField(
+    "path.name",
+    `signals beginning "engine." belong to the engine; rename "${name}"`,
+  );
 }

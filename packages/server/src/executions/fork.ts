@@ -12,10 +12,10 @@ import {
   type Requirements,
 } from "@engine/contract";
 import type { Catalog } from "../catalog/catalog.ts";
+import { checkInput, type InputSchema } from "../catalog/input/input-check.ts";
+import { pinTo, type VersionPin } from "../catalog/version-pin.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { checkInput, type InputSchema } from "./input-check.ts";
-import { pinTo, type VersionPin } from "./version-pin.ts";
 
 export interface Fork extends Cut {
   /** Stored; undefined = that of the source. */

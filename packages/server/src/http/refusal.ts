@@ -1,4 +1,4 @@
-import { EngineError, UnencodableValue } from "@engine/contract";
+import { EngineError, UnencodableValue, unencodable } from "@engine/contract";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpLog } from "./http-log.ts";
 import { unsupportedMediaType } from "./media-type.ts";
@@ -6,11 +6,7 @@ import { unsupportedMediaType } from "./media-type.ts";
 /** What the caller may see of anything thrown: defects are logged whole and answered empty (NET-3). */
 export function refusal(thrown: unknown, request: FastifyRequest, log: HttpLog): EngineError {
   if (thrown instanceof EngineError && thrown.code !== "internal") return thrown;
-  if (thrown instanceof UnencodableValue) {
-    return new EngineError("invalid_input", thrown.message, {
-      details: { issues: [{ path: thrown.path, message: thrown.message }] },
-    });
-  }
+  if (thrown instanceof UnencodableValue) return unencodable(thrown);
   const known = frameworkRefusal(thrown, request);
   if (known) return known;
   const { id: request_id, method } = request;

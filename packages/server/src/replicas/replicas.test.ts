@@ -262,17 +262,28 @@ test("WRK-12 a drain on one server reaches the worker on the other one once, wit
   expect(await worker.next("control")).toEqual({ command: "drain", timeout_seconds: 0 });
 });
 
-test("WRK-11 a worker that was paused before it came to this server hears so as it connects", async () => {
-  await using t = await TwoServers.start();
-  const worker = t.a.strangeWorker();
-  await worker.register();
-  await t.a.engine.fleet.pause("w");
-  t.hears = false;
-  const moved = t.b.strangeWorker();
-  moved.ref = worker.ref;
-  await moved.connect();
-  expect(await moved.next("control")).toEqual({ command: "pause" });
-});
+test.each([
+  ["has heard of", true],
+  ["has not heard of", false],
+])(
+  "WRK-11 a paused worker that comes to a server which %s it is told so as it connects",
+  async (_, hears) => {
+    await using t = await TwoServers.start();
+    const before = await t.a.worker();
+    await t.a.engine.fleet.pause("w");
+    await t.a.engine.workers.disconnect(before.ref);
+    await t.time.advance(20);
+    t.hears = hears;
+    const worker = t.a.strangeWorker();
+    await worker.register({ instance_id: OTHER_PROCESS });
+    await t.time.advance(20);
+    const moved = t.b.strangeWorker();
+    moved.ref = worker.ref;
+    await moved.connect();
+    expect(moved.heard).toEqual(["welcome", "control"]);
+    expect(await moved.next("control")).toEqual({ command: "pause" });
+  },
+);
 
 test("LIV-1 a heartbeat that comes to another server still shows what never arrived", async () => {
   await using t = await TwoServers.start();

@@ -1,11 +1,10 @@
-import type { Store } from "@engine/store";
+import { REPLICA_GONE_MS, type Store } from "@engine/store";
 import type { SetTimer } from "../engine-ports.ts";
 import type { Log } from "../log.ts";
 import type { Bus } from "./bus.ts";
 
-/** How often a server says that it lives, and after what silence it counts as gone. */
+/** How often a server says that it lives. */
 const EVERY_MS = 2_000;
-const GONE_MS = 6_000;
 
 /**
  * The servers on the same database. One that was killed is noticed by its silence, counted by the
@@ -101,7 +100,7 @@ export class Replicas {
 
   async #note(): Promise<void> {
     const rows = await this.#store.noteReplica(this.#me);
-    const live = rows.filter(({ silent_ms }) => silent_ms < GONE_MS);
+    const live = rows.filter(({ silent_ms }) => silent_ms < REPLICA_GONE_MS);
     this.#see(new Set([this.#me, ...live.map(({ replica }) => replica)]));
   }
 

@@ -8,9 +8,9 @@ import {
 } from "@engine/contract";
 import type { Changed } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
+import { checkInput } from "../catalog/input/input-check.ts";
+import { pinTo } from "../catalog/version-pin.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { checkInput } from "../executions/input-check.ts";
-import { pinTo } from "../executions/version-pin.ts";
 import type { AuthorizeSchedule } from "./authorize-schedule.ts";
 
 export interface ScheduledStartsParts {

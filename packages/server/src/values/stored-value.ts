@@ -1,19 +1,24 @@
-import { type Encoded, EngineError, type Json, type StoredReference } from "@engine/contract";
+import {
+  type Encoded,
+  EngineError,
+  type Json,
+  type StoredReference,
+  storageOf,
+} from "@engine/contract";
 import type { ValueStore } from "@engine/store";
-
-/** Where the engine keeps values itself; every other storage is the workflow's own (EXE-49). */
-const OWN_STORAGE = new Set(["file", "s3"]);
 
 /**
  * The value an envelope of the log stands for; undefined when it lies in a storage of the
- * workflow's own, which only its worker can read.
+ * workflow's own, which only its worker can read (EXE-49).
  */
 export async function storedValue(
-  { storage_type, reference_id, metadata }: StoredReference,
+  reference: StoredReference,
   values: ValueStore,
 ): Promise<Encoded | undefined> {
-  if (storage_type === "inline") return metadata["value"] ?? null;
-  if (!OWN_STORAGE.has(storage_type)) return undefined;
+  const { reference_id, metadata } = reference;
+  const storage = storageOf(reference);
+  if (storage === "inline") return metadata["value"] ?? null;
+  if (storage === "custom") return undefined;
   return parsed(reference_id, await values.load(reference_id));
 }
 

@@ -6,6 +6,7 @@ import {
   type CheckpointVerdict,
   decideCheckpoint,
   EngineError,
+  invalidField,
   isCallStart,
   malformedCheckpoint,
   notFound,
@@ -90,7 +91,7 @@ export class Checkpoints {
     );
     const { state, generation } = changed.row;
     const seq = base_seq + events.length;
-    session.acknowledged({ execution_id, generation, seq });
+    session.holdings.acknowledged({ execution_id, generation, seq });
     return { execution_id, seq, state, generation };
   }
 
@@ -104,8 +105,5 @@ export class Checkpoints {
 /** Two deltas of one execution in a request would have no order (CKP-5). */
 function refuseTwice(items: readonly CheckpointItem[]): void {
   if (new Set(items.map(({ execution_id }) => execution_id)).size === items.length) return;
-  const message = "each execution may appear once";
-  throw new EngineError("invalid_input", message, {
-    details: { issues: [{ path: "body.items", message }] },
-  });
+  throw invalidField("body.items", "each execution may appear once");
 }

@@ -112,7 +112,7 @@ export class Connections {
       await arrived.promise;
       cancel();
       // Claims under way are part of this answer: the next poll would take them for lost.
-      await Promise.allSettled([...session.claiming.values()].map(({ done }) => done));
+      await Promise.allSettled([...session.holdings.claiming.values()].map(({ done }) => done));
       // Frames of one commit are told one after another: they share the answer.
       await setImmediate();
     } finally {
@@ -181,9 +181,9 @@ export class Connections {
   /** The worker has these: what was held for them may leave. */
   #release(session: Session, { keep }: Reconciled): void {
     for (const { execution_id, generation } of keep) {
-      session.release(execution_id);
+      session.holdings.release(execution_id);
       this.#parts.repeats.watch(session, { execution_id, generation });
-      session.tellListening(execution_id, this.#parts.progress.isWatched(execution_id));
+      session.holdings.tellListening(execution_id, this.#parts.progress.isWatched(execution_id));
     }
   }
 }

@@ -97,14 +97,14 @@ export class HandOvers {
 
   /** Takes back what was claimed after all: no assignment was sent for it, and none will be. */
   async #settle(session: Session, execution_id: string): Promise<void> {
-    const claim = session.claiming.get(execution_id);
+    const claim = session.holdings.claiming.get(execution_id);
     try {
       const row = await this.#ports.store.findExecution(execution_id);
-      if (session.claiming.get(execution_id) !== claim) return;
-      if (row?.session === session.id && !session.owns(row)) {
+      if (session.holdings.claiming.get(execution_id) !== claim) return;
+      if (row?.session === session.id && !session.holdings.owns(row)) {
         await this.one(session.id, row, { guard: session.guard });
       }
-      session.claiming.delete(execution_id);
+      session.holdings.claiming.delete(execution_id);
     } catch (error) {
       this.#unsure.push({ session, execution_id });
       throw error;
@@ -114,7 +114,7 @@ export class HandOvers {
   async #all(session: Session, why: Why): Promise<void> {
     try {
       // Claims on their way would be missed by the list: it only has what is committed.
-      await Promise.allSettled([...session.claiming.values()].map(({ done }) => done));
+      await Promise.allSettled([...session.holdings.claiming.values()].map(({ done }) => done));
       const owned = await this.#ports.store.listOwned(session.id);
       await Promise.all(owned.map((execution) => this.one(session.id, execution, why)));
     } catch (error) {

@@ -191,10 +191,10 @@ export class Liveness implements LedWork {
   }
 
   async #lose(session: Session): Promise<void> {
-    const { id, worker, owned, row } = session;
+    const { id, worker, holdings, row } = session;
     if (!session.isHeld || session.ended) return;
     const why = session.isConnected ? "silent" : "disconnected";
-    const executions = owned.size;
+    const executions = holdings.owned.size;
     if (session.isConnected && (await this.#isHeardElsewhere(session))) return;
     // The transaction looks again whether another server has its stream by now (LIV-3).
     const lost = await this.#ports.store.loseSession(id, row.epoch);

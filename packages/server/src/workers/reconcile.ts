@@ -29,7 +29,7 @@ export async function reconcile(
   running: readonly Holding[],
   { store, dispatcher, handOvers, guard }: Parts,
 ): Promise<Reconciled> {
-  session.expect(running);
+  session.holdings.expect(running);
   const owned = new Map((await store.listOwned(session.id)).map((row) => [row.execution_id, row]));
   const listed = new Map<Holding, OwnedExecution>();
   const over = new Set<Holding>();
@@ -38,15 +38,15 @@ export async function reconcile(
     if (!row || !isSame(row, holding)) continue;
     owned.delete(holding.execution_id);
     // A commit has taken it away since it was read: it ended, or waits.
-    if (!session.owns(holding)) over.add(holding);
+    if (!session.holdings.owns(holding)) over.add(holding);
     else {
-      session.inherit(row, holding);
+      session.holdings.inherit(row, holding);
       listed.set(holding, row);
     }
   }
   // Claimed while the stream was opened, which its assignment comes down: nobody can list it yet.
   const isOnItsWay = (row: { execution_id: string; generation: number }) =>
-    session.owns(row) || session.claiming.has(row.execution_id);
+    session.holdings.owns(row) || session.holdings.claiming.has(row.execution_id);
   const missing = [...owned.values()].filter((row) => !isOnItsWay(row));
   // Assigned while the stream was down, or lost by the worker.
   await Promise.all(
@@ -59,7 +59,7 @@ export async function reconcile(
       const { execution_id, generation, seq } = holding;
       const row = listed.get(holding);
       const isOver = over.has(holding);
-      if (!row) session.disown(holding);
+      if (!row) session.holdings.disown(holding);
       const adopted = row || isOver ? undefined : await dispatcher.adopt(session, holding);
       const kept = (row ?? adopted)?.generation;
       if (kept === undefined) {
@@ -67,7 +67,7 @@ export async function reconcile(
         result.drop.push({ execution_id, generation, reason });
         return;
       }
-      if (adopted) session.adopted(holding);
+      if (adopted) session.holdings.adopted(holding);
       result.keep.push({ execution_id, generation: kept });
       if ((row ?? adopted)?.head === seq) return;
       const missed = await missedEvents(store, holding, kept);

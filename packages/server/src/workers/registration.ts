@@ -3,6 +3,7 @@ import {
   type Config,
   EngineError,
   type ExecutionLimits,
+  invalidField,
   WORKER_PROTOCOL,
   type WorkerRegistered,
   type WorkerRegistration,
@@ -138,24 +139,12 @@ function refuseMismatch({ protocol, labels, runners, default_runner }: WorkerReg
   }
   const reserved = Object.keys(labels).find((key) => key.startsWith("engine."));
   if (reserved !== undefined) {
-    throw refused(
-      "reserved_label",
-      `labels.${reserved}`,
-      `label ${reserved} belongs to the engine`,
-    );
+    const message = `label ${reserved} belongs to the engine`;
+    const issues = [{ path: `body.labels.${reserved}`, message }];
+    throw new EngineError("reserved_label", message, { details: { issues } });
   }
   if (!runners.includes(default_runner)) {
     const message = `default_runner ${default_runner} is not one of runners ${runners.join(", ")}`;
-    throw refused("invalid_input", "default_runner", message);
+    throw invalidField("body.default_runner", message);
   }
-}
-
-function refused(
-  code: "reserved_label" | "invalid_input",
-  path: string,
-  message: string,
-): EngineError {
-  return new EngineError(code, message, {
-    details: { issues: [{ path: `body.${path}`, message }] },
-  });
 }

@@ -33,9 +33,9 @@ export class Repeats {
     const { execution_id } = of;
     this.#timers.get(execution_id)?.();
     this.#timers.delete(execution_id);
-    if (this.#isClosed || session.unacknowledged(of) === undefined) return;
+    if (this.#isClosed || session.holdings.unacknowledged(of) === undefined) return;
     const look = () => {
-      const from = session.unacknowledged(of);
+      const from = session.holdings.unacknowledged(of);
       if (from !== undefined) this.send(session, of, from);
       this.watch(session, of);
     };
@@ -47,7 +47,7 @@ export class Repeats {
     const { execution_id, generation } = of;
     missedEvents(this.#ports.store, { ...of, seq }, generation).then(
       (frame) => {
-        if (frame && session.owns(of)) session.tell(execution_id, frame);
+        if (frame && session.holdings.owns(of)) session.holdings.tell(execution_id, frame);
       },
       (error: unknown) => this.#ports.log.warn({ err: error }, "could not push events again"),
     );

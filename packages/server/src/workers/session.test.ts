@@ -59,25 +59,25 @@ function connected(of: Session): string[] {
 test("what is told of an execution never overtakes its assignment", () => {
   const worker = session();
   const heard = connected(worker);
-  worker.own(owned(1), 0);
-  worker.tell("x", listen);
+  worker.holdings.own(owned(1), 0);
+  worker.holdings.tell("x", listen);
   expect(heard).toEqual([]);
-  worker.assign(assign(owned(1)));
-  worker.tell("x", listen);
+  worker.holdings.assign(assign(owned(1)));
+  worker.holdings.tell("x", listen);
   expect(heard).toEqual(["assign", "listen", "listen"]);
 });
 
 test("an assignment that was overtaken by a hand-over is not sent", () => {
   const worker = session();
   const heard = connected(worker);
-  worker.own(owned(1), 0);
-  worker.disown(owned(1));
-  worker.assign(assign(owned(1)));
-  worker.own(owned(2), 0);
-  worker.assign(assign(owned(1)));
-  worker.disown(owned(1));
+  worker.holdings.own(owned(1), 0);
+  worker.holdings.disown(owned(1));
+  worker.holdings.assign(assign(owned(1)));
+  worker.holdings.own(owned(2), 0);
+  worker.holdings.assign(assign(owned(1)));
+  worker.holdings.disown(owned(1));
   expect(heard).toEqual([]);
-  expect(worker.owns(owned(2))).toBe(true);
+  expect(worker.holdings.owns(owned(2))).toBe(true);
 });
 
 test("the welcome is the first frame, whatever was sent before it", () => {

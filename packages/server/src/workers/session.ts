@@ -1,38 +1,8 @@
-import type {
-  Event,
-  ExecutionRow,
-  Heartbeat,
-  Holding,
-  Requirements,
-  WorkerActivity,
-  WorkerFrame,
-} from "@engine/contract";
-import type { OwnedExecution, SessionGuard, SessionRow } from "@engine/store";
-import type { Candidate } from "../dispatch/gate.ts";
+import type { Heartbeat, Requirements, WorkerActivity, WorkerFrame } from "@engine/contract";
+import type { SessionGuard, SessionRow } from "@engine/store";
+import type { Candidate } from "../gate/gate.ts";
+import { Holdings } from "./holdings.ts";
 import type { WorkerStream } from "./worker-stream.ts";
-
-/** An execution the session owns, as its row says. */
-interface Owned {
-  readonly generation: number;
-  /** Null for what was found in the store: read from the row when somebody asks. */
-  readonly module_hash: string | null;
-  readonly requirements: Requirements | null;
-  /** The clock when it was assigned; undefined once the worker has been heard of with it. */
-  assignedAt: number | undefined;
-  /** Heartbeats in a row that did not list it, since it was listed last. */
-  unlisted: number;
-  /** Frames that must not overtake the assignment; undefined once that has left. */
-  held: WorkerFrame[] | undefined;
-  /** `seq` of the newest event that was pushed to it; 0 when none was. */
-  pushed: number;
-  /** Up to where the worker has shown to know the log. */
-  known: number;
-}
-
-interface Claiming {
-  readonly done: Promise<unknown>;
-  readonly requirements: Requirements | null;
-}
 
 /**
  * One process life of a worker, as this server knows it. The server that holds its stream knows what
@@ -42,11 +12,10 @@ export class Session implements Candidate {
   readonly id: string;
   readonly worker: string;
   readonly instance_id: string;
-  readonly owned: Map<string, Owned> = new Map();
-  /** Claims for it that are not committed yet: they take a slot already. */
-  readonly claiming: Map<string, Claiming> = new Map();
-  /** Executions whose progress it was told to send. */
-  readonly #listening = new Set<string>();
+  readonly holdings: Holdings = new Holdings({
+    send: (frame) => this.send(frame),
+    isConnected: () => this.isConnected,
+  });
   /** The clock when it was heard of last. */
   heardAt: number;
   /** The clock when its stream closed here; undefined while open, and before the first one. */
@@ -95,7 +64,7 @@ export class Session implements Candidate {
 
   /** Executions it owns or is about to. */
   get load(): number {
-    return this.owned.size + this.claiming.size;
+    return this.holdings.load;
   }
 
   get hasFreeSlot(): boolean {
@@ -144,15 +113,15 @@ export class Session implements Candidate {
 
   /** What its executions have reserved of the worker's resources. */
   reservations(): Iterable<Requirements> {
-    return this.#reservations();
+    return this.holdings.reservations();
   }
 
   /** The worker as it is beside one of its executions: whether that may stay is asked so. */
   beside(execution_id: string): Candidate {
     const { worker, runners, packages, resources, takesWork } = this;
-    const load = this.load - (this.#has(execution_id) ? 1 : 0);
+    const load = this.load - (this.holdings.has(execution_id) ? 1 : 0);
     const hasFreeSlot = this.slots === 0 || load < this.slots;
-    const reservations = () => this.#reservations(execution_id);
+    const reservations = () => this.holdings.reservations(execution_id);
     return { worker, runners, packages, resources, takesWork, load, hasFreeSlot, reservations };
   }
 
@@ -182,7 +151,7 @@ export class Session implements Candidate {
     this.#isHeld = true;
     this.#isReady = false;
     // What it owns is read anew: another server may have given it more meanwhile.
-    this.owned.clear();
+    this.holdings.owned.clear();
     this.closedAt = undefined;
     this.isStopping = false;
     this.isOverloaded = false;
@@ -219,8 +188,7 @@ export class Session implements Candidate {
     this.#isReady = false;
     this.#isHeld = false;
     this.closedAt = undefined;
-    this.owned.clear();
-    this.#listening.clear();
+    this.holdings.clear();
     stream?.close();
   }
 
@@ -235,174 +203,5 @@ export class Session implements Candidate {
 
   closeStream(): void {
     this.#stream?.close();
-  }
-
-  /** Notes that a commit gave it this execution. */
-  own(row: ExecutionRow, now: number): void {
-    const { execution_id, generation, module_hash, requirements, head } = row;
-    this.claiming.delete(execution_id);
-    const rest = { unlisted: 0, held: [], pushed: 0, known: head, assignedAt: now };
-    this.owned.set(execution_id, { generation, module_hash, requirements, ...rest });
-  }
-
-  /**
-   * It says that it runs these, and what the store says of them is on its way: from now on commits
-   * take them away, and what they bring is held.
-   */
-  expect(running: readonly Holding[]): void {
-    for (const { execution_id, generation, seq } of running) {
-      const unknown = { module_hash: null, requirements: null, assignedAt: undefined, unlisted: 0 };
-      const rest = { held: [], pushed: 0, known: seq };
-      this.owned.set(execution_id, { generation, ...unknown, ...rest });
-    }
-  }
-
-  /** Notes what the store says it owns: assigned before this server held it, and listed by it. */
-  inherit(execution: OwnedExecution, { seq }: Holding): void {
-    const { execution_id, generation, module_hash, requirements, head } = execution;
-    const { held = [], pushed = 0 } = this.owned.get(execution_id) ?? {};
-    this.owned.set(execution_id, {
-      generation,
-      module_hash,
-      requirements: requirements === null ? null : (JSON.parse(requirements) as Requirements),
-      assignedAt: undefined,
-      unlisted: 0,
-      held,
-      // Whatever it has not heard of, its reconnect brings.
-      pushed: Math.max(pushed, head),
-      known: seq,
-    });
-  }
-
-  /** It goes on with what it was given anew: of its log it knows no more than it has listed. */
-  adopted({ execution_id, seq }: Holding): void {
-    const owned = this.owned.get(execution_id);
-    if (!owned) return;
-    owned.pushed = owned.known;
-    owned.known = seq;
-  }
-
-  /** The worker has shown how far it knows the log. */
-  acknowledged(holding: Holding): void {
-    const owned = this.owned.get(holding.execution_id);
-    if (owned?.generation === holding.generation) owned.known = Math.max(owned.known, holding.seq);
-  }
-
-  /** Up to where it knows the log of an execution, if it was told of more. */
-  unacknowledged(of: { execution_id: string; generation: number }): number | undefined {
-    const owned = this.owned.get(of.execution_id);
-    if (owned?.generation !== of.generation || owned.known >= owned.pushed) return undefined;
-    return owned.known;
-  }
-
-  /** Notes that a commit took it away: it ended, parked or was handed over. */
-  disown({ execution_id, generation }: { execution_id: string; generation: number }): void {
-    if (this.owned.get(execution_id)?.generation !== generation) return;
-    this.owned.delete(execution_id);
-    this.#listening.delete(execution_id);
-  }
-
-  owns({ execution_id, generation }: { execution_id: string; generation: number }): boolean {
-    return this.owned.get(execution_id)?.generation === generation;
-  }
-
-  /** Whether it owns an execution at that generation, or gets a later one that it has yet to hear of. */
-  hasSince({ execution_id, generation }: { execution_id: string; generation: number }): boolean {
-    if (this.claiming.has(execution_id)) return true;
-    return (this.owned.get(execution_id)?.generation ?? 0) >= generation;
-  }
-
-  /** Sends the assignment, and after it what came meanwhile; nothing if it has moved on. */
-  assign(frame: Extract<WorkerFrame, { event: "assign" }>): void {
-    if (!this.owns(frame.data)) return;
-    this.send(frame);
-    const { execution_id, listen } = frame.data;
-    // It knows nothing else: what it was told of an earlier copy does not count.
-    if (listen) this.#listening.add(execution_id);
-    else this.#listening.delete(execution_id);
-    this.release(execution_id);
-  }
-
-  /** The worker has the execution: what was held for it may leave. */
-  release(execution_id: string): void {
-    const owned = this.owned.get(execution_id);
-    const held = owned?.held ?? [];
-    if (owned) owned.held = undefined;
-    for (const frame of held) this.send(frame);
-  }
-
-  /** Sends events that the server wrote, of an execution it owns; `head` is that of the last one. */
-  push(
-    { execution_id, generation, head }: Pick<ExecutionRow, "execution_id" | "generation" | "head">,
-    events: readonly Event[],
-  ): void {
-    const owned = this.owned.get(execution_id);
-    if (!owned || owned.generation !== generation || events.length === 0) return;
-    const base_seq = head - events.length;
-    owned.pushed = Math.max(owned.pushed, head);
-    owned.known = Math.min(owned.known, base_seq);
-    const data = { execution_id, generation, base_seq, events: [...events] };
-    this.tell(execution_id, { event: "events", data });
-  }
-
-  /** Whether the worker has not heard of something that was pushed to it. */
-  hasMissed(holding: Holding): boolean {
-    const owned = this.owned.get(holding.execution_id);
-    return this.owns(holding) && owned?.held === undefined && holding.seq < (owned?.pushed ?? 0);
-  }
-
-  /**
-   * Compares a heartbeat's listing with what it owns (LIV-1).
-   *
-   * @returns Missing from two heartbeats in a row: never listed, and assigned before an instant, or
-   *   listed before, so that the worker has it no more.
-   */
-  unlisted(
-    running: readonly Holding[],
-    assignedBefore: number,
-  ): readonly { execution_id: string; generation: number }[] {
-    const listed = new Set(running.map(({ execution_id }) => execution_id));
-    const missing: { execution_id: string; generation: number }[] = [];
-    for (const [execution_id, owned] of this.owned) {
-      if (listed.has(execution_id)) {
-        owned.assignedAt = undefined;
-        owned.unlisted = 0;
-      } else {
-        owned.unlisted++;
-        const { assignedAt = Number.NEGATIVE_INFINITY } = owned;
-        if (owned.unlisted < 2 || assignedAt > assignedBefore) continue;
-        missing.push({ execution_id, generation: owned.generation });
-      }
-    }
-    return missing;
-  }
-
-  /** Says whether anybody watches an execution's progress, unless it knows already. */
-  tellListening(execution_id: string, on: boolean): void {
-    const owned = this.owned.get(execution_id);
-    const knows = this.#listening.has(execution_id) === on;
-    if (!owned || knows || !(owned.held || this.#stream)) return;
-    if (on) this.#listening.add(execution_id);
-    else this.#listening.delete(execution_id);
-    this.tell(execution_id, { event: "listen", data: { execution_id, on } });
-  }
-
-  /** Sends something about an execution it owns, never before the assignment. */
-  tell(execution_id: string, frame: WorkerFrame): void {
-    const owned = this.owned.get(execution_id);
-    if (!owned) return;
-    if (owned.held) owned.held.push(frame);
-    else this.send(frame);
-  }
-
-  #has(execution_id: string): boolean {
-    return this.owned.has(execution_id) || this.claiming.has(execution_id);
-  }
-
-  *#reservations(except?: string): Generator<Requirements, void, undefined> {
-    for (const held of [this.owned, this.claiming]) {
-      for (const [id, { requirements }] of held)
-        if (requirements && id !== except) yield requirements;
-    }
   }
 }

@@ -84,16 +84,16 @@ export class Sessions {
     if (row.session !== null) {
       const session = this.#byId.get(row.session);
       if (!session?.isHeld) return;
-      if (!session.owns(row)) session.own(row, this.#clock());
+      if (!session.holdings.owns(row)) session.holdings.own(row, this.#clock());
       this.push(session, row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
-      this.#byId.get(row.last_session)?.disown(row);
+      this.#byId.get(row.last_session)?.holdings.disown(row);
     }
   }
 
   /** Sends an owner what it does not know; listeners hear of it then. */
   push(session: Session, of: Told, events: readonly Event[]): void {
-    session.push(of, events);
+    session.holdings.push(of, events);
     for (const listener of this.#pushListeners) listener(session, of, events);
   }
 
@@ -103,6 +103,7 @@ export class Sessions {
 
   /** Operators have decided what a worker is to do: it hears so, be it again. */
   desire({ worker, state, timeout_seconds }: Decision): void {
+    this.#outdate(worker);
     const session = this.#byWorker.get(worker);
     if (!session) return;
     session.desired = state;
@@ -110,7 +111,9 @@ export class Sessions {
   }
 
   /** Takes over what the store says is desired, unless something newer was heard while it was read. */
-  async lookAtDesired(read: () => Promise<readonly Desired[] | Desired | undefined>): Promise<void> {
+  async lookAtDesired(
+    read: () => Promise<readonly Desired[] | Desired | undefined>,
+  ): Promise<void> {
     const outdated = new Set<string>();
     this.#looks.add(outdated);
     try {
@@ -128,7 +131,7 @@ export class Sessions {
   /** Tells whoever runs the execution whether anybody watches its progress. */
   tellListening(execution_id: string, on: boolean): void {
     for (const session of this.#byId.values()) {
-      session.tellListening(execution_id, on);
+      session.holdings.tellListening(execution_id, on);
     }
   }
 

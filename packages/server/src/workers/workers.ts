@@ -3,7 +3,6 @@ import {
   type CheckpointAccepted,
   type CheckpointAnswer,
   type CheckpointItem,
-  EngineError,
   type Event,
   type ExecutionRow,
   formatInstant,
@@ -26,7 +25,6 @@ import {
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
-import type { SessionRow } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
@@ -40,10 +38,11 @@ import { Checkpoints } from "./checkpoints.ts";
 import { Connections } from "./connections.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
-import { type Registered, tokenHash, WorkerRegistrations } from "./registration.ts";
+import { type Registered, WorkerRegistrations } from "./registration.ts";
 import { release } from "./releases.ts";
 import type { Repeats } from "./repeats.ts";
-import { Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import { SessionLookup } from "./session-lookup.ts";
 import type { Sessions } from "./sessions.ts";
 import { TaskServices } from "./task-services.ts";
 import type { Backlog } from "./worker-stream.ts";
@@ -74,6 +73,7 @@ export class Workers implements WorkerProtocol {
   readonly #sessions: Sessions;
   readonly #handOvers: HandOvers;
   readonly #liveness: Liveness;
+  readonly #lookup: SessionLookup;
   readonly #registrations: WorkerRegistrations;
   readonly #connections: Connections;
   readonly #checkpoints: Checkpoints;
@@ -87,6 +87,7 @@ export class Workers implements WorkerProtocol {
     this.#services = new TaskServices(ports);
     this.#handOvers = handOvers;
     this.#liveness = liveness;
+    this.#lookup = new SessionLookup(parts);
     this.#registrations = new WorkerRegistrations({ ports, sessions, handOvers, liveness, bus });
     this.#connections = new Connections(parts);
     this.#checkpoints = new Checkpoints({ ports, commits, calls });
@@ -94,27 +95,13 @@ export class Workers implements WorkerProtocol {
   }
 
   /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
-  async refresh(): Promise<void> {
-    const { store, clock } = this.#ports;
-    // Those that come while it is read are not in the answer.
-    const before = [...this.#sessions.all()];
-    const live = new Map((await store.listLiveSessions()).map((row) => [row.session_id, row]));
-    for (const session of before) {
-      if (!live.has(session.id) && !session.isHeld) this.#sessions.remove(session);
-    }
-    for (const row of live.values()) {
-      const known = this.#sessions.find(row.session_id);
-      if (known) this.#see(known, row);
-      // A lost one is of no use before it connects; then it is looked for.
-      else if (row.lost_at === null) this.#sessions.add(new Session(row, clock()), row.token_hash);
-    }
-    await this.#sessions.lookAtDesired(() => store.listWorkers());
+  refresh(): Promise<void> {
+    return this.#lookup.refresh();
   }
 
   /** The store has refused what this server wanted of a session: takes over what it knows of it. */
-  async lookAgain({ id, worker }: Session): Promise<void> {
-    await this.#look(id);
-    await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(worker));
+  lookAgain(session: Session): Promise<void> {
+    return this.#lookup.lookAgain(session);
   }
 
   /** Does again what failed while the store was away. */
@@ -163,7 +150,7 @@ export class Workers implements WorkerProtocol {
     onFrame: (frame: WorkerFrame) => void,
     backlog?: Backlog,
   ): Promise<WorkerConnection> {
-    return this.#connections.connect(await this.#identify(ref), running, onFrame, backlog);
+    return this.#connections.connect(await this.#lookup.identify(ref), running, onFrame, backlog);
   }
 
   /** @param signal Aborted when nobody waits for the answer any more. */
@@ -172,13 +159,13 @@ export class Workers implements WorkerProtocol {
     poll: Poll,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<readonly WorkerFrame[]> {
-    const session = await this.#identify(ref);
+    const session = await this.#lookup.identify(ref);
     this.#noteSaid(session, poll);
     return this.#connections.poll(session, poll, signal);
   }
 
   async heartbeat(ref: SessionRef, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
-    const session = await this.#identify(ref);
+    const session = await this.#lookup.identify(ref);
     this.#noteSaid(session, heartbeat);
     const server_time = formatInstant(this.#ports.clock());
     if (!session.isHeld) {
@@ -194,7 +181,7 @@ export class Workers implements WorkerProtocol {
     ref: SessionRef,
     items: readonly CheckpointItem[],
   ): Promise<readonly CheckpointAnswer[]> {
-    return this.#checkpoints.accept(await this.#identify(ref), items);
+    return this.#checkpoints.accept(await this.#lookup.identify(ref), items);
   }
 
   /** One item by itself: what a batch answers as its error is thrown. */
@@ -203,11 +190,11 @@ export class Workers implements WorkerProtocol {
     execution_id: string,
     item: Checkpoint,
   ): Promise<CheckpointAccepted> {
-    return this.#checkpoints.acceptOne(await this.#identify(ref), execution_id, item);
+    return this.#checkpoints.acceptOne(await this.#lookup.identify(ref), execution_id, item);
   }
 
   async release(ref: SessionRef, items: readonly ReleaseItem[]): Promise<readonly ReleaseAnswer[]> {
-    const session = await this.#identify(ref);
+    const session = await this.#lookup.identify(ref);
     const { commits } = this.#parts;
     return release(session, items, { commits, handOvers: this.#handOvers });
   }
@@ -217,18 +204,18 @@ export class Workers implements WorkerProtocol {
     execution_id: string,
     { generation, items }: ProgressBatch,
   ): Promise<ProgressAccepted> {
-    const session = await this.#identify(ref);
+    const session = await this.#lookup.identify(ref);
     await this.#refuseOthers(session, { execution_id, generation });
     await this.#parts.progress.publish(execution_id, items);
     return { accepted: items.length, listening: this.#parts.progress.isWatched(execution_id) };
   }
 
   async module(ref: SessionRef, hash: string): Promise<string> {
-    const session = await this.#identify(ref);
+    const session = await this.#lookup.identify(ref);
     const isIts = ({ module_hash }: { readonly module_hash: string | null }) =>
       module_hash === hash;
     // What is known here is not all of it while another server holds the session, or one takes it.
-    const owned = [...session.owned.values()].some(isIts)
+    const owned = [...session.holdings.owned.values()].some(isIts)
       ? undefined
       : await this.#ports.store.listOwned(session.id);
     if (owned && !owned.some(isIts)) throw notFound("module", hash);
@@ -240,7 +227,7 @@ export class Workers implements WorkerProtocol {
     execution_id: string,
     page: { generation: number; after: number; limit: number },
   ): Promise<{ events: readonly Event[]; head: number }> {
-    const session = await this.#identify(ref);
+    const session = await this.#lookup.identify(ref);
     const { generation, after, limit } = page;
     await this.#refuseOthers(session, { execution_id, generation });
     const logged = await this.#ports.store.readLog(execution_id, { after, limit });
@@ -286,7 +273,7 @@ export class Workers implements WorkerProtocol {
   }
 
   async disconnect(ref: SessionRef): Promise<void> {
-    const session = await this.#identify(ref);
+    const session = await this.#lookup.identify(ref);
     session.isStopping = true;
     // First: should it fail, the worker may say it again, or be given up when it is silent.
     await this.#ports.store.endSession(session.id, "disconnected");
@@ -303,7 +290,7 @@ export class Workers implements WorkerProtocol {
     if (message.kind === "session") {
       const { session, superseded_by } = message;
       if (superseded_by) this.#registrations.end(session, superseded_by);
-      void this.#look(session);
+      void this.#lookup.look(session);
     } else if (message.kind === "desired") {
       this.#sessions.desire(message);
       this.#parts.dispatcher.wake();
@@ -313,36 +300,6 @@ export class Workers implements WorkerProtocol {
       this.#noteSaid(session, message.heartbeat);
       this.#compare(session, message.heartbeat.running);
     }
-  }
-
-  /** Something happened to a session on another server. */
-  async #look(session_id: string): Promise<void> {
-    try {
-      const row = await this.#ports.store.findSessionById(session_id);
-      const known = this.#sessions.find(session_id);
-      if (!row || row.ended_at !== null) {
-        if (known) {
-          known.letGo();
-          this.#liveness.unwatch(known);
-          this.#sessions.remove(known);
-        }
-      } else if (known) this.#see(known, row);
-      else if (row.lost_at === null)
-        this.#sessions.add(new Session(row, this.#ports.clock()), row.token_hash);
-      this.#parts.dispatcher.wake();
-    } catch (error) {
-      this.#ports.log.debug({ err: error }, "could not look at a session; the safety tick does");
-    }
-  }
-
-  #see(session: Session, row: SessionRow): void {
-    const isTaken = session.isHeld && row.epoch > session.row.epoch;
-    const isRenewed = row.token_hash !== session.row.token_hash;
-    session.see(row);
-    if (isRenewed) this.#sessions.add(session, row.token_hash);
-    if (!isTaken) return;
-    session.letGo();
-    this.#liveness.unwatch(session);
   }
 
   #noteSaid(session: Session, heartbeat: Heartbeat): void {
@@ -356,14 +313,15 @@ export class Workers implements WorkerProtocol {
   #compare(session: Session, running: readonly Holding[]): HeartbeatAnswer["drop"] {
     const { repeats } = this.#parts;
     for (const holding of running) {
-      session.acknowledged(holding);
-      if (session.hasMissed(holding)) repeats.send(session, holding, holding.seq);
+      session.holdings.acknowledged(holding);
+      if (session.holdings.hasMissed(holding)) repeats.send(session, holding, holding.seq);
     }
     const { claim_timeout } = this.#ports.config.workers;
     const before = this.#ports.clock() - claim_timeout * 1000;
-    for (const missing of session.unlisted(running, before)) this.#takeBack(session, missing);
+    for (const missing of session.holdings.unlisted(running, before))
+      this.#takeBack(session, missing);
     return running
-      .filter((holding) => !session.hasSince(holding))
+      .filter((holding) => !session.holdings.hasSince(holding))
       .map(({ execution_id, generation }) => ({ execution_id, generation }));
   }
 
@@ -373,7 +331,7 @@ export class Workers implements WorkerProtocol {
     this.#handOvers.one(id, missing, { guard, loss: lossIfRunning }).then(
       (row) => {
         if (row.session === id && row.generation === missing.generation) return;
-        session.disown(missing);
+        session.holdings.disown(missing);
         this.#parts.dispatcher.wake();
       },
       (error: unknown) => {
@@ -382,57 +340,19 @@ export class Workers implements WorkerProtocol {
     );
   }
 
-  /** The session whose secret this is; every call of it says that it lives. */
-  async #identify({ worker, session: token }: SessionRef): Promise<Session> {
-    const token_hash = tokenHash(token);
-    const session =
-      this.#sessions.findByToken(token_hash) ?? (await this.#find(worker, token_hash));
-    if (session.worker !== worker) {
-      const message = `the session belongs to another worker than ${worker}`;
-      throw new EngineError("permission_denied", message);
-    }
-    if (session.ended === "superseded") throw await this.#superseded(worker);
-    if (session.ended) throw sessionUnknown(worker);
-    this.#liveness.heard(session);
-    return session;
-  }
-
-  /** One that registered with another server, of which this one has not heard. */
-  async #find(worker: string, token_hash: string): Promise<Session> {
-    const row = await this.#ports.store.findSession(worker, token_hash);
-    if (row?.end_reason === "superseded") throw await this.#superseded(worker);
-    if (!row || row.ended_at !== null) throw sessionUnknown(worker);
-    const known = this.#sessions.find(row.session_id);
-    if (known) this.#see(known, row);
-    const session = known ?? new Session(row, this.#ports.clock());
-    this.#sessions.add(session, token_hash);
-    // What operators decided before this server knew of it.
-    if (!known) await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(worker));
-    return session;
-  }
-
-  async #superseded(worker: string): Promise<EngineError> {
-    const heir = (await this.#ports.store.findWorker(worker))?.session;
-    return new EngineError(
-      "session_superseded",
-      `another process has taken over the name ${worker}; this one stops`,
-      heir ? { details: { host: heir.host, pid: heir.pid } } : {},
-    );
-  }
-
   /** Refuses a session that is not the execution's owner under that generation. */
   async #owned(
     ref: SessionRef,
     claim: { execution_id: string; generation: number },
   ): Promise<void> {
-    await this.#refuseOthers(await this.#identify(ref), claim);
+    await this.#refuseOthers(await this.#lookup.identify(ref), claim);
   }
 
   async #refuseOthers(
     session: Session,
     claim: { execution_id: string; generation: number },
   ): Promise<void> {
-    if (session.isHeld && session.owns(claim)) return;
+    if (session.isHeld && session.holdings.owns(claim)) return;
     const row = await this.#row(claim.execution_id);
     // The server that holds the stream knows at once; any other one looks.
     if (row.session !== session.id || row.generation !== claim.generation) throw stale(row);
@@ -443,11 +363,4 @@ export class Workers implements WorkerProtocol {
     if (!row) throw notFound("execution", execution_id);
     return row;
   }
-}
-
-function sessionUnknown(worker: string): EngineError {
-  return new EngineError(
-    "session_unknown",
-    `worker ${worker} has no such session; it registers again and keeps its executions`,
-  );
 }

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { REPLICA_GONE_MS } from "../replica-silence.ts";
 import type { Leadership } from "../store.ts";
 import { StatementFailure, unavailable } from "./database-failure.ts";
 
@@ -15,7 +16,7 @@ export class Leaderships {
       const sql = `SELECT pg_try_advisory_lock(${LOCK}) AS got`;
       const { rows } = await client.query<{ got: boolean }>(sql, [name]);
       if (rows[0]?.got && !held.signal.aborted) {
-        await client.query(`SELECT set_config('idle_session_timeout', '${SILENT_MS}', false)`);
+        await client.query(SILENT_SQL);
         return this.#leadership(name, client, held);
       }
     } catch (error) {
@@ -59,7 +60,7 @@ export class Leaderships {
  * A leader that hangs, or whose machine is gone without a word, keeps its connection and with it the
  * lock: the database ends a connection that says nothing for this long.
  */
-const SILENT_MS = 6_000;
+const SILENT_SQL = `SELECT set_config('idle_session_timeout', '${REPLICA_GONE_MS}', false)`;
 const BEAT_MS = 2_000;
 
 const LOCK = "hashtextextended('engine leader ' || $1, 0)";

@@ -1,4 +1,4 @@
-import { EngineError } from "@engine/contract";
+import { type EngineError, invalidField } from "@engine/contract";
 
 /** A database to connect to. */
 export interface PostgresTarget {
@@ -39,7 +39,5 @@ function decoded(password: string): string {
 
 function refused(reason: string): EngineError {
   const message = `database_url: expected a database URL postgres://user:password@host:port/database: ${reason}`;
-  return new EngineError("invalid_input", message, {
-    details: { issues: [{ path: "database_url", message }] },
-  });
+  return invalidField("database_url", message);
 }

@@ -1,3 +1,4 @@
+import { REPLICA_GONE_MS } from "../replica-silence.ts";
 import {
   beginSession,
   continuedValues,
@@ -14,9 +15,6 @@ import type { Beat, NewSession, OpenedSession, SessionRow } from "../store.ts";
 import { assertNotFoughtOver, takeoversSql } from "../taken-name.ts";
 import type { Database, Statement } from "./database.ts";
 import type { Serial } from "./serial.ts";
-
-/** A server that is silent for longer holds no stream any more. */
-const SILENT = "interval '6 seconds'";
 
 /** Whoever begins a session of a name, or forgets the name, does so alone, on whichever replica. */
 export const LOCK_WORKER_SQL =
@@ -58,7 +56,7 @@ export class Sessions {
     const parameter = (n: number) => `$${n}`;
     this.#lock = database.prepare(LOCK_WORKER_SQL);
     this.#registered = database.prepare("SELECT 1 FROM workers WHERE name = $1");
-    const isLive = `replica IN (SELECT replica FROM replicas WHERE seen_at > now() - ${SILENT})`;
+    const isLive = `replica IN (SELECT replica FROM replicas WHERE seen_at > now() - interval '${REPLICA_GONE_MS} milliseconds')`;
     this.#takeovers = database.prepare(takeoversSql({ name: "$1", isLive }));
     this.#live = database.prepare(`${select} WHERE worker = $1 AND ended_at IS NULL`);
     this.#insert = database.prepare(insertSessionSql(parameter));

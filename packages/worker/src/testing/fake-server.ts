@@ -1,29 +1,18 @@
 import { createHash } from "node:crypto";
 import {
-  type Assignment,
   type CheckpointAnswer,
   type CheckpointItem,
-  claimReason,
-  createdExecution,
   type DispatchMode,
-  decideCancel,
-  decideCheckpoint,
-  decideClaim,
-  decideResume,
-  decideWake,
   type Encoded,
   EngineError,
   type Event,
   type EventPage,
   type ExecutionLimits,
-  type ExecutionPatch,
   type ExecutionRow,
   formatEventTime,
   type Heartbeat,
   type HeartbeatAnswer,
   type Holding,
-  handOver,
-  isQueued,
   type NewEvent,
   notFound,
   type Poll,
@@ -39,15 +28,9 @@ import {
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
+import { FakeExecutions, type FakeStart } from "./fake-executions.ts";
 import { FakeStorage } from "./fake-storage.ts";
 import { setTimer } from "./set-timer.ts";
-
-const CANCEL_TIMEOUT_MS = 300_000;
-
-interface Stored extends Pick<Assignment, "runner" | "runner_options"> {
-  row: ExecutionRow;
-  log: Event[];
-}
 
 interface OpenStream {
   session: string;
@@ -97,7 +80,7 @@ export class FakeServer implements WorkerProtocol {
   readonly moduleReads: string[] = [];
   /** What is kept beside the logs. */
   readonly storage: FakeStorage = new FakeStorage();
-  readonly #stored = new Map<string, Stored>();
+  readonly #executions = new FakeExecutions();
   readonly #sessions = new Map<string, string>();
   #stream: OpenStream | undefined;
   readonly #unpolled: WorkerFrame[] = [];
@@ -116,47 +99,21 @@ export class FakeServer implements WorkerProtocol {
   start(
     workflow: string,
     module_hash: string,
-    {
-      input = null,
-      watched = false,
-      transient = false,
-      runner = null,
-      runner_options = null,
-    }: { input?: Encoded; watched?: boolean; transient?: boolean } & Partial<
-      Pick<Assignment, "runner" | "runner_options">
-    > = {},
+    { watched = false, ...of }: { watched?: boolean } & FakeStart = {},
   ): string {
     const execution_id = `execution-${++this.#count}`;
-    const { row, events } = createdExecution({
-      execution_id,
-      namespace: "default",
-      workflow,
-      version: 1,
-      module_hash,
-      transient,
-      input,
-      trigger: { kind: "api" },
-      by: null,
-      seed: "seed",
-      now: Date.now(),
-    });
-    this.#stored.set(execution_id, {
-      row,
-      log: events.map((event, i) => ({ ...event, seq: i + 1 })),
-      runner,
-      runner_options,
-    });
+    this.#executions.create(execution_id, { workflow, module_hash, ...of });
     if (watched) this.#listening.add(execution_id);
     this.#changed();
     return execution_id;
   }
 
   row(execution_id: string): ExecutionRow {
-    return this.#get(execution_id).row;
+    return this.#executions.row(execution_id);
   }
 
   log(execution_id: string): readonly Event[] {
-    return this.#get(execution_id).log;
+    return this.#executions.log(execution_id);
   }
 
   types(execution_id: string): string[] {
@@ -164,10 +121,7 @@ export class FakeServer implements WorkerProtocol {
   }
 
   resume(execution_id: string, input: Encoded): void {
-    const stored = this.#get(execution_id);
-    const change = decideResume(stored.row, { input, by: null, now: Date.now() });
-    if (change instanceof EngineError) throw change;
-    this.#append(stored, change.events, change.patch);
+    this.#executions.resume(execution_id, input);
     this.#changed();
   }
 
@@ -181,43 +135,26 @@ export class FakeServer implements WorkerProtocol {
 
   /** Cancels an execution that a worker runs, and tells it. */
   cancel(execution_id: string): void {
-    const stored = this.#get(execution_id);
-    const { head: base_seq, generation } = stored.row;
-    const change = decideCancel(stored.row, {
-      cause: "request",
-      by: null,
-      now: Date.now(),
-      cancel_timeout_ms: CANCEL_TIMEOUT_MS,
-      hasWorker: true,
-    });
-    if (!change) return;
-    if (change instanceof EngineError) throw change;
-    this.#append(stored, change.events, change.patch);
-    const events = stored.log.slice(base_seq);
+    const { head: base_seq, generation } = this.row(execution_id);
+    this.#executions.cancel(execution_id);
+    const events = this.log(execution_id).slice(base_seq);
+    if (events.length === 0) return;
     this.send({ event: "events", data: { execution_id, generation, base_seq, events } });
     this.#changed();
   }
 
   /** Lets the time come that a parked execution waits for. */
   wake(execution_id: string): void {
-    const stored = this.#get(execution_id);
-    const now = stored.row.wake_at ?? Date.now();
-    const due = { now, cancel_timeout_ms: CANCEL_TIMEOUT_MS, hasWorker: true };
-    const change = decideWake(stored.row, due);
-    if (!change) throw new Error(`${execution_id} waits for no time`);
-    this.#append(stored, change.events, change.patch);
+    if (!this.#executions.wake(execution_id)) throw new Error(`${execution_id} waits for no time`);
     this.#changed();
   }
 
   /** Plays another worker that claims an execution and writes these events, the last one pausing it. */
   runElsewhere(execution_id: string, events: readonly Omit<NewEvent, "time" | "meta">[]): void {
-    const stored = this.#get(execution_id);
-    const now = Date.now();
-    const claim = decideClaim(stored.row, { worker: "other", session: "other", now });
-    if (!claim) throw new Error(`${execution_id} is not in the queue`);
-    this.#append(stored, claim.events, claim.patch);
-    const { generation, head: base_seq } = stored.row;
-    const time = formatEventTime(now);
+    const isClaimed = this.#executions.claim(execution_id, { worker: "other", session: "other" });
+    if (!isClaimed) throw new Error(`${execution_id} is not in the queue`);
+    const { generation, head: base_seq } = this.row(execution_id);
+    const time = formatEventTime(Date.now());
     const answer = this.#checkpoint("other", {
       execution_id,
       generation,
@@ -251,8 +188,7 @@ export class FakeServer implements WorkerProtocol {
 
   /** Takes an execution from its worker without telling it. */
   takeAway(execution_id: string): void {
-    const stored = this.#get(execution_id);
-    this.#handOver(stored);
+    this.#executions.handOver(execution_id);
   }
 
   get isConnected(): boolean {
@@ -351,7 +287,7 @@ export class FakeServer implements WorkerProtocol {
     this.#changed();
     return {
       server_time: new Date().toISOString(),
-      drop: heartbeat.running.filter((holding) => !this.#owns(session, holding)),
+      drop: heartbeat.running.filter((holding) => !this.#executions.owns(session, holding)),
     };
   }
 
@@ -372,15 +308,11 @@ export class FakeServer implements WorkerProtocol {
     await this.#enter("release");
     const session = this.#session(ref);
     const answers = items.map(({ execution_id, ...item }) => {
-      const stored = this.#get(execution_id);
-      const owns = this.#owns(session, { execution_id, generation: item.generation });
-      if (!owns) return { execution_id, error: stale(stored.row).toBody().error };
+      const owns = this.#executions.owns(session, { execution_id, generation: item.generation });
+      if (!owns) return { execution_id, error: stale(this.row(execution_id)).toBody().error };
       this.releases.push({ execution_id, ...item });
-      this.#handOver(stored);
-      if (item.error) {
-        const failed = { state: "FAILED", failure: item.error, finished_at: Date.now() } as const;
-        stored.row = { ...stored.row, ...failed };
-      }
+      this.#executions.handOver(execution_id);
+      if (item.error) this.#executions.fail(execution_id, item.error);
       return { execution_id, ok: true as const };
     });
     this.#changed();
@@ -418,8 +350,8 @@ export class FakeServer implements WorkerProtocol {
   ): Promise<EventPage> {
     await this.#enter("events");
     this.#session(ref);
-    const { row, log } = this.#get(execution_id);
-    return { events: log.slice(after, after + limit), head: row.head };
+    const events = this.log(execution_id).slice(after, after + limit);
+    return { events, head: this.row(execution_id).head };
   }
 
   readonly saveValue: WorkerProtocol["saveValue"] = async (ref, execution_id, value) => {
@@ -459,7 +391,8 @@ export class FakeServer implements WorkerProtocol {
     claim: Omit<Holding, "seq">,
   ): Promise<void> {
     await this.#enter(call);
-    if (!this.#owns(this.#session(ref), claim)) throw stale(this.row(claim.execution_id));
+    if (!this.#executions.owns(this.#session(ref), claim))
+      throw stale(this.row(claim.execution_id));
   }
 
   #session({ session }: SessionRef): string {
@@ -468,23 +401,14 @@ export class FakeServer implements WorkerProtocol {
     return instance;
   }
 
-  #owns(session: string, { execution_id, generation }: Omit<Holding, "seq">): boolean {
-    const row = this.#stored.get(execution_id)?.row;
-    return row?.session === session && row.generation === generation;
-  }
-
   #checkpoint(session: string, item: CheckpointItem): CheckpointAnswer {
     const { execution_id } = item;
-    const stored = this.#get(execution_id);
-    const recorded = stored.log.slice(item.base_seq);
-    const sender = { session, now: Date.now(), cancel_timeout_ms: CANCEL_TIMEOUT_MS };
-    const verdict = decideCheckpoint(stored.row, item, sender, recorded);
+    const verdict = this.#executions.checkpoint(session, item);
     if (verdict.kind === "refuse") {
       this.refusals.push(verdict.error.code);
       return { execution_id, error: verdict.error.toBody().error };
     }
-    if (verdict.kind === "append") this.#append(stored, verdict.events, verdict.patch);
-    const { state, generation, head } = stored.row;
+    const { state, generation, head } = this.row(execution_id);
     this.seen.push(state);
     return {
       execution_id,
@@ -494,30 +418,10 @@ export class FakeServer implements WorkerProtocol {
     };
   }
 
-  #append(stored: Stored, events: readonly NewEvent[], patch: ExecutionPatch): void {
-    const { head } = stored.row;
-    stored.log.push(...events.map((event, i) => ({ ...event, seq: head + i + 1 })));
-    stored.row = { ...stored.row, ...patch };
-  }
-
-  #handOver(stored: Stored): void {
-    const now = { now: Date.now(), cancel_timeout_ms: CANCEL_TIMEOUT_MS };
-    const { events, patch } = handOver(stored.row, now);
-    this.#append(stored, events, patch);
-  }
-
-  #get(execution_id: string): Stored {
-    const stored = this.#stored.get(execution_id);
-    if (!stored) throw notFound("execution", execution_id);
-    return stored;
-  }
-
   #changed(): void {
     const stream = this.#stream;
     if (stream && this.dispatching) {
-      for (const stored of this.#stored.values()) {
-        if (isQueued(stored.row)) this.#assign(stored, stream);
-      }
+      for (const id of this.#executions.queued) this.#assign(id, stream);
     }
     for (const wake of [...this.#watchers]) {
       this.#watchers.delete(wake);
@@ -551,40 +455,14 @@ export class FakeServer implements WorkerProtocol {
   }
 
   #adopt(session: string, { execution_id, generation }: Holding): void {
-    const stored = this.#get(execution_id);
-    if (stored.row.generation !== generation) return;
-    const claim = decideClaim(stored.row, { worker: "worker", session, now: Date.now() });
-    if (claim) this.#append(stored, claim.events, claim.patch);
+    if (this.row(execution_id).generation !== generation) return;
+    this.#executions.claim(execution_id, { worker: "worker", session });
   }
 
-  #assign(stored: Stored, stream: OpenStream): void {
-    const { session } = stream;
-    const reason = claimReason(stored.row);
-    const claim = decideClaim(stored.row, { worker: "worker", session, now: Date.now() });
-    if (!claim) return;
-    this.#append(stored, claim.events, claim.patch);
-    const { row, log, runner, runner_options } = stored;
-    const after = Math.max(0, log.length - this.framedHistory);
-    const assignment: Assignment = {
-      execution_id: row.execution_id,
-      generation: row.generation,
-      reason,
-      namespace: row.namespace,
-      workflow: row.workflow,
-      version: row.version ?? 1,
-      name: row.name,
-      created_at: new Date(row.created_at).toISOString(),
-      module: { hash: row.module_hash ?? "", bytes: 0 },
-      input: row.input,
-      runner,
-      runner_options,
-      head: row.head,
-      history: { after, events: log.slice(after) },
-      seed: row.seed,
-      parent_id: row.parent_id,
-      transient: row.transient,
-      listen: this.#listening.has(row.execution_id),
-    };
-    stream.send({ event: "assign", data: assignment });
+  #assign(execution_id: string, { session, send }: OpenStream): void {
+    const listen = this.#listening.has(execution_id);
+    const of = { session, listen, framedHistory: this.framedHistory };
+    const assignment = this.#executions.assign(execution_id, of);
+    if (assignment) send({ event: "assign", data: assignment });
   }
 }

@@ -279,6 +279,7 @@ export function sampleEvidence(): Evidence {
         count: 2,
       },
     ],
+    keeps: [],
     bodies: [
       body({}),
       body({

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noConsole: what is tested
 import { expect, test } from "vitest";
-import { FakeBody } from "./fake-body.ts";
+import { FakeBody } from "../testing/fake-body.ts";
 import { installReplaySafeGlobals } from "./install.ts";
 
 const printed: unknown[] = [];

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/complexity/useDateNow: both ways to ask are tested
 import { expect, test, vi } from "vitest";
-import { FakeBody } from "./fake-body.ts";
+import { FakeBody } from "../testing/fake-body.ts";
 import { installReplaySafeGlobals } from "./install.ts";
 import { realClock } from "./real.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { nodeHost } from "../host.ts";
-import { FakeBody } from "./fake-body.ts";
+import { FakeBody } from "../testing/fake-body.ts";
 import { installReplaySafeGlobals } from "./install.ts";
 import { realClock } from "./real.ts";
 
@@ -11,7 +11,7 @@ test("EXE-31 a second call and a second copy of the package replace nothing anew
 
   vi.resetModules();
   const copy = await import("./install.ts");
-  const { FakeBody: OtherBody } = await import("./fake-body.ts");
+  const { FakeBody: OtherBody } = await import("../testing/fake-body.ts");
   const { realClock: otherClock } = await import("./real.ts");
   expect(copy.installReplaySafeGlobals).not.toBe(installReplaySafeGlobals);
   copy.installReplaySafeGlobals();

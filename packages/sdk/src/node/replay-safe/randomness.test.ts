@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { FakeBody } from "./fake-body.ts";
+import { FakeBody } from "../testing/fake-body.ts";
 import { installReplaySafeGlobals } from "./install.ts";
 import { realClock } from "./real.ts";
 

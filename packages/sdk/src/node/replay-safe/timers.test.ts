@@ -3,8 +3,8 @@ import * as timers from "node:timers";
 import * as timerPromises from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { FakeBody } from "../testing/fake-body.ts";
 import { DurableTimer } from "./durable-timer.ts";
-import { FakeBody } from "./fake-body.ts";
 import { installReplaySafeGlobals } from "./install.ts";
 import { realClock } from "./real.ts";
 

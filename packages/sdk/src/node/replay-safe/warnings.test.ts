@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { runInThisContext } from "node:vm";
 import { expect, test } from "vitest";
-import { FakeBody } from "./fake-body.ts";
+import { FakeBody } from "../testing/fake-body.ts";
 import { installReplaySafeGlobals } from "./install.ts";
 
 const requested: unknown[] = [];

@@ -13,10 +13,10 @@ import type {
   EmbeddedLimits,
   RunningExecution,
   TaskServices,
-} from "../replay/port.ts";
-import { MemoryEngine } from "../testing/memory-engine.ts";
-import { memoryServices } from "../testing/memory-services.ts";
-import type { AnyWorkflow } from "../workflow.ts";
+} from "../../replay/port.ts";
+import { MemoryEngine } from "../../testing/memory-engine.ts";
+import { memoryServices } from "../../testing/memory-services.ts";
+import type { AnyWorkflow } from "../../workflow.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 export interface SceneOptions {

@@ -5,8 +5,8 @@ import { Config } from "@engine/contract";
 import { type Host, nodeHost } from "@engine/sdk/node";
 import { openStore, openValueStore, type Store } from "@engine/store";
 import { onTestFinished } from "vitest";
-import { type Local, openLocal } from "./local.ts";
-import type { LocalParts } from "./local-parts.ts";
+import { type Local, openLocal } from "../local.ts";
+import type { LocalParts } from "../local-parts.ts";
 
 /** For tests: a folder that goes with the test, for the database and the values of local engines. */
 export function temporaryFolder(): string {

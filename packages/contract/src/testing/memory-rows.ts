@@ -1,14 +1,14 @@
-import { callStarts } from "./call-rules.ts";
-import type { Change, Effect } from "./change.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import type { Event, NewEvent } from "./event.ts";
-import type { EventType } from "./event-values.ts";
-import type { ExecutionRow } from "./execution-row.ts";
-import { createdExecution, decideClaim } from "./lifecycle-rules.ts";
-import { type CheckpointVerdict, decideCheckpoint } from "./log-rules.ts";
-import type { CallResolution, NewExecution } from "./new-execution.ts";
-import { formatEventTime } from "./time.ts";
-import type { Encoded } from "./value.ts";
+import { callStarts } from "../call-rules.ts";
+import type { Change, Effect } from "../change.ts";
+import type { Checkpoint } from "../checkpoint.ts";
+import type { Event, NewEvent } from "../event.ts";
+import type { EventType } from "../event-values.ts";
+import type { ExecutionRow } from "../execution-row.ts";
+import { createdExecution, decideClaim } from "../lifecycle-rules.ts";
+import { type CheckpointVerdict, decideCheckpoint } from "../log-rules.ts";
+import type { CallResolution, NewExecution } from "../new-execution.ts";
+import { formatEventTime } from "../time.ts";
+import type { Encoded } from "../value.ts";
 
 /** Executions as a store keeps them, for tests of the rules: rows, logs, effects applied in order. */
 export class MemoryRows {

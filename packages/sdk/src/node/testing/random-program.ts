@@ -15,9 +15,9 @@ import {
   task,
   uuid,
   workflow,
-} from "../index.ts";
-import type { Host } from "../replay/port.ts";
-import { nodeHost } from "./host.ts";
+} from "../../index.ts";
+import type { Host } from "../../replay/port.ts";
+import { nodeHost } from "../host.ts";
 
 export type Leaf = "value" | "pause" | "sleep" | "signal" | "child" | "globals" | "timer";
 export type Program =

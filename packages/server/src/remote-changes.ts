@@ -1,12 +1,12 @@
 import type { Store } from "@engine/store";
-import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { Followers } from "../executions/followers.ts";
-import type { Waiters } from "../executions/waiters.ts";
-import type { Log } from "../log.ts";
-import type { Timers } from "../timers/timers.ts";
-import type { Sessions } from "../workers/sessions.ts";
-import type { Bus } from "./bus.ts";
-import type { RowNews } from "./bus-message.ts";
+import type { Dispatcher } from "./dispatch/dispatcher.ts";
+import type { Followers } from "./executions/followers.ts";
+import type { Waiters } from "./executions/waiters.ts";
+import type { Log } from "./log.ts";
+import type { Bus } from "./replicas/bus.ts";
+import type { RowNews } from "./replicas/bus-message.ts";
+import type { Timers } from "./timers/timers.ts";
+import type { Sessions } from "./workers/sessions.ts";
 
 interface Parts {
   readonly store: Store;
@@ -48,7 +48,7 @@ export function followRemoteChanges(parts: Parts): void {
 
   function disown({ id, generation, owner }: RowNews): void {
     if (owner === undefined) return;
-    sessions.find(owner)?.disown({ execution_id: id, generation });
+    sessions.find(owner)?.holdings.disown({ execution_id: id, generation });
     dispatcher.wake();
   }
 
@@ -56,7 +56,7 @@ export function followRemoteChanges(parts: Parts): void {
     const { id, generation, owner = "", head } = row;
     const session = sessions.find(owner);
     const of = { execution_id: id, generation };
-    if (!session?.isHeld || !session.owns(of)) return;
+    if (!session?.isHeld || !session.holdings.owns(of)) return;
     const logged = await store.readLog(id, { after: above, limit: head - above });
     const events = logged.map(({ event }) => event).filter(({ seq }) => seq <= head);
     sessions.push(session, { ...of, head }, events);

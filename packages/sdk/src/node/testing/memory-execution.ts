@@ -12,10 +12,10 @@ import type {
   Host,
   RunningExecution,
   TaskServices,
-} from "../replay/port.ts";
-import { MemoryEngine } from "../testing/memory-engine.ts";
-import { memoryServices } from "../testing/memory-services.ts";
-import type { AnyWorkflow } from "../workflow.ts";
+} from "../../replay/port.ts";
+import { MemoryEngine } from "../../testing/memory-engine.ts";
+import { memoryServices } from "../../testing/memory-services.ts";
+import type { AnyWorkflow } from "../../workflow.ts";
 
 export interface MemoryOptions {
   readonly limits?: Partial<EmbeddedLimits>;

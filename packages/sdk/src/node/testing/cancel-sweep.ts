@@ -1,5 +1,5 @@
 import { deepEqual, equal } from "node:assert/strict";
-import { type TaskContext, workflow } from "../index.ts";
+import { type TaskContext, workflow } from "../../index.ts";
 import { crashEverywhere } from "./crash-sweep.ts";
 import { Scene } from "./scene.ts";
 

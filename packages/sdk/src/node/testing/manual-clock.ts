@@ -1,5 +1,5 @@
-import type { Host } from "../replay/port.ts";
-import { nodeHost } from "./host.ts";
+import type { Host } from "../../replay/port.ts";
+import { nodeHost } from "../host.ts";
 
 interface Timer {
   readonly at: number;

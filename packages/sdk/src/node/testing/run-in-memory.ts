@@ -1,5 +1,5 @@
-import { type AnyWorkflow, type Task, task } from "../index.ts";
-import { nodeHost } from "./host.ts";
+import { type AnyWorkflow, type Task, task } from "../../index.ts";
+import { nodeHost } from "../host.ts";
 import { MemoryExecution } from "./memory-execution.ts";
 
 const host = nodeHost();

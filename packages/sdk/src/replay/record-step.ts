@@ -1,0 +1,21 @@
+import { type EventType, store } from "@engine/contract";
+import type { Call } from "./call.ts";
+import type { Core } from "./core.ts";
+
+/** One more event of a task call between its start and its outcome. */
+interface Step {
+  readonly type: EventType;
+  readonly value: unknown;
+}
+
+export function recordStep(core: Core, call: Call, { type, value }: Step): void {
+  core.emit(call, type, store(value, "value").text);
+}
+
+/** Settles once the step is in the log; never if that does not come to be. */
+export function recordStepDurably(core: Core, call: Call, { type, value }: Step): Promise<void> {
+  const { text } = store(value, "value");
+  return new Promise((resolve) => {
+    core.emit(call, type, text, { onDurable: () => resolve() });
+  });
+}

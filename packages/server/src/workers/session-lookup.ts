@@ -1,0 +1,134 @@
+import { EngineError, type SessionRef } from "@engine/contract";
+import type { SessionRow } from "@engine/store";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import type { Liveness } from "./liveness.ts";
+import { tokenHash } from "./registration.ts";
+import { Session } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+
+interface Parts {
+  readonly ports: EnginePorts;
+  readonly sessions: Sessions;
+  readonly liveness: Liveness;
+  readonly dispatcher: Dispatcher;
+}
+
+/** Takes over what the store says of sessions: those that other servers opened, hold or ended, too. */
+export class SessionLookup {
+  readonly #ports: EnginePorts;
+  readonly #sessions: Sessions;
+  readonly #liveness: Liveness;
+  readonly #dispatcher: Dispatcher;
+
+  constructor({ ports, sessions, liveness, dispatcher }: Parts) {
+    this.#ports = ports;
+    this.#sessions = sessions;
+    this.#liveness = liveness;
+    this.#dispatcher = dispatcher;
+  }
+
+  /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
+  async refresh(): Promise<void> {
+    const { store, clock } = this.#ports;
+    // Those that come while it is read are not in the answer.
+    const before = [...this.#sessions.all()];
+    const live = new Map((await store.listLiveSessions()).map((row) => [row.session_id, row]));
+    for (const session of before) {
+      if (!live.has(session.id) && !session.isHeld) this.#sessions.remove(session);
+    }
+    for (const row of live.values()) {
+      const known = this.#sessions.find(row.session_id);
+      if (known) this.#see(known, row);
+      // A lost one is of no use before it connects; then it is looked for.
+      else if (row.lost_at === null) this.#sessions.add(new Session(row, clock()), row.token_hash);
+    }
+    await this.#sessions.lookAtDesired(() => store.listWorkers());
+  }
+
+  /** The store has refused what this server wanted of a session: takes over what it knows of it. */
+  async lookAgain({ id, worker }: Session): Promise<void> {
+    await this.look(id);
+    await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(worker));
+  }
+
+  /** Something happened to a session on another server. */
+  async look(session_id: string): Promise<void> {
+    try {
+      const row = await this.#ports.store.findSessionById(session_id);
+      const known = this.#sessions.find(session_id);
+      if (!row || row.ended_at !== null) {
+        if (known) {
+          known.letGo();
+          this.#liveness.unwatch(known);
+          this.#sessions.remove(known);
+        }
+      } else if (known) this.#see(known, row);
+      else if (row.lost_at === null) await this.#meet(row);
+      this.#dispatcher.wake();
+    } catch (error) {
+      this.#ports.log.debug({ err: error }, "could not look at a session; the safety tick does");
+    }
+  }
+
+  /** The session whose secret this is; every call of it says that it lives. */
+  async identify({ worker, session: token }: SessionRef): Promise<Session> {
+    const token_hash = tokenHash(token);
+    const session =
+      this.#sessions.findByToken(token_hash) ?? (await this.#find(worker, token_hash));
+    if (session.worker !== worker) {
+      const message = `the session belongs to another worker than ${worker}`;
+      throw new EngineError("permission_denied", message);
+    }
+    if (session.ended === "superseded") throw await this.#superseded(worker);
+    if (session.ended) throw sessionUnknown(worker);
+    this.#liveness.heard(session);
+    return session;
+  }
+
+  /** One that registered with another server, of which this one has not heard. */
+  async #find(worker: string, token_hash: string): Promise<Session> {
+    const row = await this.#ports.store.findSession(worker, token_hash);
+    if (row?.end_reason === "superseded") throw await this.#superseded(worker);
+    if (!row || row.ended_at !== null) throw sessionUnknown(worker);
+    const known = this.#sessions.find(row.session_id);
+    if (known) this.#see(known, row);
+    if (!known) return this.#meet(row);
+    this.#sessions.add(known, token_hash);
+    return known;
+  }
+
+  /** A session of which this server has not known: what operators want of its worker is read too. */
+  async #meet(row: SessionRow): Promise<Session> {
+    const session = new Session(row, this.#ports.clock());
+    this.#sessions.add(session, row.token_hash);
+    await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(row.worker));
+    return session;
+  }
+
+  #see(session: Session, row: SessionRow): void {
+    const isTaken = session.isHeld && row.epoch > session.row.epoch;
+    const isRenewed = row.token_hash !== session.row.token_hash;
+    session.see(row);
+    if (isRenewed) this.#sessions.add(session, row.token_hash);
+    if (!isTaken) return;
+    session.letGo();
+    this.#liveness.unwatch(session);
+  }
+
+  async #superseded(worker: string): Promise<EngineError> {
+    const heir = (await this.#ports.store.findWorker(worker))?.session;
+    return new EngineError(
+      "session_superseded",
+      `another process has taken over the name ${worker}; this one stops`,
+      heir ? { details: { host: heir.host, pid: heir.pid } } : {},
+    );
+  }
+}
+
+function sessionUnknown(worker: string): EngineError {
+  return new EngineError(
+    "session_unknown",
+    `worker ${worker} has no such session; it registers again and keeps its executions`,
+  );
+}

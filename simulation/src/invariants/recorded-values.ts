@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import { type CallKind, decode, type Encoded, encode } from "@engine/contract";
+import type { Evidence, ExecutionAtRest, ValueSeen } from "../evidence.ts";
+import { callsOf, claimsOf } from "./recorded-calls.ts";
+
+const TAKEN: ReadonlySet<CallKind> = new Set(["now", "random", "uuid"]);
+
+/**
+ * Values of the real world that code saw: of those that lasted there is one. Code runs ahead of its
+ * log (decision 0018), and what it saw there may be lost, with its worker or because something else
+ * was recorded first; nothing follows from such a value, and the next one is another.
+ */
+export function recordedValues(
+  sights: readonly ValueSeen[],
+  execution: ExecutionAtRest,
+  evidence: Evidence,
+): string[] {
+  const places = Map.groupBy(sights, ({ path }) => path);
+  const held = heldBy(execution);
+  return [...places.values()].flatMap((seen) => {
+    // Four calls took them; the world of a workflow has three that are no calls.
+    const values = decode(seen[0]?.value ?? null) as unknown[];
+    return values.length === 4 ? taken(seen, execution, held) : ofWorld(seen, evidence);
+  });
+}
+
+/** The outcomes of calls for such values that the log holds. */
+function heldBy(execution: ExecutionAtRest): readonly Encoded[] {
+  return [...callsOf(execution).values()].flatMap(({ kind, outcome }) =>
+    TAKEN.has(kind) && outcome?.type === "TASK_COMPLETED" ? [outcome.value] : [],
+  );
+}
+
+function taken(
+  seen: readonly ValueSeen[],
+  execution: ExecutionAtRest,
+  held: readonly Encoded[],
+): string[] {
+  const isHeld = ({ value }: ValueSeen) =>
+    (decode(value) as unknown[]).every((part) => {
+      const stored = encode(part, "value");
+      return held.some((other) => isDeepStrictEqual(other, stored));
+    });
+  const kept = seen.filter(isHeld);
+  const [first] = kept;
+  if (!first) {
+    // Whoever completed it has recorded all that its code saw.
+    const last = seen.at(-1);
+    const claim = claimsOf(execution).at(-1);
+    const isOfTheEnd =
+      execution.row.state === "COMPLETED" && last?.generation === claim?.generation;
+    return last && isOfTheEnd ? [`${told(last)}, and the log does not hold it`] : [];
+  }
+  const behind = seen.slice(seen.indexOf(first) + 1);
+  // A copy that was given up goes on for a while, and what it sees is lost.
+  return behind
+    .filter(({ generation, value }) => {
+      return generation >= first.generation && !isDeepStrictEqual(value, first.value);
+    })
+    .map((other) => `${told(first)}, and ${told(other)}`);
+}
+
+/** What the seed gives, and the clock that the log is: bound by whatever a copy wrote after it. */
+function ofWorld(seen: readonly ValueSeen[], { writes }: Evidence): string[] {
+  const copies = Map.groupBy(seen, ({ process, generation }) => `${process} ${generation}`);
+  const lasting = [...copies.values()].flatMap((own) => own.slice(-1)).filter(isBound);
+  const [first, ...others] = lasting;
+  if (!first) return [];
+  return others
+    .filter(({ value }) => !isDeepStrictEqual(value, first.value))
+    .map((other) => `${told(first)}, and ${told(other)}`);
+
+  function isBound({ execution_id, generation, at }: ValueSeen): boolean {
+    return writes.some(
+      (write) =>
+        write.kind === "checkpoint" &&
+        write.accepted &&
+        write.count > 0 &&
+        write.execution_id === execution_id &&
+        write.generation === generation &&
+        write.at >= at,
+    );
+  }
+}
+
+function told({ path, value, process, generation }: ValueSeen): string {
+  return `recorded ${path} was ${JSON.stringify(value)} in ${process} under generation ${generation}`;
+}
