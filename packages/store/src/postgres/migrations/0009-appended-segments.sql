@@ -1,0 +1,1 @@
+-- Nothing: rows of the log are appended here anyway. SQLite's segments are made anew.
