@@ -248,7 +248,7 @@ export class CallRuntime implements Runtime {
         ...(onDurable && { onDurable }),
       });
       spec.start(call, begun);
-    } else if (call.scope.group.isAborted || core.cancellation) {
+    } else if (call.scope.group.isAborted || core.cancellation || core.isBodyOver) {
       // It was open when a sibling failed, the body ended or a cancel came, before the copy that ran
       // it was lost.
       core.givingUp.cancel(call);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DoubtfulStore } from "../testing/doubtful-store.ts";
 import { settled } from "../testing/manual-time.ts";
 import { registration, type ScriptedWorker } from "../testing/scripted-worker.ts";
 import { TestEngine } from "../testing/start-engine.ts";
@@ -175,4 +176,30 @@ test("WRK-9 WRK-11 a worker that was paused meanwhile adopts nothing of what it 
   const { keep, drop } = await worker.connect([{ execution_id, generation: 1, seq: 3 }]);
   expect(keep).toEqual([]);
   expect(drop).toMatchObject([{ execution_id, generation: 1 }]);
+});
+
+test("I16 LIV-2 a session that is lost while its worker polls is given nothing before it comes back", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  const worker = await polling(t, 1);
+  const first = await t.run("first");
+  await worker.poll();
+  await worker.started(await worker.next("assign"));
+  const second = await t.run("second");
+  const lost = doubtful.holdAnswers("loseSession");
+  const owned = doubtful.holdAnswers("listOwned");
+  await t.time.advance(31_000);
+  const poll = worker.poll([{ ...first, generation: 1, seq: 3 }]);
+  await settled();
+  lost();
+  await settled();
+  owned();
+  await poll;
+  await settled();
+  console.log(JSON.stringify([await t.row(first.execution_id), await t.row(second.execution_id)].map((r) => [r.state, r.worker, r.generation, r.losses])));
+  for (const { execution_id } of [first, second]) {
+    expect(await t.row(execution_id)).toMatchObject({ worker: null });
+  }
+  await worker.poll([]);
+  expect(await worker.next("assign")).toMatchObject({ input: "first" });
 });

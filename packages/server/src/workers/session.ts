@@ -88,9 +88,9 @@ export class Session implements Candidate {
     return this.#isHeld;
   }
 
-  /** Whether assignments reach it from here. */
+  /** Whether assignments reach it from here. What is lost gets nothing before it is back. */
   get isReady(): boolean {
-    return this.#isReady && this.ended === undefined;
+    return this.#isReady && this.ended === undefined && this.#row.lost_at === null;
   }
 
   /** What must hold in the transaction of whatever this server does in the session's name. */
