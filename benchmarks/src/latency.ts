@@ -3,6 +3,7 @@ import type { HttpClient } from "./http-client.ts";
 import { gateLogs, spread } from "./log-gates.ts";
 import type { Bench, Measure, Report } from "./measure.ts";
 import { mean, median, percentile } from "./stats.ts";
+import { submitFor } from "./submit.ts";
 import { ms, type Table } from "./table.ts";
 
 const SHAPES = [
@@ -10,10 +11,13 @@ const SHAPES = [
   { tasks: 3, samples: 400, quick: 40 },
   { tasks: 100, samples: 60, quick: 8 },
 ];
-/** Commits before anything is measured: figures are those of a server that has been up for a while. */
-const WARM_UP = { full: 3000, quick: 300 };
-/** Where every execution starts a process, that many would take all day. */
-const WARM_UP_LIMIT_MS = { full: 15_000, quick: 3_000 };
+/**
+ * Load before anything is measured: figures are those of a server that has been up for a while, whose
+ * hot code is compiled. One at a time that takes minutes.
+ */
+const WARM_UP = { full: 8_000, quick: 1_000, submitters: 32 };
+/** Then a few of each shape. */
+const ALIKE = 20;
 
 /** One workflow after another, each from the request to the answer with the output. */
 export const latency: Measure = {
@@ -32,12 +36,11 @@ export async function measureLatency(
   const rows: string[][] = [];
   const figures: Record<string, number> = {};
   const samples: Record<string, number[]> = {};
+  const run = async () => void (await client.run("chain", 3));
+  await submitFor(bench.quick ? WARM_UP.quick : WARM_UP.full, WARM_UP.submitters, run);
   for (const shape of SHAPES) {
     const { tasks } = shape;
-    const profile = bench.quick ? "quick" : "full";
-    const warmUp = Math.ceil(WARM_UP[profile] / (tasks + 1));
-    const warm = performance.now() + WARM_UP_LIMIT_MS[profile];
-    for (let i = 0; i < warmUp && performance.now() < warm; i++) await client.run("chain", tasks);
+    for (let i = 0; i < ALIKE; i++) await client.run("chain", tasks);
     const taken = await sample(client, tasks, bench.quick ? shape.quick : shape.samples);
     const [p50, p99] = [median(taken), percentile(taken, 99)];
     rows.push([`${tasks} tasks`, ms(p50), ms(p99), ms(mean(taken)), String(taken.length)]);

@@ -147,7 +147,7 @@ export const Config = z.strictObject({
       ),
       silence_timeout: seconds(30, 2).describe("Without any request, before a worker is lost."),
       drain_timeout: seconds(60).describe("For running work when a worker stops."),
-      checkpoint_lanes: count(2, 1).describe("Checkpoint requests in flight at a time."),
+      checkpoint_lanes: count(1, 1).describe("Checkpoint requests in flight at a time."),
       module_cache_size: count(64, 1).describe("Bundles kept loaded."),
       warm_executions: count(256).describe(
         "Waiting executions kept in memory, so that they go on without a replay.",

@@ -19,7 +19,7 @@ test("EXE-97 without any source every key has its default", () => {
     server: { host: "127.0.0.1", port: 8000 },
     store: { synchronous: "full" },
     executions: { sync_timeout: 300, sibling_grace: 2, max_events: 100_000 },
-    workers: { slots: 64, heartbeat_interval: 10, checkpoint_lanes: 2, labels: {} },
+    workers: { slots: 64, heartbeat_interval: 10, checkpoint_lanes: 1, labels: {} },
     dispatch: { batch_size: 64, safety_interval: 15 },
   });
   expect(databaseUrl(config())).toBe("sqlite:.engine/engine.db");
