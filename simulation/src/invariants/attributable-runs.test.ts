@@ -36,6 +36,16 @@ test("I5 what was broken at another worker explains nothing", () => {
   expect(attributableRuns(evidence)).toHaveLength(1);
 });
 
+test("I5 a request of a client that was lost explains nothing, one of its worker does", () => {
+  const dropped = (worker: string | null) =>
+    broken(({ bodies, faults }) => {
+      bodies.push({ ...bodies[0], ...again });
+      faults.push({ kind: "drop", at: BEGAN + 2_000, until: null, worker, server: "s1" });
+    });
+  expect(attributableRuns(dropped(null))).toHaveLength(1);
+  expect(attributableRuns(dropped(WORKER))).toEqual([]);
+});
+
 test("I5 a function that was entered twice under one generation is found", () => {
   const evidence = broken(({ bodies }) => bodies.push({ ...bodies[0], ...again, generation: 1 }));
   expect(attributableRuns(evidence)).toMatchObject([

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Evidence } from "../evidence.ts";
 import { cancels } from "./cancels.ts";
 import { broken, sampleEvidence } from "./testing/sample-evidence.ts";
 import { BEGAN } from "./testing/told.ts";
@@ -26,6 +27,22 @@ test("I13 a call that begins with who was to unwind comes to nothing, or is foun
   expect(cancels(begunBehind("TASK_COMPLETED"))).toMatchObject([
     { execution_id: "e2", message: "plain~1 is begun at event 10, though event 5 cancels it" },
   ]);
+});
+
+test("I13 what a kept copy had begun before it heard of the cancel may be recorded behind it", () => {
+  const heardAt = BEGAN + 79_000;
+  const kept = (enteredAt: number): Evidence => {
+    const evidence = begunBehind("TASK_COMPLETED");
+    const [, body] = evidence.bodies;
+    if (!body) throw new Error("the sample has bodies");
+    const entered = { ...body, task_call_id: "plain~1", at: enteredAt };
+    const keep = { execution_id: "e2", generation: 2, process: "w1-1", at: heardAt };
+    return { ...evidence, keeps: [keep], bodies: [...evidence.bodies, entered] };
+  };
+  expect(cancels(kept(BEGAN + 70_500))).toEqual([]);
+  expect(cancels(kept(heardAt + 1))).toContainEqual(
+    expect.objectContaining({ message: expect.stringContaining("is begun at event 10") }),
+  );
 });
 
 test("I13 a function that is entered long after the cancel is found, unless its worker was cut off", () => {

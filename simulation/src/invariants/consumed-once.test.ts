@@ -94,3 +94,14 @@ test("I11 a pause that was resumed with null returns null", () => {
     { message: expect.stringContaining("something else") },
   ]);
 });
+
+test("I11 a pause that a fork opened anew returns what resumed it there", () => {
+  const evidence = broken(({ executions: [of] }) => {
+    const resumed = of?.log[8];
+    const again = structuredClone(resumed);
+    if (!of || !resumed || !again) return;
+    resumed.event.value = { name: "r.1", input: "of the source", cause: "resume" };
+    of.log.splice(9, 0, again);
+  });
+  expect(consumedOnce(evidence).filter(({ message }) => message.includes("pause~1"))).toEqual([]);
+});

@@ -42,4 +42,12 @@ test("I14 a claim for a worker that an operator had paused is found, until it is
     activities.push(set, { worker: "w1", desired: "active", asked_at: BEGAN + 3, at: null });
   });
   expect(placement(resumed)).toEqual([]);
+  // Asked for with the claim, and done before that settled.
+  const meanwhile = broken(({ activities, commits }) => {
+    activities.push(set);
+    for (const { asked_at } of commits.filter(({ events }) => events.length > 0)) {
+      activities.push({ worker: "w1", desired: "active", asked_at, at: null });
+    }
+  });
+  expect(placement(meanwhile)).toEqual([]);
 });

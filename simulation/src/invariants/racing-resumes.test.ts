@@ -33,3 +33,13 @@ test("I12 a pause that was resumed twice is found", () => {
     { message: expect.stringContaining("resumed at") },
   ]);
 });
+
+test("I12 a fork opens a pause anew that had been resumed before its cut, and it is resumed anew", () => {
+  const evidence = broken(({ executions: [of] }) => {
+    const resumed = of?.log[8];
+    if (!of || !resumed) return;
+    of.row.forked_from = { execution_id: "e0", seq: 9 };
+    of.log.push({ ...resumed, event: { ...resumed.event, seq: 30 } });
+  });
+  expect(racingResumes(evidence)).toEqual([]);
+});

@@ -25,6 +25,16 @@ test("I23 a tick that started two executions is found, and so is one that came e
   expect(scheduleTicks(ticked(BEGAN + 1))).toMatchObject([{ execution_id: "e2" }]);
 });
 
+test("I23 a start is older than its tick where the server's clock was set back between the two", () => {
+  const set = (at: number, server: string | null) => {
+    const evidence = ticked(BEGAN + 71_000);
+    const fault = { kind: "clock_jump", at, until: null, worker: null, server } as const;
+    return { ...evidence, faults: [fault] };
+  };
+  expect(scheduleTicks(set(BEGAN + 69_999, "s1"))).toEqual([]);
+  expect(scheduleTicks(set(BEGAN + 50_000, "s1"))).toHaveLength(1);
+});
+
 const deleted = (before: number, more: (evidence: Draft<Evidence>) => void = () => {}) =>
   broken((evidence) => {
     evidence.executions.shift();

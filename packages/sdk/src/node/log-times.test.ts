@@ -49,3 +49,30 @@ test("EXE-23 WRK-9 what a copy had done when its claim was renewed is not older 
   const times = execution.events.map(({ time }) => parseEventTime(time));
   expect([...times].sort((a, b) => a - b)).toEqual(times);
 });
+
+test("EXE-31 I9 the clock that code read before an early signal was heard of is that of every replay", async () => {
+  let now = 1_700_000_000_000;
+  const host = { ...nodeHost(), now: () => now };
+  const seen: number[] = [];
+  const wf = workflow({ name: "w" }, async () => {
+    seen.push(Date.now());
+    await signal("later");
+    return Date.now();
+  });
+  const execution = new MemoryExecution(wf, null, host, { clock: () => now });
+  let isFirst = true;
+  execution.onDelta = () => {
+    if (isFirst) {
+      now += 5;
+      execution.engine.signal(execution.id, "early", 7);
+    }
+    isFirst = false;
+  };
+  await execution.run();
+  expect(execution.types.slice(2, 4)).toEqual(["WORKFLOW_SIGNALED", "WORKFLOW_STARTED"]);
+  now += 1_000;
+  execution.engine.signal(execution.id, "later", 8);
+  await execution.run();
+  expect(execution.row).toMatchObject({ state: "COMPLETED", output: now });
+  expect(seen).toEqual([1_700_000_000_000, 1_700_000_000_000]);
+});

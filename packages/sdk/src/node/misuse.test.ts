@@ -100,6 +100,30 @@ test("EXE-33 what a body left open has sibling_grace to settle; then it is cance
   ]);
 });
 
+test("EXE-33 what a body left open is not run again for the copy that ends it after a crash", async () => {
+  let runs = 0;
+  const fallback = () => {
+    runs++;
+    return new Promise<never>(() => {});
+  };
+  const left = task({ name: "left", fallback }, async () => {
+    throw new Error("no");
+  });
+  const wf = workflow({ name: "w" }, async () => {
+    left().catch(() => {});
+    await sleep(10);
+    return "done";
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  await scene.advance(20);
+  await scene.crash();
+  await scene.toEnd();
+  expect(runs).toBe(1);
+  expect(scene.row()).toMatchObject({ state: "COMPLETED", output: "done", generation: 2 });
+  expect(scene.story().slice(-2)).toEqual(["TASK_CANCELLED left~1", "WORKFLOW_COMPLETED"]);
+});
+
 test("EXE-33 a body that returns before its children gives them up", async () => {
   const child = workflow({ name: "child" }, async () => sleep(hour));
   const wf = workflow({ name: "w" }, async () => {

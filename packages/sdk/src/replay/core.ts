@@ -133,8 +133,8 @@ export class Core {
     });
     const { execution_id, workflow } = info;
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
-    const startedAt = parseEventTime(this.journal.started?.time ?? this.outbox.time());
-    this.log = new GrowingLog(history, startedAt, () => this.outbox.unsent);
+    const startedAt = this.journal.startedAt ?? this.outbox.time();
+    this.log = new GrowingLog(history, parseEventTime(startedAt), () => this.outbox.unsent);
     const { promise, resolve } = Promise.withResolvers<Ended>();
     this.#ended = promise;
     this.#resolveEnded = resolve;

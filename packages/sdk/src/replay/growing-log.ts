@@ -9,7 +9,7 @@ import {
 export class GrowingLog {
   /** Events that this copy wrote are kept as the text that was sent. */
   readonly #events: (Event | string)[];
-  /** `time` of the WORKFLOW_STARTED: the body's first clock. */
+  /** When the body was started: its first clock. */
   readonly #startedAt: number;
   #received = 0;
   #receivedAt: { received: number; ms: number } | undefined;

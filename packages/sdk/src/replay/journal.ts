@@ -47,6 +47,12 @@ export class Journal {
     return this.cancelling !== undefined && this.started === undefined;
   }
 
+  /** When the code was begun, by the clock that it has read: `time` may be later (EXE-23). */
+  get startedAt(): string | undefined {
+    const clock = this.started?.meta?.["clock"];
+    return typeof clock === "string" ? clock : this.started?.time;
+  }
+
   childrenOf(parent_id: string | null): readonly RecordedCall[] {
     return parent_id === null ? this.top : (this.calls.get(parent_id)?.children ?? []);
   }

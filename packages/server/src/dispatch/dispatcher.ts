@@ -10,7 +10,7 @@ import {
   type Requirements,
   type WaitsFor,
 } from "@engine/contract";
-import type { Changed, QueuedExecution } from "@engine/store";
+import type { Changed, QueuedExecution, SessionGuard } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -101,8 +101,14 @@ export class Dispatcher {
   /**
    * A reconnected worker still runs what was taken from it and nobody else has: it may go on under
    * a new generation, if the gate admits it (WRK-9).
+   *
+   * @param guard Of the stream that it listed this on, which may be lost by now.
    */
-  async adopt(session: Session, holding: Holding): Promise<ExecutionRow | undefined> {
+  async adopt(
+    session: Session,
+    holding: Holding,
+    guard: SessionGuard,
+  ): Promise<ExecutionRow | undefined> {
     const { execution_id, generation } = holding;
     const isStillMeant = (row: ExecutionRow) => {
       const isTheirs = row.generation === generation && row.last_worker === session.worker;
@@ -112,7 +118,7 @@ export class Dispatcher {
       return gate({ ...wanted, requirements: row.requirements }, [beside]).kind === "claim";
     };
     try {
-      const { changed, wrote } = await this.#claim(session, { execution_id }, isStillMeant);
+      const { changed, wrote } = await this.#claim(session, { execution_id, guard }, isStillMeant);
       return wrote ? changed.row : undefined;
     } catch (error) {
       if (error instanceof EngineError && error.code === "not_found") return undefined;
@@ -312,11 +318,15 @@ export class Dispatcher {
 
   async #claim(
     session: Session,
-    wanted: { readonly execution_id: string; readonly requirements?: Requirements | null },
+    wanted: {
+      readonly execution_id: string;
+      readonly requirements?: Requirements | null;
+      readonly guard?: SessionGuard;
+    },
     isStillMeant: (row: ExecutionRow) => boolean,
   ): Promise<{ changed: Changed; wrote: boolean }> {
     const { worker, id } = session;
-    const { execution_id, requirements = null } = wanted;
+    const { execution_id, requirements = null, guard = session.guard } = wanted;
     const commit = this.#parts.commits.change(
       execution_id,
       (row) => {
@@ -324,7 +334,7 @@ export class Dispatcher {
         return decideClaim(row, { worker, session: id, now: this.#ports.clock() });
       },
       // The claim itself rides the assignment, or the answer to a reconnect.
-      { ownerHas: () => 1, guard: { ...session.guard, active: true } },
+      { ownerHas: () => 1, guard: { ...guard, active: true } },
     );
     return this.#during(session, { execution_id, requirements }, commit);
   }

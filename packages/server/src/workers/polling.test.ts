@@ -196,7 +196,6 @@ test("I16 LIV-2 a session that is lost while its worker polls is given nothing b
   owned();
   await poll;
   await settled();
-  console.log(JSON.stringify([await t.row(first.execution_id), await t.row(second.execution_id)].map((r) => [r.state, r.worker, r.generation, r.losses])));
   for (const { execution_id } of [first, second]) {
     expect(await t.row(execution_id)).toMatchObject({ worker: null });
   }

@@ -60,7 +60,7 @@ export async function reconcile(
       const row = listed.get(holding);
       const isOver = over.has(holding);
       if (!row) session.holdings.disown(holding);
-      const adopted = row || isOver ? undefined : await dispatcher.adopt(session, holding);
+      const adopted = row || isOver ? undefined : await dispatcher.adopt(session, holding, guard);
       const kept = (row ?? adopted)?.generation;
       if (kept === undefined) {
         const reason = "this session does not own it at that generation";
