@@ -30,7 +30,11 @@ export default defineConfig({
       },
       {
         ssr,
-        test: { name: "simulation", include: ["simulation/src/**/*.test.ts"], testTimeout: 180_000 },
+        test: {
+          name: "simulation",
+          include: ["simulation/src/**/*.test.ts"],
+          testTimeout: 180_000,
+        },
       },
       {
         ssr,
