@@ -27,6 +27,41 @@ const FOUND: readonly Found[] = [
     keep: "rates=store_slow,disturbances=2,operations=4+6+7+8+9+10",
     what: "I17 a pause that was asked for while a slow checkpoint was on its way was never opened (linger.test.ts)",
   },
+  {
+    seed: 6456,
+    keep: "rates=delay+cut+store_slow,disturbances=0+1+2,operations=1+2+3+4+5,stretch=9821",
+    what: "I5 a cancel ran a rollback beside itself that a timeout had begun (cancel.test.ts)",
+  },
+  {
+    seed: 10379,
+    keep: "rates=drop+duplicate+delay,disturbances=0+1+3,operations=0+1+2+3+4+5+6+7+8+9+12+13+15+16,stretch=6921",
+    what: "I13 a fallback that a finished body had left behind was run again in a cancelled execution (misuse.test.ts)",
+  },
+  {
+    seed: 1018,
+    keep: "rates=cut+store_slow,disturbances=0+1+2,operations=0+1+2+3+4+5+6+8+9+10,stretch=24580",
+    what: "I9 the clock at the start of a body was another in a replay when a signal had come first (log-times.test.ts)",
+  },
+  {
+    seed: 10921,
+    keep: "rates=duplicate+delay+store_slow,disturbances=0+1+2,operations=0+3+4+5,stretch=17053",
+    what: "I16 a worker whose poll crossed the loss of its session was given more than it has slots for (polling.test.ts)",
+  },
+  {
+    seed: 13589,
+    keep: "rates=delay,disturbances=1,operations=1+2+3+4+5+6+15",
+    what: "I13 a call that a sibling's failure had ended was recorded behind a cancel and not rolled back (cancel.test.ts)",
+  },
+  {
+    seed: 13560,
+    keep: "rates=delay+store_slow,disturbances=0+1+2+3+4,operations=0+1+3+4+5+6+7",
+    what: "I13 a body that was over before it saw a cancel began another call behind it (cancel.test.ts)",
+  },
+  {
+    seed: 15687,
+    keep: "rates=store_error+store_unknown,disturbances=0+1+2,operations=3+4+5+6,stretch=13001",
+    what: "I16 a claim that was settled late gave the slot of a newer one away (unsure-claims.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

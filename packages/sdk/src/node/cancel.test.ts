@@ -212,6 +212,57 @@ test("EXE-42 a rollback that a failure began gets rollback_timeout from the canc
   expect(reason).toMatchObject({ failure: timeout });
 });
 
+test("I13 a call that a sibling's failure ended is rolled back where the log has a cancel first", async () => {
+  const undone: string[] = [];
+  const charge = task(
+    { name: "charge", rollback: () => void undone.push("charge") },
+    () => new Promise(() => {}),
+  );
+  const fails = task({ name: "fails" }, async () => {
+    throw new Error("no");
+  });
+  const wf = workflow({ name: "w" }, async () => parallel([() => fails(), () => charge()]));
+  const scene = new Scene([wf]);
+  scene.onDelta = (id, { events }) => {
+    // While it was on its way, somebody cancelled.
+    if (events.includes("TASK_CANCELLED") && scene.row().state === "RUNNING") {
+      scene.engine.cancel(id);
+    }
+  };
+  await scene.run();
+  expect(undone).toEqual(["charge"]);
+  expect(scene.story().slice(-6)).toEqual([
+    "WORKFLOW_CANCELLING",
+    "TASK_CANCELLED parallel~1/charge~1",
+    "TASK_CANCELLED parallel~1",
+    "TASK_ROLLBACK_STARTED parallel~1/charge~1",
+    "TASK_ROLLBACK_COMPLETED parallel~1/charge~1",
+    "WORKFLOW_CANCELLED",
+  ]);
+});
+
+test("I13 a body that ends before it sees a cancel begins nothing that it left to begin", async () => {
+  let charged = 0;
+  const charge = task({ name: "charge" }, async () => charged++);
+  const wf = workflow({ name: "w" }, async () => {
+    signal("go").then(
+      () => charge(),
+      () => {},
+    );
+    await signal("end");
+    return "done";
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.signal("e1", "go", 1);
+  scene.engine.signal("e1", "end", 2);
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(scene.row()).toMatchObject({ state: "COMPLETED", output: "done" });
+  expect(charged).toBe(0);
+  expect(scene.story()).not.toContain("TASK_STARTED charge~1");
+});
+
 test("EXE-42 a rollback that takes longer than rollback_timeout is recorded as failed", async () => {
   let aborted = false;
   const slow = task(

@@ -208,6 +208,8 @@ export class Call {
   isBegun = false;
   /** Its code gave it up, such as a cleared timer; it is recorded as cancelled once it is begun. */
   isGivenUp = false;
+  /** It was given up here for another reason than a cancel; its TASK_CANCELLED is on its way. */
+  isCalledOff = false;
   /** Of a task with a rollback: runs it after a cancel (EXE-42). */
   unwind: (() => Promise<void>) | undefined;
   /** Of a task that a lost copy made calls in: finds and gives up those that nobody has made again. */

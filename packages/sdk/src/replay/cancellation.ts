@@ -59,6 +59,9 @@ export class Cancellation {
       const { givingUp, root } = core;
       for (const call of innermostFirst([...root.open, ...givingUp.combinators])) {
         if (givingUp.combinators.has(call)) givingUp.closeCombinator(call);
+        // A sibling's failure ended it, and the log has that behind the cancel: no replay tells it
+        // from the others.
+        else if (call.isCalledOff) this.unwind(call);
         // Made while the cancel was on its way: it never begins, and learns that in its turn.
         else if (call.isBegun || call.recorded) givingUp.cancel(call);
       }

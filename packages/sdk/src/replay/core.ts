@@ -498,9 +498,10 @@ export class Core {
   }
 
   #beginCancel(event: Event): void {
-    // A body that had ended before it saw the cancel ends the way it ended (EXE-17 row 15).
-    if (this.isBodyOver || this.isDoomed || this.cancellation) return;
+    if (this.isDoomed || this.cancellation) return;
     this.isCancelled = true;
+    // A body that had ended before it saw the cancel ends the way it ended (EXE-17 row 15).
+    if (this.isBodyOver) return;
     this.cancellation = new Cancellation(this, event);
     this.cancellation.begin();
   }

@@ -84,6 +84,7 @@ export class GivingUp {
       return;
     }
     core.decide(call);
+    call.isCalledOff = core.cancellation === undefined;
     // Once the body is over nobody is left to catch a rejection: the promise stays as it is.
     const settle = () => {
       if (!core.isBodyOver) call.reject(cancelled(call));
@@ -101,7 +102,7 @@ export class GivingUp {
   refuse(call: Call): void {
     call.isConcluded = true;
     this.#core.calls.delete(call.id);
-    call.reject(cancelled(call));
+    if (!this.#core.isBodyOver) call.reject(cancelled(call));
     call.scope.group.leave(call);
   }
 

@@ -221,7 +221,8 @@ export class CallRuntime implements Runtime {
   #begin(call: Call, spec: LeafSpec): void {
     const core = this.#core;
     if (call.isConcluded || core.isDoomed || core.isStopped) return;
-    if (core.isCancelled && !core.cancellation && !call.recorded) {
+    const isHeard = core.cancellation !== undefined || core.isBodyOver;
+    if (core.isCancelled && !isHeard && !call.recorded) {
       // The code must not hear of the cancel before its turn: no replay would tell it so early.
       core.releases.push(() => this.#begin(call, spec));
       return;

@@ -1,6 +1,7 @@
 import { EngineError } from "@engine/contract";
 import { openSqliteStore, type Store } from "@engine/store";
 import { expect, test } from "vitest";
+import { DoubtfulStore } from "../testing/doubtful-store.ts";
 import { ManualTime, settled } from "../testing/manual-time.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
 
@@ -25,6 +26,34 @@ test("I17 so does what was created and claimed in one commit whose answer was lo
   const { row } = await t.engine.executions.start({ ...hello(), idempotency_key: "once" });
   await time.advance(20_000);
   expect(await worker.next("assign")).toMatchObject({ execution_id: row.execution_id });
+});
+
+test("I16 a claim that is settled after its answer was lost gives no slot of a newer one away", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  const first = await t.run("first");
+  const second = await t.run("second");
+  const looked = doubtful.holdAnswers("findExecution");
+  doubtful.loseAnswer("changeExecution");
+  await t.worker("w", { slots: 1 });
+  await settled();
+  // What is committed for the owner that nobody knows of is heard of just before it is taken back.
+  const committed = doubtful.holdAnswers("changeExecution");
+  const signal = t.engine.executions.signal({
+    execution_id: first.execution_id,
+    name: "s",
+    payload: 1,
+    by: null,
+  });
+  await settled();
+  looked();
+  await settled();
+  committed();
+  await signal;
+  await settled();
+  await t.time.advance(2_000);
+  const rows = [await t.row(first.execution_id), await t.row(second.execution_id)];
+  expect(rows.filter(({ worker }) => worker === "w")).toHaveLength(1);
 });
 
 /** One whose answers to writes that were committed can get lost. */

@@ -104,7 +104,10 @@ export class HandOvers {
       if (row?.session === session.id && !session.holdings.owns(row)) {
         await this.one(session.id, row, { guard: session.guard });
       }
-      session.holdings.claiming.delete(execution_id);
+      // A new claim may be on its way by now, and takes a slot.
+      if (session.holdings.claiming.get(execution_id) === claim) {
+        session.holdings.claiming.delete(execution_id);
+      }
     } catch (error) {
       this.#unsure.push({ session, execution_id });
       throw error;
