@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { SessionRow, Store } from "@engine/store";
+import type { MemoryValues } from "@engine/store/memory-values";
 import type { Clients } from "./clients.ts";
 import type { ActivitySet, Evidence, ExecutionAtRest, Fault, WorkerWrite } from "./evidence.ts";
-import type { MemoryValues } from "./memory-values.ts";
 import type { ProgramRecorder } from "./programs/program-recorder.ts";
 import type { Readers } from "./readers.ts";
 import type { CommitRecord } from "./store/commit-record.ts";

@@ -1,11 +1,11 @@
 import type { ExecutionRow } from "@engine/contract";
 import { openSqliteStore } from "@engine/store";
+import { memoryValues } from "@engine/store/memory-values";
 import { Clients } from "./clients.ts";
 import { Disturbances } from "./disturbances.ts";
 import type { ActivitySet, Evidence, Fault } from "./evidence.ts";
 import { gather } from "./gather.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
-import { memoryValues } from "./memory-values.ts";
 import { Network } from "./network.ts";
 import { Operations } from "./operations.ts";
 import type { Plan } from "./plan.ts";

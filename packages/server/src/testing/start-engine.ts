@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
 import { openSqliteStore, type Store } from "@engine/store";
+import { type MemoryValues, memoryValues } from "@engine/store/memory-values";
 import { createEngine, type Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { StartRequest } from "../executions/requests.ts";
 import type { Log } from "../log.ts";
 import { ManualTime } from "./manual-time.ts";
-import { type MemoryValues, memoryValues } from "./memory-values.ts";
 import { ScriptedWorker } from "./scripted-worker.ts";
 
 let instances = 0;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { notFound } from "@engine/contract";
-import type { ValueStore } from "@engine/store";
+import type { ValueStore } from "./value-store.ts";
 
 export interface MemoryValues extends ValueStore {
   /** Texts by reference: what a test looks at, changes or takes away. */
