@@ -1,6 +1,6 @@
-import { parseArgs } from "node:util";
 import { failureReport } from "./failure-report.ts";
-import { keptOf, planKept } from "./kept.ts";
+import { type Flags, flagsOf } from "./flags.ts";
+import { planKept } from "./kept.ts";
 import { loadPrograms } from "./load-programs.ts";
 import { planOf } from "./plan.ts";
 import { runSeeds } from "./run-seeds.ts";
@@ -22,43 +22,28 @@ const HELP = `Runs the whole engine in one process, under virtual time and with 
   --plant <bug>  puts a bug into the engine: the invariants must find it
   --help
 
-The exit code is 1 when an invariant was broken.
+The exit code is 1 when an invariant was broken, 2 when a flag was wrong.
 `;
 
-/** The command `simulate`. */
+/** The command `simulate`. @returns Its exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seeds: { type: "string", default: "200" },
-      from: { type: "string", default: "1" },
-      seed: { type: "string" },
-      keep: { type: "string" },
-      jobs: { type: "string", default: "1" },
-      plant: { type: "string" },
-      part: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) {
+  let flags: Flags;
+  try {
+    flags = flagsOf(args);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    return 2;
+  }
+  const { seed, keep, plant, from, seeds: count, jobs, part: isPart } = flags;
+  if (flags.help) {
     process.stdout.write(HELP);
     return 0;
   }
-  const { plant } = values;
-  if (values.seed !== undefined) {
-    const plan = planOf(numberOf("seed", values.seed));
-    const programs = await loadPrograms(2);
-    const kept = values.keep === undefined ? plan : planKept(plan, keptOf(values.keep));
-    const report = await failureReport(kept, { programs, plant, isWhole: true });
-    process.stdout.write(report.text);
-    return report.isBroken ? 1 : 0;
-  }
-  const [from, count] = [numberOf("from", values.from), numberOf("seeds", values.seeds)];
-  return runSeeds({ from, count, jobs: numberOf("jobs", values.jobs), plant, isPart: values.part });
-}
-
-function numberOf(option: string, text: string): number {
-  const number = Number(text);
-  if (Number.isSafeInteger(number) && number >= 0) return number;
-  throw new Error(`--${option}: expected a whole number; got "${text}"`);
+  if (seed === undefined) return runSeeds({ from, count, jobs, plant, isPart });
+  const plan = planOf(seed);
+  const programs = await loadPrograms(2);
+  const kept = keep === undefined ? plan : planKept(plan, keep);
+  const report = await failureReport(kept, { programs, plant, isWhole: true });
+  process.stdout.write(report.text);
+  return report.isBroken ? 1 : 0;
 }

@@ -17,27 +17,54 @@ const HELP = `Kills servers and workers at every failpoint and checks what comes
   --help            print this
 `;
 
-const { values } = parseArgs({
-  options: {
-    store: { type: "string" },
-    only: { type: "string", default: "" },
-    together: { type: "string", default: "1" },
-    once: { type: "boolean", default: false },
-    list: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+interface Flags {
+  readonly store: StoreKind | undefined;
+  readonly only: string;
+  readonly together: number;
+  readonly once: boolean;
+  readonly list: boolean;
+  readonly help: boolean;
+}
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+const values = flagsOrExit();
 const stores: readonly StoreKind[] =
-  values.store === undefined ? ["sqlite", "postgres"] : [values.store as StoreKind];
+  values.store === undefined ? ["sqlite", "postgres"] : [values.store];
 
 if (values.help) say(HELP);
-else if (stores.some((store) => store !== "sqlite" && store !== "postgres")) {
-  say(`--store is sqlite or postgres, not ${values.store}`);
-  process.exitCode = 2;
-} else if (values.list) for (const store of stores) failpointsOf(store).forEach(say);
+else if (values.list) for (const store of stores) failpointsOf(store).forEach(say);
 else process.exitCode = (await sweepAll()) ? 0 : 1;
+
+function flagsOrExit(): Flags {
+  try {
+    return flags();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(2);
+  }
+}
+
+function flags(): Flags {
+  const { values } = parseArgs({
+    options: {
+      store: { type: "string" },
+      only: { type: "string", default: "" },
+      together: { type: "string", default: "1" },
+      once: { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const { store } = values;
+  if (store !== undefined && store !== "sqlite" && store !== "postgres") {
+    throw new Error(`--store is sqlite or postgres, not ${store}`);
+  }
+  const together = Number(values.together);
+  if (!Number.isSafeInteger(together) || together < 1) {
+    throw new Error(`--together is a whole number from 1, not ${values.together}`);
+  }
+  return { ...values, store, together };
+}
 
 async function sweepAll(): Promise<boolean> {
   let isRight = true;
@@ -51,7 +78,7 @@ async function sweepAll(): Promise<boolean> {
           store,
           createDatabase: async () => (await postgres?.createDatabase()) ?? "",
           only: (failpoint) => failpoint.includes(values.only),
-          together: Number(values.together),
+          together: values.together,
           twice,
           say: (line) => say(`  ${seconds(began)} ${line}`),
         });

@@ -3,7 +3,8 @@ import type { Call, Runtime, Scope, TaskDefinition } from "../replay/call.ts";
 import type { Host } from "../replay/port.ts";
 import { TaskTimeoutError } from "../task-error.ts";
 import type { StandIns } from "./stand-ins.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
+import { Stillness } from "./stillness.ts";
+import { MOMENT_MS, type VirtualClock } from "./virtual-clock.ts";
 
 export interface CopyHostOptions {
   readonly base: Host;
@@ -31,6 +32,10 @@ export class CopyHost implements Host {
   readonly #nested: Map<Call, number> = new Map();
   readonly #timers: Set<() => void> = new Set();
   readonly #definitions: WeakMap<TaskDefinition, TaskDefinition> = new WeakMap();
+  readonly #stillness: Stillness = new Stillness({
+    hasTurns: () => this.hasTurns,
+    isRunning: () => this.isRunning,
+  });
   #runtime: Runtime | undefined;
   #turns = 0;
   #isClosed = false;
@@ -68,9 +73,12 @@ export class CopyHost implements Host {
 
   setTimer(then: () => void, ms: number): () => void {
     if (this.#isClosed) return () => {};
-    this.#options.onMove();
+    this.#moved();
+    const isPast = () => this.#stillness.reached({ patience_ms: MOMENT_MS });
     // Outside any scope: what the core does by itself must not look like user code's doing.
-    const cancel = this.#base.runInScope(undefined, () => this.#options.clock.setTimer(then, ms));
+    const cancel = this.#base.runInScope(undefined, () =>
+      this.#options.clock.setTimer(then, ms, isPast),
+    );
     this.#timers.add(cancel);
     return () => {
       this.#timers.delete(cancel);
@@ -82,7 +90,7 @@ export class CopyHost implements Host {
     this.#turns++;
     this.#base.drain(() => {
       this.#turns--;
-      if (!this.#isClosed) this.#options.onMove();
+      if (!this.#isClosed) this.#moved();
       then();
     });
   }
@@ -117,6 +125,11 @@ export class CopyHost implements Host {
 
   log(...line: Parameters<Host["log"]>): void {
     this.#base.log(...line);
+  }
+
+  #moved(): void {
+    this.#stillness.moved();
+    this.#options.onMove();
   }
 
   #openBodies(): Body[] {
@@ -162,10 +175,10 @@ export class CopyHost implements Host {
   #run(ctx: TaskContext, run: () => unknown): unknown {
     const body: Body = { call: (this.currentScope() as Scope | undefined)?.task, ctx };
     this.#bodies.add(body);
-    this.#options.onMove();
+    this.#moved();
     const over = () => {
       this.#bodies.delete(body);
-      this.#options.onMove();
+      this.#moved();
     };
     return (async () => run())().finally(over);
   }

@@ -512,3 +512,26 @@ test("EXE-33 a call that is given up just before its function begins is not run 
   // Once by the copy that was lost; the other one is over before it would begin.
   expect(engine.calls.map(({ name }) => name)).toEqual(["beside", "charge"]);
 });
+
+test("EXE-6 a machine that is held up at every turn does not change what is recorded", async () => {
+  const double = task({ name: "double" }, async (n: number) => n * 2);
+  const wf = workflow({ name: "held_up" }, async () => {
+    const first = await double(1);
+    await sleep("1h");
+    return [first, await double(2), await parallel([() => double(3), () => double(4)])];
+  });
+  const record = async () => {
+    const engine = testEngine({ skipTime: true });
+    for (const id of ["double~1", "sleep~1", "parallel~1/double~2"]) engine.crashAfter(id);
+    await engine.run(wf);
+    return engine.events("e1");
+  };
+  const expected = await record();
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const hog = setInterval(() => Atomics.wait(cell, 0, 0, 8), 1);
+  try {
+    expect(await record()).toEqual(expected);
+  } finally {
+    clearInterval(hog);
+  }
+});

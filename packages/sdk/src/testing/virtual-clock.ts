@@ -6,7 +6,7 @@ interface Timer {
 }
 
 /** The core lets events wait this long for company: politeness, by which no time passes. */
-const MOMENT_MS = 5;
+export const MOMENT_MS = 5;
 /** The longest time a timer of Node's takes; what is longer passes only when somebody moves time. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -35,8 +35,12 @@ export class VirtualClock {
     return Math.min(...[...this.#timers].map(({ due }) => due));
   }
 
-  /** Returns a function that cancels the timer. */
-  setTimer(then: () => void, ms: number): () => void {
+  /**
+   * @param isPast Resolves when a moment is over. A machine that is held up for that long has not
+   *   come to what would have happened within it, so that real time alone would not do.
+   * @returns A function that cancels the timer.
+   */
+  setTimer(then: () => void, ms: number, isPast: () => Promise<unknown>): () => void {
     const isMoment = ms <= MOMENT_MS && !this.#waited.has(then);
     const due = isMoment ? this.#now : Math.ceil(this.#now + Math.max(0, ms));
     const cancel = () => {
@@ -50,7 +54,8 @@ export class VirtualClock {
       then();
     };
     const timer: Timer = { due, fire };
-    const real = ms > LONGEST_MS ? undefined : realClock.setTimeout(fire, ms);
+    const elapsed = isMoment ? () => void isPast().then(fire) : fire;
+    const real = ms > LONGEST_MS ? undefined : realClock.setTimeout(elapsed, ms);
     // Whoever waits for the engine keeps the process alive, not what it might do some day.
     real?.unref();
     this.#timers.add(timer);
