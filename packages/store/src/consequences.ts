@@ -1,11 +1,14 @@
 import {
   type Change,
+  type Claimant,
   createdExecution,
+  decideClaim,
   type Effect,
   EngineError,
   type ExecutionPatch,
   type ExecutionRow,
   type NewEvent,
+  type NewExecution,
   patched,
 } from "@engine/contract";
 
@@ -34,6 +37,7 @@ export function untouched(row: ExecutionRow): Touched {
 }
 
 const NO_PATCH: ExecutionPatch = {};
+export const NO_EFFECTS: readonly Effect[] = [];
 
 export function touch({ stored, row, patch, events }: Touched, change: Change): Touched {
   const head = row.head + change.events.length;
@@ -47,6 +51,23 @@ export function touch({ stored, row, patch, events }: Touched, change: Change): 
     patch: patch === NO_PATCH ? more : { ...patch, ...more },
     events: events.length === 0 ? change.events : [...events, ...change.events],
   };
+}
+
+/**
+ * A new execution, in the hands of the claimant at once if there is one.
+ *
+ * @returns It, whether it was claimed, and what it does to others.
+ */
+export function creation(
+  fresh: NewExecution,
+  claimant: Claimant | undefined,
+): { readonly created: Touched; readonly isClaimed: boolean; readonly effects: readonly Effect[] } {
+  const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
+  const created: Touched = { stored: undefined, row, patch: NO_PATCH, events };
+  const claim = claimant && decideClaim(row, claimant);
+  if (!claim) return { created, isClaimed: false, effects };
+  const all = claim.effects ? [...effects, ...claim.effects] : effects;
+  return { created: touch(created, claim), isClaimed: true, effects: all };
 }
 
 /**
@@ -81,9 +102,10 @@ export function consequencesOf(
       case "create": {
         // Whoever has the key already would have to take its place: only a caller can be told that.
         if (effect.fresh.unique) throw new Error("an effect cannot create under a unique key");
-        const { row, events, effects: more = [] } = createdExecution(effect.fresh);
-        if (touched.has(row.execution_id)) throw taken(row.execution_id);
-        touched.set(row.execution_id, { stored: undefined, row, patch: {}, events });
+        const { created, effects: more } = creation(effect.fresh, undefined);
+        const { execution_id } = created.row;
+        if (touched.has(execution_id)) throw taken(execution_id);
+        touched.set(execution_id, created);
         for (const one of more) queue.push(one);
         break;
       }

@@ -5,8 +5,8 @@
  * session is as thought; the statement itself compares. What cannot be done so, or was not, is left to
  * the commit that locks.
  */
-import { createdExecution, decideClaim, type Event, type ExecutionRow } from "@engine/contract";
-import { type Touched, touch, untouched } from "../consequences.ts";
+import type { Event, ExecutionRow } from "@engine/contract";
+import { creation, type Touched, touch, untouched } from "../consequences.ts";
 import { commitDone, commitSent, committing } from "../failpoints.ts";
 import { guardOf } from "../session-guard.ts";
 import type { Changed } from "../store.ts";
@@ -64,7 +64,7 @@ export class DirectCommit {
     const byId = new Map<string, Job | undefined>();
     for (const job of jobs) {
       const { execution_id } = job;
-      const isOne = !byId.has(execution_id) && (isClaimed(job) || this.#isKnown(job));
+      const isOne = !byId.has(execution_id) && (isClaimedCreation(job) || this.#isKnown(job));
       byId.set(execution_id, isOne ? job : undefined);
     }
     return new Set([...byId.values()].filter((job) => job !== undefined));
@@ -147,7 +147,7 @@ export class DirectCommit {
 }
 
 /** Whether a fresh execution is to be claimed with its creation, and needs nothing else looked at. */
-function isClaimed(job: Job): boolean {
+function isClaimedCreation(job: Job): boolean {
   if (job.kind !== "create") return false;
   const { unique, fork, parent } = job.fresh;
   return !unique && !fork && !parent && job.claimant?.epoch !== undefined;
@@ -167,11 +167,9 @@ function judgeCreation(
   at: number,
 ): ClaimedCreation | undefined {
   const guard = claimant && guardOf(claimant);
-  const { row, events, effects } = createdExecution(fresh);
-  const claim = claimant && decideClaim(row, claimant);
-  if (!guard || !claim || effects?.length || claim.effects?.length) return undefined;
-  const created: Touched = { stored: undefined, row, patch: {}, events };
-  const one = written(touch(created, claim), at);
+  const { created, isClaimed, effects } = creation(fresh, claimant);
+  if (!guard || !isClaimed || effects.length > 0) return undefined;
+  const one = written(created, at);
   return one && { guard, ...one };
 }
 

@@ -4,9 +4,6 @@
  * has not been read yet says so by throwing {@link Missing}; it is judged again once that is there.
  */
 import {
-  type Change,
-  createdExecution,
-  decideClaim,
   type Effect,
   type Event,
   type ExecutionRow,
@@ -15,7 +12,9 @@ import {
 } from "@engine/contract";
 import {
   consequencesOf,
+  creation,
   type EffectSource,
+  NO_EFFECTS,
   type Touched,
   taken,
   touch,
@@ -75,8 +74,6 @@ interface StoredLog {
 export interface LockedSession extends GuardedSession {
   readonly session_id: string;
 }
-
-const NO_EFFECTS: readonly Effect[] = [];
 
 export class Workspace {
   /** Locked; undefined for an id that nobody has. */
@@ -148,11 +145,9 @@ export class Workspace {
       return { row: existing, events: [], recorded_at: at, others: [], existing: true };
     }
     if (this.#find(fresh.execution_id)) throw taken(fresh.execution_id);
-    const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
-    const created: Touched = { stored: undefined, row, patch: {}, events };
-    const claim: Change | undefined =
-      claimant && this.#holds(guardOf(claimant)) ? decideClaim(row, claimant) : undefined;
-    return this.#apply(claim ? touch(created, claim) : created, effects, at);
+    const isHeld = claimant && this.#holds(guardOf(claimant));
+    const { created, effects } = creation(fresh, isHeld ? claimant : undefined);
+    return this.#apply(created, effects, at);
   }
 
   #holds(guard: SessionGuard | undefined): boolean {

@@ -1,6 +1,4 @@
 import {
-  createdExecution,
-  decideClaim,
   type Effect,
   type Event,
   type ExecutionPatch,
@@ -10,7 +8,9 @@ import {
 } from "@engine/contract";
 import {
   consequencesOf,
+  creation,
   type EffectSource,
+  NO_EFFECTS,
   type Touched,
   taken,
   touch,
@@ -85,11 +85,9 @@ export class Executions {
       if (existing) {
         return { row: existing, events: [], recorded_at: at, others: [], existing: true };
       }
-      const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
-      const created: Touched = { stored: undefined, row, patch: {}, events };
-      const claim =
-        claimant && this.#guards.holds(guardOf(claimant)) ? decideClaim(row, claimant) : undefined;
-      return this.#write(claim ? touch(created, claim) : created, effects, at);
+      const isHeld = claimant && this.#guards.holds(guardOf(claimant));
+      const { created, effects } = creation(fresh, isHeld ? claimant : undefined);
+      return this.#write(created, effects, at);
     });
   }
 
@@ -189,7 +187,6 @@ export class Executions {
   }
 }
 
-const NO_EFFECTS: readonly Effect[] = [];
 const NO_OTHERS: readonly Changed[] = [];
 
 export const LIST_CHILDREN_SQL: string = `
