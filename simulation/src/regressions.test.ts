@@ -62,6 +62,11 @@ const FOUND: readonly Found[] = [
     keep: "rates=store_error+store_unknown,disturbances=0+1+2,operations=3+4+5+6,stretch=13001",
     what: "I16 a claim that was settled late gave the slot of a newer one away (unsure-claims.test.ts)",
   },
+  {
+    seed: 69800,
+    keep: "rates=delay,disturbances=0,operations=0+4+7,stretch=14628",
+    what: "I7 code of a copy that was over was told that a sibling had failed, and went on (abandoned-record.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

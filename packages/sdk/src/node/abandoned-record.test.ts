@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pause, task, workflow } from "../index.ts";
+import { parallel, pause, task, workflow } from "../index.ts";
 import { until } from "./testing/run-in-memory.ts";
 import { Scene } from "./testing/scene.ts";
 
@@ -44,4 +44,26 @@ test("I8 EXE-28 a divergence ends the log: nobody runs the execution again, and 
   expect(() => scene.engine.resume("e1", null)).toThrow(/is FAILED and cannot be resumed/);
   expect(scene.log()).toHaveLength(head);
   expect(bodies).toBe(2);
+});
+
+test("EXE-33 code of a copy that was stopped is not told that a sibling failed when it goes on", async () => {
+  let open = () => {};
+  const outside = new Promise<void>((resolve) => (open = resolve));
+  const told: unknown[] = [];
+  const wf = workflow({ name: "w" }, async () => {
+    // Of another copy, which the test lets go on once it is stopped.
+    if (told.length === 0) await outside;
+    try {
+      await parallel([() => never()]);
+    } catch (error) {
+      told.push(error);
+    }
+    told.push("went on");
+  });
+  const scene = new Scene([wf]);
+  await scene.start();
+  scene.engine.copyOf("e1")?.stop("its worker is lost");
+  open();
+  for (let turn = 0; turn < 5; turn++) await new Promise((then) => setImmediate(then));
+  expect(told).toEqual([]);
 });

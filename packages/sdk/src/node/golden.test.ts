@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { History, isOutcome } from "@engine/contract";
 import { expect, test } from "vitest";
-import { type AnyWorkflow, pause, task, workflow } from "../index.ts";
+import { type AnyWorkflow, parallel, pause, task, workflow } from "../index.ts";
 import { type TestEngine, type TestEngineOptions, testEngine } from "../testing/index.ts";
 import { replayHistory } from "./replay-history.ts";
 
@@ -74,6 +74,35 @@ test("EXE-28 a history whose workflow was changed is reported with position, exp
     });
   }
 });
+
+test.each([
+  ["a task", "charge~1", (charge: () => Promise<number>) => charge()],
+  ["branches", "parallel~1", (charge: () => Promise<number>) => parallel([charge])],
+])(
+  "EXE-28 a history without calls is left by code that comes to %s a moment later",
+  async (_, id, goOn) => {
+    const charge = task({ name: "charge" }, async () => 1);
+    const shop = (last: () => unknown) =>
+      workflow({ name: "shop", namespace: "golden" }, async () => {
+        await Promise.resolve();
+        return last();
+      });
+    const engine = testEngine();
+    const before = shop(() => 1);
+    await engine.run(before);
+    const history = engine.history("e1");
+    expect(await replayHistory(before, history)).toEqual({ result: "ok" });
+    expect(
+      await replayHistory(
+        shop(() => goOn(() => charge())),
+        history,
+      ),
+    ).toMatchObject({
+      result: "diverged",
+      failure: { details: { found: { task_call_id: id } } },
+    });
+  },
+);
 
 /** How an execution ended and what its calls came to, whoever ran it when. */
 function essenceOf(engine: TestEngine) {

@@ -169,7 +169,8 @@ export class Core {
   replay(): void {
     const { calls, outcomes } = this.journal;
     this.#isReplayBegun = true;
-    if (calls.size === 0 && outcomes.length === 0) {
+    // A check wants to know of the first call, which code may make some microtasks from now.
+    if (calls.size === 0 && outcomes.length === 0 && !this.options.check) {
       this.#goLive();
       return;
     }
