@@ -140,6 +140,8 @@ export interface Commit {
   readonly asked_at: number;
   /** By the clock of the server that asked, when it asked. */
   readonly clock: number;
+  /** The same clock when it was decided, in the transaction: it may have been set meanwhile. */
+  readonly decided_clock: number;
   readonly server: string;
   readonly transaction: number;
   readonly execution_id: string;

@@ -67,6 +67,11 @@ const FOUND: readonly Found[] = [
     keep: "rates=delay,disturbances=0,operations=0+4+7,stretch=14628",
     what: "I7 code of a copy that was over was told that a sibling had failed, and went on (abandoned-record.test.ts)",
   },
+  {
+    seed: 91526,
+    keep: "rates=store_unknown+store_slow,disturbances=1,operations=0+6,stretch=5179",
+    what: "I13 a rollback that was held back when a cancel came was waited for and never ran (hold.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

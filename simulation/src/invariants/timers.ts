@@ -127,10 +127,10 @@ function wakes({ events }: Commit, task_call_id: string): boolean {
   );
 }
 
-/** What is asked for is decided in the transaction, so up to here. */
-function latestClock({ clock, at, asked_at }: Commit): number {
+/** The latest that a server's clock has shown to whoever decided. */
+function latestClock({ clock, decided_clock, at, asked_at }: Commit): number {
   // Clocks show whole milliseconds.
-  return clock + Math.ceil(at - asked_at);
+  return Math.max(clock + Math.ceil(at - asked_at), Math.ceil(decided_clock));
 }
 
 function isOf(worker: string | null, one: string): boolean {

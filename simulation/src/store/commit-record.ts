@@ -18,7 +18,7 @@ export class CommitRecord {
     this.#world = world;
   }
 
-  add(by: Pick<Commit, "server" | "clock" | "asked_at">, changed: Changed): void {
+  add(by: Pick<Commit, "server" | "clock" | "decided_clock" | "asked_at">, changed: Changed): void {
     const transaction = ++this.#transactions;
     const at = this.#world.now;
     for (const { row, events } of [changed, ...changed.others]) {

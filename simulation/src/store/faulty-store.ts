@@ -190,7 +190,7 @@ class Access {
   }
 
   async #do({ name, args, asked }: Job): Promise<unknown> {
-    const { store, record, world } = this.#parts;
+    const { store, record, world, server } = this.#parts;
     const method = Reflect.get(store, name) as Method;
     if (name === "changeExecution") {
       let wrote = false;
@@ -204,13 +204,13 @@ class Access {
         },
         ...rest,
       );
-      if (wrote) record.add(asked, changed);
+      if (wrote) record.add({ ...asked, decided_clock: server.clock() }, changed);
       return changed;
     }
     const value = await method.apply(store, args as unknown[]);
     if (name === "createExecution") {
       const changed = value as Changed;
-      if (!changed.existing) record.add(asked, changed);
+      if (!changed.existing) record.add({ ...asked, decided_clock: server.clock() }, changed);
     }
     if (name === "openSession") {
       const { session_id, token_hash } = (value as OpenedSession).session;

@@ -157,3 +157,34 @@ test("WRK-8 a cancel reaches a held execution; its rollbacks wait until it is le
   expect(await scene.toEnd()).toMatchObject({ state: "CANCELLED" });
   expect(undone).toContain("hanging");
 });
+
+test("EXE-42 WRK-8 a rollback that is held when a cancel comes runs once it may, and only once", async () => {
+  const undone: string[] = [];
+  const { started, body, end } = gated();
+  const fails = task(
+    { name: "fails", rollback: async (what: string) => void undone.push(what) },
+    async (what: string) => {
+      await body(what);
+      throw new Error("no");
+    },
+  );
+  const scene = new Scene([workflow({ name: "w" }, async () => fails("a"))]);
+  await scene.start();
+  hold(scene);
+  end("a");
+  await scene.settle();
+  expect([started, undone]).toEqual([["a"], []]);
+
+  scene.engine.cancel("e1");
+  await scene.settle();
+  expect(undone).toEqual([]);
+  hold(scene, false);
+  await scene.toEnd();
+  expect(undone).toEqual(["a"]);
+  expect(scene.row().state).toBe("CANCELLED");
+  expect(scene.story().filter((line) => line.includes("ROLLBACK"))).toEqual([
+    "TASK_ROLLBACK_STARTED fails~1",
+    "TASK_ROLLBACK_STARTED fails~1",
+    "TASK_ROLLBACK_COMPLETED fails~1",
+  ]);
+});

@@ -138,19 +138,26 @@ export class TaskBody {
 
   /** Runs the rollback that follows a failure; a cancel meanwhile does not run it a second time. */
   undo(failure: Failure, rollback: TaskFunction): Promise<Result> {
-    const context = this.context(failure.attempts, failure);
-    const result = this.#runAfter(() => this.#run(context, rollback, { outlivesCancel: true }));
-    this.#call.undoing = { result, stop: (late) => context.abort(taskError(late)) };
-    return result;
+    return this.#runAfter(failure, () => {
+      const context = this.context(failure.attempts, failure);
+      const result = this.#run(context, rollback, { outlivesCancel: true });
+      this.#call.undoing = { result, stop: (late) => context.abort(taskError(late)) };
+      return result;
+    });
   }
 
   fallBack(failure: Failure, fallback: TaskFunction): Promise<Result> {
-    return this.#runAfter(() => this.#run(this.context(failure.attempts, failure), fallback));
+    const run = () => this.#run(this.context(failure.attempts, failure), fallback);
+    return this.#runAfter(failure, run);
   }
 
-  #runAfter(run: () => Promise<Result>): Promise<Result> {
+  /** Once it may start; while it may not, a cancel takes what is left to do into its own hands. */
+  #runAfter({ attempts }: Failure, run: () => Promise<Result>): Promise<Result> {
     const held = this.#core.parking.leaveToStart(this.#call);
-    return held ? held.then(run) : run();
+    if (!held) return run();
+    return held.then(() =>
+      this.#call.isConcluded ? { failure: this.abortFailure(attempts) } : run(),
+    );
   }
 
   /** Runs one function of the task in a scope and group of its own; open calls end with it. */

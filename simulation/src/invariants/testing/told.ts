@@ -67,7 +67,14 @@ export function told(
     for (const event of events) log.push({ event, recorded_at: time });
     row = { ...row, ...patchOf(row, events, { state, owned, time }) };
     const transaction = i + 1;
-    const of = { at: time, asked_at: time, clock: time, server: "s1", transaction };
+    const of = {
+      at: time,
+      asked_at: time,
+      clock: time,
+      decided_clock: time,
+      server: "s1",
+      transaction,
+    };
     return { ...of, execution_id, row, events };
   });
   return { execution: { row, log }, commits };
