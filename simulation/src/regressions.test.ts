@@ -72,6 +72,11 @@ const FOUND: readonly Found[] = [
     keep: "rates=store_unknown+store_slow,disturbances=1,operations=0+6,stretch=5179",
     what: "I13 a rollback that was held back when a cancel came was waited for and never ran (hold.test.ts)",
   },
+  {
+    seed: 93163,
+    keep: "rates=drop+delay+store_slow,disturbances=0+3+4,operations=0+2+6+7+8+9",
+    what: "I17 a row read late hid a worker's session behind the one before it, and it stayed paused (stale-decisions.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

@@ -75,20 +75,32 @@ function entriesBehind(
   execution: ExecutionAtRest,
   entries: readonly BodyEntry[],
   cancel: { readonly seq: number; readonly at: number },
-  { faults }: Evidence,
+  { faults, keeps }: Evidence,
 ): string[] {
+  const { execution_id } = execution.row;
   const unwinding = new Set(
     claimsOf(execution)
       .filter(({ seq }) => seq > cancel.seq)
       .map(({ generation }) => generation),
   );
   const calls = callsOf(execution);
-  return entries.flatMap(({ part, task_call_id, attempt, generation, worker, at }) => {
+  // A copy that was kept hears of the cancel in the frame behind the one that says so.
+  const hasHeard = ({ generation, process, at }: BodyEntry) =>
+    !keeps.some(
+      (keep) =>
+        keep.execution_id === execution_id &&
+        keep.generation === generation &&
+        keep.process === process &&
+        at <= keep.at + WORD_MS,
+    );
+  return entries.flatMap((entry) => {
+    const { part, task_call_id, attempt, generation, worker, at } = entry;
     if (part === "rollback") return [];
     // What was under way may be run again, for the sake of the calls in it that have a rollback.
     if (part === "run" && hadBegun(calls.get(task_call_id), attempt, cancel.seq)) return [];
     const what = `${worker} entered ${part} of ${task_call_id} at ${at} under generation ${generation}`;
-    if (unwinding.has(generation)) return [`${what}, which was given to it to unwind`];
+    if (unwinding.has(generation) && hasHeard(entry))
+      return [`${what}, which was given to it to unwind`];
     if (at <= cancel.at + WORD_MS) return [];
     const isCutOff = faults.some(
       (fault) => fault.at <= at && (fault.until ?? fault.at) + AFTERMATH_MS >= cancel.at,

@@ -10,6 +10,7 @@ test("I10 a sleep that ended in time is right", () => {
 test("I10 a sleep that ended early by the clock of its server is found", () => {
   const evidence = broken(({ commits }) => {
     commits[8].clock -= 1;
+    commits[8].decided_clock -= 1;
   });
   expect(timers(evidence)).toMatchObject([
     { execution_id: "e1", message: expect.stringContaining("sleep~1 was to last until") },

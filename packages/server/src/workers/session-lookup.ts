@@ -30,20 +30,32 @@ export class SessionLookup {
 
   /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
   async refresh(): Promise<void> {
-    const { store, clock } = this.#ports;
+    const { store } = this.#ports;
     // Those that come while it is read are not in the answer.
     const before = [...this.#sessions.all()];
-    const live = new Map((await store.listLiveSessions()).map((row) => [row.session_id, row]));
-    for (const session of before) {
+    await this.#sessions.reading(
+      () => store.listLiveSessions(),
+      (live, outdated) => this.#takeAll(live, { before, outdated }),
+    );
+    await this.#sessions.lookAtDesired(() => store.listWorkers());
+  }
+
+  #takeAll(
+    rows: readonly SessionRow[],
+    of: { readonly before: readonly Session[]; readonly outdated: ReadonlySet<string> },
+  ): void {
+    const live = new Set(rows.map((row) => row.session_id));
+    for (const session of of.before) {
       if (!live.has(session.id) && !session.isHeld) this.#sessions.remove(session);
     }
-    for (const row of live.values()) {
+    for (const row of rows) {
       const known = this.#sessions.find(row.session_id);
       if (known) this.#see(known, row);
       // A lost one is of no use before it connects; then it is looked for.
-      else if (row.lost_at === null) this.#sessions.add(new Session(row, clock()), row.token_hash);
+      else if (row.lost_at === null && !of.outdated.has(row.worker)) {
+        this.#sessions.add(new Session(row, this.#ports.clock()), row.token_hash);
+      }
     }
-    await this.#sessions.lookAtDesired(() => store.listWorkers());
   }
 
   /** The store has refused what this server wanted of a session: takes over what it knows of it. */
@@ -55,20 +67,31 @@ export class SessionLookup {
   /** Something happened to a session on another server. */
   async look(session_id: string): Promise<void> {
     try {
-      const row = await this.#ports.store.findSessionById(session_id);
-      const known = this.#sessions.find(session_id);
-      if (!row || row.ended_at !== null) {
-        if (known) {
-          known.letGo();
-          this.#liveness.unwatch(known);
-          this.#sessions.remove(known);
-        }
-      } else if (known) this.#see(known, row);
-      else if (row.lost_at === null) await this.#meet(row);
+      await this.#sessions.reading(
+        () => this.#ports.store.findSessionById(session_id),
+        (row, outdated) => this.#take(session_id, row, outdated),
+      );
       this.#dispatcher.wake();
     } catch (error) {
       this.#ports.log.debug({ err: error }, "could not look at a session; the safety tick does");
     }
+  }
+
+  async #take(
+    session_id: string,
+    row: SessionRow | undefined,
+    outdated: ReadonlySet<string>,
+  ): Promise<void> {
+    const known = this.#sessions.find(session_id);
+    if (!row || row.ended_at !== null) {
+      if (!known) return;
+      known.letGo();
+      this.#liveness.unwatch(known);
+      this.#sessions.remove(known);
+    } else if (known) this.#see(known, row);
+    // Another process of the name may have ended it by now, and must not be hidden behind it.
+    else if (outdated.has(row.worker)) await this.look(session_id);
+    else if (row.lost_at === null) await this.#meet(row);
   }
 
   /** The session whose secret this is; every call of it says that it lives. */
@@ -87,15 +110,21 @@ export class SessionLookup {
   }
 
   /** One that registered with another server, of which this one has not heard. */
-  async #find(worker: string, token_hash: string): Promise<Session> {
-    const row = await this.#ports.store.findSession(worker, token_hash);
-    if (row?.end_reason === "superseded") throw await this.#superseded(worker);
-    if (!row || row.ended_at !== null) throw sessionUnknown(worker);
-    const known = this.#sessions.find(row.session_id);
-    if (known) this.#see(known, row);
-    if (!known) return this.#meet(row);
-    this.#sessions.add(known, token_hash);
-    return known;
+  #find(worker: string, token_hash: string): Promise<Session> {
+    return this.#sessions.reading(
+      () => this.#ports.store.findSession(worker, token_hash),
+      async (row, outdated): Promise<Session> => {
+        if (row?.end_reason === "superseded") throw await this.#superseded(worker);
+        if (!row || row.ended_at !== null) throw sessionUnknown(worker);
+        const known = this.#sessions.find(row.session_id);
+        if (known) {
+          this.#see(known, row);
+          this.#sessions.add(known, token_hash);
+          return known;
+        }
+        return outdated.has(worker) ? this.#find(worker, token_hash) : this.#meet(row);
+      },
+    );
   }
 
   /** A session of which this server has not known: what operators want of its worker is read too. */

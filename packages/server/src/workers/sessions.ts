@@ -25,7 +25,7 @@ export class Sessions {
   readonly #tokens = new Map<Session, string>();
   readonly #clock: () => number;
   readonly #pushListeners: PushListener[] = [];
-  /** For each look at what the store says is desired: workers of which more was heard meanwhile. */
+  /** For each look at what the store says: workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
 
   constructor(clock: () => number) {
@@ -114,15 +114,30 @@ export class Sessions {
   async lookAtDesired(
     read: () => Promise<readonly Desired[] | Desired | undefined>,
   ): Promise<void> {
-    const outdated = new Set<string>();
-    this.#looks.add(outdated);
-    try {
-      for (const { name, desired_state } of [(await read()) ?? []].flat()) {
+    await this.reading(read, (found, outdated) => {
+      for (const { name, desired_state } of [found ?? []].flat()) {
         const session = this.#byWorker.get(name);
         if (!session || outdated.has(name) || session.desired === desired_state) continue;
         session.desired = desired_state;
         session.send(control(desired_state));
       }
+    });
+  }
+
+  /**
+   * Reads what the store says of workers.
+   *
+   * @param take Gets it, and the workers of which another session or a decision was heard meanwhile:
+   *   what was read of those may be older. Nothing is heard in between.
+   */
+  async reading<Found, Taken>(
+    read: () => Promise<Found>,
+    take: (found: Found, outdated: ReadonlySet<string>) => Taken,
+  ): Promise<Awaited<Taken>> {
+    const outdated = new Set<string>();
+    this.#looks.add(outdated);
+    try {
+      return await take(await read(), outdated);
     } finally {
       this.#looks.delete(outdated);
     }

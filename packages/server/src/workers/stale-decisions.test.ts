@@ -54,3 +54,21 @@ test("WRK-11 a resume while its worker registers is not lost on it", async () =>
   const { execution_id } = await t.run();
   expect(await worker.next("assign")).toMatchObject({ execution_id });
 });
+
+test("WRK-4 a session that was read before the next process of the name came does not hide that one", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  await t.worker();
+  const answer = doubtful.holdAnswers("listLiveSessions");
+  const refreshed = t.engine.workers.refresh();
+  await settled();
+  const next = await t.worker("w", { instance_id: OTHER_PROCESS });
+  answer();
+  await refreshed;
+  await t.engine.fleet.pause("w");
+  await t.engine.fleet.resume("w");
+  await settled();
+  expect(next.heard).toEqual(["welcome", "control", "control"]);
+  const { execution_id } = await t.run();
+  expect(await next.next("assign")).toMatchObject({ execution_id });
+});
