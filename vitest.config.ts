@@ -10,6 +10,7 @@ export default defineConfig({
         ssr,
         test: {
           name: "unit",
+          setupFiles: ["scripts/src/property-seed.ts"],
           include: [
             "packages/*/src/**/*.test.ts",
             "scripts/src/**/*.test.ts",

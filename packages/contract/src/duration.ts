@@ -9,7 +9,8 @@ const LONGEST_MS = 365_000 * UNIT_MS.d;
 
 /** Milliseconds of a duration; undefined for anything else, a negative or endless one included. */
 export function parseDuration(value: unknown): number | undefined {
-  if (typeof value === "number") return value >= 0 && value <= LONGEST_MS ? value : undefined;
+  if (typeof value === "number")
+    return value >= 0 && value <= LONGEST_MS ? Math.abs(value) : undefined;
   if (typeof value !== "string") return undefined;
   const [, amount, unit] = TEXT.exec(value) ?? [];
   if (amount === undefined) return undefined;

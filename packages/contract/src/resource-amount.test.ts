@@ -3,6 +3,7 @@ import { parseResourceAmount } from "./resource-amount.ts";
 
 test.each([
   [0, 0],
+  [-0, 0],
   [1536, 1536],
   ["512B", 512],
   ["1.5KB", 1_500],

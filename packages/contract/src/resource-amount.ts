@@ -18,7 +18,7 @@ const TEXT = /^(\d+(?:\.\d+)?) ?([KMGT]i?B|B)$/;
 /** Bytes of an amount: a whole number of them, or text such as `"16GiB"`; undefined for anything else (RES-1). */
 export function parseResourceAmount(value: unknown): number | undefined {
   if (typeof value === "number")
-    return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+    return Number.isSafeInteger(value) && value >= 0 ? Math.abs(value) : undefined; // -0 is 0
   if (typeof value !== "string") return undefined;
   const [, amount, unit] = TEXT.exec(value) ?? [];
   if (amount === undefined) return undefined;
