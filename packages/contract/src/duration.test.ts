@@ -4,6 +4,7 @@ import { parseDuration } from "./duration.ts";
 test("EXE-3 a duration is milliseconds, or a number with a unit", () => {
   const good: [unknown, number][] = [
     [0, 0],
+    [-0, 0],
     [1500, 1500],
     [0.5, 0.5],
     ["250ms", 250],

@@ -9,6 +9,7 @@ const LONGEST_MS = 365_000 * UNIT_MS.d;
 
 /** Milliseconds of a duration; undefined for anything else, a negative or endless one included. */
 export function parseDuration(value: unknown): number | undefined {
+  // -0 is taken, as the 0 that it is written as.
   if (typeof value === "number")
     return value >= 0 && value <= LONGEST_MS ? Math.abs(value) : undefined;
   if (typeof value !== "string") return undefined;

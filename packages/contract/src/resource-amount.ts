@@ -17,8 +17,9 @@ const TEXT = /^(\d+(?:\.\d+)?) ?([KMGT]i?B|B)$/;
 
 /** Bytes of an amount: a whole number of them, or text such as `"16GiB"`; undefined for anything else (RES-1). */
 export function parseResourceAmount(value: unknown): number | undefined {
+  // -0 is taken, as the 0 that it is written as.
   if (typeof value === "number")
-    return Number.isSafeInteger(value) && value >= 0 ? Math.abs(value) : undefined; // -0 is 0
+    return Number.isSafeInteger(value) && value >= 0 ? Math.abs(value) : undefined;
   if (typeof value !== "string") return undefined;
   const [, amount, unit] = TEXT.exec(value) ?? [];
   if (amount === undefined) return undefined;
