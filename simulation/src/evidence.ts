@@ -157,8 +157,13 @@ export type WorkerWrite = {
   readonly execution_id: string;
   readonly generation: number;
   readonly accepted: boolean;
-} & (
-  | { readonly kind: "checkpoint"; readonly base_seq: number; readonly count: number }
+} /** `sent_at`: when the worker first sent just these events, however often they arrived since. */ & (
+  | {
+      readonly kind: "checkpoint";
+      readonly sent_at: number;
+      readonly base_seq: number;
+      readonly count: number;
+    }
   | { readonly kind: "release" | "progress" }
 );
 

@@ -11,10 +11,19 @@ import type { World } from "./world.ts";
 /** What workers wrote and what servers said to it, whether or not that arrived. */
 export class WriteRecord {
   readonly writes: WorkerWrite[] = [];
+  readonly #sent = new Map<string, number>();
   readonly #world: World;
 
   constructor(world: World) {
     this.#world = world;
+  }
+
+  /** A worker hands checkpoints to the network. */
+  sends(items: readonly CheckpointItem[]): void {
+    for (const item of items) {
+      const place = placeOf(item);
+      if (!this.#sent.has(place)) this.#sent.set(place, this.#world.now);
+    }
   }
 
   checkpoints(
@@ -23,9 +32,11 @@ export class WriteRecord {
     answers: readonly CheckpointAnswer[],
   ): void {
     const at = this.#world.now;
-    for (const [i, { execution_id, generation, base_seq, events }] of items.entries()) {
+    for (const [i, item] of items.entries()) {
+      const { execution_id, generation, base_seq, events } = item;
       const accepted = answers[i] !== undefined && !("error" in answers[i]);
-      const written = { base_seq, count: events.length };
+      const sent_at = this.#sent.get(placeOf(item)) ?? at;
+      const written = { sent_at, base_seq, count: events.length };
       this.writes.push({
         at,
         session,
@@ -66,4 +77,9 @@ export class WriteRecord {
       throw error;
     }
   }
+}
+
+/** What a worker sends again has the same. */
+function placeOf({ execution_id, generation, base_seq, events }: CheckpointItem): string {
+  return `${execution_id} ${generation} ${base_seq} ${events.length}`;
 }

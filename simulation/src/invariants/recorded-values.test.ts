@@ -70,14 +70,20 @@ test("I9 who completes an execution has recorded what its code saw", () => {
   ]);
 });
 
-test("I9 the clock of the workflow is bound by what its copy wrote after it, and not before that", () => {
+test("I9 the clock of the workflow is bound by what its copy sent after it, however late that arrived", () => {
   const sights = [
     { generation: 1, value: [0.5, "id", 1] },
     { generation: 2, value: [0.5, "id", 2] },
   ];
-  const written = ({ writes, values: [sight] }: Draft<Evidence>) => {
-    for (const write of writes) write.at = sight.at + 1;
-  };
+  const writtenAt =
+    (times: { readonly sent: number; readonly arrived: number }) =>
+    ({ writes, values: [sight] }: Draft<Evidence>) => {
+      for (const write of writes) {
+        write.at = sight.at + times.arrived;
+        if (write.kind === "checkpoint") write.sent_at = sight.at + times.sent;
+      }
+    };
   expect(judged(sights, () => {})).toEqual([]);
-  expect(judged(sights, written)).toHaveLength(1);
+  expect(judged(sights, writtenAt({ sent: -1, arrived: 1_000 }))).toEqual([]);
+  expect(judged(sights, writtenAt({ sent: 1, arrived: 1_000 }))).toHaveLength(1);
 });

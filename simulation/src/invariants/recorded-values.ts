@@ -71,22 +71,17 @@ function ofWorld(seen: readonly ValueSeen[], { writes }: Evidence): string[] {
     .map((other) => `${told(first)}, and ${told(other)}`);
 
   function isBound({ execution_id, generation, at }: ValueSeen): boolean {
-    const own = writes.filter(
+    // Not by when it arrived: it holds nothing of what the code did since it was sent.
+    return writes.some(
       (write) =>
         write.kind === "checkpoint" &&
         write.accepted &&
         write.count > 0 &&
         write.execution_id === execution_id &&
-        write.generation === generation,
+        write.generation === generation &&
+        write.sent_at >= at,
     );
-    // The network hands a request over again long after: that writes nothing.
-    const written = new Set(own.filter((write) => write.at < at).map(baseOf));
-    return own.some((write) => write.at >= at && !written.has(baseOf(write)));
   }
-}
-
-function baseOf(write: Evidence["writes"][number]): number {
-  return write.kind === "checkpoint" ? write.base_seq : -1;
 }
 
 function told({ path, value, process, generation }: ValueSeen): string {
