@@ -59,3 +59,21 @@ test("I4 a call without an outcome in a completed execution is found", () => {
     { message: expect.stringContaining("no outcome") },
   ]);
 });
+
+test("I4 an attempt that runs though its end is in the log is found, but where a fork cut its large output off", () => {
+  const ended = (forked_from: { execution_id: string; seq: number } | null, output: object) =>
+    broken(({ executions: [of], bodies }) => {
+      if (!of?.log[4]) return;
+      of.row.state = "RUNNING";
+      of.row.forked_from = forked_from;
+      of.log[4].event.type = "TASK_RETRY_COMPLETED";
+      of.log[4].event.value = { attempt: 2, ...output };
+      bodies[0] = { ...bodies[0], generation: 2, attempt: 2 };
+    });
+  const cut = { execution_id: "e0", seq: 5 };
+  expect(recordedOnce(ended(cut, {}))).toEqual([]);
+  const found = [{ message: expect.stringContaining("event 5 TASK_RETRY_COMPLETED") }];
+  expect(recordedOnce(ended(null, {}))).toMatchObject(found);
+  expect(recordedOnce(ended({ ...cut, seq: 4 }, {}))).toMatchObject(found);
+  expect(recordedOnce(ended(cut, { output: 1 }))).toMatchObject(found);
+});

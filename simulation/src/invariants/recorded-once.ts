@@ -13,7 +13,7 @@ export function recordedOnce(evidence: Evidence): readonly Violation[] {
     const messages = [
       ...[...calls.values()].flatMap(writtenTwice),
       ...(entries.get(execution_id) ?? []).flatMap((entry) =>
-        ranAgain(entry, calls.get(entry.task_call_id), claims),
+        ranAgain(entry, { call: calls.get(entry.task_call_id), claims, execution }),
       ),
       ...openAtEnd(execution, calls),
     ];
@@ -44,20 +44,36 @@ function undoes({ type }: Event, outcome: Event): boolean {
   return outcome.type === "TASK_CANCELLED" && type.startsWith("TASK_ROLLBACK_");
 }
 
+interface Given {
+  readonly call: RecordedCall | undefined;
+  readonly claims: ReadonlyMap<number, Claim>;
+  readonly execution: ExecutionAtRest;
+}
+
 /** A worker that was given the log with the end of a function in it has no reason to run it. */
 function ranAgain(
   { part, task_call_id, attempt, generation, worker }: BodyEntry,
-  call: RecordedCall | undefined,
-  claims: ReadonlyMap<number, Claim>,
+  { call, claims, execution }: Given,
 ): string[] {
   const claim = claims.get(generation);
   const what = `${worker} entered ${part} of ${task_call_id}, attempt ${attempt}, under generation ${generation}`;
   if (!claim) return [`${what}, which nobody was ever given`];
-  const known = call?.events.find((event) => event.seq < claim.seq && ends(event, part, attempt));
+  const copied = execution.row.forked_from?.seq ?? 0;
+  const known = call?.events.find(
+    (event) =>
+      event.seq < claim.seq &&
+      ends(event, part, attempt) &&
+      !(event.seq <= copied && isCutOff(event)),
+  );
   if (!known) return [];
   return [
     `${what}, claimed at event ${claim.seq}, though event ${known.seq} ${known.type} has its end`,
   ];
+}
+
+/** A large output is told by the outcome alone, and a fork may have cut that off. */
+function isCutOff(event: Event): boolean {
+  return event.type === "TASK_RETRY_COMPLETED" && !Object.hasOwn(fieldsOf(event), "output");
 }
 
 /** Whether an event says that a part of a call is over. */

@@ -1,6 +1,13 @@
 import { decode, EngineError, referenceOf, type StoredReference } from "@engine/contract";
 import { expect, test } from "vitest";
-import { type OutputStorage, pause, task, workflow } from "../index.ts";
+import {
+  type OutputStorage,
+  pause,
+  type TaskContext,
+  type TaskOptions,
+  task,
+  workflow,
+} from "../index.ts";
 import { memoryServices } from "../testing/memory-services.ts";
 import { ManualClock } from "./testing/manual-clock.ts";
 import { Scene } from "./testing/scene.ts";
@@ -140,6 +147,56 @@ test("EXE-49 a storage of the user's keeps the output under the call's id and re
     $stored: { storage_type: "bucket", reference_id: "e1/stored~1", metadata: { shelf: 3 } },
   });
   expect(retrieved).toHaveLength(1);
+});
+
+type Keeping = Pick<TaskOptions<null, ReturnType<typeof large>>, "cache" | "outputStorage">;
+
+/** Its first attempt fails, the second gives a large output. */
+function flaky(attempts: number[], keeping: Keeping) {
+  const retry = { maxAttempts: 2, delay: 0 };
+  return task({ name: "flaky", retry, ...keeping }, async (_: null, { attempt }: TaskContext) => {
+    attempts.push(attempt);
+    if (attempt === 1) throw new Error("not yet");
+    return large("f");
+  });
+}
+
+test("EXE-49 I4 a retry is not told as completed before what it gave is kept: until then it may run again", async () => {
+  const hung = new Promise<never>(() => {});
+  let isHung = true;
+  const kept = new Map<string, unknown>();
+  const bucket: OutputStorage = {
+    type: "bucket",
+    async store(id, value) {
+      if (isHung) await hung;
+      kept.set(id, value);
+      return { storage_type: "bucket", reference_id: id, metadata: {} };
+    },
+    retrieve: async ({ reference_id }) => kept.get(reference_id),
+  };
+  const keep = () => (isHung ? hung : Promise.resolve());
+  for (const [options, services] of [
+    [{ outputStorage: bucket }, {}],
+    [{ cache: true }, { keep }],
+  ] as const) {
+    isHung = true;
+    const attempts: number[] = [];
+    const once = flaky(attempts, options);
+    const wf = workflow({ name: "w" }, async () => (await once(null)).mark);
+    const scene = new Scene([wf], { limits, services });
+    await scene.start();
+    await scene.advance(100);
+    expect(attempts).toEqual([1, 2]);
+    expect(scene.story()).not.toContain("TASK_RETRY_COMPLETED flaky~1");
+
+    isHung = false;
+    await scene.crash();
+    await scene.toEnd();
+    expect(attempts).toEqual([1, 2, 2]);
+    expect(scene.row().output).toBe("f");
+    const told = scene.story().filter((line) => line.includes("COMPLETED flaky~1"));
+    expect(told).toEqual(["TASK_RETRY_COMPLETED flaky~1", "TASK_COMPLETED flaky~1"]);
+  }
 });
 
 test("EXE-49 a storage that cannot keep it, or answers nonsense, fails the call", async () => {

@@ -85,13 +85,7 @@ export class TaskAttempts {
       const result = known ? { failure: known } : await this.#body.attempt(attempt);
       if (this.#call.isConcluded) return;
       const of = { attempt, max_attempts: maxAttempts };
-      if (result.stored) {
-        if (attempt > 1)
-          this.#emit("TASK_RETRY_COMPLETED", { ...of, ...this.#small(result.stored) });
-        if (this.#cache)
-          await this.#cache.keep(this.#body.input, this.#body.started, result.stored);
-        return this.#complete(result.stored, attempt);
-      }
+      if (result.stored) return this.#succeed(result.stored, of);
       const { failure } = result;
       if (attempt > 1 && !known) this.#emit("TASK_RETRY_FAILED", { ...of, error: failure });
       known = undefined;
@@ -111,10 +105,23 @@ export class TaskAttempts {
     }
   }
 
-  /** A large output is told by the call's outcome alone, which may keep it elsewhere. */
-  #small({ text, value }: Stored): { output?: unknown } {
+  /**
+   * The end of a retry has its output, so that whoever takes over completes the call with it. A large
+   * one is told by the call's outcome alone, which may keep it elsewhere; then both are written at
+   * once, as the end by itself would be no reason not to run the attempt again.
+   */
+  async #succeed(output: Stored, of: Attempt): Promise<void> {
     const { inline_value_bytes } = this.#core.options.limits;
-    return text.length > inline_value_bytes ? {} : { output: value };
+    const isLarge = output.text.length > inline_value_bytes;
+    const tell = (value: object) => {
+      if (of.attempt > 1) this.#emit("TASK_RETRY_COMPLETED", { ...of, ...value });
+    };
+    if (!isLarge) tell({ output: output.value });
+    if (this.#cache) {
+      await this.#cache.keep(this.#body.input, this.#body.started, output);
+      if (this.#call.isConcluded) return;
+    }
+    this.#complete(output, of.attempt, isLarge ? () => tell({}) : undefined);
   }
 
   #mayRetry(failure: Failure, attempt: number, maxAttempts: number): boolean {
@@ -173,19 +180,23 @@ export class TaskAttempts {
     return output !== undefined;
   }
 
-  #complete(output: Stored, attempts: number): void {
+  /** @param tell Says what goes into the log with the outcome, just before it. */
+  #complete(output: Stored, attempts: number, tell: () => void = () => {}): void {
     this.#core.givingUp.cancelUnasked(this.#call);
     const { outputStorage } = this.#task.options;
     const meta = this.#meta(attempts);
     if (outputStorage === undefined || outputStorage === "engine") {
+      tell();
       this.#core.complete(this.#call, output, meta);
-    } else void this.#completeStored(output, meta);
+    } else void this.#completeStored(output, meta, tell);
   }
 
   /** Hands the output to the storage that the task names; the log holds where it is (EXE-49). */
-  async #completeStored(output: Stored, meta: Meta): Promise<void> {
+  async #completeStored(output: Stored, meta: Meta, tell: () => void): Promise<void> {
     const id = `${this.#core.options.info.execution_id}/${this.#call.id}`;
     const kept = await keepOutput(output, id, this.#task.options.outputStorage);
+    if (this.#call.isConcluded) return;
+    tell();
     if (!kept.failure) return this.#core.complete(this.#call, output, meta, kept.text);
     this.#core.fail(this.#call, { ...kept.failure, ...this.#body.of(meta.attempts) }, meta);
   }
@@ -231,6 +242,11 @@ export class TaskAttempts {
       };
     });
   }
+}
+
+interface Attempt {
+  readonly attempt: number;
+  readonly max_attempts: number;
 }
 
 interface Meta extends Readonly<Record<string, unknown>> {
