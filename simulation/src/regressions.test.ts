@@ -77,6 +77,11 @@ const FOUND: readonly Found[] = [
     keep: "rates=drop+delay+store_slow,disturbances=0+3+4,operations=0+2+6+7+8+9",
     what: "I17 a row read late hid a worker's session behind the one before it, and it stayed paused (stale-decisions.test.ts)",
   },
+  {
+    seed: 382220,
+    keep: "rates=drop,disturbances=,operations=0+1+2+3+4+5+6+7+8+9",
+    what: "I13 a fallback began behind a cancel that was told long before, as a checkpoint had no answer (cancel-in-flight.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

@@ -1,4 +1,4 @@
-import type { BodyEntry, Evidence, ExecutionAtRest } from "../evidence.ts";
+import type { BodyEntry, CopyKept, Evidence, ExecutionAtRest } from "../evidence.ts";
 import { INNER_TASK, STEP_TASKS, type StepTask } from "../programs/program.ts";
 import { callsOf, claimsOf, fieldsOf, type RecordedCall } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
@@ -57,7 +57,7 @@ function startsBehind(
     if (!kept) return false;
     const first = entries.find((entry) => entry.task_call_id === task_call_id);
     // Of what is no task nobody notes when it began.
-    return kind !== null || (first?.process === kept.process && first.at < kept.at);
+    return kind !== null || (first?.process === kept.process && first.at <= heardBy(kept));
   };
   return [...callsOf(execution).values()].flatMap((call) => {
     const { task_call_id, kind, start, outcome } = call;
@@ -67,6 +67,11 @@ function startsBehind(
       `${task_call_id} is begun at event ${start.seq}, though event ${cancelling} cancels it`,
     ];
   });
+}
+
+/** A copy that was kept hears of the cancel in the frame behind the one that says so. */
+function heardBy({ at }: CopyKept): number {
+  return at + WORD_MS;
 }
 
 const COMBINATORS: ReadonlySet<string> = new Set(["parallel", "map", "pipeline", "graph"]);
@@ -84,14 +89,13 @@ function entriesBehind(
       .map(({ generation }) => generation),
   );
   const calls = callsOf(execution);
-  // A copy that was kept hears of the cancel in the frame behind the one that says so.
   const hasHeard = ({ generation, process, at }: BodyEntry) =>
     !keeps.some(
       (keep) =>
         keep.execution_id === execution_id &&
         keep.generation === generation &&
         keep.process === process &&
-        at <= keep.at + WORD_MS,
+        at <= heardBy(keep),
     );
   return entries.flatMap((entry) => {
     const { part, task_call_id, attempt, generation, worker, at } = entry;

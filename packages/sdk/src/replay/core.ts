@@ -337,6 +337,7 @@ export class Core {
 
   deliver(base_seq: number, events: readonly Event[]): void {
     if (this.#isStopped && !this.#isOvertaken) return;
+    if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
     // A delta is under way: either its answer brings these events, or they follow it.
     if (this.outbox.isSending || this.#isOvertaken) this.#pushed.push({ base_seq, events });
     else this.outbox.append(base_seq, events);
@@ -377,7 +378,7 @@ export class Core {
   #replayOutcome(event: Event): undefined | Promise<void> {
     this.#outcomesLeft--;
     if (this.isDoomed) return undefined;
-    if (event.type === "WORKFLOW_CANCELLING") {
+    if (isCancel(event)) {
       this.#beginCancel(event);
       return undefined;
     }
@@ -473,8 +474,9 @@ export class Core {
   #onForeign(events: readonly Event[]): void {
     for (const event of events) {
       this.log.add(event);
-      if (event.type === "WORKFLOW_CANCELLING") {
+      if (isCancel(event)) {
         this.isCancelled = true;
+        this.parking.cancelComes(true);
         this.releases.push(() => this.#beginCancel(event));
       }
       if (!isOutcome(event.type)) continue;
@@ -501,6 +503,7 @@ export class Core {
   #beginCancel(event: Event): void {
     if (this.isDoomed || this.cancellation) return;
     this.isCancelled = true;
+    this.parking.cancelComes(false);
     // A body that had ended before it saw the cancel ends the way it ended (EXE-17 row 15).
     if (this.isBodyOver) return;
     this.cancellation = new Cancellation(this, event);
@@ -557,4 +560,8 @@ export class Core {
     this.outbox.stop();
     this.#resolveEnded(ended);
   }
+}
+
+function isCancel({ type }: Event): boolean {
+  return type === "WORKFLOW_CANCELLING";
 }

@@ -44,6 +44,8 @@ export class Parking {
   readonly #rests: Map<Call, Rest> = new Map();
   readonly #held: Map<Call, Held> = new Map();
   #isHeld: boolean;
+  /** A cancel is told, and has not reached the code. */
+  #isCancelComing = false;
 
   constructor(options: ParkingOptions) {
     this.#options = options;
@@ -54,12 +56,30 @@ export class Parking {
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (isHeld) this.soon();
-    else for (const { goOn, isCrowdedOut } of [...this.#held.values()]) if (!isCrowdedOut) goOn();
+    else this.#letGo();
+  }
+
+  /**
+   * Whether a cancel is on its way to the code. No body starts meanwhile: where the cancel stands in
+   * the log may not be known before a checkpoint is answered, and that may take long (I13).
+   */
+  cancelComes(isComing: boolean): void {
+    this.#isCancelComing = isComing;
+    if (!isComing) this.#letGo();
   }
 
   /** Asked before a body starts. Undefined: now. */
   leaveToStart(call: Call): Promise<void> | undefined {
-    return this.#isHeld ? this.#keepBack(call) : undefined;
+    return this.#isKeptBack ? this.#keepBack(call) : undefined;
+  }
+
+  get #isKeptBack(): boolean {
+    return this.#isHeld || this.#isCancelComing;
+  }
+
+  #letGo(): void {
+    if (this.#isKeptBack) return;
+    for (const { goOn, isCrowdedOut } of [...this.#held.values()]) if (!isCrowdedOut) goOn();
   }
 
   /** A body waits for its turn to have what it requests: that it has to wait here is no wait of its own. */

@@ -82,11 +82,11 @@ export class MemoryEngine {
   /** Called with every delta before it is decided; may wait, to reorder what happens. */
   onDelta: (execution_id: string, delta: Delta) => Promise<void> | void = () => {};
   /** Called with every answer before the copy gets it; may give it another. */
-  onReply: (execution_id: string, delta: Delta, reply: CheckpointReply) => CheckpointReply = (
-    _id,
-    _delta,
-    reply,
-  ) => reply;
+  onReply: (
+    execution_id: string,
+    delta: Delta,
+    reply: CheckpointReply,
+  ) => CheckpointReply | Promise<CheckpointReply> = (_id, _delta, reply) => reply;
   /** Called after every change. */
   onChange: (row: ExecutionRow) => void = () => {};
   readonly #options: MemoryEngineOptions;
