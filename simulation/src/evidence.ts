@@ -157,13 +157,8 @@ export type WorkerWrite = {
   readonly execution_id: string;
   readonly generation: number;
   readonly accepted: boolean;
-} /** `sent_at`: when the worker first sent just these events, however often they arrived since. */ & (
-  | {
-      readonly kind: "checkpoint";
-      readonly sent_at: number;
-      readonly base_seq: number;
-      readonly count: number;
-    }
+} & (
+  | { readonly kind: "checkpoint"; readonly base_seq: number; readonly count: number }
   | { readonly kind: "release" | "progress" }
 );
 

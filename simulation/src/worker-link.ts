@@ -66,16 +66,13 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
     }
   }
 
-  const checkpointsText: TextLink["checkpointsText"] = (ref, body) => {
-    const sent = () => (JSON.parse(body) as { items: CheckpointItem[] }).items;
-    writes.sends(sent());
-    return call(`checkpoints ${shortly(body)}`, async (server) => {
-      const items = sent();
+  const checkpointsText: TextLink["checkpointsText"] = (ref, body) =>
+    call(`checkpoints ${shortly(body)}`, async (server) => {
+      const { items } = JSON.parse(body) as { items: CheckpointItem[] };
       const answers = await server.checkpoints(ref, items);
       writes.checkpoints(ref, items, answers);
       return answers as CheckpointAnswer[];
     });
-  };
 
   const link: TextLink = {
     checkpointsText,

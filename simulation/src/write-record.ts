@@ -11,19 +11,10 @@ import type { World } from "./world.ts";
 /** What workers wrote and what servers said to it, whether or not that arrived. */
 export class WriteRecord {
   readonly writes: WorkerWrite[] = [];
-  readonly #sent = new Map<string, number>();
   readonly #world: World;
 
   constructor(world: World) {
     this.#world = world;
-  }
-
-  /** A worker hands checkpoints to the network. */
-  sends(items: readonly CheckpointItem[]): void {
-    for (const item of items) {
-      const place = placeOf(item);
-      if (!this.#sent.has(place)) this.#sent.set(place, this.#world.now);
-    }
   }
 
   checkpoints(
@@ -32,11 +23,9 @@ export class WriteRecord {
     answers: readonly CheckpointAnswer[],
   ): void {
     const at = this.#world.now;
-    for (const [i, item] of items.entries()) {
-      const { execution_id, generation, base_seq, events } = item;
+    for (const [i, { execution_id, generation, base_seq, events }] of items.entries()) {
       const accepted = answers[i] !== undefined && !("error" in answers[i]);
-      const sent_at = this.#sent.get(placeOf(item)) ?? at;
-      const written = { sent_at, base_seq, count: events.length };
+      const written = { base_seq, count: events.length };
       this.writes.push({
         at,
         session,
@@ -77,9 +66,4 @@ export class WriteRecord {
       throw error;
     }
   }
-}
-
-/** What a worker sends again has the same. */
-function placeOf({ execution_id, generation, base_seq, events }: CheckpointItem): string {
-  return `${execution_id} ${generation} ${base_seq} ${events.length}`;
 }

@@ -37,7 +37,8 @@ test("I13 what a kept copy had begun before it heard of the cancel may be record
     if (!body) throw new Error("the sample has bodies");
     const entered = { ...body, task_call_id: "plain~1", at: enteredAt };
     const keep = { execution_id: "e2", generation: 2, process: "w1-1", at: keptAt };
-    return { ...evidence, keeps: [keep], bodies: [...evidence.bodies, entered] };
+    const inVain = { ...entered, process: "w1-0", at: BEGAN + 70_400 };
+    return { ...evidence, keeps: [keep], bodies: [...evidence.bodies, inVain, entered] };
   };
   expect(cancels(kept(BEGAN + 70_500))).toEqual([]);
   // The word of the cancel comes in the frame behind the one that says that it is kept.

@@ -55,9 +55,14 @@ function startsBehind(
   );
   const hadBegun = ({ task_call_id, kind }: RecordedCall) => {
     if (!kept) return false;
-    const first = entries.find((entry) => entry.task_call_id === task_call_id);
-    // Of what is no task nobody notes when it began.
-    return kind !== null || (first?.process === kept.process && first.at <= heardBy(kept));
+    // Of what is no task nobody notes when it began. Earlier copies may have begun it in vain.
+    if (kind !== null) return true;
+    return entries.some(
+      (entry) =>
+        entry.task_call_id === task_call_id &&
+        entry.process === kept.process &&
+        entry.at <= heardBy(kept),
+    );
   };
   return [...callsOf(execution).values()].flatMap((call) => {
     const { task_call_id, kind, start, outcome } = call;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Evidence, ValueSeen } from "../evidence.ts";
 import { recordedValues } from "./recorded-values.ts";
 import { broken, type Draft } from "./testing/sample-evidence.ts";
+import { BEGAN } from "./testing/told.ts";
 
 const NOW = new Date(0);
 const TAKEN = encode([NOW, 0.5, 3, "id-1"], "value");
@@ -70,20 +71,18 @@ test("I9 who completes an execution has recorded what its code saw", () => {
   ]);
 });
 
-test("I9 the clock of the workflow is bound by what its copy sent after it, however late that arrived", () => {
-  const sights = [
-    { generation: 1, value: [0.5, "id", 1] },
-    { generation: 2, value: [0.5, "id", 2] },
+test("I9 the clock of the workflow is bound by what its copy wrote behind it, and not before that", () => {
+  const sights = (first: number, second: number) => [
+    { generation: 1, value: [0.5, "id", BEGAN + first] },
+    { generation: 2, value: [0.5, "id", BEGAN + second] },
   ];
-  const writtenAt =
-    (times: { readonly sent: number; readonly arrived: number }) =>
-    ({ writes, values: [sight] }: Draft<Evidence>) => {
-      for (const write of writes) {
-        write.at = sight.at + times.arrived;
-        if (write.kind === "checkpoint") write.sent_at = sight.at + times.sent;
-      }
-    };
-  expect(judged(sights, () => {})).toEqual([]);
-  expect(judged(sights, writtenAt({ sent: -1, arrived: 1_000 }))).toEqual([]);
-  expect(judged(sights, writtenAt({ sent: 1, arrived: 1_000 }))).toHaveLength(1);
+  // The first copy wrote the end of a call last, at 1,010; the second its start, at 2,020.
+  const unchanged = () => {};
+  expect(judged(sights(1_010, 2_019), unchanged)).toHaveLength(1);
+  expect(judged(sights(1_011, 2_019), unchanged)).toEqual([]);
+  expect(judged(sights(1_010, 2_020), unchanged)).toEqual([]);
+  const unwritten = ({ writes }: Draft<Evidence>) => {
+    for (const write of writes) write.accepted = false;
+  };
+  expect(judged(sights(1_010, 2_019), unwritten)).toEqual([]);
 });

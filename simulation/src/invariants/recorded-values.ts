@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { type CallKind, decode, type Encoded, encode } from "@engine/contract";
+import {
+  type CallKind,
+  decode,
+  type Encoded,
+  type Event,
+  encode,
+  isOutcome,
+  parseEventTime,
+} from "@engine/contract";
 import type { Evidence, ExecutionAtRest, ValueSeen } from "../evidence.ts";
 import { callsOf, claimsOf } from "./recorded-calls.ts";
 
@@ -20,7 +28,7 @@ export function recordedValues(
   return [...places.values()].flatMap((seen) => {
     // Four calls took them; the world of a workflow has three that are no calls.
     const values = decode(seen[0]?.value ?? null) as unknown[];
-    return values.length === 4 ? taken(seen, execution, held) : ofWorld(seen, evidence);
+    return values.length === 4 ? taken(seen, execution, held) : ofWorld(seen, execution, evidence);
   });
 }
 
@@ -60,8 +68,15 @@ function taken(
     .map((other) => `${told(first)}, and ${told(other)}`);
 }
 
-/** What the seed gives, and the clock that the log is: bound by whatever a copy wrote after it. */
-function ofWorld(seen: readonly ValueSeen[], { writes }: Evidence): string[] {
+/**
+ * What the seed gives, and the clock that the log is: bound where the log holds something that the
+ * copy wrote behind the event whose time its code read. What it saw ahead of that is lost with it.
+ */
+function ofWorld(
+  seen: readonly ValueSeen[],
+  { log }: ExecutionAtRest,
+  { writes }: Evidence,
+): string[] {
   const copies = Map.groupBy(seen, ({ process, generation }) => `${process} ${generation}`);
   const lasting = [...copies.values()].flatMap((own) => own.slice(-1)).filter(isBound);
   const [first, ...others] = lasting;
@@ -70,19 +85,31 @@ function ofWorld(seen: readonly ValueSeen[], { writes }: Evidence): string[] {
     .filter(({ value }) => !isDeepStrictEqual(value, first.value))
     .map((other) => `${told(first)}, and ${told(other)}`);
 
-  function isBound({ execution_id, generation, at }: ValueSeen): boolean {
-    // Not by when it arrived: it holds nothing of what the code did since it was sent.
-    return writes.some(
-      (write) =>
-        write.kind === "checkpoint" &&
-        write.accepted &&
-        write.count > 0 &&
-        write.execution_id === execution_id &&
-        write.generation === generation &&
-        write.sent_at >= at,
-    );
+  function isBound({ execution_id, generation, value }: ValueSeen): boolean {
+    const clock = (decode(value) as unknown[])[2] as number;
+    const isOwn = ({ seq }: Event) =>
+      writes.some(
+        (write) =>
+          write.kind === "checkpoint" &&
+          write.accepted &&
+          write.execution_id === execution_id &&
+          write.generation === generation &&
+          seq > write.base_seq &&
+          seq <= write.base_seq + write.count,
+      );
+    return log.some(({ event }) => {
+      const time = parseEventTime(event.time);
+      // Of what was written in that millisecond only an end can have moved the clock.
+      return (time > clock || (time === clock && isEnd(event))) && isOwn(event);
+    });
   }
 }
+
+function isEnd({ type }: Event): boolean {
+  return isOutcome(type) || ENDS.has(type);
+}
+
+const ENDS: ReadonlySet<string> = new Set(["WORKFLOW_COMPLETED", "WORKFLOW_FAILED"]);
 
 function told({ path, value, process, generation }: ValueSeen): string {
   return `recorded ${path} was ${JSON.stringify(value)} in ${process} under generation ${generation}`;
