@@ -48,6 +48,24 @@ test("I13 what a kept copy had begun before it heard of the cancel may be record
   );
 });
 
+test("I13 who is to unwind runs again what its log shows under way, also behind the cancel, and nothing else", () => {
+  const again = (task_call_id: string): Evidence => {
+    const evidence = begunBehind("TASK_CANCELLED");
+    const [, body] = evidence.bodies;
+    const log = evidence.executions[1]?.log ?? [];
+    const [start, cancelling] = [log[3]?.event, log[4]?.event];
+    if (!body || !start || !cancelling) throw new Error("the sample has them");
+    Object.assign(start, { seq: cancelling.seq });
+    Object.assign(cancelling, { seq: 4 });
+    const entered = { ...body, task_call_id, generation: 2, at: BEGAN + 79_000 };
+    return { ...evidence, bodies: [...evidence.bodies, entered] };
+  };
+  expect(cancels(again("undoable~1"))).toEqual([]);
+  expect(cancels(again("plain~1"))).toMatchObject([
+    { message: expect.stringContaining("given to it to unwind") },
+  ]);
+});
+
 test("I13 a function that is entered long after the cancel is found, unless its worker was cut off", () => {
   const late = (isCutOff: boolean) =>
     broken(({ bodies, faults }) => {

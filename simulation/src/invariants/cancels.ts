@@ -88,10 +88,10 @@ function entriesBehind(
   { faults, keeps }: Evidence,
 ): string[] {
   const { execution_id } = execution.row;
-  const unwinding = new Set(
+  const unwinding = new Map(
     claimsOf(execution)
       .filter(({ seq }) => seq > cancel.seq)
-      .map(({ generation }) => generation),
+      .map(({ generation, seq }) => [generation, seq]),
   );
   const calls = callsOf(execution);
   const hasHeard = ({ generation, process, at }: BodyEntry) =>
@@ -105,8 +105,10 @@ function entriesBehind(
   return entries.flatMap((entry) => {
     const { part, task_call_id, attempt, generation, worker, at } = entry;
     if (part === "rollback") return [];
-    // What was under way may be run again, for the sake of the calls in it that have a rollback.
-    if (part === "run" && hadBegun(calls.get(task_call_id), attempt, cancel.seq)) return [];
+    // What was under way may be run again, for the sake of the calls in it that have a rollback; and
+    // what was on its way to the log when the cancel came is recorded behind it.
+    const given = unwinding.get(generation) ?? cancel.seq;
+    if (part === "run" && hadBegun(calls.get(task_call_id), attempt, given)) return [];
     const what = `${worker} entered ${part} of ${task_call_id} at ${at} under generation ${generation}`;
     if (unwinding.has(generation) && hasHeard(entry))
       return [`${what}, which was given to it to unwind`];
@@ -120,10 +122,10 @@ function entriesBehind(
   });
 }
 
-function hadBegun(call: RecordedCall | undefined, attempt: number, cancelling: number): boolean {
-  if (attempt === 1) return (call?.start?.seq ?? Number.POSITIVE_INFINITY) < cancelling;
-  const before = call?.events.filter(({ seq }) => seq < cancelling) ?? [];
-  return before.some(
+function hadBegun(call: RecordedCall | undefined, attempt: number, before: number): boolean {
+  if (attempt === 1) return (call?.start?.seq ?? Number.POSITIVE_INFINITY) < before;
+  const earlier = call?.events.filter(({ seq }) => seq < before) ?? [];
+  return earlier.some(
     (event) => event.type === "TASK_RETRY_STARTED" && fieldsOf(event)["attempt"] === attempt,
   );
 }
