@@ -4,7 +4,7 @@ import type { Event, NewEvent } from "./event.ts";
 import type { ExecutionRow, OpenWait } from "./execution-row.ts";
 import { engineFailure, type Failure } from "./failure.ts";
 import type { CallResolutions } from "./new-execution.ts";
-import { decode } from "./value.ts";
+import { peek } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
 import type { CallStart } from "./wait-starts.ts";
 
@@ -19,7 +19,7 @@ export function callStarts(
 ): readonly { readonly task_call_id: string; readonly start: CallStart }[] {
   return events.filter(isCallStart).map((event) => ({
     task_call_id: event.source_id,
-    start: decode(event.value) as CallStart,
+    start: peek(event.value) as CallStart,
   }));
 }
 

@@ -79,6 +79,7 @@ function isBuiltIn(task_call_id: string): boolean {
 
 /** The end of an execution that no worker unwinds: its open calls, innermost first, then itself. */
 function writeEnd(draft: Draft, cause: CancelCause): void {
+  warnOfSignals(draft);
   const ids = new Set<string>();
   for (const { task_call_id } of draft.row.waits) {
     const parts = task_call_id.split("/");
@@ -123,8 +124,22 @@ export function failExecution(
   { now, cancel_timeout_ms }: EndTerms,
 ): Append {
   const draft = new Draft(row, now);
+  warnOfSignals(draft);
   draft.write({ type: "WORKFLOW_FAILED", value: encodedFailure(failure) });
   return concluded(draft, cancel_timeout_ms);
+}
+
+/** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
+function warnOfSignals(draft: Draft): void {
+  const names = draft.row.signals.map(({ name }) => name).join(", ");
+  if (names === "") return;
+  const value = { code: "signal_dropped", message: signalsDropped(names) };
+  draft.write({ type: "WORKFLOW_WARNING", value });
+}
+
+/** @param names Of the signals, as a text. */
+export function signalsDropped(names: string): string {
+  return `signals that no call waited for: ${names}`;
 }
 
 /**

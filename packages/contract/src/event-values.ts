@@ -32,7 +32,12 @@ const Pause = Shown.extend({
  * values encoded, where an engine-made one may be wrapped together with a rich value inside it.
  */
 export const EVENT_VALUES = {
-  WORKFLOW_CREATED: z.object({ version: z.int().nullable(), trigger: Trigger }),
+  WORKFLOW_CREATED: z.object({
+    version: z.int().nullable(),
+    trigger: Trigger,
+    /** What `ctx.label` shows for good; a label given later is the operator's alone. */
+    label: z.string().nullable().optional(),
+  }),
   WORKFLOW_CLAIMED: z.object({
     worker: z.string(),
     generation: z.int(),

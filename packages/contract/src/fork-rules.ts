@@ -20,8 +20,13 @@ export function forkHistory(
   row: ExecutionRow,
   log: readonly Event[],
   { from_seq, from_call }: Cut,
-): { readonly seq: number; readonly history: readonly NewEvent[] } {
-  if (from_seq === undefined && from_call === undefined) return { seq: 0, history: [] };
+): {
+  readonly seq: number;
+  readonly history: readonly NewEvent[];
+  readonly label: string | null;
+} {
+  const label = createdLabel(log) ?? row.name;
+  if (from_seq === undefined && from_call === undefined) return { seq: 0, history: [], label };
   if (from_seq !== undefined && from_call !== undefined) {
     throw invalidField("body.from_call", "give from_seq or from_call, not both");
   }
@@ -37,7 +42,16 @@ export function forkHistory(
   }
   const cut = Math.min(seq, most);
   const history = log.slice(1, cut).map(({ seq: _, ...event }) => event);
-  return { seq: cut, history };
+  return { seq: cut, history, label };
+}
+
+/**
+ * The label an execution was created with, which its code sees whatever an operator calls it later.
+ * Undefined: a log from before logs had it.
+ */
+export function createdLabel(log: readonly Event[]): string | null | undefined {
+  const created = log[0]?.type === "WORKFLOW_CREATED" ? log[0].value : undefined;
+  return (created as { label?: string | null } | undefined)?.label;
 }
 
 const ENDS: ReadonlySet<string> = new Set([

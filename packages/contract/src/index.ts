@@ -25,6 +25,7 @@ export {
   decode,
   type Encoded,
   encode,
+  peek,
   type Json,
   type Stored,
   store,
@@ -122,6 +123,7 @@ export {
   decideCancel,
   type EndTerms,
   failExecution,
+  signalsDropped,
   timeoutFailure,
 } from "./ending-rules.ts";
 export {
@@ -138,7 +140,7 @@ export {
   type Requirements,
   type Watcher,
 } from "./execution-row.ts";
-export { type Cut, forkHistory } from "./fork-rules.ts";
+export { type Cut, createdLabel, forkHistory } from "./fork-rules.ts";
 export {
   type Claimant,
   claimReason,

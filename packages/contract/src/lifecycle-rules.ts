@@ -82,7 +82,7 @@ export function createdExecution(fresh: NewExecution): Created {
     source_id: execution_id,
     name: workflow,
     kind: null,
-    value: encode({ version, trigger: fresh.trigger }, "value"),
+    value: encode({ version, trigger: fresh.trigger, label: labelOf(fresh) }, "value"),
     time: formatEventTime(now),
     meta: Object.keys(meta).length > 0 ? meta : null,
   };
@@ -91,6 +91,12 @@ export function createdExecution(fresh: NewExecution): Created {
   const park_by = park_ttl_ms === null || not_before !== null ? null : now + park_ttl_ms;
   const wake_at = wakeAt({ ...row, park_by });
   return { row: { ...row, park_by, wake_at }, events: [event] };
+}
+
+/** The code of a fork has read the label of its source, as far as its log is a copy. */
+function labelOf({ fork, name }: NewExecution): string | null {
+  const label = fork && fork.from.seq > 0 ? fork.label : name;
+  return label ?? null;
 }
 
 /** An instant that has passed is no delay. */

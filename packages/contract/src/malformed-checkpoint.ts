@@ -9,7 +9,7 @@ import type { NewEvent } from "./event.ts";
 import { Failure } from "./failure.ts";
 import { type InputIssue, invalidInput } from "./invalid-input.ts";
 import { parseEventTime } from "./time.ts";
-import { decode, store, UnencodableValue } from "./value.ts";
+import { peek, store, UnencodableValue } from "./value.ts";
 import { CallStart, Instant, PauseStart, SignalStart, SleepStart } from "./wait-starts.ts";
 
 /** Why a checkpoint cannot be taken, whatever the log holds; undefined when it is well formed. */
@@ -56,7 +56,7 @@ function malformedValue(
 ): EngineError | undefined {
   let decoded: unknown;
   try {
-    decoded = decode(value);
+    decoded = peek(value);
     // What a pause shows and a child gets is stored once more, by itself.
     store(decoded, "value");
   } catch (error) {

@@ -39,6 +39,8 @@ export interface NewExecution {
     readonly from: { readonly execution_id: string; readonly seq: number };
     /** The events after WORKFLOW_CREATED that are copied. */
     readonly history: readonly NewEvent[];
+    /** The label that the source was created with. */
+    readonly label?: string | null;
     /** Children of the calls that are open at the cut. */
     readonly calls: CallResolutions;
   };

@@ -4,7 +4,7 @@ import type { ExecutionPatch, ExecutionRow, OpenWait } from "./execution-row.ts"
 import type { Failure } from "./failure.ts";
 import { parseEventTime, parseInstant } from "./time.ts";
 import { nextState } from "./transition.ts";
-import { decode, type Encoded, encode } from "./value.ts";
+import { peek, type Encoded, encode } from "./value.ts";
 import type { CallStart, PauseStart, SignalStart, SleepStart } from "./wait-starts.ts";
 
 /** What appended events change on the row: state, head, waits, instants, output, failure. */
@@ -61,15 +61,15 @@ function openedBy(event: NewEvent): OpenWait | undefined {
     case "sleep": {
       // A short one is ended by the copy that runs it.
       if (event.meta?.["inline"] === true) return undefined;
-      const { until } = decode(event.value) as SleepStart;
+      const { until } = peek(event.value) as SleepStart;
       return { kind: "sleep", name: event.name, ...of, until: parseInstant(until) };
     }
     case "signal": {
-      const { name, until } = decode(event.value) as SignalStart;
+      const { name, until } = peek(event.value) as SignalStart;
       return { kind: "signal", name, ...of, ...(until && { until: parseInstant(until) }) };
     }
     case "call": {
-      const { workflow } = decode(event.value) as CallStart;
+      const { workflow } = peek(event.value) as CallStart;
       return { kind: "child", name: workflow, ...of };
     }
     default:
@@ -78,7 +78,7 @@ function openedBy(event: NewEvent): OpenWait | undefined {
 }
 
 function openedPause(event: NewEvent): OpenWait {
-  const { name, output, until, on_complete } = decode(event.value) as PauseStart;
+  const { name, output, until, on_complete } = peek(event.value) as PauseStart;
   return {
     kind: "pause",
     task_call_id: event.source_id,
@@ -99,7 +99,9 @@ export function wakeAt(row: ExecutionRow): number | null {
   }
   let earliest =
     timeout_ms !== null && started_at !== null ? started_at + timeout_ms : Number.POSITIVE_INFINITY;
-  if (session === null) earliest = Math.min(earliest, not_before ?? Infinity, park_by ?? Infinity);
+  // Whoever runs it times its waits (decision 0019).
+  if (session !== null) return earliest === Number.POSITIVE_INFINITY ? null : earliest;
+  earliest = Math.min(earliest, not_before ?? Infinity, park_by ?? Infinity);
   for (const { until } of waits) {
     if (until !== undefined && until < earliest) earliest = until;
   }

@@ -4,7 +4,7 @@ import { EngineError } from "./errors.ts";
 import type { NewEvent } from "./event.ts";
 import { isTerminal } from "./execution.ts";
 import type { BufferedSignal, ExecutionRow } from "./execution-row.ts";
-import { decode, type Encoded, encode } from "./value.ts";
+import { peek, type Encoded, encode } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
 
 /** A signal on its way to an execution; `by` is who sent it, null when nobody is known. */
@@ -28,7 +28,7 @@ export function decideSignal(row: ExecutionRow, signal: Signal): Append | Engine
     return new EngineError(code, message, { details: { state } });
   }
   const draft = new Draft(row, now);
-  const value = encode({ name, payload: decode(payload) }, "value");
+  const value = encode({ name, payload: peek(payload) }, "value");
   draft.write({ type: "WORKFLOW_SIGNALED", value, meta: { by } });
   const wait = row.waits.find((open) => open.kind === "signal" && open.name === name);
   if (wait) answerWait(draft, wait, { cause: "signal", output: payload, by });
@@ -55,10 +55,10 @@ export function unconsumedSignals(log: readonly NewEvent[]): BufferedSignal[] {
   const left: BufferedSignal[] = [];
   for (const { type, kind, source_id, value } of log) {
     if (type === "WORKFLOW_SIGNALED") {
-      const { name, payload } = decode(value) as { name: string; payload?: unknown };
+      const { name, payload } = peek(value) as { name: string; payload?: unknown };
       left.push({ name, payload: encode(payload, "payload") });
     } else if (kind === "signal" && type === "TASK_STARTED") {
-      names.set(source_id, (decode(value) as { name: string }).name);
+      names.set(source_id, (peek(value) as { name: string }).name);
     } else if (kind === "signal" && type === "TASK_COMPLETED") {
       // Of a call that timed out there is none: it would have consumed it.
       const first = left.findIndex(({ name }) => name === names.get(source_id));

@@ -65,13 +65,39 @@ export function encode(value: unknown, root: string): Encoded {
   return JSON.parse(store(value, root).text);
 }
 
-/** The value of a stored form. Its objects may be shared with `encoded`; decode once per reader. */
+/**
+ * The value of a stored form: a copy that shares nothing with `encoded`, so that code may change
+ * what it is given and the log stays as it is (I9).
+ */
 export function decode(encoded: Encoded): unknown {
-  if (!isWrapped(encoded)) return encoded;
+  return isWrapped(encoded) ? unwrapped(encoded) : copyOfJson(encoded);
+}
+
+/** The value of a stored form for a reader that changes nothing: its objects may be `encoded`'s own. */
+export function peek(encoded: Encoded): unknown {
+  return isWrapped(encoded) ? unwrapped(encoded) : encoded;
+}
+
+function unwrapped(encoded: { [RICH]: Json }): unknown {
   const flat = encoded[RICH] as number | unknown[];
   if (Array.isArray(flat) && flat.some(isSparse)) throw new TypeError("a list without its items");
   return unflatten(flat, REVIVERS);
 }
+
+function copyOfJson(json: Json): Json {
+  if (typeof json !== "object" || json === null) return json;
+  if (Array.isArray(json)) return json.map(copyOfJson);
+  const copy: { [key: string]: Json } = {};
+  for (const key of Object.keys(json)) {
+    const value = copyOfJson(json[key] as Json);
+    if (key !== "__proto__") copy[key] = value;
+    // What came over HTTP may have it as a key; an assignment would set the prototype.
+    else Object.defineProperty(copy, key, { ...OWN, value });
+  }
+  return copy;
+}
+
+const OWN = { configurable: true, enumerable: true, writable: true };
 
 /** Never written here: a few bytes that stand for a list of any length. */
 function isSparse(item: unknown): boolean {
@@ -227,7 +253,7 @@ function accessor(key: string): string {
 export function toPlain(encoded: Encoded): Json {
   if (!isWrapped(encoded)) return encoded;
   try {
-    return plain(decode(encoded), { left: mostNodes(encoded[RICH]) });
+    return plain(peek(encoded), { left: mostNodes(encoded[RICH]) });
   } catch {
     return encoded;
   }

@@ -3,7 +3,7 @@ import type { Draft } from "./draft.ts";
 import type { NewEvent } from "./event.ts";
 import { isParked, type OpenWait } from "./execution-row.ts";
 import { encodedFailure, type Failure } from "./failure.ts";
-import { decode, type Encoded, encode } from "./value.ts";
+import { peek, type Encoded, encode } from "./value.ts";
 
 /** Why a parked execution goes on: `cause` of WORKFLOW_RESUMING. */
 export type ResumeCause =
@@ -39,7 +39,7 @@ export function answerWait(draft: Draft, wait: OpenWait, answer: WaitAnswer): vo
   const { cause, output = null, failure, by = null } = answer;
   const call = callOf(wait);
   if (wait.kind === "pause") {
-    const value = encode({ name: wait.name, input: decode(output), cause }, "value");
+    const value = encode({ name: wait.name, input: peek(output), cause }, "value");
     draft.write({ ...call, type: "TASK_RESUMED", value });
   }
   if (failure) draft.write({ ...call, type: "TASK_FAILED", value: encodedFailure(failure) });
@@ -61,9 +61,15 @@ function makeRunnable(
   draft.write({ type: "WORKFLOW_RESUMING", value, meta }).set({ waits, queued_at: draft.now });
 }
 
-/** Ends every wait whose time has come. Whether there was one. */
+/**
+ * Ends every wait whose time has come, in the order of their instants. Whether there was one. Only of
+ * an execution that nobody runs: a running copy ends its waits by itself (decision 0019).
+ */
 export function endDueWaits(draft: Draft): boolean {
-  const due = draft.row.waits.filter(({ until }) => until !== undefined && until <= draft.now);
+  if (draft.row.session !== null) return false;
+  const due = draft.row.waits
+    .filter(({ until }) => until !== undefined && until <= draft.now)
+    .sort((a, b) => (a.until ?? 0) - (b.until ?? 0));
   for (const wait of due) {
     if (wait.kind !== "retry") answerWait(draft, wait, { cause: "timer", output: NOTHING });
   }

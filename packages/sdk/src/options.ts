@@ -20,7 +20,7 @@ export interface RetryOptions {
   /** No delay is longer. Default `"10m"`. */
   readonly maxDelay?: Duration;
   /** Return false to give up. Not asked after a {@link TerminalError}. */
-  readonly retryIf?: (failure: Failure) => boolean;
+  readonly retryIf?: (failure: Failure) => boolean | Promise<boolean>;
 }
 
 /** What a task's function needs of its worker while it runs. */

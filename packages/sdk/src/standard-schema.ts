@@ -31,11 +31,10 @@ function issuePath({ path = [] }: SchemaIssue): string {
   return path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
 }
 
-/** Checks a value; the issues, if any, as text. */
-export async function checkSchema(
-  schema: StandardSchema,
-  value: unknown,
-): Promise<{ value: unknown; issues?: undefined } | { issues: string }> {
+/** What came of a check: the value as the schema gives it, or what is wrong as text. */
+export type Checked = { value: unknown; issues?: undefined } | { issues: string };
+
+export async function checkSchema(schema: StandardSchema, value: unknown): Promise<Checked> {
   const result = await schema["~standard"].validate(value);
   return result.issues ? { issues: issueText(result.issues) } : { value: result.value };
 }

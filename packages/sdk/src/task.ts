@@ -2,7 +2,7 @@ import { checkTaskCopyOptions, checkTaskOptions, EngineError } from "@engine/con
 import { named, refuseInvalid } from "./definition.ts";
 import type { TaskContext, TaskOptions } from "./options.ts";
 import type { TaskDefinition } from "./replay/call.ts";
-import { currentScope } from "./replay/scope.ts";
+import { calledAside, currentScope } from "./replay/scope.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
 
 /** A step of a workflow: called like a function, recorded once, never run again when recorded. */
@@ -63,6 +63,9 @@ function callable(definition: TaskDefinition): Task<unknown, unknown> {
   const { name } = definition;
   const call = (input?: unknown) => {
     const scope = currentScope();
+    if (scope?.aside !== undefined) {
+      return Promise.reject(calledAside(`task ${name}`, scope.aside));
+    }
     if (scope) return scope.runtime.task(scope, definition, input);
     const message = `task ${name} was called outside a workflow; call it from one, or call ${name}.fn(input, ctx) directly`;
     return Promise.reject(new EngineError("no_execution", message));

@@ -3,7 +3,8 @@ import { realpathSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { createClient } from "@engine/client";
-import { type AnyWorkflow, isWorkflow } from "@engine/sdk";
+import type { AnyWorkflow } from "@engine/sdk";
+import { installReplaySafeGlobals, isWorkflow } from "@engine/sdk/node";
 import { resolveBundleImports } from "@engine/worker/bundle-imports";
 import { historyOf, removed } from "../replay/recorded-executions.ts";
 import { replayOn } from "../replay/replayed.ts";
@@ -20,6 +21,8 @@ async function load(): Promise<AnyWorkflow> {
   const { href } = pathToFileURL(realpathSync(file));
   resolveBundleImports(new URL("./", href).href);
   process.setSourceMapsEnabled(true);
+  // What the code takes out of the globals as it loads has to be replay-safe already.
+  installReplaySafeGlobals();
   const module: Record<string, unknown> = await import(href).catch((error) => {
     throw new Error(`its code does not load: ${textOf(error)}`);
   });

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DEFAULT_NAMESPACE, nearest } from "@engine/contract";
-import { type AnyWorkflow, isWorkflow } from "@engine/sdk";
+import type { AnyWorkflow } from "@engine/sdk";
+import { installReplaySafeGlobals, isWorkflow } from "@engine/sdk/node";
 import { Reported } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { loadProblem } from "./load-problem.ts";
@@ -13,6 +14,8 @@ export async function loadWorkflow(file: string, name: string, io: CliIo): Promi
   const path = resolve(io.cwd, file);
   if (!existsSync(path)) throw new Error(`${file} does not exist (looked for ${path})`);
   installSourceHooks();
+  // What the file takes out of the globals as it loads has to be replay-safe already.
+  installReplaySafeGlobals();
   const exported = await importFile(path, io);
   const workflows = Object.values(exported).filter(isWorkflow);
 

@@ -5,6 +5,8 @@ test("the public surface is deliberate", () => {
   expect(Object.keys(node).sort()).toEqual([
     "definedFacts",
     "findWorkflow",
+    "installReplaySafeGlobals",
+    "isWorkflow",
     "nodeHost",
     "refusedReply",
     "replayHistory",

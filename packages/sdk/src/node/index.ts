@@ -18,5 +18,7 @@ export type {
   RunOptions,
 } from "../replay/port.ts";
 export { type RunResult, runResult } from "../run-result.ts";
+export { isWorkflow } from "../workflow.ts";
 export { type NodeHostOptions, nodeHost } from "./host.ts";
 export { type ReplayVerdict, replayHistory } from "./replay-history.ts";
+export { installReplaySafeGlobals } from "./replay-safe/install.ts";

@@ -1,5 +1,6 @@
 import type { Failure } from "@engine/contract";
 import type { TaskContext } from "../options.ts";
+import { copyOfMetadata } from "./body-context.ts";
 import type { Host } from "./port.ts";
 
 interface ContextOf {
@@ -20,10 +21,10 @@ export class AttemptContext implements TaskContext {
   readonly taskCallId: string;
   readonly name: string;
   readonly attempt: number;
-  readonly metadata: Readonly<Record<string, unknown>>;
   readonly failure: Failure | null;
   readonly secrets: Readonly<Record<string, unknown>>;
   readonly configs: Readonly<Record<string, unknown>>;
+  readonly #metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #host: Host;
   #controller: ReturnType<Host["createAbort"]> | undefined;
   #reason: unknown;
@@ -34,11 +35,16 @@ export class AttemptContext implements TaskContext {
     this.taskCallId = of.task_call_id;
     this.name = of.name;
     this.attempt = of.attempt;
-    this.metadata = of.metadata ?? {};
+    this.#metadata = of.metadata;
     this.failure = of.failure;
     this.secrets = of.secrets;
     this.configs = of.configs;
     this.#host = of.host;
+  }
+
+  /** Data of the definition, which every call of the task shares: whoever looks gets a copy. */
+  get metadata(): Readonly<Record<string, unknown>> {
+    return copyOfMetadata(this.#metadata);
   }
 
   get idempotencyKey(): string {

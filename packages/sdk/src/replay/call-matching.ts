@@ -1,6 +1,6 @@
 import type { Call, Scope } from "./call.ts";
 import type { Core } from "./core.ts";
-import { nondeterminism, recordedLabel, recordedRef } from "./divergence.ts";
+import { hasLabel, nondeterminism, recordedRef } from "./divergence.ts";
 import { isSameInput, type RecordedCall } from "./journal.ts";
 import type { LeafSpec } from "./waits.ts";
 
@@ -39,8 +39,8 @@ export class CallMatching {
     const recorded = core.journal.childrenOf(ids.parent_id)[position];
     if (!recorded) return { id, recorded };
     recorded.asked = true;
-    const label = recordedLabel(recorded);
-    if (recorded.id === id && recorded.kind === asked.kind && label === asked.label) {
+    const isKind = recorded.kind === asked.kind && hasLabel(recorded, asked.label);
+    if (recorded.id === id && isKind) {
       return { id, recorded };
     }
     const found = { task_call_id: id, name: asked.name, label: asked.label };
@@ -58,7 +58,7 @@ export class CallMatching {
       if (!recorded) return { id, recorded };
       // What a wait was begun with is an instant, which no second run meets again.
       const isSame = asked.kind !== null || isSameInput(recorded, asked.started, options.host);
-      const isKind = recorded.kind === asked.kind && recordedLabel(recorded) === asked.label;
+      const isKind = recorded.kind === asked.kind && hasLabel(recorded, asked.label);
       if (isSame && isKind && !recorded.asked) {
         recorded.asked = true;
         return { id, recorded };

@@ -59,8 +59,15 @@ export interface BodyWorld {
   now(): number;
   /** From 0 up to 1, seeded. */
   random(): number;
-  /** A durable timer; returns what cancels it. */
-  timer(scope: Scope, then: () => void, ms: number): () => void;
+  /**
+   * A durable timer; returns what cancels it. Without one timers are the machine's own: code that
+   * runs aside of the body has nothing to record a sleep in.
+   *
+   * @param onCancel Runs in place of `then` when a cancel of the execution ends the timer.
+   */
+  readonly timer?:
+    | ((scope: Scope, then: () => void, ms: number, onCancel?: (error: unknown) => void) => () => void)
+    | undefined;
   /** The log is being replayed: what the body prints was printed before. */
   readonly isReplaying: boolean;
   /** For the worker's own log; once per execution and key. */
@@ -101,6 +108,10 @@ export interface Scope {
   readonly group: Group;
   /** Inside a user's task: the code need not be deterministic (EXE-30). */
   readonly inTask: boolean;
+  /** What clock, randomness and timers are here; undefined: the real ones. */
+  readonly world: BodyWorld | undefined;
+  /** Code that may not make calls, in words: the input schema of a task, say. */
+  readonly aside?: string | undefined;
   /** The nearest enclosing user task, which progress values are said to come from. */
   readonly task: Call | undefined;
   /** Of a body that runs again after a cancel: takes the calls that it makes. */

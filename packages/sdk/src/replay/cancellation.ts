@@ -42,6 +42,8 @@ export class Cancellation {
   /** Bodies of tasks that have been told to stop and have not ended. */
   readonly #stopping: Set<Promise<unknown>> = new Set();
   #isBodyOver = false;
+  /** The code waits for a timer that will not come: where nothing else is open it has come to its end. */
+  #hasLostTimer = false;
   #isGraceOver = false;
   #isFinished = false;
 
@@ -101,6 +103,17 @@ export class Cancellation {
     this.#finishSoon();
   }
 
+  /** A timer whose callback was the only one to hear of it has been given up (EXE-42). */
+  lostTimer(): void {
+    this.#hasLostTimer = true;
+    this.#finishSoon();
+  }
+
+  /** The outcome of a call has reached the code. */
+  settled(): void {
+    if (this.#hasLostTimer) this.#finishSoon();
+  }
+
   #track(call: Call, work: () => Promise<void>): void {
     const over = new Promise<void>((resolve) => {
       this.#core.whenLive(() => void work().finally(resolve));
@@ -143,7 +156,8 @@ export class Cancellation {
     const core = this.#core;
     if (this.#isFinished || core.isStopped || core.isDoomed || !core.isLive) return;
     if (this.#unwinding.size > 0) return;
-    if (!this.#isGraceOver && !(this.#isBodyOver && this.#stopping.size === 0)) return;
+    const isCodeOver = this.#isBodyOver || (this.#hasLostTimer && core.root.open.size === 0);
+    if (!this.#isGraceOver && !(isCodeOver && this.#stopping.size === 0)) return;
     this.#isFinished = true;
     // Calls made while it unwound never began; those that did are recorded by now.
     core.isBodyOver = true;

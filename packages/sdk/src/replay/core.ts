@@ -1,4 +1,5 @@
 import {
+  type BufferedSignal,
   decode,
   EngineError,
   type Event,
@@ -9,10 +10,13 @@ import {
   parseEventTime,
   referenceOf,
   type Stored,
+  signalsDropped,
   store,
+  unconsumedSignals,
   type Wait,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
+import { Alarms } from "./alarms.ts";
 import { type Call, Group } from "./call.ts";
 import { Cancellation } from "./cancellation.ts";
 import { nondeterminism, recordedRef } from "./divergence.ts";
@@ -55,10 +59,13 @@ export class Core {
   readonly options: RunOptions;
   readonly timeout_ms: number | null;
   readonly journal: Journal;
+  /** What the code's first look at the clock shows, as an event's time. */
+  readonly clock: string;
   readonly log: GrowingLog;
   readonly releases: Releases;
   readonly outbox: Outbox;
   readonly progress: Progress;
+  readonly alarms: Alarms;
   readonly parking: Parking;
   readonly root: Group = new Group(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
@@ -102,11 +109,12 @@ export class Core {
     this.#outcomesLeft = this.journal.outcomes.length;
     this.releases = new Releases(host, () => this.#onReleased());
     this.progress = new Progress(options);
+    this.alarms = new Alarms({ host, unpark: () => this.outbox.unpark() });
     this.parking = new Parking({
       host,
+      alarms: this.alarms,
       isBusy: () => this.#isBusy,
       isMoving: () => this.#isMoving,
-      isParking: () => this.outbox.isParking,
       park: (waiting, pause) => this.#park(waiting, pause),
       stalled: () => options.port.stalled?.(),
       isHeld: given.hold ?? false,
@@ -133,8 +141,8 @@ export class Core {
     });
     const { execution_id, workflow } = info;
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
-    const startedAt = this.journal.startedAt ?? this.outbox.time();
-    this.log = new GrowingLog(history, parseEventTime(startedAt), () => this.outbox.unsent);
+    this.clock = this.journal.clock ?? this.outbox.time();
+    this.log = new GrowingLog(history, parseEventTime(this.clock), () => this.outbox.unsent);
     const { promise, resolve } = Promise.withResolvers<Ended>();
     this.#ended = promise;
     this.#resolveEnded = resolve;
@@ -280,7 +288,7 @@ export class Core {
 
   fail(call: Call, failure: Failure, meta?: Sending["meta"]): void {
     const value = JSON.stringify(failure);
-    const settle = () => call.reject(taskError(failure));
+    const settle = () => call.reject(taskError(JSON.parse(value) as Failure));
     this.conclude(call, { type: "TASK_FAILED", value, settle, meta });
   }
 
@@ -292,6 +300,7 @@ export class Core {
     call.onAbort = undefined;
     settle();
     call.scope.group.leave(call);
+    this.cancellation?.settled();
   }
 
   /** Ends the copy's execution as failed, whatever its code still does. */
@@ -313,9 +322,7 @@ export class Core {
     value: string,
     meta?: Sending["meta"],
   ): void {
-    // Signals that nobody took are gone with the execution: the log says so (EXE-53).
-    const left = this.log.unconsumedSignals.map(({ name }) => name).join(", ");
-    if (left) this.warn("signal_dropped", `signals that no call waited for: ${left}`);
+    this.#warnOfSignals(this.log.unconsumedSignals);
     const state = STATE_AFTER[type];
     const onDurable = () => this.#end("terminal");
     this.emit(undefined, type, value, { state, onDurable, ...(meta && { meta }) });
@@ -340,7 +347,11 @@ export class Core {
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
     // A delta is under way: either its answer brings these events, or they follow it.
     if (this.outbox.isSending || this.#isOvertaken) this.#pushed.push({ base_seq, events });
-    else this.outbox.append(base_seq, events);
+    else {
+      this.outbox.append(base_seq, events);
+      // They may have taken back that nothing is left to do, and change nothing about it.
+      this.parking.soon();
+    }
   }
 
   /** A paused or parked copy goes on under a new claim; undefined when it cannot (RUN-4). */
@@ -359,7 +370,7 @@ export class Core {
     this.#resolveEnded = resolve;
     this.releases.restart();
     this.outbox.restart(events);
-    this.parking.startTimers();
+    this.alarms.start();
     // Not before what woke it has had its effect, whatever the life before left to consider.
     this.parking.active++;
     this.options.host.drain(() => {
@@ -396,7 +407,7 @@ export class Core {
   #settleWith(call: Call, event: Event): undefined | Promise<void> {
     const { type, value, seq } = event;
     if (type === "TASK_FAILED") {
-      this.settle(call, () => call.reject(taskError(value as unknown as Failure)), seq);
+      this.settle(call, () => call.reject(taskError(decode(value) as Failure)), seq);
     } else if (type !== "TASK_COMPLETED") {
       this.settle(call, () => call.reject(cancelled(call)), seq);
     } else if (referenceOf(value) === undefined) {
@@ -465,13 +476,14 @@ export class Core {
     }
     if (this.#isStopped) return;
     for (const { base_seq, events } of pushed) this.deliver(base_seq, events);
-    // An attempt that came due while a park was under way, which did not come to be.
-    this.parking.startTimers();
+    // Something may have come due while a park was under way, which did not come to be.
+    this.alarms.start();
     this.parking.soon();
   }
 
   /** Events the server wrote: outcomes of waits, a cancel. Everything else concerns it alone. */
   #onForeign(events: readonly Event[]): void {
+    if (this.outbox.isEnding) this.#warnOfSignals(unconsumedSignals(events));
     for (const event of events) {
       this.log.add(event);
       if (isCancel(event)) {
@@ -484,7 +496,8 @@ export class Core {
       if (call) {
         this.decide(call);
         this.releases.push(() => this.#settleWith(call, event));
-      } else if (!this.#isLive && this.journal.addOutcome(event)) {
+      } else if (this.journal.addOutcome(event) && !this.#isLive) {
+        // A call inside a task that runs again finds its outcome when it is made.
         this.#outcomesLeft++;
         // Otherwise `replay` finds it in the journal.
         if (this.#isReplayBegun) this.releases.push(() => this.#replayOutcome(event));
@@ -496,8 +509,14 @@ export class Core {
   #overtaken(): void {
     this.#isOvertaken = true;
     this.#isStopped = true;
-    this.parking.stopTimers();
+    this.alarms.stop();
     this.releases.stop();
+  }
+
+  /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
+  #warnOfSignals(left: readonly BufferedSignal[]): void {
+    const names = left.map(({ name }) => name).join(", ");
+    if (names !== "") this.warn("signal_dropped", signalsDropped(names));
   }
 
   #beginCancel(event: Event): void {
@@ -555,7 +574,7 @@ export class Core {
     this.#isStopped = true;
     this.#isParked = ended === "paused" || ended === "parked";
     this.#isOvertaken = false;
-    this.parking.stopTimers();
+    this.alarms.stop();
     this.releases.stop();
     this.outbox.stop();
     this.#resolveEnded(ended);

@@ -1,4 +1,4 @@
-import { decode, type Event, engineFailure, type Failure } from "@engine/contract";
+import { type Event, engineFailure, type Failure, peek } from "@engine/contract";
 import type { Journal, RecordedCall } from "./journal.ts";
 import type { CallRef, RunOptions } from "./port.ts";
 
@@ -31,8 +31,16 @@ const LABELS: Readonly<Record<string, string>> = {
 export function recordedLabel(call: RecordedCall): string | null {
   const field = call.kind === null ? undefined : LABELS[call.kind];
   if (field === undefined) return null;
-  const value = decode(call.started.value) as Readonly<Record<string, unknown>>;
-  return String(value[field]);
+  const { value, meta } = call.started;
+  // What it was given could not be stored; logs from before the label was kept have none.
+  if (value === null) return (meta?.["label"] as string | undefined) ?? null;
+  return String((peek(value) as Readonly<Record<string, unknown>>)[field]);
+}
+
+/** Whether a record is of a call with that label. */
+export function hasLabel(call: RecordedCall, label: string | null): boolean {
+  const recorded = recordedLabel(call);
+  return recorded === label || (recorded === null && call.started.value === null);
 }
 
 /** Why an execution cannot go on: the code does not do what the log says it did (EXE-28, I8). */

@@ -1,16 +1,15 @@
 import {
   decode,
-  type Event,
   engineFailure,
   type Failure,
   type Json,
-  type State,
 } from "@engine/contract";
-import type { WorkflowContext } from "../context.ts";
 import { definedFacts } from "../defined-facts.ts";
-import { checkSchema, type StandardSchema } from "../standard-schema.ts";
+import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
-import type { Scope } from "./call.ts";
+import { asideOf, placeWorld } from "./aside.ts";
+import { bodyContext } from "./body-context.ts";
+import type { BodyWorld, Scope } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
 import { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
@@ -83,9 +82,13 @@ function announce(core: Core): void {
   const { journal } = core;
   if (!journal.started) {
     const { input, version, bundle } = core.options.info;
-    // Which code the log was made by: a divergence names it.
-    const meta = version === null ? {} : { meta: { version, ...(bundle !== null && { bundle }) } };
-    core.emit(undefined, "WORKFLOW_STARTED", stored(input), meta);
+    const meta = {
+      ...(core.outbox.time() !== core.clock && { clock: core.clock }),
+      // Which code the log was made by: a divergence names it.
+      ...(version !== null && { version, ...(bundle !== null && { bundle }) }),
+    };
+    const isEmpty = Object.keys(meta).length === 0;
+    core.emit(undefined, "WORKFLOW_STARTED", stored(input), isEmpty ? {} : { meta });
   } else if (journal.isClaimUnanswered) {
     const cause = journal.resuming?.meta?.["cause"] ?? "recover";
     const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;
@@ -101,6 +104,7 @@ function stored(value: Json): string {
 class Body {
   readonly #core: Core;
   readonly #workflow: AnyWorkflow;
+  #scope: Scope | undefined;
 
   constructor(core: Core, workflow: AnyWorkflow) {
     this.#core = core;
@@ -114,26 +118,28 @@ class Body {
       core.whenLive(() => core.bodyIsOver(() => {}));
       return;
     }
+    const runtime = new CallRuntime(core, {
+      secrets: this.#workflow.options.secrets ?? [],
+      configs: this.#workflow.options.configs ?? [],
+    });
+    const scope: Scope = {
+      runtime,
+      parent: undefined,
+      ids: new CallIds(null),
+      group: core.root,
+      inTask: false,
+      world: runtime.world,
+      task: undefined,
+    };
+    this.#scope = scope;
     const input = decode(core.options.info.input);
     const schema = this.#workflow.options.input as StandardSchema | undefined;
-    const checked = schema ? await checkSchema(schema, input) : { value: input };
+    const checked = schema ? await this.#checked("input", schema, input) : { value: input };
     if (checked.issues !== undefined) {
       const message = `input of ${this.#workflow.qualifiedName} does not fit its schema: ${checked.issues}`;
       core.replay();
       return this.#over({ failure: engineFailure("InvalidInputError", message) });
     }
-
-    const scope: Scope = {
-      runtime: new CallRuntime(core, {
-        secrets: this.#workflow.options.secrets ?? [],
-        configs: this.#workflow.options.configs ?? [],
-      }),
-      parent: undefined,
-      ids: new CallIds(null),
-      group: core.root,
-      inTask: false,
-      task: undefined,
-    };
     const context = bodyContext(core, this.#workflow);
     const body = async () => this.#workflow.body(checked.value as never, context);
     const result = core.options.host.runInScope(scope, body).then(
@@ -142,6 +148,23 @@ class Body {
     );
     core.replay();
     await result;
+  }
+
+  /** A schema of the workflow sees the same world in every pass, as no log holds what it gives. */
+  #checked(which: "input" | "output", schema: StandardSchema, value: unknown): Promise<Checked> {
+    const core = this.#core;
+    const world = placeWorld(core, which, core.log.time);
+    return this.#aside(`the ${which} schema`, () => checkSchema(schema, value), world);
+  }
+
+  #inStorage<T>(work: () => T): T {
+    return this.#aside("the outputStorage", work);
+  }
+
+  #aside<T>(what: string, work: () => T, world?: BodyWorld): T {
+    const { host } = this.#core.options;
+    const of = `${what} of workflow ${this.#workflow.qualifiedName}`;
+    return this.#scope ? host.runInScope(asideOf(this.#scope, of, world), work) : work();
   }
 
   /** The body is over: what it left open is given up, then the terminal event is written (EXE-33). */
@@ -167,8 +190,9 @@ class Body {
   async #terminate(result: { output: unknown; failure?: never } | { failure: Failure }) {
     const core = this.#core;
     if (result.failure) return core.terminate("WORKFLOW_FAILED", JSON.stringify(result.failure));
+    const { output } = result;
     const schema = this.#workflow.options.output as StandardSchema | undefined;
-    const checked = schema ? await checkSchema(schema, result.output) : { value: result.output };
+    const checked = schema ? await this.#checked("output", schema, output) : { value: output };
     if (checked.issues !== undefined) {
       const message = `output of ${this.#workflow.qualifiedName} does not fit its schema: ${checked.issues}`;
       const failure = engineFailure("InvalidOutputError", message);
@@ -183,43 +207,10 @@ class Body {
     const id = core.options.info.execution_id;
     // A storage of the user's hears of nothing that could be lost.
     if (typeof outputStorage === "object") await core.outbox.caughtUp();
-    const kept = failure ? { failure } : await keepOutput(stored, id, outputStorage);
+    const kept = failure
+      ? { failure }
+      : await keepOutput(stored, id, { storage: outputStorage, run: (work) => this.#inStorage(work) });
     if (kept.failure) core.terminate("WORKFLOW_FAILED", JSON.stringify(kept.failure));
     else core.terminate("WORKFLOW_COMPLETED", kept.text);
   }
-}
-
-function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext {
-  const { info } = core.options;
-  const state: State = "RUNNING";
-  const fields = {
-    executionId: info.execution_id,
-    name: workflow.name,
-    namespace: info.namespace,
-    version: info.version,
-    label: info.name,
-    parentId: info.parent_id,
-    input: decode(info.input),
-    output: null,
-    failure: null,
-    waiting: [] as const,
-    metadata: workflow.options.metadata ?? {},
-    state,
-    finished: false,
-    succeeded: false,
-    failed: false,
-    paused: false,
-    cancelled: false,
-  };
-  return Object.freeze({
-    ...fields,
-    get events(): readonly Event[] {
-      return core.log.received;
-    },
-    toJSON() {
-      const { executionId, parentId, input, ...rest } = fields;
-      const events = core.log.received;
-      return { execution_id: executionId, parent_id: parentId, input, ...rest, events };
-    },
-  });
 }

@@ -70,11 +70,18 @@ function className(error: Error): string {
 }
 
 function textOf(value: unknown): string {
+  // JSON has no form for it.
+  if (typeof value === "bigint") return `${value}n`;
   try {
     return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
   } catch {
     return Object.prototype.toString.call(value);
   }
+}
+
+/** One that the author's code may change: the log's stays as it is. */
+export function copyOfFailure(failure: Failure): Failure {
+  return JSON.parse(JSON.stringify(failure)) as Failure;
 }
 
 /** What the caller of a call that was given up catches. */

@@ -1,5 +1,7 @@
 import {
   type BufferedSignal,
+  decode,
+  type Encoded,
   type Event,
   parseEventTime,
   unconsumedSignals,
@@ -37,7 +39,7 @@ export class GrowingLog {
 
   /** Up to the newest outcome the code has received: equal on every replay (EXE-11). */
   get received(): readonly Event[] {
-    return this.#known(this.#received).slice(0, this.#received).map(eventOf);
+    return this.#known(this.#received).slice(0, this.#received).map(ownEvent);
   }
 
   /** All of it that is durable. */
@@ -70,6 +72,12 @@ export class GrowingLog {
 
 function isSignal({ type }: Event): boolean {
   return type === "WORKFLOW_SIGNALED";
+}
+
+/** One that the code may do with as it likes. */
+function ownEvent(entry: Event | string, index: number): Event {
+  const event = eventOf(entry, index);
+  return typeof entry === "string" ? event : (decode(event as unknown as Encoded) as Event);
 }
 
 function eventOf(entry: Event | string, index: number): Event {

@@ -1,4 +1,4 @@
-import { type CallKind, type Event, isOutcome, referenceOf } from "@engine/contract";
+import { type CallKind, createdLabel, type Event, isOutcome, referenceOf } from "@engine/contract";
 import type { Host } from "./port.ts";
 
 /** A call the log already knows. */
@@ -33,12 +33,17 @@ export class Journal {
   started: Event | undefined;
   cancelling: Event | undefined;
   hasWarnedLarge = false;
+  /** The label that the execution was created with; undefined in logs from before they had it. */
+  readonly label: string | null | undefined;
+  /** The first WORKFLOW_CLAIMED. */
+  #claimed: Event | undefined;
   /** The WORKFLOW_RESUMING no WORKFLOW_RESUMED has followed yet. */
   resuming: Event | undefined;
   /** No copy has said yet that it runs under the newest claim. */
   isClaimUnanswered = false;
 
   constructor(history: readonly Event[]) {
+    this.label = createdLabel(history);
     for (const event of history) this.#add(event);
   }
 
@@ -47,10 +52,15 @@ export class Journal {
     return this.cancelling !== undefined && this.started === undefined;
   }
 
-  /** When the code was begun, by the clock that it has read: `time` may be later (EXE-23). */
-  get startedAt(): string | undefined {
+  /**
+   * What the code's first look at the clock shows. Of code that has not said that it runs: when it was
+   * given to a worker first, which is durable before it runs, so that whoever begins it anew begins at
+   * the same instant.
+   */
+  get clock(): string | undefined {
     const clock = this.started?.meta?.["clock"];
-    return typeof clock === "string" ? clock : this.started?.time;
+    if (typeof clock === "string") return clock;
+    return this.started?.time ?? this.#claimed?.time;
   }
 
   childrenOf(parent_id: string | null): readonly RecordedCall[] {
@@ -65,7 +75,7 @@ export class Journal {
 
   /**
    * An outcome that came after the history, for a call that the code has not made again yet. True:
-   * replay hands it back; inside a task it is found with its call.
+   * replay hands it back; inside a task it is found when the call is made.
    */
   addOutcome(event: Event): boolean {
     const { length } = this.outcomes;
@@ -76,6 +86,7 @@ export class Journal {
   #add(event: Event): void {
     switch (event.type) {
       case "WORKFLOW_CLAIMED":
+        this.#claimed ??= event;
         this.isClaimUnanswered = true;
         return;
       case "WORKFLOW_STARTED":

@@ -106,6 +106,12 @@ export class Outbox {
     return this.#inFlight !== undefined;
   }
 
+  /** The end of the execution is on its way. */
+  get isEnding(): boolean {
+    const last = this.#queue.at(-1) ?? this.#inFlight?.at(-1);
+    return last?.state !== undefined && isTerminal(last.state);
+  }
+
   /** Whether somebody waits for an event that is not durable yet. */
   get isAwaited(): boolean {
     return this.#inFlight !== undefined || this.#queue.some(isAwaited);
@@ -125,6 +131,13 @@ export class Outbox {
   /** That nothing is left to do but wait is on its way: once it is durable this copy ends. */
   get isParking(): boolean {
     return isParking(this.#inFlight?.at(-1));
+  }
+
+  /** Takes back that nothing is left to do but wait. False: it has been sent. */
+  unpark(): boolean {
+    if (this.isParking) return false;
+    if (isParking(this.#queue.at(-1))) this.#queue.pop();
+    return true;
   }
 
   /** Something was said that no log will hold: the code knows more than a replay would. */
@@ -157,9 +170,10 @@ export class Outbox {
     // The code went on after all, on something the engine knows nothing of: no reason to pause.
     if (isParking(this.#queue.at(-1))) this.#queue.pop();
     const last = this.#queue.at(-1);
-    // A late remark must not stand behind the end.
-    if (last?.state && isTerminal(last.state)) this.#queue.splice(-1, 0, entry);
-    else this.#queue.push(entry);
+    // A late remark must not stand behind the end, nor the end before it in time (EXE-23).
+    if (last?.state && isTerminal(last.state)) {
+      this.#queue.splice(-1, 1, entry, notBefore(last, entry.time));
+    } else this.#queue.push(entry);
     if (isUrgent) this.flush();
     else this.#linger();
   }
@@ -220,7 +234,8 @@ export class Outbox {
     const settled = new Set(foreign.filter((e) => isOutcome(e.type)).map((e) => e.source_id));
     this.#queue = this.#queue.filter((entry) => {
       const { type, source_id } = entry;
-      return !isParking(entry) && !(type && isOutcome(type) && settled.has(source_id));
+      const ends = type !== undefined && (isOutcome(type) || type === "TASK_RESUMED");
+      return !isParking(entry) && !(ends && settled.has(source_id));
     });
     // What was written here before them comes after them in the log, whose time never goes back.
     this.#queue = this.#queue.map((entry) => notBefore(entry, last.time));

@@ -1,15 +1,15 @@
 import { formatInstant, type Wait } from "@engine/contract";
+import type { Alarms } from "./alarms.ts";
 import type { Call } from "./call.ts";
 import type { Host } from "./port.ts";
 
 interface ParkingOptions {
   readonly host: Host;
+  readonly alarms: Alarms;
   /** Whether anything else keeps the copy busy. */
   readonly isBusy: () => boolean;
   /** Whether something is on its way: an event to the log, an outcome to the code. */
   readonly isMoving: () => boolean;
-  /** Whether it has been said that nothing is left to do but wait. */
-  readonly isParking: () => boolean;
   /** Nothing is left to do but wait. */
   readonly park: (waiting: readonly Wait[], oldestPause: Call | undefined) => void;
   /** Nothing is left to do but what is held. */
@@ -24,12 +24,6 @@ interface Held {
   readonly isCrowdedOut: boolean;
 }
 
-/** A task between two attempts. */
-interface Rest {
-  readonly until: number;
-  readonly goOn: () => void;
-  cancelTimer: () => void;
-}
 
 /**
  * Knows what an execution waits for and what it does meanwhile, and so the moment when only the
@@ -41,7 +35,8 @@ export class Parking {
   active = 0;
   readonly #options: ParkingOptions;
   readonly #waits: Set<Call> = new Set();
-  readonly #rests: Map<Call, Rest> = new Map();
+  /** Tasks between two attempts, with the instant of the next. */
+  readonly #rests: Map<Call, number> = new Map();
   readonly #held: Map<Call, Held> = new Map();
   #isHeld: boolean;
   /** A cancel is told, and has not reached the code. */
@@ -107,7 +102,7 @@ export class Parking {
       call.isRunning = false;
       this.active--;
     }
-    this.#rests.get(call)?.cancelTimer();
+    this.#options.alarms.clear(call);
     this.#rests.delete(call);
     if (this.#held.delete(call)) this.#countAbove(call, -1);
     call.room?.leave();
@@ -124,31 +119,14 @@ export class Parking {
         if (!call.isConcluded) this.enter(call);
         resolve();
       };
-      const rest: Rest = { until, goOn, cancelTimer: () => {} };
       if (call.isRunning) {
         call.isRunning = false;
         this.active--;
       }
-      this.#rests.set(call, rest);
-      this.#arm(rest);
+      this.#rests.set(call, until);
       this.wait(call);
+      this.#options.alarms.set(call, until, goOn);
     });
-  }
-
-  /** Ends a rest before its time. */
-  wakeFromRest(call: Call): void {
-    const rest = this.#rests.get(call);
-    rest?.cancelTimer();
-    rest?.goOn();
-  }
-
-  /** A parked copy's time stands still; whoever wakes it knows what is due. */
-  stopTimers(): void {
-    for (const rest of this.#rests.values()) rest.cancelTimer();
-  }
-
-  startTimers(): void {
-    for (const rest of [...this.#rests.values()]) this.#arm(rest);
   }
 
   /** Looks whether to park once the code has done all it can do by itself. */
@@ -163,7 +141,7 @@ export class Parking {
     }
     if (this.#waits.size === 0 || this.active > 0 || this.#options.isBusy()) return;
     const waiting: Wait[] = [];
-    for (const [{ id, name }, { until }] of this.#rests) {
+    for (const [{ id, name }, until] of this.#rests) {
       waiting.push({ kind: "retry", task_call_id: id, name, until: formatInstant(until) });
     }
     this.#options.park(
@@ -193,15 +171,6 @@ export class Parking {
       this.#countAbove(call, 1);
       this.soon();
     });
-  }
-
-  #arm(rest: Rest): void {
-    const { host, isParking } = this.#options;
-    rest.cancelTimer();
-    const ms = rest.until - host.now();
-    // Once it is said that the copy waits, another may be given the attempt.
-    if (ms <= 0) return void host.drain(() => isParking() || rest.goOn());
-    rest.cancelTimer = host.setTimer(() => this.#arm(rest), ms);
   }
 
   /** While a call waits, the bodies it was made in wait with it. */

@@ -1,5 +1,7 @@
 import { type CallKind, EngineError, engineFailure, store } from "@engine/contract";
 import { taskError } from "../task-error.ts";
+import type { OutputStorage } from "../options.ts";
+import { asideOf } from "./aside.ts";
 import {
   type BodyWorld,
   Call,
@@ -22,7 +24,15 @@ import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./task-attempts.ts";
 import type { Declared } from "./task-provisions.ts";
 import { TaskUnwinding } from "./task-unwinding.ts";
-import { childSpec, configSpec, type LeafSpec, pauseSpec, signalSpec, sleepSpec } from "./waits.ts";
+import {
+  type Begun,
+  childSpec,
+  configSpec,
+  type LeafSpec,
+  pauseSpec,
+  signalSpec,
+  sleepSpec,
+} from "./waits.ts";
 import { World } from "./world.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */
@@ -49,7 +59,7 @@ export class CallRuntime implements Runtime {
       seed: info.seed,
       now: () => core.log.time,
       isReplaying: () => core.isReplaying,
-      timer: (scope, then, ms) => this.#timer(scope, then, ms),
+      timer: (scope, then, ms, onCancel) => this.#timer(scope, { then, onCancel }, ms),
       warn: (message) => host.log("warn", message, { execution_id: info.execution_id }),
     });
   }
@@ -61,8 +71,10 @@ export class CallRuntime implements Runtime {
     const maxBytes = core.options.limits.max_value_bytes;
     const limit = { maxBytes, task_call_id: null, attempts: 1 };
     const { stored, failure } = storeOr(input, "input", limit);
+    // What a schema of the task takes for the present: equal on a replay.
+    const clock = core.log.time;
     const of = (call: Call) => {
-      return { call, task, input: stored ?? NO_INPUT, declared: this.#declared };
+      return { call, task, input: stored ?? NO_INPUT, declared: this.#declared, clock };
     };
     const start = (call: Call) => {
       if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
@@ -76,10 +88,14 @@ export class CallRuntime implements Runtime {
       if (rollback && stored) call.unwind = () => new TaskUnwinding(core, of(call)).run();
       if (call.recorded?.children.length)
         call.reach = () => new TaskUnwinding(core, of(call)).reach();
-      if (typeof outputStorage === "object") {
-        call.retrieve = async (reference) => outputStorage.retrieve(reference);
-      }
+      if (typeof outputStorage === "object") call.retrieve = this.#retriever(scope, outputStorage);
     });
+  }
+
+  /** Reads an outcome back from a storage of the user's. */
+  #retriever(scope: Scope, storage: OutputStorage): NonNullable<Call["retrieve"]> {
+    const aside = asideOf(scope, "an outputStorage");
+    return async (reference) => this.inScope(aside, () => storage.retrieve(reference));
   }
 
   pause(scope: Scope, spec: PauseSpec): Promise<unknown> {
@@ -107,7 +123,7 @@ export class CallRuntime implements Runtime {
   child(scope: Scope, spec: ChildSpec): Promise<unknown> {
     const { outputStorage } = spec;
     return this.#leaf(scope, childSpec(this.#core, spec), (call) => {
-      if (outputStorage) call.retrieve = async (reference) => outputStorage.retrieve(reference);
+      if (outputStorage) call.retrieve = this.#retriever(scope, outputStorage);
     });
   }
 
@@ -123,7 +139,11 @@ export class CallRuntime implements Runtime {
   }
 
   /** A timer of the body's is a sleep whose end runs a function (EXE-31). */
-  #timer(scope: Scope, then: () => void, ms: number): () => void {
+  #timer(
+    scope: Scope,
+    { then, onCancel }: { then: () => void; onCancel: ((error: unknown) => void) | undefined },
+    ms: number,
+  ): () => void {
     const core = this.#core;
     let made: Call | undefined;
     const slept = this.#leaf(scope, sleepSpec(core, { ms }), (call) => {
@@ -133,7 +153,12 @@ export class CallRuntime implements Runtime {
       () => {
         if (!made?.isGivenUp) this.inScope(scope, then);
       },
-      () => {},
+      (error: unknown) => {
+        if (made?.isGivenUp) return;
+        if (onCancel) this.inScope(scope, () => onCancel(error));
+        // Nothing can tell code that waits for a callback: it goes no further.
+        else core.cancellation?.lostTimer();
+      },
     );
     return () => {
       const call = made;
@@ -248,13 +273,18 @@ export class CallRuntime implements Runtime {
         ...(meta && { meta }),
         ...(onDurable && { onDurable }),
       });
-      spec.start(call, begun);
+      this.#start(call, spec, begun);
     } else if (call.scope.group.isAborted || core.cancellation || core.isBodyOver) {
       // It was open when a sibling failed, the body ended or a cancel came, before the copy that ran
       // it was lost.
       core.givingUp.cancel(call);
-    } else spec.start(call, spec.begunBefore?.(call.recorded) ?? { value: "null" });
+    } else this.#start(call, spec, spec.begunBefore?.(call.recorded) ?? { value: "null" });
     if (call.isGivenUp) core.givingUp.cancel(call);
+  }
+
+  /** What the engine does for a call is not the doing of the code that made it. */
+  #start(call: Call, spec: LeafSpec, begun: Begun): void {
+    this.#core.options.host.runInScope(undefined, () => spec.start(call, begun));
   }
 
   #isOver(scope: Scope): boolean {

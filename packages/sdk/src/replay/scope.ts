@@ -12,6 +12,14 @@ export function currentScope(): Scope | undefined {
   return read() as Scope | undefined;
 }
 
+/** Code that runs beside a workflow's makes no calls: no replay would find them at their place. */
+export function calledAside(name: string, aside: string): EngineError {
+  return new EngineError(
+    "no_execution",
+    `${name} was called in ${aside}: calls are made by a workflow's body and by functions of tasks; do it there and pass on what it gives`,
+  );
+}
+
 /**
  * Makes a built-in's call in the current scope. What it gives back is the call's own promise, which
  * counts as handled: nobody need await a call that lost a race.
@@ -22,8 +30,9 @@ export function inCurrentScope<T>(
 ): Promise<T> {
   try {
     const scope = currentScope();
-    if (scope) return make(scope) as Promise<T>;
-    throw new EngineError("no_execution", `${name}() was called outside a workflow`);
+    if (!scope) throw new EngineError("no_execution", `${name}() was called outside a workflow`);
+    if (scope.aside !== undefined) throw calledAside(`${name}()`, scope.aside);
+    return make(scope) as Promise<T>;
   } catch (error) {
     return Promise.reject(error);
   }

@@ -1,4 +1,6 @@
 import {
+  decode,
+  type Encoded,
   engineFailure,
   envelopeText,
   type Failure,
@@ -8,6 +10,8 @@ import {
 } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { toFailure } from "./failure.ts";
+
+export type RunAside = <T>(work: () => T) => T;
 
 /** JSON null, stored. */
 export const STORED_NULL = "null";
@@ -33,11 +37,12 @@ export function storeOr(
  * What the log holds of an output (EXE-49): itself, or where the storage its owner named keeps it.
  *
  * @param id `<execution_id>/<task_call_id>`, or the execution's id for its own output.
+ * @param run Runs the storage's own code, aside of the code whose output it is.
  */
 export async function keepOutput(
   output: Stored,
   id: string,
-  storage: "engine" | "inline" | OutputStorage | undefined,
+  { storage, run }: { storage: "engine" | "inline" | OutputStorage | undefined; run: RunAside },
 ): Promise<{ text: string; failure?: undefined } | { failure: Failure }> {
   if (storage === undefined || storage === "engine") return { text: output.text };
   if (storage === "inline") {
@@ -45,7 +50,9 @@ export async function keepOutput(
     return { text: envelopeText({ storage_type: storage, reference_id: id, metadata }) };
   }
   try {
-    return { text: envelopeText(StoredReference.parse(await storage.store(id, output.value))) };
+    // A copy of its own: the code gets what was given, whatever the storage does to its.
+    const value = decode(JSON.parse(output.text) as Encoded);
+    return { text: envelopeText(StoredReference.parse(await run(() => storage.store(id, value)))) };
   } catch (error) {
     return { failure: toFailure(error) };
   }

@@ -7,12 +7,13 @@ import {
 } from "@engine/contract";
 import type { Call, TaskDefinition } from "./call.ts";
 import type { Core } from "./core.ts";
+import { copyOfFailure, toFailure } from "./failure.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { keepOutput, storeOr } from "./stored.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
 import { TaskCache } from "./task-cache.ts";
 import { taskRoom } from "./task-room.ts";
-import { type Reached, reached, withRollback } from "./task-steps.ts";
+import { type Reached, reached, withRetryIf, withRollback } from "./task-steps.ts";
 
 type Unwinding = Omit<Extract<Reached, { kind: "unwinding" }>, "kind">;
 
@@ -44,7 +45,8 @@ export class TaskAttempts {
     this.#task = of.task;
     this.#body = new TaskBody(core, of);
     const { cache } = of.task.options;
-    this.#cache = cache ? new TaskCache(core.options, of.task, cache) : undefined;
+    const inKey = <T>(work: () => T) => this.#body.aside("cache.key", work);
+    this.#cache = cache ? new TaskCache(core.options, of.task, { cache, run: inKey }) : undefined;
   }
 
   async run(): Promise<void> {
@@ -89,8 +91,10 @@ export class TaskAttempts {
       const { failure } = result;
       if (attempt > 1 && !known) this.#emit("TASK_RETRY_FAILED", { ...of, error: failure });
       known = undefined;
-      if (!this.#mayRetry(failure, attempt, maxAttempts)) {
-        return this.#unwind({ failure, rollback: "none", hasFallbackStarted: false });
+      const judged = await this.#judge(failure, attempt, maxAttempts);
+      if (this.#call.isConcluded) return;
+      if (judged.ends) {
+        return this.#unwind({ failure: judged.ends, rollback: "none", hasFallbackStarted: false });
       }
       const delay_ms = this.#delayBefore(attempt + 1);
       notBefore = this.#core.options.host.now() + delay_ms;
@@ -118,17 +122,24 @@ export class TaskAttempts {
     };
     if (!isLarge) tell({ output: output.value });
     if (this.#cache) {
-      await this.#cache.keep(this.#body.input, this.#body.started, output);
+      await this.#cache.keep(output);
       if (this.#call.isConcluded) return;
     }
     this.#complete(output, of.attempt, isLarge ? () => tell({}) : undefined);
   }
 
-  #mayRetry(failure: Failure, attempt: number, maxAttempts: number): boolean {
-    if (!failure.retryable || attempt >= maxAttempts || this.#body.isAborted) return false;
-    if (FINAL.has(failure.type)) return false;
+  /** Whether a failure ends the attempts, and as what. A `retryIf` that fails itself ends them too. */
+  async #judge(failure: Failure, attempt: number, maxAttempts: number): Promise<Judged> {
+    const isLast = !failure.retryable || attempt >= maxAttempts || this.#body.isAborted;
+    if (isLast || FINAL.has(failure.type)) return { ends: failure };
     const { retryIf } = this.#task.options.retry ?? {};
-    return retryIf === undefined || retryIf(failure) !== false;
+    if (retryIf === undefined) return {};
+    try {
+      const again = await this.#body.aside("retryIf", () => retryIf(copyOfFailure(failure)));
+      return again === false ? { ends: failure } : {};
+    } catch (error) {
+      return { ends: withRetryIf(failure, toFailure(error)) };
+    }
   }
 
   #delayBefore(attempt: number): number {
@@ -161,7 +172,7 @@ export class TaskAttempts {
 
     if (!hasFallbackStarted) this.#emit("TASK_FALLBACK_STARTED", { error: failure });
     const result = await this.#body.fallBack(failure, (input, ctx) =>
-      fallback(input, failure, ctx),
+      fallback(input, copyOfFailure(failure), ctx),
     );
     if (this.#call.isConcluded) return;
     if (result.stored) {
@@ -174,7 +185,7 @@ export class TaskAttempts {
   }
 
   async #completeFrom(cache: TaskCache): Promise<boolean> {
-    const output = await cache.find(this.#body.input, this.#body.started);
+    const output = await cache.find(await this.#body.freshInput(), this.#body.started);
     if (this.#call.isConcluded) return true;
     if (output) this.#core.complete(this.#call, output, { attempts: 0, cached: true });
     return output !== undefined;
@@ -194,7 +205,10 @@ export class TaskAttempts {
   /** Hands the output to the storage that the task names; the log holds where it is (EXE-49). */
   async #completeStored(output: Stored, meta: Meta, tell: () => void): Promise<void> {
     const id = `${this.#core.options.info.execution_id}/${this.#call.id}`;
-    const kept = await keepOutput(output, id, this.#task.options.outputStorage);
+    const kept = await keepOutput(output, id, {
+      storage: this.#task.options.outputStorage,
+      run: (work) => this.#body.aside("outputStorage", work),
+    });
     if (this.#call.isConcluded) return;
     tell();
     if (!kept.failure) return this.#core.complete(this.#call, output, meta, kept.text);
@@ -231,7 +245,7 @@ export class TaskAttempts {
     if (ms <= 0 || this.#body.isAborted) return;
     // A short delay keeps the slot; so does any of an execution that cannot be parked.
     if (ms > limits.inline_wait * 1000 && !info.transient) {
-      this.#call.onAbort = () => this.#core.parking.wakeFromRest(this.#call);
+      this.#call.onAbort = () => this.#core.alarms.ringNow(this.#call);
       return this.#core.parking.rest(this.#call, instant);
     }
     await new Promise<void>((resolve) => {
@@ -242,6 +256,11 @@ export class TaskAttempts {
       };
     });
   }
+}
+
+/** `ends`: no attempt follows, and the call goes on with that failure. */
+interface Judged {
+  readonly ends?: Failure;
 }
 
 interface Attempt {

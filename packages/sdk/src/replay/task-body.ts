@@ -1,12 +1,13 @@
 import { decode, engineFailure, type Failure, parseDuration, type Stored } from "@engine/contract";
 import type { TaskContext } from "../options.ts";
-import { checkSchema, type StandardSchema } from "../standard-schema.ts";
+import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
 import { taskError } from "../task-error.ts";
+import { asideOf, placeWorld } from "./aside.ts";
 import { AttemptContext } from "./attempt-context.ts";
-import { type Call, Group, type Scope, scopeWithin, type TaskDefinition } from "./call.ts";
+import { type BodyWorld, type Call, Group, type Scope, scopeWithin, type TaskDefinition } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
 import type { Core } from "./core.ts";
-import { toFailure } from "./failure.ts";
+import { copyOfFailure, toFailure } from "./failure.ts";
 import { storeOr } from "./stored.ts";
 import {
   type Declared,
@@ -29,6 +30,8 @@ export interface TaskCall {
   readonly task: TaskDefinition;
   readonly input: Stored;
   readonly declared: Declared;
+  /** The clock of whoever made the call, milliseconds since 1970. */
+  readonly clock: number;
 }
 
 /**
@@ -41,8 +44,9 @@ export class TaskBody {
   readonly #task: TaskDefinition;
   /** The argument as the log has it. */
   readonly started: string;
-  #input: unknown;
-  #isInputFresh = true;
+  /** The argument as the next function gets it, if nobody has had it yet. */
+  #fresh: { readonly input: unknown } | undefined;
+  readonly #clock: number;
   #counts: ReadonlyMap<string, number>;
   readonly #declared: Declared;
   #provisions: Provisions = NO_PROVISIONS;
@@ -53,14 +57,10 @@ export class TaskBody {
     this.#call = of.call;
     this.#task = of.task;
     this.started = of.input.text;
-    this.#input = of.input.value;
+    this.#fresh = { input: of.input.value };
+    this.#clock = of.clock;
     const { steps = [], children = [] } = of.call.recorded ?? {};
     this.#counts = countsBefore(steps, children);
-  }
-
-  /** The decoded argument, parsed by the task's schema if it has one. */
-  get input(): unknown {
-    return this.#input;
   }
 
   /** How many calls of each name earlier functions made. */
@@ -170,14 +170,17 @@ export class TaskBody {
     const call = this.#call;
     const group = new Group(call.scope.group);
     const ids = new CallIds(call.id, this.#counts);
-    const inside = { ids, group, inTask: true, task: call, reach: undefined };
+    const world = undefined;
+    const inside = { ids, group, inTask: true, world, task: call, reach: undefined };
     const scope: Scope = scopeWithin(call, inside);
     call.onAbort = () => {
       if (outlivesCancel && core.cancellation) return;
       context.abort(taskError(this.abortFailure(context.attempt)));
     };
     const result = this.settled(context.attempt, async () =>
-      core.options.host.runInScope(scope, () => body(this.freshInput(), context)),
+      this.withInput((input) =>
+        core.options.host.runInScope(scope, () => body(input, context)),
+      ),
     );
     call.bodySettled = result;
     const first = await (late ? Promise.race([result, late]) : result);
@@ -198,31 +201,61 @@ export class TaskBody {
 
   async #checked(result: Result, schema: unknown, attempts: number): Promise<Result> {
     if (!schema || !result.stored) return result;
-    const checked = await checkSchema(schema as StandardSchema, result.stored.value);
+    const { value } = result.stored;
+    const checked = await this.aside("the output schema", () =>
+      checkSchema(schema as StandardSchema, value),
+    );
     if (checked.issues === undefined)
       return storeOr(checked.value, "output", this.storing(attempts));
     const message = `output of ${this.#task.name} does not fit its schema: ${checked.issues}`;
     return { failure: engineFailure("InvalidOutputError", message, this.of(attempts)) };
   }
 
+  /** Why the argument is refused, if its schema does. */
   async checkInput(): Promise<Failure | undefined> {
     const schema = this.#task.options.input as StandardSchema;
-    const checked = await checkSchema(schema, this.#input);
-    if (checked.issues !== undefined) {
-      const message = `input of ${this.#task.name} does not fit its schema: ${checked.issues}`;
-      return engineFailure("InvalidInputError", message, this.of(1));
+    const checked = await this.#parsed(schema);
+    if (checked.issues === undefined) {
+      this.#fresh = { input: checked.value };
+      return undefined;
     }
-    this.#input = checked.value;
-    return undefined;
+    const message = `input of ${this.#task.name} does not fit its schema: ${checked.issues}`;
+    return engineFailure("InvalidInputError", message, this.of(1));
   }
 
-  /** Every function gets a copy of its own, whatever the one before did to its. */
+  /**
+   * The argument, parsed by the task's schema if it has one. Every function gets one of its own,
+   * whatever the one before did to its.
+   */
   freshInput(): unknown {
-    if (this.#isInputFresh) {
-      this.#isInputFresh = false;
-      return this.#input;
-    }
-    return this.#task.options.input ? this.#input : decode(JSON.parse(this.started));
+    const fresh = this.#fresh;
+    this.#fresh = undefined;
+    if (fresh) return fresh.input;
+    const schema = this.#task.options.input as StandardSchema | undefined;
+    if (!schema) return decode(JSON.parse(this.started));
+    return this.#parsed(schema).then((checked) => {
+      if (checked.issues === undefined) return checked.value;
+      throw new Error(`the input schema of ${this.#task.name} refuses what it took before`);
+    });
+  }
+
+  /** In a world that is the same each time, so that a rollback has the defaults of its attempt. */
+  #parsed(schema: StandardSchema): Promise<Checked> {
+    const world = placeWorld(this.#core, `${this.#call.id}/input`, this.#clock);
+    const input = decode(JSON.parse(this.started));
+    return this.aside("the input schema", () => checkSchema(schema, input), world);
+  }
+
+  /** Runs a function of the author's that is no function of the task (decision 0020). */
+  aside<T>(what: string, work: () => T, world?: BodyWorld): T {
+    const of = `${what} of task ${this.#task.name}`;
+    return this.#core.options.host.runInScope(asideOf(this.#call.scope, of, world), work);
+  }
+
+  /** A schema takes a moment; without one the function runs at once. */
+  withInput(run: (input: unknown) => unknown): unknown {
+    const input = this.freshInput();
+    return input instanceof Promise ? input.then(run) : run(input);
   }
 
   context(attempt: number, failure: Failure | null): AttemptContext {
@@ -234,7 +267,7 @@ export class TaskBody {
       name: this.#task.name,
       metadata: this.#task.options.metadata,
       attempt,
-      failure,
+      failure: failure && copyOfFailure(failure),
       ...this.#provisions,
     });
   }

@@ -104,6 +104,11 @@ export function withRollback(failure: Failure, rollback: Failure): Failure {
   return { ...failure, details: { ...failure.details, rollback } };
 }
 
+/** The original failure, with why the author's `retryIf` could not say whether to try again. */
+export function withRetryIf(failure: Failure, retry_if: Failure): Failure {
+  return { ...failure, details: { ...failure.details, retry_if } };
+}
+
 /**
  * How many calls of each name earlier steps of a task made, so that the step that runs now counts
  * on and reuses none of their results (EXE-30).

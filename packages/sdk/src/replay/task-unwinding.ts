@@ -109,7 +109,7 @@ export class TaskUnwinding {
       const { host } = this.#core.options;
       await reach.run(this.#call, this.#body.counts, (scope) =>
         this.#body.settled(attempt, async () =>
-          host.runInScope(scope, () => body(this.#body.freshInput(), context)),
+          this.#body.withInput((input) => host.runInScope(scope, () => body(input, context))),
         ),
       );
       context.abort(taskError(this.#body.abortFailure(attempt)));

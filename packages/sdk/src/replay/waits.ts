@@ -1,9 +1,11 @@
 /** Calls that wait: pauses, sleeps, signals, children; and configs, which wait for nobody. */
 import {
   type CallKind,
+  type Encoded,
   engineFailure,
   formatInstant,
   parseInstant,
+  peek,
   type Stored,
   store,
 } from "@engine/contract";
@@ -37,6 +39,17 @@ export interface LeafSpec {
 
 const NOTHING: Stored = store(undefined, "output");
 
+/** The instant in the value of a TASK_STARTED, milliseconds since 1970. */
+function untilOf(value: string): number {
+  const { until } = peek(JSON.parse(value) as Encoded) as { until: string };
+  return parseInstant(until);
+}
+
+/** Nothing could be stored of what the call was given: it fails, and a replay has to know it again. */
+function refusedStart(label: string): Begun {
+  return { value: "null", meta: { label } };
+}
+
 function ofRecord({ started }: RecordedCall): Begun {
   return { value: JSON.stringify(started.value), meta: started.meta ?? {} };
 }
@@ -63,9 +76,15 @@ export function pauseSpec(
     const isOpen = call.recorded?.steps.some((event) => event.type === "TASK_PAUSED");
     if (!isOpen) core.emit(call, "TASK_PAUSED", value);
     core.parking.wait(call);
+    if (until === undefined && after === undefined) return;
+    core.alarms.set(call, untilOf(value), () => {
+      const resumed = store({ name, input: undefined, cause: "timer" }, "value");
+      core.emit(call, "TASK_RESUMED", resumed.text);
+      core.complete(call, NOTHING);
+    });
   };
   const begin = () => {
-    if (failure) return { value: "null" };
+    if (failure) return refusedStart(name);
     const at = until ?? (after === undefined ? undefined : core.options.host.now() + after);
     if (at === undefined && onComplete === undefined) return { value: stored.text };
     const wake = {
@@ -90,9 +109,13 @@ export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
     return isInline ? { value, meta: { inline: true } } : { value };
   };
   const start = (call: Call, { value, meta }: Begun) => {
-    const { until } = JSON.parse(value) as { until: string };
-    if (meta?.["inline"] === true) sleepHere(core, call, parseInstant(until));
-    else if (!info.transient || !refuseTransient(core, call)) core.parking.wait(call);
+    if (meta?.["inline"] === true) {
+      // A short one keeps its slot.
+      core.parking.enter(call);
+      call.onAbort = () => core.givingUp.cancel(call);
+    } else if (info.transient && refuseTransient(core, call)) return;
+    else core.parking.wait(call);
+    core.alarms.set(call, untilOf(value), () => core.complete(call, NOTHING));
   };
   return {
     name: "sleep",
@@ -105,34 +128,20 @@ export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
   };
 }
 
-/** A short sleep keeps its slot and is timed here. */
-function sleepHere(core: Core, call: Call, until: number): void {
-  const { host } = core.options;
-  core.parking.enter(call);
-  let cancelTimer = () => {};
-  call.onAbort = () => {
-    cancelTimer();
-    core.givingUp.cancel(call);
-  };
-  const look = () => {
-    if (call.isConcluded) return;
-    const ms = until - host.now();
-    if (ms <= 0) core.complete(call, NOTHING);
-    else cancelTimer = host.setTimer(look, ms);
-  };
-  look();
-}
-
 export function signalSpec(core: Core, name: string, timeout: number | undefined): LeafSpec {
-  const start = (call: Call) => {
-    if (!refuseTransient(core, call)) core.parking.wait(call);
+  const start = (call: Call, { value }: Begun) => {
+    if (refuseTransient(core, call)) return;
+    core.parking.wait(call);
+    if (timeout === undefined) return;
+    core.alarms.set(call, untilOf(value), () => core.complete(call, NOTHING));
   };
   const begin = () => {
     const { host } = core.options;
     const until = timeout === undefined ? {} : { until: formatInstant(host.now() + timeout) };
     return { value: JSON.stringify({ name, ...until }) };
   };
-  return { name: "signal", kind: "signal", label: name, started: null, begin, start };
+  const begunBefore = ofRecord;
+  return { name: "signal", kind: "signal", label: name, started: null, begin, begunBefore, start };
 }
 
 export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
@@ -151,8 +160,11 @@ export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
     if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
     if (!refuseTransient(core, call)) core.parking.wait(call);
   };
-  const started = stored?.text ?? null;
-  return { name: "call", kind: "call", label: workflow, started, start };
+  if (failure) {
+    const begin = () => refusedStart(workflow);
+    return { name: "call", kind: "call", label: workflow, started: null, begin, start };
+  }
+  return { name: "call", kind: "call", label: workflow, started: stored.text, start };
 }
 
 export function configSpec(core: Core, key: string): LeafSpec {

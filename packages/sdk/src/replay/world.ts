@@ -1,21 +1,23 @@
-import type { BodyWorld, Scope } from "./call.ts";
+import type { BodyWorld } from "./call.ts";
 
 interface WorldOptions {
   readonly seed: string;
   readonly now: () => number;
   readonly isReplaying: () => boolean;
-  readonly timer: (scope: Scope, then: () => void, ms: number) => () => void;
+  readonly timer?: BodyWorld["timer"];
   readonly warn: (message: string) => void;
 }
 
 /** What replay-safe globals in a body read (EXE-31). */
 export class World implements BodyWorld {
+  readonly timer: BodyWorld["timer"];
   readonly #options: WorldOptions;
   readonly #warned: Set<string> = new Set();
   #generator: (() => number) | undefined;
 
   constructor(options: WorldOptions) {
     this.#options = options;
+    this.timer = options.timer;
   }
 
   now(): number {
@@ -25,10 +27,6 @@ export class World implements BodyWorld {
   random(): number {
     this.#generator ??= generatorOf(this.#options.seed);
     return this.#generator();
-  }
-
-  timer(scope: Scope, then: () => void, ms: number): () => void {
-    return this.#options.timer(scope, then, ms);
   }
 
   get isReplaying(): boolean {

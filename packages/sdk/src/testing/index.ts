@@ -1,4 +1,6 @@
 // The engine in memory, for tests of workflows. Adding a line makes something public.
+import { installReplaySafeGlobals } from "../node/replay-safe/install.ts";
+
 export type { TaskRun } from "./stand-ins.ts";
 export {
   type TestEngine,
@@ -6,3 +8,6 @@ export {
   type TestRunOptions,
   testEngine,
 } from "./test-engine.ts";
+
+// A test may load its workflows after this, with what their modules take out of the globals.
+installReplaySafeGlobals();

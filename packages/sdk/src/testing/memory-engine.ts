@@ -127,7 +127,7 @@ export class MemoryEngine {
   /** An execution that goes on from copied events of another (EXE-87). */
   fork(
     source: ExecutionRow,
-    of: Pick<NonNullable<NewExecution["fork"]>, "from" | "history">,
+    of: Pick<NonNullable<NewExecution["fork"]>, "from" | "history" | "label">,
   ): ExecutionRow {
     const execution_id = this.#options.newId();
     const workflow = this.#findWorkflow(`${source.namespace}/${source.workflow}`);

@@ -41,7 +41,7 @@ export async function forkOf(
   const isRestart = from_seq === undefined && from_call === undefined;
   const log = isRestart ? [] : await ports.store.readLog(source.execution_id);
   const events = log.map(({ event }) => event);
-  const { seq, history } = forkHistory(source, events, cut);
+  const { seq, history, label: original } = forkHistory(source, events, cut);
   const pin = await pinOf(source, version, catalog);
   const input = given === undefined ? source.input : given;
   const isNew = given !== undefined || pin.version !== source.version;
@@ -67,6 +67,7 @@ export async function forkOf(
     fork: {
       from: { execution_id: source.execution_id, seq },
       history,
+      label: original,
       calls: open.length > 0 ? await calls.resolve(caller, open) : NO_CALLS,
     },
     now: ports.clock(),

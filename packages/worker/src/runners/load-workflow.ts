@@ -1,6 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { engineFailure, type Failure } from "@engine/contract";
-import { type AnyWorkflow, isWorkflow } from "@engine/sdk";
+import type { AnyWorkflow } from "@engine/sdk";
+// Not from @engine/sdk, which replaces globals: this loads on the worker's own thread as well.
+import { isWorkflow } from "@engine/sdk/node";
 
 export interface WantedWorkflow {
   readonly namespace: string;

@@ -11,6 +11,11 @@ export interface Body {
   readonly world: BodyWorld;
 }
 
+/** One whose timers are durable sleeps. */
+export interface TimedBody extends Body {
+  readonly timer: NonNullable<BodyWorld["timer"]>;
+}
+
 type ReadScope = () => Scope | undefined;
 
 const KEY: unique symbol = Symbol.for("@engine/sdk/scope-readers");
@@ -26,19 +31,24 @@ export function shareScopes(read: ReadScope): boolean {
   return readers.push(read) === 1;
 }
 
-/** Undefined in tasks and outside executions, where globals are the real ones. */
+/** Undefined in tasks and outside executions, where globals are the real ones (decision 0020). */
 export function currentBody(): Body | undefined {
   // A plain loop, and nothing made on the way: every Date.now() of the process comes by here.
   for (let i = 0; i < readers.length; i++) {
     const scope = readers[i]?.();
     if (scope === undefined) continue;
-    if (scope.inTask) return undefined;
-    // A copy from before bodies had a world has none.
-    const { world } = scope.runtime as { readonly world?: BodyWorld };
+    const { world } = scope;
     if (world === undefined || native.getStore() === true) return undefined;
     return { scope, world };
   }
   return undefined;
+}
+
+/** Undefined where timers are the machine's own: also in schemas, which have a clock and no sleeps. */
+export function currentTimedBody(): TimedBody | undefined {
+  const body = currentBody();
+  const timer = body?.world.timer;
+  return body && timer && { ...body, timer };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Body, currentBody } from "./body.ts";
+import { currentTimedBody, type TimedBody } from "./body.ts";
 import type { AnyFunction } from "./replace.ts";
 
 /** Timers of one execution that its code knows by number. */
@@ -14,7 +14,7 @@ const numbered = new WeakMap<object, Numbered>();
 
 /** What `setTimeout` and `setInterval` return in a body; takes the place of Node's `Timeout`. */
 export class DurableTimer {
-  readonly #body: Body;
+  readonly #body: TimedBody;
   readonly #ms: number;
   readonly #repeats: boolean;
   readonly #run: () => void;
@@ -24,7 +24,7 @@ export class DurableTimer {
   #number: number | undefined;
 
   constructor(
-    body: Body,
+    body: TimedBody,
     of: { callback: AnyFunction; args: readonly unknown[]; ms: number; repeats: boolean },
   ) {
     this.#body = body;
@@ -36,7 +36,7 @@ export class DurableTimer {
   }
 
   /** The timer of the body with this number. */
-  static numbered(body: Body, number: number): DurableTimer | undefined {
+  static numbered(body: TimedBody, number: number): DurableTimer | undefined {
     return numbered.get(body.scope.runtime)?.timers.get(number);
   }
 
@@ -58,7 +58,7 @@ export class DurableTimer {
   /** Starts over: the open sleep is cancelled and a new one begins. */
   refresh(): this {
     if (this.#isCleared) return this;
-    if (currentBody()?.scope.runtime !== this.#body.scope.runtime) {
+    if (currentTimedBody()?.scope.runtime !== this.#body.scope.runtime) {
       throw new TypeError(
         "refresh() of a timer that a workflow body made was called outside that body, where a replay would not call it again; refresh it in the body",
       );
@@ -92,8 +92,8 @@ export class DurableTimer {
   }
 
   #arm(): void {
-    const { world, scope } = this.#body;
-    this.#cancel = world.timer(scope, this.#run, this.#ms);
+    const { timer, scope } = this.#body;
+    this.#cancel = timer(scope, this.#run, this.#ms);
   }
 
   #fire(callback: AnyFunction, args: readonly unknown[]): void {

@@ -1,5 +1,5 @@
 import timerPromises from "node:timers/promises";
-import { type Body, currentBody } from "./body.ts";
+import { currentTimedBody, type TimedBody } from "./body.ts";
 import { replace } from "./replace.ts";
 import { delayOf } from "./timers.ts";
 
@@ -11,30 +11,30 @@ interface WaitOptions {
 export function installTimerPromises(): void {
   replace([timerPromises], "setTimeout", (native) => {
     return (ms: unknown, value: unknown, options?: WaitOptions) => {
-      const body = currentBody();
+      const body = currentTimedBody();
       return body ? sleep(body, ms, value, options) : native(ms, value, options);
     };
   });
   replace([timerPromises], "setInterval", (native) => {
     return (ms: unknown, value: unknown, options?: WaitOptions) => {
-      const body = currentBody();
+      const body = currentTimedBody();
       return body ? ticks(body, ms, value, options) : native(ms, value, options);
     };
   });
   replace([Object.getPrototypeOf(timerPromises.scheduler)], "wait", (native) => {
     return function wait(this: unknown, ms: unknown, options?: WaitOptions) {
-      const body = currentBody();
+      const body = currentTimedBody();
       return body ? sleep(body, ms, undefined, options) : native.call(this, ms, options);
     };
   });
 }
 
-async function* ticks(body: Body, ms: unknown, value: unknown, options?: WaitOptions) {
+async function* ticks(body: TimedBody, ms: unknown, value: unknown, options?: WaitOptions) {
   for (;;) yield await sleep(body, ms, value, options);
 }
 
-function sleep(body: Body, ms: unknown, value: unknown, options?: WaitOptions): Promise<unknown> {
-  const { world, scope } = body;
+function sleep(body: TimedBody, ms: unknown, value: unknown, options?: WaitOptions): Promise<unknown> {
+  const { timer, scope } = body;
   const signal = options?.signal;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) throw aborted(signal);
@@ -46,7 +46,8 @@ function sleep(body: Body, ms: unknown, value: unknown, options?: WaitOptions): 
       signal?.removeEventListener("abort", onAbort);
       resolve(value);
     };
-    const cancel = world.timer(scope, wake, delayOf("setTimeout", ms));
+    // A cancel of the execution rejects it, as it does a sleep (EXE-42).
+    const cancel = timer(scope, wake, delayOf("setTimeout", ms), reject);
     signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

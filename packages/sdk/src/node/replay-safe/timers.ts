@@ -1,7 +1,7 @@
 import timers from "node:timers";
 import timerPromises from "node:timers/promises";
 import { promisify } from "node:util";
-import { currentBody } from "./body.ts";
+import { currentTimedBody } from "./body.ts";
 import { DurableTimer } from "./durable-timer.ts";
 import { type AnyFunction, replace } from "./replace.ts";
 
@@ -25,7 +25,7 @@ export function installTimers(): void {
 
 function timerFunction(name: "setTimeout" | "setInterval", native: AnyFunction): AnyFunction {
   return (callback: unknown, ms: unknown, ...args: unknown[]) => {
-    const body = currentBody();
+    const body = currentTimedBody();
     if (!body) return native(callback, ms, ...args);
     if (typeof callback !== "function") throw notAFunction(name, callback);
     const of = { callback: callback as AnyFunction, args, ms: delayOf(name, ms) };
@@ -37,7 +37,7 @@ function clearFunction(native: AnyFunction): AnyFunction {
   return (timer: unknown) => {
     if (timer instanceof DurableTimer) timer.close();
     else if (typeof timer === "number" || typeof timer === "string") {
-      const body = currentBody();
+      const body = currentTimedBody();
       const durable = body && DurableTimer.numbered(body, Number(timer));
       if (durable) durable.close();
       else native(timer);

@@ -29,9 +29,9 @@ export class FakeBody {
       },
       warn: (key, message) => void this.warnings.push({ key, message }),
     };
-    const scope = { runtime: { world }, inTask: false };
+    const scope = { runtime: {}, inTask: false, world };
     this.#body = scope as unknown as Scope;
-    this.#task = { ...this.#body, inTask: true };
+    this.#task = { ...this.#body, inTask: true, world: undefined };
   }
 
   inBody<T>(run: () => T): T {

@@ -3,11 +3,11 @@
  * there to tell callers early; the worker, which has the author's own schema, has the last word.
  */
 import {
-  decode,
   type Encoded,
   EngineError,
   type InputIssue,
   type Json,
+  peek,
   toPlain,
 } from "@engine/contract";
 import { isRelated, type Path, pathText, richPaths } from "./input-path.ts";
@@ -51,6 +51,6 @@ const MAX_ISSUES = 20;
  * plain form there is not what the author's schema says of the value.
  */
 function doubtful(input: Encoded): readonly Path[] {
-  const value = decode(input);
+  const value = peek(input);
   return value === input ? [] : richPaths(value);
 }

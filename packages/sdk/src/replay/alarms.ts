@@ -1,0 +1,100 @@
+import type { Call } from "./call.ts";
+import type { Host } from "./port.ts";
+
+interface AlarmsOptions {
+  readonly host: Pick<Host, "now" | "setTimer">;
+  /**
+   * Takes back that nothing is left to do but wait. False: it has been sent, so that somebody else
+   * may be given what is due.
+   */
+  readonly unpark: () => boolean;
+}
+
+interface Alarm {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  readonly ring: () => void;
+}
+
+/**
+ * What a running copy waits for by its clock: sleeps, timeouts of pauses and signals, delays before a
+ * retry. They end in the order of their instants, whatever kept the thread busy (EXE-50); that is why
+ * whoever runs an execution times all of its waits, and the server only those of a parked one
+ * (decision 0019).
+ */
+export class Alarms {
+  readonly #options: AlarmsOptions;
+  readonly #alarms: Map<Call, Alarm> = new Map();
+  #cancelTimer: (() => void) | undefined;
+  /** The instant that the timer is set for. */
+  #setFor = Number.POSITIVE_INFINITY;
+  #isStopped = false;
+
+  constructor(options: AlarmsOptions) {
+    this.#options = options;
+  }
+
+  /** Rings once at that instant, at once if it has passed. A call has one alarm. */
+  set(call: Call, until: number, ring: () => void): void {
+    this.#alarms.set(call, { until, ring });
+    if (this.#isStopped) return;
+    if (until <= this.#options.host.now()) this.#ring();
+    else if (until < this.#setFor) this.#arm(until);
+  }
+
+  clear(call: Call): void {
+    this.#alarms.delete(call);
+  }
+
+  /** Rings before its time. */
+  ringNow(call: Call): void {
+    const alarm = this.#alarms.get(call);
+    this.#alarms.delete(call);
+    alarm?.ring();
+  }
+
+  /** A parked copy's time stands still: whoever wakes it knows what is due. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#disarm();
+  }
+
+  /** Goes on, also where an instant came while it was being sent that the copy waits. */
+  start(): void {
+    this.#isStopped = false;
+    this.#ring();
+  }
+
+  #ring(): void {
+    const now = this.#options.host.now();
+    // Of two with one instant the one that was set first.
+    const due = [...this.#alarms]
+      .filter(([, { until }]) => until <= now)
+      .sort(([, a], [, b]) => a.until - b.until);
+    for (const [call, alarm] of due) {
+      // What the one before has set in motion may have ended it.
+      if (this.#alarms.get(call) !== alarm) continue;
+      if (this.#isStopped) return;
+      if (!this.#options.unpark()) return this.#disarm();
+      this.#alarms.delete(call);
+      alarm.ring();
+    }
+    let next = Number.POSITIVE_INFINITY;
+    for (const { until } of this.#alarms.values()) if (until < next) next = until;
+    this.#arm(next);
+  }
+
+  #arm(until: number): void {
+    this.#disarm();
+    if (this.#isStopped || until === Number.POSITIVE_INFINITY) return;
+    this.#setFor = until;
+    const ms = Math.max(0, until - this.#options.host.now());
+    this.#cancelTimer = this.#options.host.setTimer(() => this.#ring(), ms);
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#setFor = Number.POSITIVE_INFINITY;
+  }
+}
