@@ -48,7 +48,7 @@ test("EXE-17 row 1: a fresh execution is CREATED and queued, its first event say
       source_id: "e1",
       name: "checkout",
       kind: null,
-      value: { version: 3, trigger: { kind: "api" } },
+      value: { version: 3, trigger: { kind: "api" }, label: null },
       time: "2026-01-02 03:04:05.678",
       meta: { by: "ada" },
     },

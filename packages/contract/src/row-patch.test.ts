@@ -72,11 +72,14 @@ test("EXE-22 wake_at is the earliest instant anything is due, null when nothing 
     ...opens.sleep("sleep~1", formatInstant(60_000)),
     ...opens.sleep("sleep~2", formatInstant(50_000)),
   ];
-  const waiting = { ...row, ...patchOf(row, waits, 20_000) };
+  const running = { ...row, ...patchOf(row, waits, 20_000) };
+  expect(wakeAt(running), "whoever runs it times its waits").toBeNull();
+  expect(wakeAt({ ...running, timeout_ms: 1_000, started_at: 30_000 })).toBe(31_000);
+  const waiting = { ...running, session: null };
   expect(wakeAt(waiting)).toBe(50_000);
   expect(wakeAt({ ...waiting, timeout_ms: 1_000, started_at: 30_000 })).toBe(31_000);
   const cancelling = { cause: "request" as const, by: 99_000 };
-  expect(wakeAt({ ...waiting, state: "CANCELLING", cancelling, session: null })).toBe(99_000);
-  expect(wakeAt({ ...waiting, state: "CANCELLING", cancelling })).toBeNull();
+  expect(wakeAt({ ...waiting, state: "CANCELLING", cancelling })).toBe(99_000);
+  expect(wakeAt({ ...running, state: "CANCELLING", cancelling })).toBeNull();
   expect(wakeAt({ ...waiting, state: "FAILED" })).toBeNull();
 });

@@ -4,7 +4,7 @@ import type { ExecutionPatch, ExecutionRow, OpenWait } from "./execution-row.ts"
 import type { Failure } from "./failure.ts";
 import { parseEventTime, parseInstant } from "./time.ts";
 import { nextState } from "./transition.ts";
-import { peek, type Encoded, encode } from "./value.ts";
+import { type Encoded, encode, peek } from "./value.ts";
 import type { CallStart, PauseStart, SignalStart, SleepStart } from "./wait-starts.ts";
 
 /** What appended events change on the row: state, head, waits, instants, output, failure. */

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { decideCancel } from "./ending-rules.ts";
+import type { NewEvent } from "./event.ts";
 import { decideSignal, unconsumedSignals } from "./signal-rules.ts";
 import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { type Encoded, encode } from "./value.ts";
-import { decideWake } from "./wake-rules.ts";
+import { NOTHING } from "./wait-rules.ts";
 
 const sent = (name: string, payload: Encoded = null) => ({ name, payload, by: "ada", now: 20_000 });
 const request = {
@@ -79,7 +80,7 @@ test("I11 a wait that timed out consumes nothing: the next call gets the signal"
   const rows = new MemoryRows();
   rows.running();
   rows.send("RUNNING", opens.signal("signal~1", "paid", formatInstant(30_000)));
-  rows.change((row) => decideWake(row, { ...request, now: 30_000 }));
+  rows.send("RUNNING", [timedOut("signal~1")]);
   rows.change((row) => decideSignal(row, sent("paid", 7)));
   expect(rows.row().signals).toEqual([{ name: "paid", payload: 7 }]);
   rows.send("RUNNING", opens.signal("signal~2", "paid"));
@@ -107,7 +108,7 @@ test("EXE-87 which signals of a log nobody has consumed can be read off it", () 
     ...opens.signal("signal~1", "a"),
     ...opens.signal("signal~2", "b", formatInstant(30_000)),
   ]);
-  rows.change((row) => decideWake(row, { ...request, now: 30_000 }));
+  rows.send("RUNNING", [timedOut("signal~2")]);
   rows.change((row) => decideSignal(row, sent("b", null)));
   expect(unconsumedSignals(rows.log())).toEqual([
     { name: "a", payload: 2 },
@@ -124,3 +125,8 @@ test("EXE-53 a payload of undefined is a payload too", () => {
   expect(rows.row()).toMatchObject({ signals: [], waits: [] });
   expect(unconsumedSignals(rows.log())).toEqual([]);
 });
+
+/** The copy that runs it has waited for nothing. */
+function timedOut(id: string): NewEvent {
+  return event("TASK_COMPLETED", id, NOTHING);
+}

@@ -4,7 +4,7 @@ import { EngineError } from "./errors.ts";
 import type { NewEvent } from "./event.ts";
 import { isTerminal } from "./execution.ts";
 import type { BufferedSignal, ExecutionRow } from "./execution-row.ts";
-import { peek, type Encoded, encode } from "./value.ts";
+import { type Encoded, encode, peek } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
 
 /** A signal on its way to an execution; `by` is who sent it, null when nobody is known. */

@@ -3,6 +3,7 @@ import type { Change } from "./change.ts";
 import { Draft } from "./draft.ts";
 import type { NewEvent } from "./event.ts";
 import type { ExecutionRow } from "./execution-row.ts";
+import { handOver } from "./lifecycle-rules.ts";
 import { decideResume } from "./log-rules.ts";
 import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
@@ -32,17 +33,23 @@ test("EXE-25 the end of a parked sleep is its outcome, then WORKFLOW_RESUMING th
   });
 });
 
-test("EXE-19 the end of a wait of an execution that runs is recorded without a change of state", () => {
+test("EXE-50 the wait of an execution that runs is its copy's to end, and the server's from when it is lost", () => {
   const rows = new MemoryRows();
   rows.running();
-  rows.send("RUNNING", opens.sleep("sleep~1", formatInstant(50_000)));
+  const begun = ["sleep~1", "sleep~2"].flatMap((id) => opens.sleep(id, formatInstant(50_000)));
+  rows.send("RUNNING", begun);
   rows.now = 50_000;
+  expect(endDueWaits(new Draft(rows.row(), rows.now))).toBe(false);
+  rows.send("RUNNING", [event("TASK_COMPLETED", "sleep~1")]);
+  expect(rows.row()).toMatchObject({ state: "RUNNING", session: "s1", wake_at: null });
+  expect(rows.row().waits.map(({ task_call_id }) => task_call_id)).toEqual(["sleep~2"]);
+  rows.change((row) => handOver(row, { now: rows.now, cancel_timeout_ms: 1_000 }));
+  expect(rows.row()).toMatchObject({ session: null, wake_at: 50_000 });
   rows.change((row) => endDue(row, rows.now));
-  expect(rows.types().slice(4)).toEqual(["TASK_COMPLETED"]);
-  expect(rows.row()).toMatchObject({ state: "RUNNING", session: "s1" });
+  expect(rows.types().slice(6)).toEqual(["TASK_COMPLETED"]);
 });
 
-test("EXE-50 what is not due yet stays, and what is due ends in the order it was opened", () => {
+test("EXE-50 what is not due yet stays, and what is due ends in the order of its instants", () => {
   const rows = new MemoryRows();
   rows.running();
   const begun = [
@@ -54,7 +61,7 @@ test("EXE-50 what is not due yet stays, and what is due ends in the order it was
   rows.now = 50_000;
   rows.change((row) => endDue(row, rows.now));
   const ended = rows.log().filter(({ type }) => type === "TASK_COMPLETED");
-  expect(ended.map((e) => e.source_id)).toEqual(["signal~1", "pause~1"]);
+  expect(ended.map((e) => e.source_id)).toEqual(["pause~1", "signal~1"]);
   expect(rows.row().waits.map((w) => w.task_call_id)).toEqual(["sleep~1"]);
   expect(rows.types().filter((t) => t === "WORKFLOW_RESUMING")).toHaveLength(1);
 });

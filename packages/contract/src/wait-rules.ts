@@ -3,7 +3,7 @@ import type { Draft } from "./draft.ts";
 import type { NewEvent } from "./event.ts";
 import { isParked, type OpenWait } from "./execution-row.ts";
 import { encodedFailure, type Failure } from "./failure.ts";
-import { peek, type Encoded, encode } from "./value.ts";
+import { type Encoded, encode, peek } from "./value.ts";
 
 /** Why a parked execution goes on: `cause` of WORKFLOW_RESUMING. */
 export type ResumeCause =

@@ -7,6 +7,14 @@ export function callSite(): string | undefined {
   return userLine(stack);
 }
 
+/** Whether Node's own code has called a function that runs; `util.promisify` calls for others. */
+export function isCalledByNode(called: (...args: never[]) => unknown): boolean {
+  const at: { stack?: string } = {};
+  Error.captureStackTrace(at, called);
+  const [, caller = ""] = at.stack?.split("\n") ?? [];
+  return /\bnode:(?!internal\/util:)/.test(caller);
+}
+
 /** @param stack As V8 writes it. */
 function userLine(stack: string): string | undefined {
   for (const line of stack.split("\n").slice(1)) {

@@ -66,7 +66,12 @@ export interface BodyWorld {
    * @param onCancel Runs in place of `then` when a cancel of the execution ends the timer.
    */
   readonly timer?:
-    | ((scope: Scope, then: () => void, ms: number, onCancel?: (error: unknown) => void) => () => void)
+    | ((
+        scope: Scope,
+        then: () => void,
+        ms: number,
+        onCancel?: (error: unknown) => void,
+      ) => () => void)
     | undefined;
   /** The log is being replayed: what the body prints was printed before. */
   readonly isReplaying: boolean;

@@ -1,9 +1,4 @@
-import {
-  decode,
-  engineFailure,
-  type Failure,
-  type Json,
-} from "@engine/contract";
+import { decode, engineFailure, type Failure, type Json } from "@engine/contract";
 import { definedFacts } from "../defined-facts.ts";
 import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
@@ -209,7 +204,10 @@ class Body {
     if (typeof outputStorage === "object") await core.outbox.caughtUp();
     const kept = failure
       ? { failure }
-      : await keepOutput(stored, id, { storage: outputStorage, run: (work) => this.#inStorage(work) });
+      : await keepOutput(stored, id, {
+          storage: outputStorage,
+          run: (work) => this.#inStorage(work),
+        });
     if (kept.failure) core.terminate("WORKFLOW_FAILED", JSON.stringify(kept.failure));
     else core.terminate("WORKFLOW_COMPLETED", kept.text);
   }

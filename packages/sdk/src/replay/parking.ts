@@ -24,7 +24,6 @@ interface Held {
   readonly isCrowdedOut: boolean;
 }
 
-
 /**
  * Knows what an execution waits for and what it does meanwhile, and so the moment when only the
  * outside world can bring it further: then it gives its slot back (EXE-17 rows 4 and 5), or says that

@@ -1,6 +1,6 @@
 import { type CallKind, EngineError, engineFailure, store } from "@engine/contract";
-import { taskError } from "../task-error.ts";
 import type { OutputStorage } from "../options.ts";
+import { taskError } from "../task-error.ts";
 import { asideOf } from "./aside.ts";
 import {
   type BodyWorld,

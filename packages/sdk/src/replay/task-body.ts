@@ -4,7 +4,14 @@ import { type Checked, checkSchema, type StandardSchema } from "../standard-sche
 import { taskError } from "../task-error.ts";
 import { asideOf, placeWorld } from "./aside.ts";
 import { AttemptContext } from "./attempt-context.ts";
-import { type BodyWorld, type Call, Group, type Scope, scopeWithin, type TaskDefinition } from "./call.ts";
+import {
+  type BodyWorld,
+  type Call,
+  Group,
+  type Scope,
+  scopeWithin,
+  type TaskDefinition,
+} from "./call.ts";
 import { CallIds } from "./call-ids.ts";
 import type { Core } from "./core.ts";
 import { copyOfFailure, toFailure } from "./failure.ts";
@@ -178,9 +185,7 @@ export class TaskBody {
       context.abort(taskError(this.abortFailure(context.attempt)));
     };
     const result = this.settled(context.attempt, async () =>
-      this.withInput((input) =>
-        core.options.host.runInScope(scope, () => body(input, context)),
-      ),
+      this.withInput((input) => core.options.host.runInScope(scope, () => body(input, context))),
     );
     call.bodySettled = result;
     const first = await (late ? Promise.race([result, late]) : result);

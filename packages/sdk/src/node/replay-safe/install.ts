@@ -3,7 +3,9 @@ import { currentScope } from "../../replay/scope.ts";
 import { shareScopes } from "./body.ts";
 import { installConsole } from "./console.ts";
 import { installDate } from "./date.ts";
+import { installIntl } from "./intl.ts";
 import { installRandomness } from "./randomness.ts";
+import { installTemporal } from "./temporal.ts";
 import { installTimerPromises } from "./timer-promises.ts";
 import { installTimers } from "./timers.ts";
 import { installWarnings } from "./warnings.ts";
@@ -16,6 +18,8 @@ import { installWarnings } from "./warnings.ts";
 export function installReplaySafeGlobals(): void {
   if (!shareScopes(currentScope)) return;
   installDate();
+  installIntl();
+  installTemporal();
   installRandomness();
   installTimerPromises();
   installTimers();

@@ -20,6 +20,23 @@ export function replace(
   }
 }
 
+/**
+ * Lets somebody know of each `new` of a native class, on every holder that has it. Subclasses,
+ * `instanceof` and what is static see no difference.
+ */
+export function replaceClass(holders: readonly object[], key: string, onNew: () => void): void {
+  replace(holders, key, (native) => {
+    const replacement: AnyFunction = new Proxy(native, {
+      construct(target, args, made) {
+        onNew();
+        return Reflect.construct(target, args, made === replacement ? target : made) as object;
+      },
+    });
+    native.prototype.constructor = replacement;
+    return replacement;
+  });
+}
+
 /** Gives a replacement the properties of the native function, but for those it has fixed itself. */
 export function likeNative(replacement: AnyFunction, native: AnyFunction): AnyFunction {
   for (const key of Reflect.ownKeys(native)) {

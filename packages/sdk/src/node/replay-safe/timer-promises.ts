@@ -33,7 +33,12 @@ async function* ticks(body: TimedBody, ms: unknown, value: unknown, options?: Wa
   for (;;) yield await sleep(body, ms, value, options);
 }
 
-function sleep(body: TimedBody, ms: unknown, value: unknown, options?: WaitOptions): Promise<unknown> {
+function sleep(
+  body: TimedBody,
+  ms: unknown,
+  value: unknown,
+  options?: WaitOptions,
+): Promise<unknown> {
   const { timer, scope } = body;
   const signal = options?.signal;
   return new Promise((resolve, reject) => {

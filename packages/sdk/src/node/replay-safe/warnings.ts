@@ -1,77 +1,63 @@
-import crypto from "node:crypto";
-import timers from "node:timers";
-import timerPromises from "node:timers/promises";
-import { callSite } from "../call-site.ts";
+import { callSite, isCalledByNode } from "../call-site.ts";
 import { type Body, currentBody, natively } from "./body.ts";
-import { type AnyFunction, replace } from "./replace.ts";
-
-interface Unrecorded {
-  readonly holders: readonly object[];
-  readonly key: string;
-  /** As the user knows it, also the key under which it is warned about once. */
-  readonly name: string;
-  readonly fix: string;
-  /** It opens connections, whose timers are nobody's sleeps. */
-  readonly connects?: boolean;
-}
-
-const IN_A_TASK = "move it into a task, whose result is recorded and replayed";
-const RANDOM = `use crypto.randomUUID() or Math.random(), which replay as they were, or ${IN_A_TASK}`;
-const CLOCK = "use Date.now(), which replays as it was";
-const TIMER = "use setTimeout(), which is a durable timer in a body";
-
-const NODE_RANDOM = ["getRandomValues", "randomBytes", "randomInt", "randomFillSync"];
-
-/** What a body may call and no log holds. */
-const CALLS: readonly Unrecorded[] = [
-  { holders: [globalThis], key: "fetch", name: "fetch", fix: IN_A_TASK, connects: true },
-  { holders: [kindOf(performance)], key: "now", name: "performance.now", fix: CLOCK },
-  { holders: [AbortSignal], key: "timeout", name: "AbortSignal.timeout", fix: TIMER },
-  { holders: [globalThis, timers], key: "setImmediate", name: "setImmediate", fix: TIMER },
-  { holders: [timerPromises], key: "setImmediate", name: "setImmediate", fix: TIMER },
-  {
-    holders: [kindOf(crypto.webcrypto)],
-    key: "getRandomValues",
-    name: "crypto.getRandomValues",
-    fix: RANDOM,
-  },
-  ...NODE_RANDOM.map((key) => ({ holders: [crypto], key, name: `crypto.${key}`, fix: RANDOM })),
-];
+import { type AnyFunction, replace, replaceClass } from "./replace.ts";
+import { UNRECORDED_CALLS, type UnrecordedCalls } from "./unrecorded-calls.ts";
 
 /** Calls already warned about: finding a place in a stack is not cheap. */
 const warned = new WeakMap<object, Set<string>>();
 
 /** Calls that are not recorded go through, with a warning that says what to do instead. */
 export function installWarnings(): void {
-  for (const call of CALLS) {
-    replace(call.holders, call.key, (native) => warningFunction(native, call));
+  for (const calls of UNRECORDED_CALLS) {
+    for (const key of calls.keys) {
+      if (calls.areClasses) installClass(calls, key);
+      else installFunction(calls, key);
+    }
   }
 }
 
-/** The prototype, where the methods of the web's objects are. */
-function kindOf(object: object): object {
-  return Object.getPrototypeOf(object) as object;
+function installFunction(calls: UnrecordedCalls, key: string): void {
+  const { of, connects = false } = calls;
+  const name = `${of === undefined ? "" : `${of}.`}${key}`;
+  replace(calls.holders, key, (native) => {
+    return function unrecorded(this: unknown, ...args: unknown[]) {
+      const body = currentBody();
+      if (!body) return native.apply(this, args);
+      warnOnce(body, calls, { name, called: unrecorded });
+      const run = () => native.apply(this, args);
+      return connects ? natively(run) : run();
+    };
+  });
 }
 
-function warningFunction(native: AnyFunction, call: Unrecorded): AnyFunction {
-  return function unrecorded(this: unknown, ...args: unknown[]) {
+function installClass(calls: UnrecordedCalls, key: string): void {
+  replaceClass(calls.holders, key, () => {
     const body = currentBody();
-    if (!body) return native.apply(this, args);
-    warnOnce(body, call);
-    const run = () => native.apply(this, args);
-    return call.connects ? natively(run) : run();
-  };
+    if (body) warnOnce(body, calls, { name: `new ${key}` });
+  });
 }
 
-function warnOnce({ scope, world }: Body, { name, fix }: Unrecorded): void {
+function warnOnce(
+  { scope, world }: Body,
+  { differs, fix }: UnrecordedCalls,
+  { name, called }: { readonly name: string; readonly called?: AnyFunction },
+): void {
+  // Code aside of a body is in no order with it, and its timers are the machine's.
+  if (differs === "moment" && world.timer === undefined) return;
   const known = warned.get(scope.runtime) ?? new Set();
   warned.set(scope.runtime, known);
   if (known.has(name)) return;
+  // Node's loader of modules, say, reads files.
+  if (called && isCalledByNode(called)) return;
   known.add(name);
   const place = callSite();
   const at = place === undefined ? "" : ` at ${place}`;
+  const why =
+    differs === "value"
+      ? "it is not recorded, so it may come out differently when the body is replayed"
+      : "no log holds when it answers, and a replay does not wait for it";
   world.warn(
     name,
-    `${name}()${at} was called in a workflow body: it is not recorded, so it may come out differently when the body is replayed; ${fix}`,
+    `${name}()${at} was called in ${scope.aside ?? "a workflow body"}: ${why}; ${fix}`,
   );
 }

@@ -6,7 +6,7 @@ interface FakeTimer {
   readonly ms: number;
 }
 
-/** A body, and a task in it, with a world that a test moves by hand. */
+/** A body, and a task and a schema in it, with a world that a test moves by hand. */
 export class FakeBody {
   now = 1_000_000_000_000;
   isReplaying = false;
@@ -16,6 +16,7 @@ export class FakeBody {
   readonly #host = nodeHost();
   readonly #body: Scope;
   readonly #task: Scope;
+  readonly #schema: Scope;
   #seed = 1;
 
   constructor() {
@@ -32,6 +33,9 @@ export class FakeBody {
     const scope = { runtime: {}, inTask: false, world };
     this.#body = scope as unknown as Scope;
     this.#task = { ...this.#body, inTask: true, world: undefined };
+    const aside = "the input schema of task pay";
+    const untimed: BodyWorld = { ...world, timer: undefined };
+    this.#schema = { ...this.#body, inTask: true, world: untimed, aside };
   }
 
   inBody<T>(run: () => T): T {
@@ -40,6 +44,11 @@ export class FakeBody {
 
   inTask<T>(run: () => T): T {
     return this.#host.runInScope(this.#task, run);
+  }
+
+  /** Where there are no sleeps: timers are the machine's own. */
+  inSchema<T>(run: () => T): T {
+    return this.#host.runInScope(this.#schema, run);
   }
 
   /** The oldest open sleep is over. */
