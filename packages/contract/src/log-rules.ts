@@ -16,7 +16,7 @@ import type { CallResolutions } from "./new-execution.ts";
 import { consumeSignals } from "./signal-rules.ts";
 import { parseInstant } from "./time.ts";
 import { stateAfter } from "./transition.ts";
-import type { Encoded } from "./value.ts";
+import { type Encoded, isSameJson } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
 
 /** What becomes of a checkpoint. Nothing of one that is refused is written. */
@@ -168,9 +168,19 @@ function leadingRepeat(sent: readonly NewEvent[], recorded: readonly Event[]): n
   let n = 0;
   for (; n < sent.length && n < recorded.length; n++) {
     const [a, b] = [sent[n], recorded[n]];
-    if (a?.type !== b?.type || a?.source_id !== b?.source_id || a?.time !== b?.time) break;
+    if (!a || !b || !isRepeat(a, b)) break;
   }
   return n;
+}
+
+/** The end of a wait may be told by its copy and by the server in the same millisecond: values differ. */
+function isRepeat(a: NewEvent, b: Event): boolean {
+  return (
+    a.type === b.type &&
+    a.source_id === b.source_id &&
+    a.time === b.time &&
+    isSameJson(a.value, b.value)
+  );
 }
 
 function refuse(error: EngineError): CheckpointVerdict {

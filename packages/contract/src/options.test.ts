@@ -155,12 +155,12 @@ test.each([
   ["description", [5, null]],
   ["input", [{}, "x", () => {}, null]],
   ["output", [{}]],
-  ["timeout", ["1 s", "s", -1, Number.NaN, Number.POSITIVE_INFINITY, {}, null]],
+  ["timeout", [0, "0s", "1 s", "s", -1, Number.NaN, Number.POSITIVE_INFINITY, {}, null]],
   ["metadata", [[], 1, null, { a: () => {} }, { a: 1n }, { a: undefined }, { a: [new Date()] }]],
   ["retry", [3, [], null]],
   ["retry.maxAttempts", [0, 1001, 1.5, "3"]],
   ["retry.delay", ["x", -1]],
-  ["retry.maxDelay", ["x"]],
+  ["retry.maxDelay", ["x", 0, "0ms"]],
   ["retry.backoff", [0.9, Number.NaN, "2"]],
   ["retry.retryIf", [true]],
   ["fallback", [1]],
@@ -218,6 +218,9 @@ test("EXE-4 a wrong value is told with what is allowed", () => {
   expect(message({ cache: { tll: "1h" } })).toBe(
     "option cache of task() has no option tll; did you mean ttl? (it has ttl, key, version)",
   );
+  expect(message({ timeout: 0 })).toBe(
+    'option timeout of task() must be a duration above 0: milliseconds, or a number with ms, s, m, h or d such as "1.5s"; got 0',
+  );
   expect(message({ risk: "high" })).toBe(
     'option risk of task() must be one of "read", "write", "exec", "external"; got "high"',
   );
@@ -271,6 +274,7 @@ test("EXE-8 a task cannot have the name of a built-in call", () => {
 
 test("EXE-2 a copy of a task needs no name and may not bring one", () => {
   expect(checkTaskCopyOptions({ timeout: 5 })).toEqual([]);
+  expect(found(checkTaskCopyOptions({ timeout: 0 }))).toEqual(["invalid_option timeout"]);
   expect(found(checkTaskCopyOptions({ name: "b", timeot: 5 }))).toEqual([
     "invalid_option name",
     "unknown_option timeot",

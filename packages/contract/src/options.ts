@@ -80,7 +80,7 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
   },
   task: {
     ...shared,
-    timeout: read(checks.duration),
+    timeout: read(checks.span),
     retry: {
       check: checks.options,
       isStatic: true,
@@ -88,7 +88,7 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
         maxAttempts: read(checks.attempts),
         delay: read(checks.duration),
         backoff: read(checks.backoff),
-        maxDelay: read(checks.duration),
+        maxDelay: read(checks.span),
         retryIf: unread(checks.fn),
       },
     },

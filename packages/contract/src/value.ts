@@ -97,6 +97,18 @@ function copyOfJson(json: Json): Json {
   return copy;
 }
 
+/** Whether two stored forms are one: the order of keys does not count. */
+export function isSameJson(a: Json, b: Json): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, i) => isSameJson(item, b[i] as Json));
+  }
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && isSameJson(a[key] as Json, b[key] as Json));
+}
+
 const OWN = { configurable: true, enumerable: true, writable: true };
 
 /** Never written here: a few bytes that stand for a list of any length. */

@@ -49,7 +49,7 @@ test("EXE-13 EXE-15 the log is that of a server run, by worker local, without a 
     "5 TASK_COMPLETED",
     "6 WORKFLOW_COMPLETED",
   ]);
-  expect(events[0]?.value).toEqual({ version: null, trigger: { kind: "local" } });
+  expect(events[0]?.value).toEqual({ version: null, trigger: { kind: "local" }, label: null });
   expect(events[1]?.value).toMatchObject({ worker: "local", generation: 1, reason: "start" });
   expect(version).toBeNull();
 });

@@ -42,7 +42,7 @@ async function entries(server: FakeServer, hash: string): Promise<number> {
 /** A log without what depends on the clock. */
 function essence(log: readonly Event[]): unknown[] {
   return log.map(({ time: _, meta, ...event }) => {
-    const { duration_ms: __, ...rest } = meta ?? {};
+    const { duration_ms: __, clock: ___, ...rest } = meta ?? {};
     return { ...event, meta: rest };
   });
 }

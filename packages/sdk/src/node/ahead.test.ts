@@ -11,6 +11,7 @@ import { MemoryExecution } from "./testing/memory-execution.ts";
 import { atRandom, drive } from "./testing/random-drive.ts";
 import {
   GRACE_MS,
+  INPUT,
   interpreter,
   type Program,
   programs,
@@ -199,7 +200,7 @@ test(
         bodies++;
         return wf.body(input as never, ctx);
       });
-      const execution = new MemoryExecution(counted, null, scheduler.host, {
+      const execution = new MemoryExecution(counted, INPUT, scheduler.host, {
         limits: { inline_wait: 1, sibling_grace: GRACE_MS / 1000 },
         children: [child],
         clock: () => scheduler.now,
@@ -222,7 +223,7 @@ test(
       const retries = events.filter(({ type }) => type === "TASK_RETRY_STARTED");
       expect(scheduler.ran.length).toBeLessThanOrEqual(attempts.length + retries.length);
     };
-    const asts = programs("value", "pause", "sleep", "signal", "globals");
+    const asts = programs("value", "pause", "sleep", "signal", "globals", "item");
     const draws = fc.array(fc.nat({ max: 1000 }), { minLength: 5, maxLength: 40 });
     await fc.assert(fc.asyncProperty(asts, draws, property), { numRuns: runs });
     expect(overtaken).toBeGreaterThan(runs / 20);

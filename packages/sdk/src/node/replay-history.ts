@@ -1,5 +1,6 @@
 import {
   EngineError,
+  type EngineFailureType,
   type ExecutionLimits,
   engineFailure,
   type Failure,
@@ -28,6 +29,17 @@ const ENDS: ReadonlySet<string> = new Set([
   "WORKFLOW_COMPLETED",
   "WORKFLOW_FAILED",
   "WORKFLOW_CANCELLED",
+]);
+/** With these the engine has ended an execution, whose code would have gone on. */
+const ENGINE_ENDS: ReadonlySet<string> = new Set<EngineFailureType>([
+  "HistoryLimitError",
+  "NondeterminismError",
+  "ParkTimeoutError",
+  "StoredValueMissingError",
+  "WorkerCrashLoopError",
+  "WorkerLostError",
+  "WorkflowLoadError",
+  "WorkflowTimeoutError",
 ]);
 /** What stands in an exported history for a value that may not be shown. */
 const MASK = "[REDACTED";
@@ -67,7 +79,7 @@ export async function replayHistory(
     },
     check: {
       replayed({ firstNew, isBodyOver }) {
-        const isLonger = hasEnded && !isBodyOver && firstNew !== undefined;
+        const isLonger = isOwnEnd(events) && !isBodyOver && firstNew !== undefined;
         verdict = isLonger ? { result: "diverged", failure: beyond(firstNew) } : { result: "ok" };
       },
       failed(failure) {
@@ -77,6 +89,14 @@ export async function replayHistory(
   });
   await running.ended;
   return verdict;
+}
+
+/** Whether the code itself came to the end: after a cancel it may have made calls that never began. */
+function isOwnEnd(events: History["events"]): boolean {
+  const last = events.at(-1);
+  if (last?.type === "WORKFLOW_COMPLETED") return true;
+  if (last?.type !== "WORKFLOW_FAILED") return false;
+  return !ENGINE_ENDS.has((last.value as unknown as Failure).type);
 }
 
 function failedAs(failure: Failure): ReplayVerdict {

@@ -4,9 +4,10 @@
  * of the log is replayed, with what still runs finishing in the recorded order: the rest of the log
  * must come out the same (I7). `PROPERTY_RUNS` sets how many programs each property sees.
  */
-import { type Event, isOutcome, parseEventTime } from "@engine/contract";
+import { type Event, type History, isOutcome, parseEventTime } from "@engine/contract";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { replayHistory } from "./replay-history.ts";
 import { MemoryExecution } from "./testing/memory-execution.ts";
 import {
   asRecorded,
@@ -19,6 +20,7 @@ import {
 } from "./testing/random-drive.ts";
 import {
   GRACE_MS,
+  INPUT,
   type Interpreted,
   interpreter,
   type Program,
@@ -33,7 +35,7 @@ const limits = { inline_wait: 1, sibling_grace: GRACE_MS / 1000 };
 
 function execution({ workflow, child }: Interpreted, scheduler: Scheduler): MemoryExecution {
   const clock = () => scheduler.now;
-  return new MemoryExecution(workflow, null, scheduler.host, { limits, children: [child], clock });
+  return new MemoryExecution(workflow, INPUT, scheduler.host, { limits, children: [child], clock });
 }
 
 test(
@@ -78,7 +80,7 @@ test(
         expect(repeated).toEqual([]);
       }
     };
-    const asts = programs("pause", "sleep", "signal", "child", "globals");
+    const asts = programs("pause", "sleep", "signal", "child", "globals", "item");
     await fc.assert(fc.asyncProperty(asts, draws, property), { numRuns: runs });
     // Most prefixes must have been compared, or the property would say little.
     expect(compared).toBeGreaterThan(runs * 3);
@@ -111,7 +113,7 @@ test(
       if (fates(cold, without) !== fates(again, without)) return;
       expect(essence(again, without)).toEqual(essence(cold, without));
     };
-    const asts = programs("pause", "sleep", "signal", "child", "globals");
+    const asts = programs("pause", "sleep", "signal", "child", "globals", "item");
     await fc.assert(fc.asyncProperty(asts, draws, property), { numRuns: runs });
     expect(warm.woken).toBeGreaterThan(runs / 4);
   },
@@ -138,22 +140,43 @@ function expectSound(of: MemoryExecution, scheduler: Scheduler): void {
   }
 }
 
+/** A finished log, however it came about, replays on the code that made it (EXE-28). */
+async function expectReplays(
+  { row, events }: MemoryExecution,
+  { workflow }: Interpreted,
+  { host }: Scheduler,
+): Promise<void> {
+  const history = { execution: row, seed: row.seed, events } as unknown as History;
+  const verdict = await replayHistory(workflow, history, { host });
+  expect(
+    verdict,
+    `${row.state}: ${events.map((e) => `${e.type} ${e.source_id}`).join(", ")}`,
+  ).toEqual({ result: "ok" });
+}
+
 const ENDS: ReadonlySet<string> = new Set([
   "WORKFLOW_COMPLETED",
   "WORKFLOW_FAILED",
   "WORKFLOW_CANCELLED",
 ]);
-const everything = programs("pause", "value", "sleep", "signal", "child", "globals", "timer");
+const everything = programs(
+  "pause",
+  "value",
+  "sleep",
+  "signal",
+  "child",
+  "globals",
+  "timer",
+  "item",
+);
 
 test(
   "I2 I3 I4 I11 whatever copy is lost when, each call has one outcome and no recorded body runs",
   async () => {
     const property = async (ast: Program, drawn: readonly number[]) => {
       const scheduler = new Scheduler();
-      const of = execution(
-        interpreter(ast, () => scheduler),
-        scheduler,
-      );
+      const interpreted = interpreter(ast, () => scheduler);
+      const of = execution(interpreted, scheduler);
       let deltas = 0;
       of.engine.onDelta = (id) => {
         // Another worker takes the execution over while this delta is on its way.
@@ -162,6 +185,7 @@ test(
       };
       await drive(of, atRandom(scheduler, drawn));
       expectSound(of, scheduler);
+      await expectReplays(of, interpreted, scheduler);
     };
     await fc.assert(fc.asyncProperty(everything, draws, property), { numRuns: runs });
   },
@@ -175,10 +199,8 @@ test(
     let nested = 0;
     const property = async (ast: Program, drawn: readonly number[], at: number) => {
       const scheduler = new Scheduler();
-      const of = execution(
-        interpreter(ast, () => scheduler, { nestedWait: true }),
-        scheduler,
-      );
+      const interpreted = interpreter(ast, () => scheduler, { nestedWait: true });
+      const of = execution(interpreted, scheduler);
       let deltas = 0;
       let underWay = "";
       of.engine.onDelta = (id, delta) => {
@@ -191,6 +213,7 @@ test(
       };
       await drive(of, atRandom(scheduler, drawn));
       expectSound(of, scheduler);
+      await expectReplays(of, interpreted, scheduler);
       const { events } = of;
       const cancelling = events.findIndex((e) => e.type === "WORKFLOW_CANCELLING");
       if (cancelling < 0 || of.row.state !== "CANCELLED") return;

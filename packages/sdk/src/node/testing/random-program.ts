@@ -9,6 +9,7 @@ import {
   pause,
   pipeline,
   random,
+  type StandardSchema,
   signal,
   sleep,
   type Task,
@@ -19,7 +20,7 @@ import {
 import type { Host } from "../../replay/port.ts";
 import { nodeHost } from "../host.ts";
 
-export type Leaf = "value" | "pause" | "sleep" | "signal" | "child" | "globals" | "timer";
+export type Leaf = "value" | "pause" | "sleep" | "signal" | "child" | "globals" | "timer" | "item";
 export type Program =
   | { kind: "step"; fails: boolean; nested: number; attempts: number; rollback: boolean }
   | { kind: Leaf }
@@ -132,6 +133,22 @@ export class Scheduler {
 
 const LINGER_MS = 5;
 
+/** What every program is given; its code takes the items off the list. */
+export const INPUT: { readonly items: readonly number[] } = { items: [1, 2, 3] };
+
+/** Chance and the clock, looked at where an author's function runs beside the body. */
+function draw(): boolean {
+  return Math.random() + Date.now() > 0 && crypto.randomUUID().length > 0;
+}
+
+const drawing: StandardSchema<unknown, never> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: (value) => ({ value: { ...(value as object), drawn: crypto.randomUUID() } as never }),
+  },
+};
+
 export interface Interpreted {
   readonly workflow: AnyWorkflow;
   readonly child: AnyWorkflow;
@@ -154,13 +171,16 @@ export function interpreter(
     return n;
   });
   const run = async (
-    input: { fails: boolean; nested: number },
+    input: StepInput,
     { taskCallId, attempt }: { taskCallId: string; attempt: number },
   ) => {
-    for (let i = 0; i < input.nested; i++) await inner(i);
+    const { fails, nested } = input;
+    // The next attempt has its own.
+    input.fails = !fails;
+    for (let i = 0; i < nested; i++) await inner(i);
     await gate().body(taskCallId);
-    if (input.fails) throw new Error(`failed ${taskCallId} in attempt ${attempt}`);
-    return taskCallId;
+    if (fails) throw new Error(`failed ${taskCallId} in attempt ${attempt}`);
+    return { id: taskCallId, seen: [attempt] };
   };
   const step = task({ name: "step" }, run);
   const undoable = step.with({ rollback });
@@ -168,6 +188,8 @@ export function interpreter(
   // Under a name of its own: what a child runs is told apart from what its parent runs.
   const leaf = task({ name: "leaf" }, run);
   const child = workflow({ name: "child" }, async (n: number) => leaf({ fails: false, nested: n }));
+  const picky = task({ name: "picky", input: drawing, output: echoing }, run as never);
+  let items: number[] = [];
   // How many of each were made: names and times must be the same in every run.
   const made = { pause: 0, sleep: 0, signal: 0, child: 0 };
   const go = async (p: Program): Promise<unknown> => {
@@ -175,7 +197,17 @@ export function interpreter(
       case "step": {
         const kinds = variants[p.attempts === 2 ? 2 : 1];
         const chosen = p.rollback ? kinds.undoable : kinds.plain;
-        return chosen({ fails: p.fails, nested: p.nested });
+        const result = await chosen({ fails: p.fails, nested: p.nested });
+        const { id } = result;
+        result.id = "spoilt";
+        if (result.seen.length > 1) throw new Error("an earlier pass has changed what a task gave");
+        result.seen.push(0);
+        return id;
+      }
+      case "item": {
+        const item = items.shift() ?? "none left";
+        const { id } = await (picky as Steps)({ fails: false, nested: 0, item });
+        return [item, id];
       }
       case "value":
         return [await random(), await uuid()];
@@ -231,17 +263,34 @@ export function interpreter(
         return "forgotten";
     }
   };
-  const body = async () => {
+  const body = async (input: { items: number[]; drawn: string }) => {
     for (const kind of Object.keys(made)) made[kind as keyof typeof made] = 0;
-    return go(program);
+    items = input.items;
+    const begun = [Date.now(), input.drawn];
+    return [begun, await go(program)];
   };
-  return { workflow: workflow({ name: "random" }, body), child };
+  const random = workflow({ name: "random", input: drawing, output: echoing }, body);
+  return { workflow: random, child };
 }
 
-type Steps = Task<{ fails: boolean; nested: number }, string>;
+interface StepInput {
+  fails: boolean;
+  readonly nested: number;
+  readonly item?: unknown;
+}
+type Steps = Task<StepInput, { id: string; seen: number[] }>;
+
+/** Draws, and gives back what it was given. */
+const echoing: StandardSchema<unknown, never> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: (value) => (draw() ? { value: value as never } : { issues: [] }),
+  },
+};
 
 /** The second attempt comes an hour later: the execution is parked until then. */
 function retried(plain: Steps, undoable: Steps) {
-  const retry = { maxAttempts: 2, delay: "1h" } as const;
+  const retry = { maxAttempts: 2, delay: "1h", retryIf: async () => draw() } as const;
   return { plain: plain.with({ retry }), undoable: undoable.with({ retry }) };
 }
