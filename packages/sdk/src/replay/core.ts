@@ -33,7 +33,7 @@ import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
 import { Releases } from "./releases.ts";
-import { mayRunAhead, type Overtaken } from "./run-ahead.ts";
+import { type Overtaken, RunAhead } from "./run-ahead.ts";
 import { STORED_NULL } from "./stored.ts";
 
 /** How an event is sent. */
@@ -63,6 +63,7 @@ export class Core {
   readonly clock: string;
   readonly log: GrowingLog;
   readonly releases: Releases;
+  readonly ahead: RunAhead;
   readonly outbox: Outbox;
   readonly progress: Progress;
   readonly alarms: Alarms;
@@ -91,8 +92,6 @@ export class Core {
   #isReplayBegun = false;
   #isStopped = false;
   #isParked = false;
-  /** Its code has run ahead of a log that went another way: another core goes on from that one. */
-  #isOvertaken = false;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
   #pushed: { base_seq: number; events: readonly Event[] }[] = [];
@@ -120,15 +119,22 @@ export class Core {
       isHeld: given.hold ?? false,
     });
     const last = history.at(-1);
+    this.ahead = new RunAhead({
+      run: options,
+      open: this.root.open,
+      unsent: () => this.outbox.length - this.outbox.head,
+      isCertain: () => this.#isCertain,
+      onOvertaken: () => this.#overtaken(),
+    });
     this.outbox = new Outbox({
       host,
       port: options.port,
       releases: this.releases,
+      ahead: this.ahead,
       head: last?.seq ?? 0,
       time: last ? parseEventTime(last.time) : host.now(),
       state: this.journal.cancelling ? "CANCELLING" : "RUNNING",
       onForeign: (events) => this.#onForeign(events),
-      onOvertaken: () => this.#overtaken(),
       resumed: (time, events) =>
         resumedEntry({ source: this.#workflowHead, source_id: info.execution_id, time, events }),
       onStale: () => this.stop("stale"),
@@ -252,7 +258,7 @@ export class Core {
 
   /**
    * Writes a call's outcome and hands it to the code: once it is durable, or at once where the code
-   * may run ahead of the log (see {@link mayRunAhead}).
+   * may run ahead of the log (see {@link RunAhead}).
    */
   conclude(
     call: Call,
@@ -262,7 +268,7 @@ export class Core {
     this.decide(call);
     const { type, value, settle, meta } = outcome;
     const release = (seq: number) => this.settle(call, settle, seq);
-    const isAhead = this.#mayRunAhead(call, value);
+    const isAhead = this.ahead.may(call, value);
     this.emit(call, type, value, {
       ...(isAhead ? { isAhead } : { onDurable: release }),
       ...(meta && { meta }),
@@ -272,11 +278,10 @@ export class Core {
     this.releases.pushAtRest(() => release(seq));
   }
 
-  #mayRunAhead(call: Call, value: string): boolean {
+  /** Whether it is certain what the log says next, see {@link RunAhead}. */
+  get #isCertain(): boolean {
     if (!this.#isLive || this.isBodyOver || this.isCancelled || this.isDoomed) return false;
-    if (this.#pushed.length > 0 || !this.outbox.isFinal || this.progress.isHeldBack) return false;
-    const unsent = this.outbox.length - this.outbox.head;
-    return mayRunAhead(this.options, { call, value, open: this.root.open, unsent });
+    return this.#pushed.length === 0 && this.outbox.isFinal && !this.progress.isHeldBack;
   }
 
   /** @param envelope Stands in the log for a value that a storage of the user's keeps. */
@@ -329,7 +334,7 @@ export class Core {
   }
 
   stop(reason: string): void {
-    if (this.#isStopped && !this.#isParked && !this.#isOvertaken) return;
+    if (this.#isStopped && !this.#isParked && !this.ahead.isOvertaken) return;
     this.options.host.log("debug", "a copy of an execution stops", {
       execution_id: this.options.info.execution_id,
       reason,
@@ -343,10 +348,10 @@ export class Core {
   }
 
   deliver(base_seq: number, events: readonly Event[]): void {
-    if (this.#isStopped && !this.#isOvertaken) return;
+    if (this.#isStopped && !this.ahead.isOvertaken) return;
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
     // A delta is under way: either its answer brings these events, or they follow it.
-    if (this.outbox.isSending || this.#isOvertaken) this.#pushed.push({ base_seq, events });
+    if (this.outbox.isSending || this.ahead.isOvertaken) this.#pushed.push({ base_seq, events });
     else {
       this.outbox.append(base_seq, events);
       // They may have taken back that nothing is left to do, and change nothing about it.
@@ -470,7 +475,7 @@ export class Core {
   #onSent(): void {
     const pushed = this.#pushed;
     this.#pushed = [];
-    if (this.#isOvertaken) {
+    if (this.ahead.isOvertaken) {
       this.#onOvertaken({ history: this.log.durable, pushed });
       return;
     }
@@ -507,7 +512,6 @@ export class Core {
 
   /** The code goes no further; what it has done is still recorded. */
   #overtaken(): void {
-    this.#isOvertaken = true;
     this.#isStopped = true;
     this.alarms.stop();
     this.releases.stop();
@@ -573,7 +577,7 @@ export class Core {
   #end(ended: Ended): void {
     this.#isStopped = true;
     this.#isParked = ended === "paused" || ended === "parked";
-    this.#isOvertaken = false;
+    this.ahead.end();
     this.alarms.stop();
     this.releases.stop();
     this.outbox.stop();

@@ -201,7 +201,7 @@ class Body {
     const { outputStorage } = this.#workflow.options;
     const id = core.options.info.execution_id;
     // A storage of the user's hears of nothing that could be lost.
-    if (typeof outputStorage === "object") await core.outbox.caughtUp();
+    if (typeof outputStorage === "object") await core.ahead.caughtUp();
     const kept = failure
       ? { failure }
       : await keepOutput(stored, id, {

@@ -11,6 +11,7 @@ import {
 } from "@engine/contract";
 import type { CheckpointReply, Delta, ExecutionPort, Host } from "./port.ts";
 import type { Releases } from "./releases.ts";
+import type { RunAhead } from "./run-ahead.ts";
 
 /**
  * An event on its way into the log. One without a type is no event: it only says that the execution
@@ -43,12 +44,11 @@ interface OutboxOptions {
   readonly host: Host;
   readonly port: ExecutionPort;
   readonly releases: Releases;
+  readonly ahead: RunAhead;
   readonly head: number;
   readonly time: number;
   /** Events the server wrote meanwhile. */
   readonly onForeign: (events: readonly Event[]) => void;
-  /** They come before an outcome that the code has received: no replay would go as the code went. */
-  readonly onOvertaken: () => void;
   readonly state: State;
   /** The WORKFLOW_RESUMED of a copy that goes on under a new claim; `events` gave it that claim. */
   readonly resumed: (time: string, events: readonly Event[]) => Entry;
@@ -76,11 +76,6 @@ export class Outbox {
   #isCodeAwaited = false;
   #cancelLinger: (() => void) | undefined;
   #isStopped = false;
-  /** Outcomes that the code has received and the log has not. */
-  #ahead = 0;
-  #onCaughtUp: (() => void)[] = [];
-  /** What was said before is still sent, and nothing more is taken. */
-  #isClosed = false;
   #hasForgotten = false;
 
   constructor(options: OutboxOptions) {
@@ -145,12 +140,6 @@ export class Outbox {
     return this.#hasForgotten;
   }
 
-  /** Undefined: all that the code has received is durable. It stays open if that never comes to be. */
-  caughtUp(): Promise<void> | undefined {
-    if (this.#ahead === 0) return undefined;
-    return new Promise((resolve) => this.#onCaughtUp.push(resolve));
-  }
-
   /** The `time` for an event written now: the clock, never before the previous event (EXE-23). */
   time(): string {
     const now = this.#options.host.now();
@@ -162,11 +151,12 @@ export class Outbox {
 
   /** @param isUrgent An outcome somebody waits for, rather than a start that may linger. */
   add(entry: Entry, isUrgent: boolean): void {
-    if (this.#isStopped || this.#isClosed) {
+    const { ahead } = this.#options;
+    if (this.#isStopped || ahead.isOvertaken) {
       this.#hasForgotten = true;
       return;
     }
-    if (entry.isAhead) this.#ahead++;
+    if (entry.isAhead) ahead.begin();
     // The code went on after all, on something the engine knows nothing of: no reason to pause.
     if (isParking(this.#queue.at(-1))) this.#queue.pop();
     const last = this.#queue.at(-1);
@@ -184,7 +174,8 @@ export class Outbox {
     this.#isFlushDue = true;
     this.#options.host.drain(() => {
       // Code that runs ahead has more to say.
-      this.#isCodeAwaited = this.#ahead > 0 && !this.#options.releases.isIdle;
+      const { ahead, releases } = this.#options;
+      this.#isCodeAwaited = ahead.isAhead && !releases.isIdle;
       if (!this.#isCodeAwaited) this.#sendDue();
     });
   }
@@ -227,7 +218,7 @@ export class Outbox {
   #merge(foreign: readonly Event[]): void {
     const last = foreign.at(-1);
     if (!last) return;
-    if (this.#ahead > 0) this.#keepUntilAhead();
+    if (this.#options.ahead.isAhead) this.#keepUntilAhead();
     this.#head += foreign.length;
     const ms = parseEventTime(last.time);
     if (ms > this.#lastMs) [this.#lastMs, this.#lastTime] = [ms, last.time];
@@ -244,15 +235,8 @@ export class Outbox {
     this.#options.onForeign(foreign);
   }
 
-  /** The outcome itself stands, behind what came first; whatever the code made of it does not. */
   #keepUntilAhead(): void {
-    const first = this.#queue.findIndex(({ isAhead }) => isAhead);
-    this.#queue = this.#queue.slice(0, first + 1);
-    this.#ahead = 1;
-    // What waited for it belongs to code that goes no further.
-    this.#onCaughtUp = [];
-    this.#isClosed = true;
-    this.#options.onOvertaken();
+    this.#queue = this.#options.ahead.overtake(this.#queue);
     if (this.#isCodeAwaited) {
       this.#isCodeAwaited = false;
       this.#isFlushDue = false;
@@ -353,12 +337,11 @@ export class Outbox {
 
   #confirm(entries: readonly Entry[], texts: readonly string[]): void {
     this.#options.onRecorded(texts.filter((text) => text !== ""));
-    for (const { type, onDurable, isAhead } of entries) {
+    for (const { type, onDurable } of entries) {
       const seq = type ? ++this.#head : this.#head;
-      if (isAhead) this.#ahead--;
       if (onDurable) this.#options.releases.push(() => onDurable(seq));
     }
-    if (this.#ahead === 0) for (const resolve of this.#onCaughtUp.splice(0)) resolve();
+    this.#options.ahead.confirm(entries.filter(({ isAhead }) => isAhead).length);
   }
 
   #onStale(): void {

@@ -51,7 +51,7 @@ export class TaskAttempts {
 
   async run(): Promise<void> {
     this.#core.parking.enter(this.#call);
-    const caughtUp = this.#core.outbox.caughtUp();
+    const caughtUp = this.#core.ahead.caughtUp();
     if (caughtUp) {
       await caughtUp;
       if (this.#call.isConcluded) return;
