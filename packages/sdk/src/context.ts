@@ -8,7 +8,10 @@ export interface WorkflowContext<Input = unknown> {
   readonly namespace: string;
   /** Null in a local run. */
   readonly version: number | null;
-  /** A label an operator gave the execution. */
+  /**
+   * The label that the execution was started with; a fork has that of its source. One that is given
+   * later (`engine execution rename`) is for lists, and the body does not see it: equal in every pass.
+   */
   readonly label: string | null;
   /** Of a child: the execution that called it. */
   readonly parentId: string | null;

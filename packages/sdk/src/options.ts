@@ -19,7 +19,11 @@ export interface RetryOptions {
   readonly backoff?: number;
   /** No delay is longer. Default `"10m"`. */
   readonly maxDelay?: Duration;
-  /** Return false to give up. Not asked after a {@link TerminalError}. */
+  /**
+   * Return false to give up, or a promise of it. Not asked after a {@link TerminalError}. Sees the real
+   * clock and real chance, and makes no calls. When it throws, no attempt follows, and the call's
+   * failure has what it threw as `details.retry_if`.
+   */
   readonly retryIf?: (failure: Failure) => boolean | Promise<boolean>;
 }
 
@@ -45,7 +49,10 @@ export interface WorkflowRequestOptions extends TaskRequestOptions {
 export interface CacheOptions<Input> {
   /** A result is used this long after it was kept. Default `"24h"`. */
   readonly ttl?: Duration;
-  /** What two inputs must have in common to share a result. Default: all of the input. */
+  /**
+   * What two inputs must have in common to share a result; may be async. Asked once per call, with an
+   * input of its own, in the real world; makes no calls. Default: all of the input.
+   */
   readonly key?: (input: Input) => unknown;
   /** Change it when the task's results change for equal inputs. Default `"1"`. */
   readonly version?: string;
@@ -53,7 +60,8 @@ export interface CacheOptions<Input> {
 
 /**
  * A place for outputs outside the engine (EXE-49). Runs on the worker; the engine keeps the
- * reference only, so that objects live and die as their owner wants. Rejecting fails the call.
+ * reference only, so that objects live and die as their owner wants. Rejecting fails the call. Its
+ * functions see the real clock and real timers, as a task's do, and make no calls.
  */
 export interface OutputStorage {
   /** Stands in each reference. Not `engine`, `inline`, `file` or `s3`: those are the engine's. */

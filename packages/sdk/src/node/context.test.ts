@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   parallel,
   pause,
+  sleep,
   type TaskError,
   TerminalError,
   task,
@@ -50,6 +51,28 @@ test("EXE-10 EXE-11 a body's context tells of its execution, is read-only and pr
     type: "TASK_COMPLETED",
   });
 });
+
+test.each([
+  ["one with a label", "order 7"],
+  ["one without", null],
+])(
+  "I9 the label of %s stays for its code, whatever an operator calls it meanwhile",
+  async (_, name) => {
+    const seen: unknown[] = [];
+    const wf = workflow({ name: "w" }, async (_, { label }) => {
+      seen.push(label);
+      await sleep("1h");
+      return label;
+    });
+    const scene = new Scene([wf]);
+    const { execution_id } = scene.engine.start(wf, null, { name });
+    await scene.settle();
+    scene.engine.rows.set(execution_id, { ...scene.row(), name: "renamed" });
+    await scene.toEnd();
+    expect(seen).toEqual([name, name]);
+    expect(scene.row()).toMatchObject({ name: "renamed", output: name });
+  },
+);
 
 test("EXE-35 a failure keeps five causes and no stack; what is thrown may be anything", async () => {
   let chain: Error = new Error("level 9");

@@ -46,12 +46,14 @@ function adviceFor(target: Target, isRead: boolean): Advice | undefined {
     return { what: `process.${keys.join(".")}`, fix: `pass it as input, or ${RECORD}` };
   }
   const what = [name, ...keys].join(".");
-  const fix = isRead ? undefined : GLOBAL_CALLS.get(what);
+  if (isRead) return undefined;
+  const fix = what.startsWith("crypto.subtle.") ? AT_ONCE : GLOBAL_CALLS.get(what);
   return fix === undefined ? undefined : { what, fix };
 }
 
 const RANDOM = `use crypto.randomUUID or Math.random, which replay as they were, or ${RECORD}`;
 const TIMER = "use setTimeout, which is a durable timer in a body";
+const AT_ONCE = `use what node:crypto and node:zlib have that answers at once, such as createHash or gzipSync, or ${RECORD}`;
 
 /** The engine replaces `Date`, `Math.random`, `crypto.randomUUID`, `setTimeout` and `setInterval`. */
 const GLOBAL_CALLS: ReadonlyMap<string, string> = new Map([
@@ -60,6 +62,11 @@ const GLOBAL_CALLS: ReadonlyMap<string, string> = new Map([
   ["crypto.getRandomValues", RANDOM],
   ["setImmediate", TIMER],
   ["AbortSignal.timeout", TIMER],
+  ["CompressionStream", AT_ONCE],
+  ["DecompressionStream", AT_ONCE],
+  ["WebAssembly.compile", "do it where the module loads, outside of the body"],
+  ["WebAssembly.instantiate", "do it where the module loads, outside of the body"],
+  ["WebSocket", RECORD],
 ]);
 
 /** Modules of Node that only compute, or that the engine makes safe to replay. */
@@ -68,9 +75,10 @@ const SAFE_MODULES: ReadonlySet<string> = new Set([
   ...["querystring", "string_decoder", "timers", "timers/promises", "url", "util", "util/types"],
 ]);
 
-/** What the rest of `node:crypto` gives is random, or reads keys. */
+/** What the rest of `node:crypto` gives is random, comes late, or reads keys. */
 const SAFE_CRYPTO: ReadonlySet<string> = new Set([
-  ...["createHash", "createHmac", "hash", "randomUUID", "timingSafeEqual"],
+  ...["createHash", "createHmac", "hash", "hkdfSync", "pbkdf2Sync", "randomUUID", "scryptSync"],
+  "timingSafeEqual",
 ]);
 
 function adviceForModule(
@@ -81,10 +89,12 @@ function adviceForModule(
   if (!isBuiltin(source)) return undefined;
   const module = source.replace(/^node:/, "");
   if (isRead && module !== "process") return undefined;
-  const [name] = keys[0] === "default" ? keys.slice(1) : keys;
+  const [name = "", method] = keys[0] === "default" ? keys.slice(1) : keys;
   const isTimers = module === "timers" || module === "timers/promises";
   if (isTimers && name === "setImmediate") return { what: name, fix: TIMER };
-  if (module === "crypto" && SAFE_CRYPTO.has(name ?? "")) return undefined;
+  if (isTimers && method === "yield") return { what: "scheduler.yield", fix: TIMER };
+  if (module === "crypto" && SAFE_CRYPTO.has(name)) return undefined;
+  if (module === "zlib") return name.endsWith("Sync") ? undefined : { what: name, fix: AT_ONCE };
   if (SAFE_MODULES.has(module)) return undefined;
   return { what: `${source} in a workflow body`, fix: RECORD };
 }
