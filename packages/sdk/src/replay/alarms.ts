@@ -1,6 +1,9 @@
 import type { Call } from "./call.ts";
 import type { Host } from "./port.ts";
 
+/** The clock may be set, and a machine may sleep: it is looked at this often, whatever is due. */
+const LOOK_MS = 10_000;
+
 interface AlarmsOptions {
   readonly host: Pick<Host, "now" | "setTimer">;
   /**
@@ -75,7 +78,10 @@ export class Alarms {
       // What the one before has set in motion may have ended it.
       if (this.#alarms.get(call) !== alarm) continue;
       if (this.#isStopped) return;
-      if (!this.#options.unpark()) return this.#disarm();
+      if (!this.#options.unpark()) {
+        this.#disarm();
+        return;
+      }
       this.#alarms.delete(call);
       alarm.ring();
     }
@@ -89,7 +95,7 @@ export class Alarms {
     if (this.#isStopped || until === Number.POSITIVE_INFINITY) return;
     this.#setFor = until;
     const ms = Math.max(0, until - this.#options.host.now());
-    this.#cancelTimer = this.#options.host.setTimer(() => this.#ring(), ms);
+    this.#cancelTimer = this.#options.host.setTimer(() => this.#ring(), Math.min(ms, LOOK_MS));
   }
 
   #disarm(): void {

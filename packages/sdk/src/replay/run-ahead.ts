@@ -1,6 +1,5 @@
 import type { Event } from "@engine/contract";
 import type { Call } from "./call.ts";
-import type { Entry } from "./outbox.ts";
 import type { RunOptions } from "./port.ts";
 
 /** Events that the code may be ahead of the log: a loop of recorded values is no delta without end. */
@@ -87,7 +86,7 @@ export class RunAhead {
   }
 
   /** The server has written something before what waits in `queue`; gives what stands of that. */
-  overtake(queue: readonly Entry[]): Entry[] {
+  overtake<Entry extends MaybeAhead>(queue: readonly Entry[]): Entry[] {
     const first = queue.findIndex(({ isAhead }) => isAhead);
     this.#outcomes = 1;
     this.#isOvertaken = true;
@@ -101,6 +100,11 @@ export class RunAhead {
   end(): void {
     this.#isOvertaken = false;
   }
+}
+
+interface MaybeAhead {
+  /** An outcome that the code has received. */
+  readonly isAhead?: boolean | undefined;
 }
 
 /** The log that goes on from where code has run ahead of another one. */
