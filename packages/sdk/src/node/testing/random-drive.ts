@@ -14,12 +14,14 @@ export interface Drive {
   readonly choose: (waits: readonly OpenWait[]) => OpenWait | undefined;
   /** Parked copies go on where they are rather than being replayed; counts those that did. */
   readonly warm?: { woken: number };
+  /** Whether an open wait of an execution that runs is answered now. */
+  readonly answersMeanwhile?: () => boolean;
 }
 
 /** Runs an execution and its children to the end, ending what they wait for. */
 export async function drive(
   execution: MemoryExecution,
-  { scheduler, step, choose, warm }: Drive,
+  { scheduler, step, choose, warm, answersMeanwhile = () => false }: Drive,
 ): Promise<void> {
   const { engine } = execution;
   const parked = new Map<string, RunningExecution>();
@@ -51,8 +53,17 @@ export async function drive(
     for (let turns = 0; !hasEnded; turns++) {
       if (turns > 20_000) throw new Error(`stuck: ${execution.types.join(" ")}`);
       step();
+      if (execution_id === execution.id && answersMeanwhile()) answerOne();
       await turn();
     }
+  }
+
+  /** Somebody answers what an execution waits for beside what it does. */
+  function answerOne(): void {
+    const { row } = execution;
+    const asked = row.waits.filter(({ kind }) => kind === "pause" || kind === "signal");
+    if (asked.length > 0 && row.state !== "CANCELLING" && !isTerminal(row.state))
+      end(choose(asked));
   }
 
   function wake(execution_id: string): RunningExecution | undefined {

@@ -13,6 +13,7 @@ import {
   signal,
   sleep,
   type Task,
+  type TaskContext,
   task,
   uuid,
   workflow,
@@ -149,6 +150,13 @@ const drawing: StandardSchema<unknown, never> = {
   },
 };
 
+export interface InterpreterOptions {
+  /** Calls made in task bodies wait too, so that a crash may catch them open. */
+  readonly nestedWait?: boolean;
+  /** Bodies of tasks wait for signals and for their time, so that they run again to where they wait. */
+  readonly waitsInTasks?: boolean;
+}
+
 export interface Interpreted {
   readonly workflow: AnyWorkflow;
   readonly child: AnyWorkflow;
@@ -156,13 +164,11 @@ export interface Interpreted {
 
 /**
  * The workflow that interprets a program; `gate` is where its task bodies wait.
- *
- * @param nestedWait Those of calls made in task bodies too, so that a crash may catch them open.
  */
 export function interpreter(
   program: Program,
   gate: () => Scheduler,
-  { nestedWait = false }: { readonly nestedWait?: boolean } = {},
+  { nestedWait = false, waitsInTasks = false }: InterpreterOptions = {},
 ): Interpreted {
   const rollback = (_: unknown, { taskCallId }: { taskCallId: string }) =>
     void gate().undone.push(taskCallId);
@@ -170,15 +176,16 @@ export function interpreter(
     if (nestedWait) await gate().body(taskCallId);
     return n;
   });
-  const run = async (
-    input: StepInput,
-    { taskCallId, attempt }: { taskCallId: string; attempt: number },
-  ) => {
+  const run = async (input: StepInput, { taskCallId, attempt, name }: TaskContext) => {
     const { fails, nested } = input;
     // The next attempt has its own.
     input.fails = !fails;
     for (let i = 0; i < nested; i++) await inner(i);
     await gate().body(taskCallId);
+    // Nobody answers what children wait for.
+    const waits = waitsInTasks && name !== "leaf";
+    if (waits && nested === 1) await signal("in_task");
+    if (waits && nested === 2) await sleep(new Date(FAR));
     if (fails) throw new Error(`failed ${taskCallId} in attempt ${attempt}`);
     return { id: taskCallId, seen: [attempt] };
   };
