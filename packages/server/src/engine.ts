@@ -35,6 +35,8 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  /** Whether other servers serve the same database now. */
+  readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Before that it assigns nothing. */
   start(): Promise<void>;
   /** Answers every wait, ends every stream, sends the workers away. The store stays open. */
@@ -140,6 +142,9 @@ export function createEngine(ports: EnginePorts): Engine {
   let cancelTick: (() => void) | undefined;
 
   return {
+    get hasPeers() {
+      return replicas.hasPeers;
+    },
     executions,
     catalog,
     schedules,

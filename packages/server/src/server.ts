@@ -23,6 +23,7 @@ import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
 import type { Authorize } from "./http/authorize.ts";
 import { createApp } from "./http/create-app.ts";
+import { leave } from "./http/leave.ts";
 import type { Log } from "./log.ts";
 import { systemTimer } from "./system-timer.ts";
 
@@ -149,6 +150,7 @@ async function listen(
 }
 
 async function close(engine: Engine, app: FastifyInstance, setTimer: SetTimer): Promise<void> {
+  if (engine.hasPeers) await leave(app, setTimer);
   await engine.close();
   const cancel = setTimer(() => app.server.closeAllConnections(), CLOSE_MS);
   await app.close();

@@ -1,0 +1,22 @@
+import { Server as NetServer } from "node:net";
+import type { FastifyInstance } from "fastify";
+import type { SetTimer } from "../engine-ports.ts";
+
+/** How long clients get to hear, with an answer of theirs, that they should go to another server. */
+const LEAVE_MS = 1_000;
+
+/**
+ * Stops taking connections where others serve too, and answers what comes on those that are open, each
+ * time as the last on its connection. A connection that rests is not ended here: what a client sends
+ * on it at that moment would have no answer, and a start is not sent twice.
+ */
+export function leave({ server }: FastifyInstance, setTimer: SetTimer): Promise<void> {
+  server.prependListener("request", (_, response) => {
+    response.setHeader("connection", "close");
+  });
+  return new Promise((resolve) => {
+    setTimer(resolve, LEAVE_MS);
+    // The one of http would end connections that rest.
+    NetServer.prototype.close.call(server);
+  });
+}
