@@ -104,6 +104,94 @@ test("I11 an answer that is under way when a running copy's time is over wins, a
   expect(ends).toEqual(["TASK_RESUMED pause~1", "TASK_COMPLETED pause~1"]);
 });
 
+test.each<[string, () => Promise<unknown>]>([
+  ["signal", () => signal("s", { timeout: 900 })],
+  ["pause", () => pause("p", { after: 900 })],
+])(
+  "I11 an answer in any turn around the instant at which a %s times out is taken once, or not at all",
+  async (kind, wait) => {
+    const outcomes = new Set<unknown>();
+    for (let turn = 0; turn < 24; turn++) {
+      const hold = task({ name: "hold" }, () => new Promise((resolve) => gates.push(resolve)));
+      const gates: ((value: unknown) => void)[] = [];
+      const body = async () => {
+        const [answer] = await Promise.all([wait(), hold()]);
+        const alone = await wait();
+        return [answer ?? null, alone ?? null];
+      };
+      const scene = new Scene([workflow({ name: "w" }, body)]);
+      await scene.start();
+      const sent: string[] = [];
+      for (const round of ["first", "second"]) {
+        answerAtTurn(scene, turn, () => {
+          const { waits, session } = scene.row();
+          if (session === null || !waits.some((open) => open.kind === kind)) return;
+          if (kind === "signal") scene.engine.signal("e1", "s", round);
+          else scene.engine.resume("e1", round);
+          sent.push(round);
+        });
+        await scene.advance(900);
+        for (const open of gates.splice(0)) open(null);
+        await scene.settle();
+      }
+      await scene.toEnd();
+      expect(scene.row(), `turn ${turn}`).toMatchObject({ state: "COMPLETED" });
+      const output = scene.row().output as unknown[];
+      const taken = output.filter((value) => value !== null);
+      outcomes.add(JSON.stringify(output));
+      expect(taken, `turn ${turn}: ${scene.story().join(", ")}`).toEqual(
+        sent.slice(0, taken.length),
+      );
+      expect(scene.row().signals).toEqual([]);
+    }
+    expect(outcomes.size, "turns differ in what they come to").toBeGreaterThan(1);
+  },
+);
+
+test("I11 I17 a wait that is over almost at once and is answered meanwhile: one of the two counts", async () => {
+  const outcomes = new Set<string>();
+  for (let due = 0; due < 10; due++) {
+    for (let answered = 0; answered < 10; answered++) {
+      const step = task({ name: "step" }, (given: unknown) => given);
+      const body = async () => [await step(1), await signal("s", { timeout: 1 }), await step(2)];
+      const scene = new Scene([workflow({ name: "w" }, body)]);
+      let taken = 0;
+      answerAtTurn(scene, answered, () => {
+        const { waits, session } = scene.row();
+        if (session === null || waits.length === 0) return;
+        scene.engine.signal("e1", "s", "news");
+        taken++;
+      });
+      answerAtTurn(scene, due, () => {
+        scene.clock.now += 2;
+        void scene.clock.fire();
+      });
+      await scene.start();
+      await scene.toEnd();
+      const place = `due in turn ${due}, answered in ${answered}: ${scene.story().join(", ")}`;
+      expect(scene.row(), place).toMatchObject({ state: "COMPLETED" });
+      const ends = scene.story().filter((line) => line === "TASK_COMPLETED signal~1");
+      expect(ends, place).toHaveLength(1);
+      outcomes.add(`${taken} ${JSON.stringify(scene.row().output)}`);
+    }
+  }
+  expect(outcomes.size).toBeGreaterThan(1);
+});
+
+/** Does something in the n-th turn from now on, before what is due in that turn goes on. */
+function answerAtTurn(scene: Scene, turn: number, then: () => void): void {
+  const { host } = scene.clock;
+  const { drain } = host;
+  let turns = 0;
+  Object.assign(host, {
+    drain: (go: () => void) =>
+      drain(() => {
+        if (turns++ === turn) then();
+        go();
+      }),
+  });
+}
+
 test("EXE-50 what fell due while nobody ran it ends in order too", async () => {
   const scene = new Scene([
     workflow({ name: "w" }, async () => {

@@ -108,7 +108,7 @@ export class Core {
     this.#outcomesLeft = this.journal.outcomes.length;
     this.releases = new Releases(host, () => this.#onReleased());
     this.progress = new Progress(options);
-    this.alarms = new Alarms({ host, unpark: () => this.outbox.unpark() });
+    this.alarms = new Alarms({ host, unpark: () => this.#unpark() });
     this.parking = new Parking({
       host,
       alarms: this.alarms,
@@ -352,11 +352,7 @@ export class Core {
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
     // A delta is under way: either its answer brings these events, or they follow it.
     if (this.outbox.isSending || this.ahead.isOvertaken) this.#pushed.push({ base_seq, events });
-    else {
-      this.outbox.append(base_seq, events);
-      // They may have taken back that nothing is left to do, and change nothing about it.
-      this.parking.soon();
-    }
+    else this.outbox.append(base_seq, events);
   }
 
   /** A paused or parked copy goes on under a new claim; undefined when it cannot (RUN-4). */
@@ -552,6 +548,13 @@ export class Core {
       !this.releases.isIdle ||
       this.outbox.isAwaited
     );
+  }
+
+  #unpark(): boolean {
+    if (!this.outbox.unpark()) return false;
+    // Whatever comes of it: it is looked again whether to wait.
+    this.parking.soon();
+    return true;
   }
 
   #park(waiting: readonly Wait[], pause: Call | undefined): void {

@@ -209,6 +209,8 @@ export class Outbox {
   append(base_seq: number, events: readonly Event[]): void {
     if (this.#inFlight || base_seq > this.#head) return;
     this.#merge(events.slice(this.#head - base_seq));
+    // They may have left nothing to send: nobody else would look what follows from that.
+    if (this.#queue.length === 0) this.#options.onSettled();
   }
 
   /**
