@@ -124,7 +124,8 @@ export const ERRORS = {
   },
   no_execution: {
     status: null,
-    meaning: "A call was made outside a workflow, or in a function beside one: a schema, `retryIf`, `cache.key`, a storage. Make it in a body or in a task's function; outside call `task.fn` directly.",
+    meaning:
+      "A call was made outside a workflow, or in a function beside one: a schema, `retryIf`, `cache.key`, a storage. Make it in a body or in a task's function; outside call `task.fn` directly.",
   },
   no_local_host: {
     status: null,

@@ -31,7 +31,7 @@ function fork(rows: MemoryRows, from_seq: number, calls: CallResolutions = new M
 test("EXE-87 without a cut nothing is copied: a fresh run that says what it is forked from", () => {
   const rows = source();
   const none = forkHistory(rows.row(), rows.log(), {});
-  expect(none).toEqual({ seq: 0, history: [] });
+  expect(none).toEqual({ seq: 0, history: [], label: null });
   const from = { execution_id: "e1", seq: 0 };
   rows.create({ execution_id: "f1", fork: { from, history: none.history, calls: new Map() } });
   expect(rows.row("f1")).toMatchObject({ state: "CREATED", head: 1, forked_from: from });
@@ -185,6 +185,10 @@ test("EXE-87 a sleep that is open at the cut ends at its instant in the copy too
   rows.running();
   rows.send("RUNNING", opens.sleep("sleep~1", formatInstant(50_000)), { waiting: [] });
   fork(rows, 4);
+  // Whoever takes it over times it, until it parks.
+  expect(rows.row("f1")).toMatchObject({ state: "RESUMING", wake_at: null });
+  rows.claim("f1");
+  rows.send("RUNNING", [event("WORKFLOW_RESUMED", "f1")], { id: "f1", waiting: [] });
   expect(rows.row("f1").wake_at).toBe(50_000);
   rows.change(
     (row) => decideWake(row, { now: 50_000, cancel_timeout_ms: 1, hasWorker: true }),

@@ -1,6 +1,11 @@
 import { isOutcome, type NewEvent } from "./event.ts";
 import { isTerminal, type State } from "./execution.ts";
-import type { ExecutionPatch, ExecutionRow, OpenWait } from "./execution-row.ts";
+import {
+  type ExecutionPatch,
+  type ExecutionRow,
+  isParked,
+  type OpenWait,
+} from "./execution-row.ts";
 import type { Failure } from "./failure.ts";
 import { parseEventTime, parseInstant } from "./time.ts";
 import { nextState } from "./transition.ts";
@@ -99,10 +104,9 @@ export function wakeAt(row: ExecutionRow): number | null {
   }
   let earliest =
     timeout_ms !== null && started_at !== null ? started_at + timeout_ms : Number.POSITIVE_INFINITY;
-  // Whoever runs it times its waits (decision 0019).
-  if (session !== null) return earliest === Number.POSITIVE_INFINITY ? null : earliest;
-  earliest = Math.min(earliest, not_before ?? Infinity, park_by ?? Infinity);
-  for (const { until } of waits) {
+  if (session === null) earliest = Math.min(earliest, not_before ?? Infinity, park_by ?? Infinity);
+  // Whoever runs it times its waits, or is about to (decision 0019).
+  for (const { until } of isParked(row) ? waits : []) {
     if (until !== undefined && until < earliest) earliest = until;
   }
   return earliest === Number.POSITIVE_INFINITY ? null : earliest;

@@ -33,7 +33,7 @@ test("EXE-25 the end of a parked sleep is its outcome, then WORKFLOW_RESUMING th
   });
 });
 
-test("EXE-50 the wait of an execution that runs is its copy's to end, and the server's from when it is lost", () => {
+test("EXE-50 the wait of an execution that runs is its copy's to end, also of one that is lost and taken over", () => {
   const rows = new MemoryRows();
   rows.running();
   const begun = ["sleep~1", "sleep~2"].flatMap((id) => opens.sleep(id, formatInstant(50_000)));
@@ -44,9 +44,13 @@ test("EXE-50 the wait of an execution that runs is its copy's to end, and the se
   expect(rows.row()).toMatchObject({ state: "RUNNING", session: "s1", wake_at: null });
   expect(rows.row().waits.map(({ task_call_id }) => task_call_id)).toEqual(["sleep~2"]);
   rows.change((row) => handOver(row, { now: rows.now, cancel_timeout_ms: 1_000 }));
+  expect(rows.row()).toMatchObject({ session: null, wake_at: null });
+  expect(endDueWaits(new Draft(rows.row(), rows.now))).toBe(false);
+  rows.claim();
+  rows.send("RUNNING", [event("WORKFLOW_RESUMED", "e1")], { waiting: [] });
   expect(rows.row()).toMatchObject({ session: null, wake_at: 50_000 });
   rows.change((row) => endDue(row, rows.now));
-  expect(rows.types().slice(6)).toEqual(["TASK_COMPLETED"]);
+  expect(rows.types().slice(-2)).toEqual(["TASK_COMPLETED", "WORKFLOW_RESUMING"]);
 });
 
 test("EXE-50 what is not due yet stays, and what is due ends in the order of its instants", () => {

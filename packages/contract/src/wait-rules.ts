@@ -63,10 +63,11 @@ function makeRunnable(
 
 /**
  * Ends every wait whose time has come, in the order of their instants. Whether there was one. Only of
- * an execution that nobody runs: a running copy ends its waits by itself (decision 0019).
+ * a parked execution: a copy that runs ends its waits by itself, and so does one that is about to,
+ * beside shorter ones that are on no row (decision 0019).
  */
 export function endDueWaits(draft: Draft): boolean {
-  if (draft.row.session !== null) return false;
+  if (!isParked(draft.row)) return false;
   const due = draft.row.waits
     .filter(({ until }) => until !== undefined && until <= draft.now)
     .sort((a, b) => (a.until ?? 0) - (b.until ?? 0));

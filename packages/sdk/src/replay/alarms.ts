@@ -32,6 +32,8 @@ export class Alarms {
   /** The instant that the timer is set for. */
   #setFor = Number.POSITIVE_INFINITY;
   #isStopped = false;
+  /** One function for all timers: a clock of a test knows one that was set again by it. */
+  readonly #look = (): void => this.#ring();
 
   constructor(options: AlarmsOptions) {
     this.#options = options;
@@ -95,7 +97,7 @@ export class Alarms {
     if (this.#isStopped || until === Number.POSITIVE_INFINITY) return;
     this.#setFor = until;
     const ms = Math.max(0, until - this.#options.host.now());
-    this.#cancelTimer = this.#options.host.setTimer(() => this.#ring(), Math.min(ms, LOOK_MS));
+    this.#cancelTimer = this.#options.host.setTimer(this.#look, Math.min(ms, LOOK_MS));
   }
 
   #disarm(): void {

@@ -44,6 +44,8 @@ export interface Sending {
   /** The code has received it already. */
   readonly isAhead?: boolean;
   readonly state?: Entry["state"];
+  /** Its time; default: the clock. */
+  readonly time?: string;
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -227,7 +229,7 @@ export class Core {
       !value.startsWith('{"$stored"');
     const source = call?.eventHead ?? this.#workflowHead;
     const source_id = call?.id ?? info.execution_id;
-    const time = this.outbox.time();
+    const { time = this.outbox.time() } = sending;
     const event = {
       type,
       source,

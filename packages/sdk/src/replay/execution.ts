@@ -77,13 +77,15 @@ function announce(core: Core): void {
   const { journal } = core;
   if (!journal.started) {
     const { input, version, bundle } = core.options.info;
+    // Read once: two readings would differ now and then.
+    const time = core.outbox.time();
     const meta = {
-      ...(core.outbox.time() !== core.clock && { clock: core.clock }),
+      ...(time !== core.clock && { clock: core.clock }),
       // Which code the log was made by: a divergence names it.
       ...(version !== null && { version, ...(bundle !== null && { bundle }) }),
     };
     const isEmpty = Object.keys(meta).length === 0;
-    core.emit(undefined, "WORKFLOW_STARTED", stored(input), isEmpty ? {} : { meta });
+    core.emit(undefined, "WORKFLOW_STARTED", stored(input), { time, ...(!isEmpty && { meta }) });
   } else if (journal.isClaimUnanswered) {
     const cause = journal.resuming?.meta?.["cause"] ?? "recover";
     const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;

@@ -1,4 +1,4 @@
-import { type CallKind, EngineError, engineFailure, store } from "@engine/contract";
+import { EngineError, engineFailure, store } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
 import { asideOf } from "./aside.ts";
@@ -268,7 +268,7 @@ export class CallRuntime implements Runtime {
       const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
       const { value, meta } = begun;
       // What may be answered by the commit that holds it is waited for before anything is parked.
-      const onDurable = ANSWERED_AT_ONCE.has(spec.kind) ? () => {} : undefined;
+      const onDurable = spec.begun && (() => spec.begun?.(call, begun));
       core.emit(call, "TASK_STARTED", value, {
         ...(meta && { meta }),
         ...(onDurable && { onDurable }),
@@ -278,7 +278,11 @@ export class CallRuntime implements Runtime {
       // It was open when a sibling failed, the body ended or a cancel came, before the copy that ran
       // it was lost.
       core.givingUp.cancel(call);
-    } else this.#start(call, spec, spec.begunBefore?.(call.recorded) ?? { value: "null" });
+    } else {
+      const begun = spec.begunBefore?.(call.recorded) ?? { value: "null" };
+      this.#start(call, spec, begun);
+      spec.begun?.(call, begun);
+    }
     if (call.isGivenUp) core.givingUp.cancel(call);
   }
 
@@ -326,9 +330,6 @@ export class CallRuntime implements Runtime {
     return this.#core.options.host.runInScope(scope, body);
   }
 }
-
-/** An early signal, the id of a child that is not waited for, a target that does not exist. */
-const ANSWERED_AT_ONCE: ReadonlySet<CallKind> = new Set(["signal", "call"]);
 
 const NO_INPUT = { text: "null", value: null };
 

@@ -35,6 +35,11 @@ export interface LeafSpec {
   readonly begunBefore?: (recorded: RecordedCall) => Begun;
   /** Carries it out for the first time, or again when the log has no outcome. */
   readonly start: (call: Call, begun: Begun) => void;
+  /**
+   * Its start is in the log. Set where the server may answer the call in the commit that holds the
+   * start, with a signal that is there, say: until then nothing else may end it.
+   */
+  readonly begun?: (call: Call, begun: Begun) => void;
 }
 
 const NOTHING: Stored = store(undefined, "output");
@@ -129,10 +134,11 @@ export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
 }
 
 export function signalSpec(core: Core, name: string, timeout: number | undefined): LeafSpec {
-  const start = (call: Call, { value }: Begun) => {
-    if (refuseTransient(core, call)) return;
-    core.parking.wait(call);
-    if (timeout === undefined) return;
+  const start = (call: Call) => {
+    if (!refuseTransient(core, call)) core.parking.wait(call);
+  };
+  const begun = (call: Call, { value }: Begun) => {
+    if (timeout === undefined || call.isConcluded) return;
     core.alarms.set(call, untilOf(value), () => core.complete(call, NOTHING));
   };
   const begin = () => {
@@ -141,7 +147,16 @@ export function signalSpec(core: Core, name: string, timeout: number | undefined
     return { value: JSON.stringify({ name, ...until }) };
   };
   const begunBefore = ofRecord;
-  return { name: "signal", kind: "signal", label: name, started: null, begin, begunBefore, start };
+  return {
+    name: "signal",
+    kind: "signal",
+    label: name,
+    started: null,
+    begin,
+    begunBefore,
+    start,
+    begun,
+  };
 }
 
 export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
@@ -164,7 +179,8 @@ export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
     const begin = () => refusedStart(workflow);
     return { name: "call", kind: "call", label: workflow, started: null, begin, start };
   }
-  return { name: "call", kind: "call", label: workflow, started: stored.text, start };
+  const begun = () => {};
+  return { name: "call", kind: "call", label: workflow, started: stored.text, start, begun };
 }
 
 export function configSpec(core: Core, key: string): LeafSpec {
