@@ -177,3 +177,22 @@ test("I9 a storage that changes what it keeps changes nothing of what the code g
   await scene.run(INPUT);
   expect(scene.row()).toMatchObject({ state: "COMPLETED", output: [1, 2] });
 });
+
+test("I9 a rollback that a cancel runs gets an input of its own, whatever the function did to its", async () => {
+  const seen: unknown[] = [];
+  const undoable = task(
+    { name: "undoable", rollback: (input: { items: string[] }) => void seen.push(input.items) },
+    (input: { items: string[] }, { signal }) => {
+      input.items.length = 0;
+      return new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    },
+  );
+  const scene = new Scene([workflow({ name: "w" }, () => undoable({ items: ["a"] }))]);
+  await scene.start();
+  scene.engine.cancel("e1");
+  await scene.toEnd();
+  expect(scene.row()).toMatchObject({ state: "CANCELLED" });
+  expect(seen).toEqual([["a"]]);
+});

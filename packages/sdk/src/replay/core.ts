@@ -489,7 +489,11 @@ export class Core {
     if (this.outbox.isEnding) this.#warnOfSignals(unconsumedSignals(events));
     for (const event of events) {
       this.log.add(event);
-      if (isCancel(event)) {
+      if (isCancel(event) && !this.#isReplayBegun) {
+        // As if the log had come with it: the code has not made the calls that stand before it.
+        this.journal.addCancel(event);
+        this.#outcomesLeft++;
+      } else if (isCancel(event)) {
         this.isCancelled = true;
         this.parking.cancelComes(true);
         this.releases.push(() => this.#beginCancel(event));

@@ -83,6 +83,12 @@ export class Journal {
     return this.outcomes.length > length;
   }
 
+  /** A cancel that came after the history, and before the replay began. */
+  addCancel(event: Event): void {
+    this.cancelling = event;
+    this.outcomes.push(event);
+  }
+
   #add(event: Event): void {
     switch (event.type) {
       case "WORKFLOW_CLAIMED":
@@ -94,8 +100,7 @@ export class Journal {
         this.isClaimUnanswered = false;
         return;
       case "WORKFLOW_CANCELLING":
-        this.cancelling = event;
-        this.outcomes.push(event);
+        this.addCancel(event);
         return;
       case "WORKFLOW_RESUMING":
         this.resuming = event;

@@ -43,7 +43,7 @@ export class TaskAttempts {
     this.#begunAt = core.options.host.now();
     this.#call = of.call;
     this.#task = of.task;
-    this.#body = new TaskBody(core, of);
+    this.#body = new TaskBody(core, of, { input: of.input.value });
     const { cache } = of.task.options;
     const inKey = <T>(work: () => T) => this.#body.aside("cache.key", work);
     this.#cache = cache ? new TaskCache(core.options, of.task, { cache, run: inKey }) : undefined;

@@ -58,13 +58,14 @@ export class TaskBody {
   readonly #declared: Declared;
   #provisions: Provisions = NO_PROVISIONS;
 
-  constructor(core: Core, of: TaskCall) {
+  /** @param fresh The argument, if this is the first that may give it to a function. */
+  constructor(core: Core, of: TaskCall, fresh?: { readonly input: unknown }) {
     this.#core = core;
     this.#declared = of.declared;
     this.#call = of.call;
     this.#task = of.task;
     this.started = of.input.text;
-    this.#fresh = { input: of.input.value };
+    this.#fresh = fresh;
     this.#clock = of.clock;
     const { steps = [], children = [] } = of.call.recorded ?? {};
     this.#counts = countsBefore(steps, children);
