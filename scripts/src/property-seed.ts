@@ -1,7 +1,8 @@
 /**
  * Properties see the same inputs in every run, so that a change fails the tests for what it changes
  * and a failure repeats itself. `FUZZ_RUNS` or `PROPERTY_RUNS` asks for more and for others; what
- * fails then prints its seed, and `PROPERTY_SEED` gives it again.
+ * fails then prints its seed, and `PROPERTY_SEED` gives it again. CI runs them a second time with a
+ * seed of the day.
  */
 import * as fc from "fast-check";
 

@@ -83,9 +83,11 @@ test("WRK-13 a second signal makes a worker give everything back and exit 1 with
   hurried.signal("SIGTERM");
   const from = Date.now();
   hurried.signal("SIGINT");
-  // Twice the time, for a machine that does other things as well.
-  expect(await hurried.result(4_000)).toMatchObject({ code: 1 });
-  const loss: Kill = { target: "worker", pid: hurried.pid, from, to: Date.now() };
+  expect(await hurried.result(10_000)).toMatchObject({ code: 1 });
+  const to = Date.now();
+  // WRK-13 gives no more, on whatever machine.
+  expect(to - from).toBeLessThanOrEqual(2_000);
+  const loss: Kill = { target: "worker", pid: hurried.pid, from, to };
 
   for (const { id } of long) await cluster.untilEnded(id);
   const { violations, extraRuns } = await witnessViolations(cluster, long, {

@@ -1,4 +1,3 @@
-import { resolveConfig } from "@engine/contract";
 import { expect, test } from "vitest";
 import { startCluster } from "../harness/cluster.ts";
 import { startEngine } from "../harness/engine.ts";
@@ -10,7 +9,11 @@ import { startChains, untilUnderWay } from "./chains.ts";
 import { claimsOf, ownerAt, percentile, takenOverAt } from "./take-over.ts";
 
 const CHAINS = Number(process.env["E2E_FAILOVER_CHAINS"] ?? 80);
-const SAFETY_TICK_MS = (resolveConfig({}).config?.dispatch.safety_interval ?? 0) * 1000;
+/**
+ * From the kill to the first event of the other worker: the limit of docs/benchmarks.md. Half of it is
+ * `disconnect_grace`, in which the worker may come back (LIV-2).
+ */
+const LIMIT_MS = 2_000;
 
 type Started = EngineAccess & AsyncDisposable;
 /** Room for all: what is measured is not the wait for a slot. */
@@ -21,7 +24,7 @@ const STORES: readonly (readonly [string, () => Promise<Started>])[] = [
 ];
 
 test.each(STORES)(
-  "LIV-2 LIV-4 I5 I17 with %s, executions of a worker that is killed under load go on elsewhere, and only bodies that were open run again",
+  "LIV-2 LIV-4 I5 I17 with %s, executions of a worker that is killed under load go on elsewhere within 2 s, and only bodies that were open run again",
   async (stores, start) => {
     await using engine = await start();
     await engine.register("ledger");
@@ -57,6 +60,7 @@ test.each(STORES)(
         expect.objectContaining({ worker: "b", reason: "recover", generation: 2 }),
       ]);
     }
-    expect(Math.max(...waits)).toBeLessThan(SAFETY_TICK_MS);
+    // One that nobody took over has no time, which is above any limit.
+    expect(waits.filter((ms) => !(ms <= LIMIT_MS))).toEqual([]);
   },
 );

@@ -98,6 +98,11 @@ test("I5 I17 LIV-1 LIV-2 WRK-8 what a worker has that is heard but hears nothing
   const loss: Kill = { target: "worker", pid: deaf.pid, from, to: from };
   const { violations } = await witnessViolations(cluster, all, { file, losses: [loss] });
   expect(violations).toEqual([]);
+  for (const { id } of running) {
+    const log = await cluster.http.log(id);
+    expect(claimsOf(log).map(({ worker }) => worker)).toEqual(["deaf", "heir"]);
+    expect(signaturesOf(log).at(-1)).toBe(heir.pid);
+  }
   for (const { id } of fresh) {
     expect(new Set(signaturesOf(await cluster.http.log(id)))).toEqual(new Set([heir.pid]));
   }

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { ExecutionRecord, ExecutionSummary } from "@engine/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Cluster, type ClusterServer, startCluster } from "../harness/cluster.ts";
@@ -89,6 +90,9 @@ test("EXE-42 DSP-9 a cancel by the server without a worker reaches the body that
   const cancelled = await far.http.post<ExecutionRecord>(path, { reason: "moved" });
   expect(cancelled).toMatchObject({ status: 200, body: { state: "CANCELLED" } });
   expect(await waiting).toMatchObject({ status: 409, body: { state: "CANCELLED" } });
+  // The body was told: what its task had begun is undone.
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+  expect(lines.map((line) => line.replace(/ \d+$/, ""))).toEqual(["moved in", "left"]);
   // Its child unwinds by itself; the one that was detached stays.
   const child = (await lodgers())[1]?.execution_id ?? "";
   expect(await cluster.untilEnded(child)).toMatchObject({ state: "CANCELLED" });

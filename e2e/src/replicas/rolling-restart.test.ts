@@ -9,16 +9,18 @@ import { listExecutions, untilAllEnded } from "../kill/all-executions.ts";
 import { startLoad } from "../kill/ledger-load.ts";
 import { ledgerVerdict } from "../kill/ledger-verdict.ts";
 import { startPayer } from "../kill/payer.ts";
+import { steadyStarts } from "./steady-starts.ts";
 
 const SEED = Number(process.env["E2E_SEED"] ?? Date.now() % 1_000_000);
 
 test("WRK-13 I1 I4 EXE-81 servers that are restarted one after the other under load fail no start, and workers keep what they run", async () => {
   process.stderr.write(`rolling restart: E2E_SEED=${SEED}\n`);
   await using cluster = await startCluster();
-  await cluster.register("ledger");
+  await cluster.register("ledger", "hello");
   const file = cluster.home.file("bodies.txt");
   await using payer = startPayer(cluster.http);
   await using load = startLoad(cluster.http, { random: new Random(SEED), file, payer });
+  await using steady = steadyStarts(cluster.http, new Random(SEED + 1));
   const moves: number[] = [];
   const connections = async () => {
     const { body } = await cluster.http.get<{ items: WorkerRecord[] }>("/workers");
@@ -36,7 +38,7 @@ test("WRK-13 I1 I4 EXE-81 servers that are restarted one after the other under l
     moves.push(...moved.map((at) => at - asked));
   }
   await until("more has been started since", () => load.acknowledged.length > 30);
-  await load.stop();
+  await Promise.all([load.stop(), steady.stop()]);
   await untilAllEnded(cluster, 30_000);
 
   const { acknowledged } = load;
@@ -44,8 +46,10 @@ test("WRK-13 I1 I4 EXE-81 servers that are restarted one after the other under l
     ...{ acknowledged, sent: payer.sent, file, kills: [] },
   });
   process.stderr.write(
-    `rolling restart: ${acknowledged.length} acknowledged, ${load.failed} starts failed, workers moved after ${moves} ms\n`,
+    `rolling restart: ${acknowledged.length + steady.answered} acknowledged, ${load.failed + steady.failures.length} starts failed, workers moved after ${moves} ms\n`,
   );
+  expect(steady.failures).toEqual([]);
+  expect(load.failed).toBe(0);
   expect(verdict.violations).toEqual([]);
   expect(verdict.extraRuns).toBe(0);
   expect(moves.length).toBeGreaterThan(0);

@@ -38,12 +38,17 @@ test("RUN-3 an execution that loops for ever loses its thread; another one ends 
   const file = engine.home.file("opened");
   const id = await engine.start("spinning", file);
   await pidOf(engine, id);
-  const { output } = await engine.untilEnded(await engine.start("hello_world", "Ada"));
-  expect(JSON.stringify(output)).toContain("Ada");
+  const hello = await engine.start("hello_world", "Ada");
+  expect(await engine.untilEnded(hello)).toMatchObject({ output: "Hello, Ada!" });
 
   await engine.untilIs(id, ({ generation }) => generation === 2);
   await engine.home.write("opened", "");
   expect(await engine.untilEnded(id)).toMatchObject({ state: "COMPLETED", generation: 2 });
+  const [claimed, claimedAgain] = await recordedAt(engine, id, "WORKFLOW_CLAIMED");
+  const [ended] = await recordedAt(engine, hello, "WORKFLOW_COMPLETED");
+  // While the loop still had its thread.
+  expect(ended).toBeGreaterThan(claimed ?? Number.NaN);
+  expect(ended).toBeLessThan(claimedAgain ?? Number.NaN);
   expect(worker.output).toContain(id);
   expect(worker.output).toContain("does not let its runner answer");
 });
@@ -56,6 +61,12 @@ test("RUN-1 a workflow that asks for a process gets one on a worker whose defaul
   expect(state).toBe("COMPLETED");
   expect(output).not.toBe(worker.pid);
 });
+
+/** When events of that type were recorded. */
+async function recordedAt(engine: Engine, id: string, type: string): Promise<number[]> {
+  const log = await engine.http.log(id);
+  return log.filter((event) => event.type === type).map((one) => Date.parse(one.recorded_at));
+}
 
 /** What the first task of an execution has recorded: where it runs. */
 async function pidOf(engine: Engine, id: string): Promise<number> {

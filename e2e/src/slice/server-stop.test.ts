@@ -15,9 +15,11 @@ test("EXE-81 a server that is asked to stop answers who waits, exits 0 within 10
   await until("it runs", running);
 
   engine.server.signal("SIGTERM");
+  const asked = performance.now();
   const answer = await waiting;
   expect(answer).toMatchObject({ status: 202, body: { state: "RUNNING", output: null } });
   expect(await engine.server.result(10_000)).toMatchObject({ code: 0 });
+  expect(performance.now() - asked).toBeLessThanOrEqual(10_000);
 
   engine.startServerAgain();
   const id = answer.body.execution_id;

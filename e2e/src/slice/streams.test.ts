@@ -30,6 +30,8 @@ test("EXE-91 EXE-92 PRG-6 a streamed run shows each state once and in order, pro
 
   const progress = frames.filter(({ event }) => event === "task.progress");
   expect(progress.every(({ id }) => id === undefined)).toBe(true);
+  // From the first frame behind that of running up to that of the end.
+  expect(frames.slice(3, -1)).toEqual(progress);
   expect(progress.map(({ data }) => [data["source_id"], data["value"]])).toEqual(
     ["count~1", "count~2"].flatMap((call) => [1, 2, 3, 4, 5].map((n) => [call, { n }])),
   );

@@ -11,7 +11,7 @@ test("LIV-4 EXE-20 when one of two workers is killed the other finishes its exec
   const workers = { a: engine.startWorker("a"), b: engine.startWorker("b") };
   await Promise.all([workers.a.printed(/connected/), workers.b.printed(/connected/)]);
 
-  const ids = await startSlow(engine, 10);
+  const ids = await startSlow(engine, 10, STEPS);
   const ownedByA = async () => {
     const all = await Promise.all(ids.map((id) => engine.http.execution(id)));
     return all.filter(({ worker, state }) => worker === "a" && state === "RUNNING");
@@ -38,7 +38,9 @@ test("WRK-12 a worker that is asked to stop hands its executions over and exits 
   await using engine = await startEngine({ workers: [] });
   await engine.register("slow");
   const leaving = engine.startWorker("leaving", { ENGINE_WORKERS__DRAIN_TIMEOUT: "1" });
-  const ids = await startSlow(engine, 4);
+  // Of several seconds: none of them ends within the drain.
+  const steps = 40;
+  const ids = await startSlow(engine, 4, steps);
   await until("they run", async () => {
     const all = await Promise.all(ids.map((id) => engine.http.execution(id)));
     return all.every(({ state }) => state === "RUNNING");
@@ -50,16 +52,21 @@ test("WRK-12 a worker that is asked to stop hands its executions over and exits 
   engine.startWorker("next");
   for (const id of ids) {
     await engine.untilEnded(id);
-    expect(await engine.http.execution(id)).toMatchObject({ state: "COMPLETED" });
+    expect(await engine.http.execution(id)).toMatchObject({
+      state: "COMPLETED",
+      output: steps * 100,
+    });
+    expect(await claims(engine, id)).toEqual([
+      expect.objectContaining({ worker: "leaving", generation: 1 }),
+      expect.objectContaining({ worker: "next", generation: 2 }),
+    ]);
   }
 });
 
-async function startSlow(engine: Engine, count: number): Promise<string[]> {
+async function startSlow(engine: Engine, count: number, steps: number): Promise<string[]> {
+  const path = "/workflows/default/slow/run/async";
   const starts = Array.from({ length: count }, () =>
-    engine.http.post<ExecutionRecord>("/workflows/default/slow/run/async", {
-      steps: STEPS,
-      ms: 100,
-    }),
+    engine.http.post<ExecutionRecord>(path, { steps, ms: 100 }),
   );
   return (await Promise.all(starts)).map(({ body }) => body.execution_id);
 }

@@ -4,10 +4,21 @@ import { AT_GATE, createGate } from "./testing/gate.ts";
 import { startTestWorker } from "./testing/test-worker.ts";
 
 const REPORTING = `
-import { progress, task, workflow } from "@engine/sdk";
+import { pause, progress, task, workflow } from "@engine/sdk";
 ${AT_GATE}
 const count = task({ name: "count" }, async (n) => { for (let i = 1; i <= n; i++) progress(i); });
 export const counting = workflow({ name: "counting" }, async (n) => { await count(n); });
+export const pausing = workflow({ name: "pausing" }, async (n) => { await count(n); await pause("p"); });
+const failing = task({ name: "failing" }, async (n) => {
+  for (let i = 1; i <= n; i++) progress(i);
+  throw new Error("no");
+});
+export const ailing = workflow({ name: "ailing" }, async (n) => { await failing(n); });
+const undone = task({ name: "undone", rollback: () => {} }, async (name, { signal }) => {
+  for (let i = 1; i <= 250; i++) progress(i);
+  await Promise.race([atGate(name), new Promise((_, no) => signal.addEventListener("abort", no))]);
+});
+export const undoing = workflow({ name: "undoing" }, async (name) => { await undone(name); });
 const twice = task({ name: "twice" }, async (name) => {
   progress("before");
   await atGate(name);
@@ -25,21 +36,49 @@ const large = task({ name: "large" }, async () => {
 export const oversized = workflow({ name: "oversized" }, async () => { await large(); });
 `;
 
-test("PRG-5 viewers have every value before the execution ends", async () => {
+/** A server that takes values slower than checkpoints: nothing but waiting brings them in order. */
+function slowToTakeValues(): FakeServer {
   const server = new FakeServer();
-  // Slower than checkpoints, so that nothing but waiting brings them in order.
   server.before = async (call) => {
     if (call === "progress") await new Promise((resolve) => setTimeout(resolve, 30));
   };
-  await using _worker = await startTestWorker(server);
-  const id = server.start("counting", server.addModule(REPORTING), { input: 250, watched: true });
-  await server.finished(id);
+  return server;
+}
 
-  expect(server.progressItems.map((item) => item.value)).toEqual(
-    Array.from({ length: 250 }, (_, i) => i + 1),
-  );
-  expect(server.progressItems[0]).toMatchObject({ source_id: "count~1", name: "count" });
-  expect(server.seen.at(-1)).toBe("COMPLETED");
+const FROM_1_TO_250 = Array.from({ length: 250 }, (_, i) => i + 1);
+
+test.each([
+  ["counting", "COMPLETED", "count"],
+  ["ailing", "FAILED", "failing"],
+  ["pausing", "PAUSED", "count"],
+] as const)(
+  "PRG-5 viewers have every value of %s before the frame that tells that it is %s",
+  async (workflow, state, name) => {
+    const server = slowToTakeValues();
+    await using _worker = await startTestWorker(server);
+    const hash = server.addModule(REPORTING);
+    const id = server.start(workflow, hash, { input: 250, watched: true });
+    await server.until(() => server.row(id).state === state);
+
+    // That checkpoint is the last of all that came.
+    expect(server.seen.at(-1)).toBe(state);
+    expect(server.progressItems.map((item) => item.value)).toEqual(FROM_1_TO_250);
+    expect(server.progressItems[0]).toMatchObject({ source_id: `${name}~1`, name });
+  },
+);
+
+test("PRG-5 viewers have every value from before a cancel before the frame that tells that it is over", async () => {
+  const server = slowToTakeValues();
+  using gate = createGate("progress-before-a-cancel");
+  await using _worker = await startTestWorker(server);
+  const hash = server.addModule(REPORTING);
+  const id = server.start("undoing", hash, { input: gate.name, watched: true });
+  await gate.arrived();
+  server.cancel(id);
+  await server.until(() => server.row(id).state === "CANCELLED");
+
+  expect(server.seen.at(-1)).toBe("CANCELLED");
+  expect(server.progressItems.map((item) => item.value)).toEqual(FROM_1_TO_250);
 });
 
 test("PRG-2 nothing is sent while nobody watches, and everything from joining on", async () => {

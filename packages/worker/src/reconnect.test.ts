@@ -59,10 +59,16 @@ test("WRK-8 a cut stream is opened again with what is held, and running bodies g
 
 test("WRK-8 a stream that brings no frame for three heartbeats is opened again", async () => {
   const server = new FakeServer();
-  server.heartbeatSeconds = 0.02;
-  await using _worker = await startTestWorker(server);
-
-  await server.until(() => server.connects.length === 3);
+  const time = new ManualTime();
+  await using worker = await startTestWorker(server, {}, { time });
+  await worker.connected;
+  await time.advance(20_000);
+  expect(server.connects, "two heartbeats are no silence").toHaveLength(1);
+  server.send({ event: "ping", data: {} });
+  await time.advance(29_900);
+  expect(server.connects, "counted from the last frame").toHaveLength(1);
+  await time.advance(200);
+  await server.until(() => server.connects.length === 2);
   expect(server.registrations).toHaveLength(1);
 });
 
@@ -263,16 +269,22 @@ test("WRK-5 a worker that the server refuses ends with the server's reason", asy
 
 test("LIV-1 a worker says at once that it is paused, resumed or drained", async () => {
   const server = new FakeServer();
-  await using worker = await startTestWorker(server);
-  await worker.connected;
+  using gate = createGate("told-at-once");
+  // No time passes here: none of the heartbeats is one that was due.
+  await using worker = await startTestWorker(server, {}, { time: new ManualTime() });
+  server.start("gated", server.addModule(GATED), { input: gate.name });
+  await gate.arrived();
   for (const [command, status] of [
     ["pause", "paused"],
     ["resume", "active"],
+    ["drain", "draining"],
   ] as const) {
     server.send({ event: "control", data: { command } });
     await server.until(() => server.heartbeats.at(-1)?.status === status);
   }
-  expect(server.heartbeats).toHaveLength(2);
+  expect(server.heartbeats.map(({ status }) => status)).toEqual(["paused", "active", "draining"]);
+  gate.open();
+  await worker.stopped;
 });
 
 test("WRK-11 a worker that was resumed while it was away is not paused when it is back", async () => {

@@ -238,6 +238,17 @@ export const slow = workflow({ name: "slow", timeout: "10s" }, async (input) => 
   expect(await worker.next("events")).toMatchObject({
     events: [{ type: "WORKFLOW_CANCELLING", meta: { cause: "timeout" } }],
   });
+  expect(await t.row(execution_id)).toMatchObject({ state: "CANCELLING", worker: "w" });
+
+  const told = { message: "it took longer", retryable: false, details: null, cause: null };
+  const failure = { type: "WorkflowTimeoutError", code: "timeout", ...told };
+  await worker.checkpoint(assigned, 4, "FAILED", [
+    worker.event(assigned, "WORKFLOW_FAILED", { ...failure, attempts: 1, task_call_id: null }),
+  ]);
+  expect(toRecord(await t.row(execution_id))).toMatchObject({
+    state: "FAILED",
+    error: { details: { type: "WorkflowTimeoutError" } },
+  });
 });
 
 test("EXE-15 a local run that rests is cancelled at once; one that runs is for its process to see", async () => {

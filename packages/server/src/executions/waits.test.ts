@@ -173,12 +173,22 @@ test("EXE-51 a pause with a time ends with undefined when nobody answered", asyn
 test("EXE-51 a resume with null against a wake: the first commit wins, null is an input", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const until = new Date(t.time.now + 10_000).toISOString();
-  const { execution_id } = await pausedWith(t, worker, { until });
-  await t.engine.executions.resume({ execution_id, input: null, by: null });
+  const outcomes = async (execution_id: string) => {
+    const log = (await t.store.readLog(execution_id)).map(({ event }) => event);
+    return log.filter(({ type }) => type === "TASK_COMPLETED").map(({ value }) => value);
+  };
+  const inTenSeconds = () => ({ until: new Date(t.time.now + 10_000).toISOString() });
+  const answered = (await pausedWith(t, worker, inTenSeconds())).execution_id;
+  await t.engine.executions.resume({ execution_id: answered, input: null, by: null });
   await t.time.advance(20_000);
-  const log = (await t.store.readLog(execution_id)).map(({ event }) => event);
-  expect(log.filter(({ type }) => type === "TASK_COMPLETED")).toMatchObject([{ value: null }]);
+  expect(await outcomes(answered)).toEqual([null]);
+  await worker.completed(await worker.next("assign"), "done");
+
+  const woken = (await pausedWith(t, worker, inTenSeconds())).execution_id;
+  await t.time.advance(20_000);
+  const late = t.engine.executions.resume({ execution_id: woken, input: null, by: null });
+  await expect(late).rejects.toMatchObject({ code: "not_paused" });
+  expect(await outcomes(woken)).toEqual([undefinedValue]);
 });
 
 test("EXE-51 onComplete: a pause ends when the other execution has ended", async () => {

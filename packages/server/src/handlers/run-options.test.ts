@@ -1,14 +1,13 @@
 import { type ExecutionRecord, type Json, routes } from "@engine/contract";
 import { expect, test } from "vitest";
 import { createApp } from "../http/create-app.ts";
-import { settled } from "../testing/manual-time.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { basicHandlers } from "./basic.ts";
 import { executionHandlers } from "./executions.ts";
 
-/** The routes that start executions over a test engine, without a port. */
-function http(t: TestEngine) {
-  const app = createApp({
+/** The routes that start executions over a test engine. */
+function appOf(t: TestEngine) {
+  return createApp({
     routes: { executions: routes.executions, basic: routes.basic },
     handlers: {
       executions: executionHandlers(t.engine, 300),
@@ -17,6 +16,11 @@ function http(t: TestEngine) {
     log: silent,
     ids: () => "r",
   });
+}
+
+/** The same without a port. */
+function http(t: TestEngine) {
+  const app = appOf(t);
   return (method: "GET" | "POST" | "PUT", url: string, body?: Json, headers: object = {}) =>
     app.inject({
       method,
@@ -28,6 +32,10 @@ function http(t: TestEngine) {
 
 const RUN = "/workflows/default/hello/run/async";
 const key = (text: string) => ({ "idempotency-key": text });
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
+}
 
 async function total(t: TestEngine): Promise<number> {
   return (await t.engine.executions.list({ order: "created_asc", limit: 1, offset: 0 })).total;
@@ -186,12 +194,27 @@ test("EXE-85 a list is paged by the last id and filtered by times", async () => 
 
 test("EXE-81 a caller who leaves cancels only what was to be cancelled with them", async () => {
   await using t = await TestEngine.start();
-  const { execution_id } = await t.run();
-  await t.engine.executions.cancelForLeaver(execution_id, null);
-  expect(await t.row(execution_id)).toMatchObject({ state: "CANCELLED" });
+  await using app = appOf(t);
+  const address = await app.listen({ port: 0, host: "127.0.0.1" });
+  const newest = { order: "created_desc", limit: 1, offset: 0 } as const;
+  /** Of an execution that nobody runs, whose caller gave up waiting for it. */
+  const leave = async (query: string) => {
+    const before = await total(t);
+    const left = new AbortController();
+    const run = { method: "POST", signal: left.signal };
+    const answer = fetch(`${address}/workflows/default/hello/run/sync${query}`, run);
+    await until(async () => (await total(t)) > before);
+    left.abort();
+    await expect(answer).rejects.toThrow("aborted");
+    return (await t.engine.executions.list(newest)).items[0]?.execution_id ?? "";
+  };
+  const kept = await leave("");
+  const cancelled = await leave("?cancel_on_disconnect=true");
+  await until(async () => (await t.row(cancelled)).state === "CANCELLED");
+  expect(await t.row(kept)).toMatchObject({ state: "CREATED", cancelling: null });
+
   // It has ended: nothing to say, and nothing thrown.
-  await t.engine.executions.cancelForLeaver(execution_id, null);
-  await settled();
+  await t.engine.executions.cancelForLeaver(cancelled, null);
 });
 
 test("EXE-86 events are read by their type", async () => {

@@ -212,8 +212,10 @@ test("DSP-9 a task that ignores its cancel is abandoned after cancel_grace, and 
   const file = freshFile();
   const id = server.start("hangs", server.addModule(HANGS), { input: file });
   const [pid] = await pidsIn(file);
+  const from = performance.now();
   server.cancel(id);
   expect(await server.finished(id)).toMatchObject({ state: "CANCELLED" });
+  expect(performance.now() - from).toBeGreaterThanOrEqual(200);
   await until(() => !isAlive(pid));
 });
 
