@@ -71,8 +71,16 @@ test("EXE-7 pipeline passes each output on", async () => {
 test("EXE-33 losers of a race stay open until the body ends, then are recorded as cancelled", async () => {
   const quick = task({ name: "quick" }, async () => "quick");
   const never = task({ name: "never" }, () => new Promise<string>(() => {}));
-  const wf = workflow({ name: "w" }, async () => Promise.race([quick(), never()]));
-  const { row, types } = await run(wf);
-  expect(row).toMatchObject({ state: "COMPLETED", output: "quick" });
-  expect(types.slice(-2)).toEqual(["TASK_CANCELLED", "WORKFLOW_COMPLETED"]);
+  const wf = workflow({ name: "w" }, async () => {
+    const first = await Promise.race([quick(), never()]);
+    return [first, await quick()];
+  });
+  const { row, events } = await run(wf);
+  expect(row).toMatchObject({ state: "COMPLETED", output: ["quick", "quick"] });
+  expect(events.slice(-4).map(({ type, source_id }) => `${type} ${source_id}`)).toEqual([
+    "TASK_STARTED quick~2",
+    "TASK_COMPLETED quick~2",
+    "TASK_CANCELLED never~1",
+    "WORKFLOW_COMPLETED e1",
+  ]);
 });

@@ -198,16 +198,24 @@ test("I8 nothing of a mismatched call runs, and nothing it would have consumed i
 
 test("EXE-29 another message of an error is not compared", async () => {
   let message = "first";
-  const fails = task({ name: "fails" }, async () => {
-    throw new Error(message);
-  });
+  let passes = 0;
   const wf = workflow({ name: "w" }, async () => {
-    const caught = await fails().catch((error: Error) => error.message);
+    passes++;
+    // The branch runs in every pass, and fails with another message in the second.
+    const caught = await parallel([
+      () => {
+        throw new Error(message);
+      },
+    ]).catch((error: Error) => error.name);
     return [caught, await pause("p")];
   });
   const execution = await run(wf);
   message = "second";
   execution.resume(null);
   await execution.run();
-  expect(execution.row).toMatchObject({ state: "COMPLETED", output: ["first", null] });
+  expect(passes).toBe(2);
+  expect(execution.row).toMatchObject({ state: "COMPLETED", output: ["TaskError", null] });
+  const failed = execution.events.find(({ type }) => type === "TASK_FAILED");
+  expect(failed?.value).toMatchObject({ message: "first" });
+  expect(execution.types).not.toContain("WORKFLOW_WARNING");
 });

@@ -123,8 +123,14 @@ test("EXE-41 an attempt over its timeout fails, its signal aborts, its late resu
     reason = signal.reason;
     return "late";
   });
-  const { row } = await run(workflow({ name: "w" }, async () => slow()));
+  const { row, types } = await run(workflow({ name: "w" }, async () => slow()));
   expect(row.failure).toMatchObject({ type: "TaskTimeoutError", code: "timeout" });
+  expect(types.slice(2)).toEqual([
+    "WORKFLOW_STARTED",
+    "TASK_STARTED",
+    "TASK_FAILED",
+    "WORKFLOW_FAILED",
+  ]);
   expect(row.failure?.message).toContain("slow took longer than its timeout of 10ms");
   expect(reason).toMatchObject({ name: "TaskTimeoutError" });
 });
