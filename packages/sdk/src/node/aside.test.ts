@@ -49,7 +49,7 @@ test("I9 what an input schema draws is the same in every pass", async () => {
 test("EXE-31 schemas, retryIf, cache.key and storages leave the body's chance as it was", async () => {
   const drawn = async (options: object): Promise<unknown> => {
     let attempts = 0;
-    const busy = task({ name: "busy", ...options }, () => {
+    const busy = task({ name: "busy", ...options }, (_: object) => {
       if (++attempts === 1) throw new Error("once more");
       return "done";
     });

@@ -66,9 +66,8 @@ test.each([
   ["text", "text"],
   [{ a: 1 }, '{"a":1}'],
 ])("EXE-36 what is no Error is recorded in words: %s", async (thrown, message) => {
-  const throws = task({ name: "throws" }, () => {
-    throw thrown;
-  });
+  // Another way to throw what is no Error.
+  const throws = task({ name: "throws" }, () => Promise.reject(thrown as Error));
   const scene = new Scene([workflow({ name: "w" }, async () => throws())]);
   const row = await scene.run();
   expect(row.failure).toMatchObject({ type: "NonError", message });

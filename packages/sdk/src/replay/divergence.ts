@@ -28,7 +28,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** What tells two calls of one built-in apart beyond its name. */
-export function recordedLabel(call: RecordedCall): string | null {
+function recordedLabel(call: RecordedCall): string | null {
   const field = call.kind === null ? undefined : LABELS[call.kind];
   if (field === undefined) return null;
   const { value, meta } = call.started;

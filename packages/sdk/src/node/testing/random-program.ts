@@ -276,8 +276,8 @@ export function interpreter(
     const begun = [Date.now(), input.drawn];
     return [begun, await go(program)];
   };
-  const random = workflow({ name: "random", input: drawing, output: echoing }, body);
-  return { workflow: random, child };
+  const interpreting = workflow({ name: "random", input: drawing, output: echoing }, body);
+  return { workflow: interpreting, child };
 }
 
 interface StepInput {
