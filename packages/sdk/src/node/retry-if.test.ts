@@ -67,7 +67,7 @@ test.each([
   [{ a: 1 }, '{"a":1}'],
 ])("EXE-36 what is no Error is recorded in words: %s", async (thrown, message) => {
   // Another way to throw what is no Error.
-  const throws = task({ name: "throws" }, () => Promise.reject(thrown as Error));
+  const throws = task({ name: "throws" }, () => Promise.reject(thrown as unknown as Error));
   const scene = new Scene([workflow({ name: "w" }, async () => throws())]);
   const row = await scene.run();
   expect(row.failure).toMatchObject({ type: "NonError", message });

@@ -11,7 +11,9 @@ const world = () => {
 const timer = (then: () => void, ms: number) => {
   const scope = currentScope();
   if (!scope) throw new Error("no scope");
-  return scope.runtime.world.timer?.(scope, then, ms);
+  const { timer: set } = scope.runtime.world;
+  if (!set) throw new Error("no timers");
+  return set(scope, then, ms);
 };
 
 test("EXE-31 the body's clock is the time of the newest event it has received, equal on replay", async () => {
