@@ -7,6 +7,7 @@ import { examples } from "../examples.ts";
 import { INPUT_HELP, readInput } from "../input.ts";
 import { failureLines } from "../render/failure-text.ts";
 import { shellQuote } from "../render/value-text.ts";
+import { withUnawaitedRejections } from "../workflow-file/unawaited-rejections.ts";
 
 interface ExecOptions {
   readonly executionId?: string;
@@ -54,14 +55,15 @@ async function exec(io: CliIo, { file, name, input, options }: Exec): Promise<vo
   const { executionId, pause } = options;
   const interrupted = io.stopSignals().first;
   let started: string | undefined;
-  const running = run(workflow, value, {
-    executionId,
-    pause,
-    onStarted: (id) => {
-      started = id;
-    },
+  const onStarted = (id: string) => {
+    started = id;
+  };
+  const tell = (reason: string) =>
+    io.err.write(`warning: a promise was rejected while nobody awaited it: ${reason}\n`);
+  const result = await withUnawaitedRejections(tell, () => {
+    const running = run(workflow, value, { executionId, pause, onStarted });
+    return Promise.race([running, interrupted.then(() => undefined)]);
   });
-  const result = await Promise.race([running, interrupted.then(() => undefined)]);
   if (!result) {
     io.err.write(interruptedHint(started, file, name));
     throw new Reported();

@@ -11,6 +11,7 @@ import { readHistoryFile } from "../replay/history-file.ts";
 import { historyOf, newestExecutions, removed } from "../replay/recorded-executions.ts";
 import { type Replayed, replayOn } from "../replay/replayed.ts";
 import { callServer, printer, type ServerOptions, serverOptions } from "../server-call.ts";
+import { withUnawaitedRejections } from "../workflow-file/unawaited-rejections.ts";
 import { parseRef, refText, type WorkflowRef } from "../workflow-ref.ts";
 
 interface ReplayOptions extends ServerOptions {
@@ -66,7 +67,11 @@ async function replay(
   if ((ref === undefined) === (history === undefined)) {
     throw new UsageError("name either a workflow or files with --history");
   }
-  const replayed = ref ? await ofServer(io, ref, options) : await ofFiles(io, options);
+  // What code leaves alone in a check it left alone when it ran.
+  const replayed = await withUnawaitedRejections(
+    () => {},
+    () => (ref ? ofServer(io, ref, options) : ofFiles(io, options)),
+  );
   const print = printer(io, options.format);
   if (ref && replayed.length === 0) {
     const name = refText({ namespace: ref.ns, name: ref.wf });

@@ -173,3 +173,21 @@ test("EXE-34 calls beside each other stop at the limit too: only what had begun 
   const started = scene.types().filter((t) => t === "TASK_STARTED");
   expect(started.length).toBeLessThan(50);
 });
+
+test("EXE-42 EXE-46 a call that a given-up sibling's function makes rejects, so that it can end", async () => {
+  const inner = task({ name: "inner" }, () => "never");
+  let goOn = () => {};
+  const deaf = task({ name: "deaf" }, async () => {
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await inner();
+  });
+  const wf = workflow({ name: "w" }, async () => parallel([() => deaf(), () => fails(0)]));
+  const scene = new Scene([wf], { limits: { sibling_grace: 2 } });
+  await scene.start();
+  goOn();
+  await scene.settle();
+  expect(scene.row()).toMatchObject({ state: "FAILED", failure: { message: "first" } });
+  expect(scene.story()).not.toContain("TASK_STARTED parallel~1/deaf~1/inner~1");
+});

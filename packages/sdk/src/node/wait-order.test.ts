@@ -206,3 +206,20 @@ test("EXE-50 what fell due while nobody ran it ends in order too", async () => {
   await scene.toEnd();
   expect(scene.row()).toMatchObject({ output: [5_000, 6_000, 7_000] });
 });
+
+test("EXE-50 I9 sleeps that fell due while nobody had the execution end in the order of their instants", async () => {
+  const order: number[] = [];
+  const body = async () => {
+    order.length = 0;
+    const sleeper = (ms: number) => sleep(ms).then(() => order.push(ms));
+    await Promise.all([sleeper(900), sleeper(100), sleeper(500)]);
+    return [...order];
+  };
+  const scene = new Scene([workflow({ name: "w" }, body)]);
+  await scene.start();
+  // Its worker is lost, and nobody takes it before all of them are over.
+  scene.clock.now += 5_000;
+  await scene.crash();
+  await scene.toEnd();
+  expect(order).toEqual([100, 500, 900]);
+});

@@ -5,7 +5,7 @@ import type { Host } from "./port.ts";
 const LOOK_MS = 10_000;
 
 interface AlarmsOptions {
-  readonly host: Pick<Host, "now" | "setTimer">;
+  readonly host: Pick<Host, "now" | "setTimer" | "drain">;
   /**
    * Takes back that nothing is left to do but wait. False: it has been sent, so that somebody else
    * may be given what is due.
@@ -32,6 +32,7 @@ export class Alarms {
   /** The instant that the timer is set for. */
   #setFor = Number.POSITIVE_INFINITY;
   #isStopped = false;
+  #isRingingSoon = false;
   /** One function for all timers: a clock of a test knows one that was set again by it. */
   readonly #look = (): void => this.#ring();
 
@@ -39,11 +40,14 @@ export class Alarms {
     this.#options = options;
   }
 
-  /** Rings once at that instant, at once if it has passed. A call has one alarm. */
+  /**
+   * Rings once at that instant, and where it has passed when the code has come to rest: a replay sets
+   * the alarms of one call after the other. A call has one alarm.
+   */
   set(call: Call, until: number, ring: () => void): void {
     this.#alarms.set(call, { until, ring });
     if (this.#isStopped) return;
-    if (until <= this.#options.host.now()) this.#ring();
+    if (until <= this.#options.host.now()) this.#ringSoon();
     else if (until < this.#setFor) this.#arm(until);
   }
 
@@ -68,6 +72,15 @@ export class Alarms {
   start(): void {
     this.#isStopped = false;
     this.#ring();
+  }
+
+  #ringSoon(): void {
+    if (this.#isRingingSoon) return;
+    this.#isRingingSoon = true;
+    this.#options.host.drain(() => {
+      this.#isRingingSoon = false;
+      if (!this.#isStopped) this.#ring();
+    });
   }
 
   #ring(): void {

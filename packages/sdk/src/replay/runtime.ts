@@ -299,11 +299,9 @@ export class CallRuntime implements Runtime {
 
   /** Branches of a failed sibling learn that they are given up; everything else is over for good. */
   #refused(scope: Scope, name: string): Promise<never> {
-    const { isBodyOver, isDoomed, isStopped, cancellation } = this.#core;
+    const { isBodyOver, isDoomed, isStopped } = this.#core;
     // A copy that is over must not make its code believe that a sibling failed: it would go on.
     if (isBodyOver || isDoomed || isStopped || !scope.group.isAborted) return forever();
-    const tells = cancellation !== undefined || !scope.inTask;
-    if (!tells) return forever();
     const refused = Promise.reject(cancelled({ id: name }));
     refused.catch(() => {});
     return refused;

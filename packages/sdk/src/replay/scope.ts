@@ -34,6 +34,8 @@ export function inCurrentScope<T>(
     if (scope.aside !== undefined) throw calledAside(`${name}()`, scope.aside);
     return make(scope) as Promise<T>;
   } catch (error) {
-    return Promise.reject(error);
+    const refused = Promise.reject<T>(error);
+    refused.catch(() => {});
+    return refused;
   }
 }

@@ -1,0 +1,19 @@
+/**
+ * Runs code of workflows in this process as a worker would: a promise of theirs that is rejected while
+ * nobody awaits it ends nothing. It may be awaited later, and if not, the execution goes on without it.
+ *
+ * @param tell Hears of each, as a text.
+ */
+export async function withUnawaitedRejections<T>(
+  tell: (reason: string) => void,
+  run: () => Promise<T>,
+): Promise<T> {
+  const listener = (reason: unknown) =>
+    tell(reason instanceof Error ? reason.message : `${reason}`);
+  process.on("unhandledRejection", listener);
+  try {
+    return await run();
+  } finally {
+    process.off("unhandledRejection", listener);
+  }
+}
