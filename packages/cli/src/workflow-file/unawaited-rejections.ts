@@ -10,10 +10,12 @@ export async function withUnawaitedRejections<T>(
 ): Promise<T> {
   const listener = (reason: unknown) =>
     tell(reason instanceof Error ? reason.message : `${reason}`);
-  process.on("unhandledRejection", listener);
+  // Without a listener Node prints a line of its own for one that is awaited after all.
+  const handled = () => {};
+  process.on("unhandledRejection", listener).on("rejectionHandled", handled);
   try {
     return await run();
   } finally {
-    process.off("unhandledRejection", listener);
+    process.off("unhandledRejection", listener).off("rejectionHandled", handled);
   }
 }
