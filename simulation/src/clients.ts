@@ -37,7 +37,10 @@ export class Clients {
     this.#parts = parts;
     this.#random = parts.random;
     const { world } = parts;
-    this.#processes = ["c1", "c2", "c3"].map((name) => new Process(world, { name, id: name }));
+    this.#processes = ["c1", "c2", "c3"].map((name) => {
+      // Nobody asks what time it is for them.
+      return new Process(world, { name, id: name, random: this.#random.fork(name), pace: 0 });
+    });
   }
 
   get processes(): readonly Process[] {
@@ -158,6 +161,10 @@ export class Clients {
       const { row } = await executions.fork({ execution_id, by: null, from_seq });
       return done(201, row);
     });
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#anybody().after(ms, resolve));
   }
 
   /** Something of which no evidence is kept: what an operator does. Tried until it is answered. */

@@ -23,6 +23,8 @@ export class Disturbances {
   readonly #parts: Parts;
   readonly #paused = new Set<string>();
   readonly #pausing = new Set<Promise<void>>();
+  /** Workers that are paused, or may be. */
+  #held = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -95,6 +97,11 @@ export class Disturbances {
     }
   }
 
+  /** Whether somebody keeps a worker from its work. */
+  get isHolding(): boolean {
+    return this.#held > 0;
+  }
+
   /** Everything runs again, and every clock is right. */
   async heal(): Promise<void> {
     const { world, servers, workers, network } = this.#parts;
@@ -111,22 +118,24 @@ export class Disturbances {
     // A pause that is still on its way must not come last.
     await Promise.all(this.#pausing);
     for (const name of this.#paused) await this.#set(name, "active");
+    this.#held = 0;
   }
 
   #healProcess(process: Process | undefined, of: Pick<Fault, "worker" | "server">): void {
     if (!process) return;
     process.goOn();
-    if (process.skew === 0) return;
+    if (process.time.skew === 0) return;
     const { world, note } = this.#parts;
     note({ kind: "clock_jump", at: world.now, until: null, ...of });
-    process.skew = 0;
+    process.time.skew = 0;
   }
 
   async #pause(name: string, ms: number): Promise<void> {
     this.#paused.add(name);
+    this.#held++;
     await this.#set(name, "paused");
     this.#parts.world.after(ms, () => {
-      this.#pausing.add(this.#set(name, "active"));
+      this.#pausing.add(this.#set(name, "active").then(() => void this.#held--));
     });
   }
 
@@ -141,9 +150,9 @@ export class Disturbances {
     if (isDone) set.at = world.now;
   }
 
-  #jump(process: { name: string; skew: number } | undefined, { ms }: { ms: number }): void {
+  #jump(process: Process | undefined, { ms }: { ms: number }): void {
     if (!process) return;
-    process.skew += ms;
+    process.time.skew += ms;
     this.#parts.world.trace.say(process.name, () => `has its clock set by ${ms} ms`);
   }
 }

@@ -7,6 +7,7 @@
  */
 import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
 import type { SessionRow } from "@engine/store";
+import type { Told } from "./programs/program.ts";
 
 export interface Evidence {
   readonly seed: number;
@@ -25,6 +26,8 @@ export interface Evidence {
   readonly executions: readonly ExecutionAtRest[];
   /** Texts of values kept outside the logs, by the `reference_id` of their references. */
   readonly stored: Readonly<Record<string, string>>;
+  /** Every time that the engine came to rest, in the middle of the run too. */
+  readonly rests: readonly RestSeen[];
   /** Ids of executions that nobody was meant to answer: they may wait at rest. */
   readonly abandoned: readonly string[];
   /** What every store port was told to be durable, in the order in which it settled. */
@@ -130,6 +133,15 @@ export interface ExecutionAtRest {
   readonly log: readonly { readonly event: Event; readonly recorded_at: number }[];
 }
 
+/** The engine when nothing moved: all was up, and nothing became durable for a while. */
+export interface RestSeen {
+  readonly at: number;
+  /** When the last thing happened. */
+  readonly since: number;
+  /** Executions that had not ended. */
+  readonly rows: readonly ExecutionRow[];
+}
+
 /**
  * A change of one execution that is durable. The effects of a commit on others follow it as commits
  * of their own with the same `transaction`. Also what a server never heard of, because its answer was
@@ -181,6 +193,8 @@ export interface BodyEntry {
   readonly attempt: number;
   /** Version of the workflow whose code it was. */
   readonly version: number;
+  /** What the code that called it knew; null where a function called it. */
+  readonly told: Told | null;
   readonly generation: number;
   readonly worker: string;
   /** One life of the worker: a name of its own for each start of its process. */

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { type Kept, keptOf } from "./kept.ts";
 import { plantedBug } from "./planted-bugs.ts";
+import type { StoreKind } from "./store/open-source.ts";
 
 export interface Flags {
   readonly seeds: number;
@@ -8,6 +9,7 @@ export interface Flags {
   readonly seed: number | undefined;
   readonly keep: Kept | undefined;
   readonly jobs: number;
+  readonly store: StoreKind;
   readonly plant: string | undefined;
   /** Of the process that another one gave a part of its seeds. */
   readonly part: boolean;
@@ -24,6 +26,7 @@ export function flagsOf(args: readonly string[]): Flags {
       seed: { type: "string" },
       keep: { type: "string" },
       jobs: { type: "string", default: "1" },
+      store: { type: "string", default: "sqlite" },
       plant: { type: "string" },
       part: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -37,10 +40,16 @@ export function flagsOf(args: readonly string[]): Flags {
     seed: seed === undefined ? undefined : numberOf("seed", seed),
     keep: keep === undefined ? undefined : keptOf(keep),
     jobs: numberOf("jobs", values.jobs),
+    store: storeOf(values.store),
     plant,
     part,
     help,
   };
+}
+
+function storeOf(text: string): StoreKind {
+  if (text === "sqlite" || text === "postgres") return text;
+  throw new Error(`--store: expected sqlite or postgres; got "${text}"`);
 }
 
 function numberOf(option: string, text: string): number {

@@ -5,6 +5,7 @@ import type { Clients } from "./clients.ts";
 import type { ActivitySet, Evidence, ExecutionAtRest, Fault, WorkerWrite } from "./evidence.ts";
 import type { ProgramRecorder } from "./programs/program-recorder.ts";
 import type { Readers } from "./readers.ts";
+import type { RestWatch } from "./rest-watch.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
 import type { Workers } from "./workers.ts";
 import type { WriteRecord } from "./write-record.ts";
@@ -21,6 +22,7 @@ interface Parts {
   readonly clients: Clients;
   readonly readers: Readers;
   readonly workers: Workers;
+  readonly watch: RestWatch;
   readonly faults: readonly Fault[];
   readonly activities: readonly ActivitySet[];
 }
@@ -35,6 +37,7 @@ export async function gather(parts: Parts): Promise<Evidence> {
     streams: readers.streams,
     executions: await executionsOf(store),
     stored: Object.fromEntries(values.texts),
+    rests: parts.watch.rests,
     abandoned: [],
     commits: record.commits,
     writes: namedBySession(parts.writes.writes, record.sessions),
@@ -64,8 +67,12 @@ async function executionsOf(store: Store): Promise<ExecutionAtRest[]> {
 
 async function sessionsOf({ record, store }: Parts): Promise<SessionRow[]> {
   const ids = [...new Set(record.sessions.values())];
-  const rows = await Promise.all(ids.map((id) => store.findSessionById(id)));
-  return rows.filter((row) => row !== undefined);
+  const rows: SessionRow[] = [];
+  for (const id of ids) {
+    const row = await store.findSessionById(id);
+    if (row) rows.push(row);
+  }
+  return rows;
 }
 
 /** Workers write under a secret; the evidence names the session. */

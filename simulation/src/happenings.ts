@@ -4,6 +4,10 @@ export interface Happening {
   /** Drawn: of those of one moment the smaller comes first. */
   readonly order: number;
   readonly run: () => void;
+  /** To whom it happens. */
+  readonly to?: object | undefined;
+  /** A message on its way, which might as well have taken less time. */
+  readonly isMessage?: boolean | undefined;
   isCalledOff: boolean;
 }
 
@@ -28,6 +32,17 @@ export class Happenings {
       const first = this.#first();
       if (!first?.isCalledOff) return first;
     }
+  }
+
+  /** Takes the first message to somebody out of its turn, if it is due by then. */
+  takeMessage(to: object, by: number): Happening | undefined {
+    let first: Happening | undefined;
+    for (const happening of this.#heap) {
+      if (happening.to !== to || !happening.isMessage || happening.isCalledOff) continue;
+      if (happening.at <= by && (!first || isBefore(happening, first))) first = happening;
+    }
+    if (first) first.isCalledOff = true;
+    return first;
   }
 
   #first(): Happening | undefined {

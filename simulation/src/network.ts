@@ -41,6 +41,8 @@ export class Network {
   readonly #random: Record<"delay" | "drop" | "duplicate" | "late" | "cut", Random>;
   /** `from>to` of names that do not reach each other. */
   readonly #blocked = new Map<string, number>();
+  /** Requests of workers that are neither answered nor given up, but for those that are to wait. */
+  readonly #underWay = new Set<Call<unknown>>();
   /** Requests that a server has taken and not answered: its death breaks their connections. */
   readonly #open = new Map<Process, Set<() => void>>();
 
@@ -54,6 +56,11 @@ export class Network {
       late: random.fork("late"),
       cut: random.fork("cut"),
     };
+  }
+
+  /** Whether a worker waits for an answer. */
+  get isAwaited(): boolean {
+    return [...this.#underWay].some(({ from }) => from.isAlive);
   }
 
   block(from: string, to: string, ms: number): void {
@@ -74,9 +81,11 @@ export class Network {
     const { from, to } = call;
     return new Promise((resolve, reject) => {
       let isOver = false;
+      if (call.mayRepeat) this.#underWay.add(call);
       const finish = (then: () => void) => {
         if (isOver) return;
         isOver = true;
+        this.#underWay.delete(call);
         stopWaiting();
         then();
       };
@@ -95,13 +104,15 @@ export class Network {
           if (isFirst) breakSoon(`${to} refused the connection`);
           return;
         }
+        const reset = () => {
+          if (!isFirst) return;
+          if (this.#isLost()) this.#note("drop", call);
+          else breakSoon("the connection broke");
+        };
+        const open = this.#openOf(server);
+        open.add(reset);
         // While it stands still, what arrives waits.
         server.after(0, () => {
-          const reset = () => {
-            if (isFirst && !this.#isLost()) breakSoon("the connection broke");
-          };
-          const open = this.#openOf(server);
-          open.add(reset);
           const answered = (deliver: () => void) => {
             open.delete(reset);
             if (!server.isAlive || !isFirst) return;
@@ -111,7 +122,7 @@ export class Network {
               if (this.#random.drop.chance(0.5)) breakSoon("the answer was cut off");
               return;
             }
-            from.after(this.#delayOf(call), () => finish(deliver));
+            from.hear(server.time.ahead + this.#delayOf(call), () => finish(deliver));
           };
           Promise.resolve()
             .then(() => call.serve())
@@ -128,7 +139,7 @@ export class Network {
         if (this.#random.drop.chance(0.5)) breakSoon("the connection broke");
         return;
       }
-      world.after(this.#delayOf(call), () => arrive(true));
+      world.after(from.time.ahead + this.#delayOf(call), () => arrive(true));
       const { duplicate } = this.#parts.rates;
       if (call.mayRepeat && this.#happens("duplicate", duplicate)) {
         this.#note("duplicate", call);

@@ -7,6 +7,10 @@ import { randomProgram } from "./programs/random-program.ts";
 import type { Random } from "./random.ts";
 import type { Readers } from "./readers.ts";
 
+/** Signals that follow each other within a moment. */
+const BURST = 8;
+const MOST_GAP_MS = 10;
+
 interface Parts {
   readonly clients: Clients;
   readonly readers: Readers;
@@ -61,7 +65,7 @@ export class Operations {
       case "cancel":
         return clients.cancel(execution_id);
       case "signal":
-        return clients.signal(execution_id, drawn < 0.5 ? "s0" : "s1");
+        return this.#signals(execution_id, drawn);
       case "resume":
         return clients.resume(execution_id, "r.0");
       case "fork":
@@ -70,6 +74,17 @@ export class Operations {
         const process = clients.processes[target % clients.processes.length];
         return process && readers.follow(process, execution_id);
       }
+    }
+  }
+
+  /** One, or a whole burst: many of those meet whatever is under way. */
+  async #signals(execution_id: string, drawn: number): Promise<void> {
+    const { clients } = this.#parts;
+    const count = (drawn * 10) % 1 < 0.3 ? BURST : 1;
+    const gap = ((drawn * 100) % 1) * MOST_GAP_MS;
+    for (let i = 0; i < count; i++) {
+      void clients.signal(execution_id, drawn < 0.5 ? "s0" : "s1");
+      await clients.pause(gap);
     }
   }
 

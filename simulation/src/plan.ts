@@ -1,6 +1,9 @@
 import { Random } from "./random.ts";
 
-/** How likely what is broken on the way of a message, a write or a stream is. 0: never. */
+/**
+ * How likely what is broken on the way of a message, a write or a stream is, and how the time passes in
+ * which it happens. 0: never.
+ */
 export interface Rates {
   /** A message is lost; who waits for the answer notices by the time it takes, or is told soon. */
   readonly drop: number;
@@ -16,6 +19,10 @@ export interface Rates {
   readonly store_unknown: number;
   /** A transaction or a read takes up to a second. */
   readonly store_slow: number;
+  /** Something happens while what happened before it is not yet done with. No fault: always. */
+  readonly early: number;
+  /** Milliseconds that a clock moves by at the most from one reading to the next. No fault: always. */
+  readonly pace: number;
 }
 
 /** Something that is done to a process at a moment, counted from the beginning. */
@@ -74,7 +81,9 @@ export interface Plan {
   readonly operations: readonly Operation[];
 }
 
-const RATES: Readonly<Record<keyof Rates, readonly number[]>> = {
+type FaultRates = Omit<Rates, "early" | "pace">;
+
+const RATES: Readonly<Record<keyof FaultRates, readonly number[]>> = {
   drop: [0.005, 0.03, 0.1],
   duplicate: [0.01, 0.05, 0.15],
   delay: [0.02, 0.1, 0.25],
@@ -83,6 +92,9 @@ const RATES: Readonly<Record<keyof Rates, readonly number[]>> = {
   store_unknown: [0.005, 0.02, 0.08],
   store_slow: [0.02, 0.1],
 };
+
+const EARLY = [0.1, 0.4, 0.8];
+const PACES = [0.3, 1, 3];
 
 /** Per minute of the stretch, at the most. */
 const DISTURBANCES: Readonly<Record<Disturbance["kind"], number>> = {
@@ -109,7 +121,7 @@ const OPERATIONS: readonly (readonly [Operation["kind"], number])[] = [
   ["schedule", 1],
 ];
 
-/** Of a kind of fault half of the seeds have nothing, and some seeds have none at all. */
+/** Of a kind of fault half of the seeds have nothing, and some seeds have none at all; clocks move in all. */
 export function planOf(seed: number): Plan {
   const random = new Random(`seed ${seed}`).fork("plan");
   const isCalm = random.chance(0.1);
@@ -122,7 +134,10 @@ export function planOf(seed: number): Plan {
       const level = random.pick(levels);
       return [kind, random.chance(0.5) || isCalm ? 0 : level];
     }),
-  ) as unknown as Rates;
+  ) as unknown as FaultRates;
+  const time = random.fork("time");
+  const early = time.chance(0.25) ? 0 : time.pick(EARLY);
+  const pace = time.pick(PACES);
   const skewed = random.chance(0.3) && !isCalm;
   const skews = Array.from({ length: servers + workers }, () =>
     skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
@@ -136,7 +151,7 @@ export function planOf(seed: number): Plan {
     programs,
     skews,
     polls: random.chance(0.15),
-    rates,
+    rates: { ...rates, early, pace },
     disturbances: disturbancesOf(random.fork("disturbances"), { stretch, servers, isCalm }),
     operations: operationsOf(random.fork("operations"), stretch, programs),
   };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { JUDGES } from "./invariants/judge.ts";
 import { loadPrograms } from "./load-programs.ts";
 import { planOf } from "./plan.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
@@ -10,12 +11,17 @@ const MOST_SEEDS = 400;
 
 const programs = await loadPrograms(2);
 
-for (const [plant, { what, breaks }] of Object.entries(PLANTED_BUGS)) {
-  test(`${breaks} notices when ${what}`, async () => {
+for (const [plant, { what, seenBy }] of Object.entries(PLANTED_BUGS)) {
+  test(`${seenBy} notices when ${what}`, async () => {
     for (let seed = 1; seed <= MOST_SEEDS; seed++) {
-      const violations = await verdictOn(await simulate(planOf(seed), { programs, plant }));
-      if (violations.some(({ invariant }) => invariant === breaks)) return;
+      const { findings } = await verdictOn(await simulate(planOf(seed), { programs, plant }));
+      if (findings.some(({ judge }) => judge === seenBy)) return;
     }
     expect.unreachable(`${MOST_SEEDS} seeds did not notice it`);
   });
 }
+
+test("every judge has a bug that it is known to see", () => {
+  const seen = new Set(Object.values(PLANTED_BUGS).map(({ seenBy }) => seenBy));
+  expect([...JUDGES, "unhandled"].filter((judge) => !seen.has(judge))).toEqual([]);
+});

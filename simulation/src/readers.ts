@@ -84,7 +84,8 @@ export class Readers {
           return false;
         }
         // In order, whatever the draws.
-        lastAt = Math.max(lastAt + 0.001, world.now + delay);
+        const leaves = servers.process(at)?.time.reached ?? world.now;
+        lastAt = Math.max(lastAt + 0.001, leaves + delay);
         client.after(lastAt - world.now, () => {
           if (isOver) return;
           hear();

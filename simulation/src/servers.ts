@@ -22,14 +22,19 @@ export interface ServersParts {
   readonly world: World;
   readonly random: Random;
   readonly network: () => Network;
-  readonly store: Store;
-  /** What workers are offered, with a planted bug in it. */
-  readonly spoilt: (protocol: WorkerProtocol) => WorkerProtocol;
+  /** What the server of that number takes for the store. */
+  readonly store: (at: number) => Store;
+  /** Whether that is a database elsewhere, and not in this process. */
+  readonly isRealStore: boolean;
+  /** What workers and clients are offered, with a planted bug in it. */
+  readonly offered: (engine: Engine) => { protocol: WorkerProtocol; engine: Engine };
   readonly values: ValueStore;
   readonly config: unknown;
   readonly faults: Omit<StoreFaults, "random">;
   readonly record: CommitRecord;
   readonly skews: readonly number[];
+  /** Of their clocks. */
+  readonly pace: number;
   readonly losesNews: () => boolean;
   readonly problem: (what: string) => void;
 }
@@ -55,8 +60,9 @@ export class Servers {
     this.#parts = parts;
     this.#lives = Array.from({ length: count }, () => undefined);
     this.#config = Config.parse(parts.config);
-    const { world, losesNews } = parts;
-    this.#room = count > 1 ? new Room({ world, network: parts.network(), losesNews }) : undefined;
+    const { world, losesNews, isRealStore } = parts;
+    const isElsewhere = count > 1 || isRealStore;
+    this.#room = isElsewhere ? new Room({ world, network: parts.network(), losesNews }) : undefined;
   }
 
   get count(): number {
@@ -90,15 +96,17 @@ export class Servers {
   /** A process that does not come up is started again after a while, as an operator's tools would. */
   start(at: number): void {
     if (this.isUp(at)) return;
-    const { world, random } = this.#parts;
+    const { world, random, pace } = this.#parts;
     const name = `s${at + 1}`;
-    const process = new Process(world, { name, id: `${name}-${++this.#started}` });
-    process.skew = this.#parts.skews[at] ?? 0;
-    const engine = this.#engine(process, random.fork(process.id));
+    const id = `${name}-${++this.#started}`;
+    const own = random.fork(id);
+    const process = new Process(world, { name, id, random: own.fork("clock"), pace });
+    process.time.skew = this.#parts.skews[at] ?? 0;
+    const { engine, protocol } = this.#parts.offered(this.#engine(at, process, own));
     const life: Life = {
       process,
       engine,
-      protocol: this.#parts.spoilt(engine.workers),
+      protocol,
       isReady: false,
       isStopping: false,
       onDeath: new Set(),
@@ -155,18 +163,19 @@ export class Servers {
     for (const then of life.onDeath) then();
   }
 
-  #engine(process: Process, random: Random): Engine {
-    const { world, store, values, faults, record } = this.#parts;
+  #engine(at: number, process: Process, random: Random): Engine {
+    const { world, store, isRealStore, values, faults, record } = this.#parts;
     const uuids = random.fork("ids");
     const secrets = random.fork("secrets");
     const engine = random.fork("engine");
     const ids = createUuidV7(process.clock, () => uuids.uuid());
     return createEngine({
       store: faultyStore({
-        store,
+        store: store(at),
         world,
         server: process,
         room: this.#room,
+        isReal: isRealStore,
         faults: { ...faults, random: random.fork("store") },
         record,
       }),

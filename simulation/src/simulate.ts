@@ -1,9 +1,12 @@
-import type { ExecutionRow } from "@engine/contract";
-import { openSqliteStore } from "@engine/store";
+import type { Store } from "@engine/store";
 import { memoryValues } from "@engine/store/memory-values";
+import { Answers } from "./answers.ts";
 import { Clients } from "./clients.ts";
+import { Clock } from "./clock.ts";
 import { Disturbances } from "./disturbances.ts";
+import { engineConfig } from "./engine-config.ts";
 import type { ActivitySet, Evidence, Fault } from "./evidence.ts";
+import { FunctionTime } from "./function-time.ts";
 import { gather } from "./gather.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import { Network } from "./network.ts";
@@ -14,9 +17,12 @@ import { installProgramPort } from "./programs/program-port.ts";
 import { ProgramRecorder } from "./programs/program-recorder.ts";
 import { Random } from "./random.ts";
 import { Readers } from "./readers.ts";
+import { RestWatch } from "./rest-watch.ts";
 import { Servers } from "./servers.ts";
 import { CommitRecord } from "./store/commit-record.ts";
+import { type StoreSource, sqliteSource } from "./store/store-source.ts";
 import { Trace } from "./trace.ts";
+import { onUncaught } from "./uncaught.ts";
 import { runningWorker, Workers } from "./workers.ts";
 import { World } from "./world.ts";
 import { WriteRecord } from "./write-record.ts";
@@ -26,7 +32,6 @@ const REST_MS = 600_000;
 const UP_MS = 180_000;
 /** What is counted when nothing runs is counted after so long. */
 const LINGER_MS = 6_000;
-const ANSWER_EVERY_MS = 1_500;
 const MOST_STEPS = 300_000;
 
 export interface Run {
@@ -41,6 +46,8 @@ export interface Run {
 
 export interface SimulateOptions {
   readonly programs: LoadedPrograms;
+  /** SQLite unless given. */
+  readonly source?: StoreSource | undefined;
   readonly isTraced?: boolean;
   /** Of `PLANTED_BUGS`. */
   readonly plant?: string | undefined;
@@ -49,31 +56,37 @@ export interface SimulateOptions {
 /** One run: everything in it follows from the plan. */
 export async function simulate(
   plan: Plan,
-  { programs, isTraced = false, plant }: SimulateOptions,
+  { programs, source = sqliteSource(), isTraced = false, plant }: SimulateOptions,
 ): Promise<Run> {
   const random = new Random(`seed ${plan.seed}`);
   const trace = new Trace(isTraced);
-  const world = new World({ random: random.fork("world"), trace });
+  const world = new World({ random: random.fork("world"), trace, early: plan.rates.early });
   trace.begin(world.now);
   const began_at = world.now;
   const problems: string[] = [];
   const faults: Fault[] = [];
   const activities: ActivitySet[] = [];
   let isRough = true;
-  const note = (fault: Fault) => void faults.push(fault);
+  let wholeSince = began_at;
+  const note = (fault: Fault) => {
+    faults.push(fault);
+    wholeSince = Math.max(wholeSince, fault.until ?? fault.at);
+  };
   const rough = () => isRough;
 
-  const store = await openSqliteStore({
-    path: ":memory:",
-    synchronous: "normal",
-    clock: () => Math.floor(world.now),
+  const { pace } = plan.rates;
+  const clocks = Array.from({ length: plan.servers }, (_, at) => {
+    return new Clock(world, { random: random.fork(`clock of store ${at}`), pace });
   });
+  const stores = await source.open({ seed: plan.seed, clocks });
+  const store = stores.ofServers[0] as Store;
   for (const versions of programs.versions) await store.registerVersions(versions);
   const bug = plant === undefined ? undefined : plantedBug(plant);
+  const planted = stores.ofServers.map((one) => bug?.store?.(one) ?? one);
   const values = memoryValues();
   const record = new CommitRecord(world);
   const writes = new WriteRecord(world);
-  const config = configOf(plan, random.fork("config"));
+  const config = engineConfig(plan, random.fork("config"));
   const { rates } = plan;
   const news = random.fork("news");
 
@@ -90,13 +103,18 @@ export async function simulate(
       world,
       random: random.fork("servers"),
       network: () => network,
-      store: bug?.store?.(store) ?? store,
-      spoilt: (protocol) => bug?.protocol?.(protocol, store) ?? protocol,
+      store: (at) => planted[at] as Store,
+      isRealStore: source.kind !== "sqlite",
+      offered: (engine) => ({
+        protocol: bug?.protocol?.(engine.workers, store) ?? engine.workers,
+        engine: bug?.engine?.(engine) ?? engine,
+      }),
       values,
       config,
       faults: { rates, isRough: rough, note },
       record,
       skews: plan.skews,
+      pace,
       losesNews: () => news.chance(rates.drop) && isRough,
       problem: (what) => void problems.push(what),
     },
@@ -108,10 +126,11 @@ export async function simulate(
       random: random.fork("workers"),
       network: () => network,
       addresses: () => servers.addresses,
-      programs,
+      programs: bug?.programs?.(programs) ?? programs,
       config,
       writes,
       skews: plan.skews.slice(plan.servers),
+      pace,
       polls: plan.polls,
     },
     plan.workers,
@@ -128,6 +147,7 @@ export async function simulate(
     isRough: rough,
     activity: (set) => void activities.push(set),
   });
+  const functions = new FunctionTime();
   const recorder = new ProgramRecorder({
     now: () => world.now,
     runner(execution_id) {
@@ -135,17 +155,24 @@ export async function simulate(
       if (!life?.process.isAlive) return undefined;
       const { process, generations } = life;
       const generation = generations.get(execution_id) ?? 0;
-      return { worker: process.name, process: process.id, generation, clock: process.clock() };
+      return { worker: process.name, process: process.id, generation, clock: process.time.peek() };
     },
-    wait: waitInWorker,
+    wait: (ms, signal) => functions.wait(ms, signal),
+  });
+
+  const isUp = () =>
+    !disturbances.isHolding &&
+    everyIndex(servers.count, (at) => servers.isUp(at) && servers.listening(`s${at + 1}`)) &&
+    everyIndex(workers.count, (at) => workers.isUp(at));
+  const watch = new RestWatch({
+    world,
+    record,
+    isUp: () => isUp() && !network.isAwaited && !functions.isPassing,
+    wholeSince: () => wholeSince,
   });
 
   const removePort = installProgramPort(recorder);
-  const onRejection = (reason: unknown) =>
-    void problems.push(
-      `nobody handles a rejection: ${reason instanceof Error ? reason.stack : String(reason)}`,
-    );
-  process.on("unhandledRejection", onRejection);
+  const stopListening = onUncaught((what) => void problems.push(what));
   let [calm_at, stuck]: [number, string | null] = [began_at, null];
   const operator = new Operations({ clients, readers, random: random.fork("programs"), plan });
   try {
@@ -161,14 +188,14 @@ export async function simulate(
         operator.begin(operation);
       });
     }
-    const answers = random.fork("answers");
-    const answer = () => {
-      world.after(ANSWER_EVERY_MS, answer);
-      for (const row of record.open.values()) {
-        if (!isRough || answers.chance(0.4)) answerWaits(row, clients, answers);
-      }
-    };
-    answer();
+    new Answers({
+      world,
+      record,
+      random: random.fork("answers"),
+      watch,
+      clients,
+      isRough: rough,
+    }).begin();
 
     const limit = (until: number) => world.now >= until || world.steps > MOST_STEPS;
     await world.run(() => limit(began_at + plan.stretch));
@@ -179,13 +206,11 @@ export async function simulate(
       isHealed = true;
     });
     void operator.endSchedules();
-    const isUp = () =>
-      isHealed &&
-      waiting === 0 &&
-      everyIndex(servers.count, (at) => servers.isUp(at) && servers.listening(`s${at + 1}`)) &&
-      everyIndex(workers.count, (at) => workers.isUp(at));
     await world.run(
-      () => isUp() || limit(world.now) || world.now >= began_at + plan.stretch + UP_MS,
+      () =>
+        (isHealed && waiting === 0 && isUp()) ||
+        limit(world.now) ||
+        world.now >= began_at + plan.stretch + UP_MS,
     );
     calm_at = world.now;
     trace.say("world", () => "is calm: everything is up");
@@ -206,7 +231,7 @@ export async function simulate(
       `an exception ended the run: ${error instanceof Error ? error.stack : String(error)}`,
     );
   } finally {
-    process.off("unhandledRejection", onRejection);
+    stopListening();
     removePort();
   }
   const evidence = await gather({
@@ -219,10 +244,11 @@ export async function simulate(
     clients,
     readers,
     workers,
+    watch,
     faults,
     activities,
   });
-  await store.close();
+  await stores.close();
   const names = (execution_id: string) => trace.name(execution_id);
   return { evidence, trace: trace.lines, steps: world.steps, problems, names };
 
@@ -235,54 +261,6 @@ export async function simulate(
     const open = `${clients.open} requests, ${readers.open} readers, ${workers.copies} copies`;
     const steps = world.steps > MOST_STEPS ? `more than ${MOST_STEPS} happenings; ` : "";
     return `${steps}not at rest: ${left.join(", ") || "no execution"}; open: ${open}, ${operator.open} operations`;
-  }
-}
-
-function configOf(plan: Plan, random: Random): unknown {
-  return {
-    executions: { cancel_timeout: 30, inline_value_bytes: 4096, rollback_timeout: 5 },
-    workers: {
-      slots: plan.slots,
-      runners: ["inline"],
-      default_runner: "inline",
-      heartbeat_interval: 4,
-      silence_timeout: 12,
-      claim_timeout: 5,
-      drain_timeout: 8,
-      cancel_grace: 5,
-      checkpoint_lanes: 1 + random.below(2),
-      warm_executions: random.pick([0, 1, 256]),
-    },
-    dispatch: { mode: plan.polls ? "poll" : "event", safety_interval: 10, batch_size: 8 },
-  };
-}
-
-/** Time passes for the code that calls; never again once its process is dead. */
-function waitInWorker(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const life = runningWorker();
-  if (!life) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      cancel();
-      reject(signal?.reason as Error);
-    };
-    const cancel = life.process.setTimer(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
-  });
-}
-
-/** Somebody answers what waits for an answer, sometimes two at a time. */
-function answerWaits(row: ExecutionRow, clients: Clients, random: Random): void {
-  for (const wait of row.waits) {
-    const times = random.chance(0.2) ? 2 : 1;
-    for (let i = 0; i < times; i++) {
-      if (wait.kind === "pause") void clients.resume(row.execution_id, wait.task_call_id);
-      if (wait.kind === "signal") void clients.signal(row.execution_id, wait.name);
-    }
   }
 }
 

@@ -1,11 +1,16 @@
-import { judge } from "./invariants/judge.ts";
-import type { Violation } from "./invariants/violation.ts";
+import { type Finding, type Judgement, judge } from "./invariants/judge.ts";
 import type { Run } from "./simulate.ts";
 
-/** What a run broke; nothing when all went as it must. */
-export async function verdictOn({ evidence, problems }: Run): Promise<readonly Violation[]> {
+/** What a run broke, which is nothing when all went as it must, and what was let pass in it. */
+export async function verdictOn({ evidence, problems }: Run): Promise<Judgement> {
   const unhandled = problems.map(
-    (message): Violation => ({ invariant: "output", execution_id: null, message }),
+    (message): Finding => ({
+      judge: "unhandled",
+      invariant: "output",
+      execution_id: null,
+      message,
+    }),
   );
-  return [...unhandled, ...(await judge(evidence))];
+  const { findings, excused } = await judge(evidence);
+  return { findings: [...unhandled, ...findings], excused };
 }

@@ -72,9 +72,9 @@ export function openConnection({
       return;
     }
     // In order, whatever the draws.
-    lastAt = Math.max(lastAt + 0.001, world.now + delay);
+    lastAt = Math.max(lastAt + 0.001, (server?.time.reached ?? world.now) + delay);
     const copy = copied(frame);
-    worker.after(lastAt - world.now, () => {
+    worker.hear(lastAt - world.now, () => {
       if (isWorkerClosed) return;
       world.trace.say(worker.name, () => `hears of ${address.name}: ${frameText(world, copy)}`);
       tell(copy);

@@ -24,6 +24,8 @@ export interface WorkersParts {
   readonly config: unknown;
   readonly writes: WriteRecord;
   readonly skews: readonly number[];
+  /** Of their clocks. */
+  readonly pace: number;
   readonly polls: boolean;
 }
 
@@ -86,11 +88,12 @@ export class Workers {
 
   start(at: number): void {
     if (this.isUp(at)) return;
-    const { world, random, network, addresses, skews, writes, polls } = this.#parts;
+    const { world, random, network, addresses, skews, pace, writes, polls } = this.#parts;
     const name = this.nameOf(at);
-    const process = new Process(world, { name, id: `${name}-${++this.#started}` });
-    process.skew = skews[at] ?? 0;
-    const own = random.fork(process.id);
+    const id = `${name}-${++this.#started}`;
+    const own = random.fork(id);
+    const process = new Process(world, { name, id, random: own.fork("clock"), pace });
+    process.time.skew = skews[at] ?? 0;
     const chance = own.fork("worker");
     const uuids = own.fork("ids");
     const life: WorkerLife = {

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { decode } from "@engine/contract";
 import type { ClientRequest, Evidence } from "../evidence.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import type { Violation } from "./violation.ts";
 
 /** I1: an acknowledged start is never lost, and one key is one execution. */
-export function acknowledgedStarts(evidence: Evidence): readonly Violation[] {
+export function acknowledgedStarts(
+  evidence: Evidence,
+  excuse: Excuse = uncounted,
+): readonly Violation[] {
   const rows = new Map(evidence.executions.map(({ row }) => [row.execution_id, row]));
   const deleted = new Set(evidence.deletions.map(({ execution_id }) => execution_id));
   const violations: Violation[] = [];
@@ -17,11 +21,12 @@ export function acknowledgedStarts(evidence: Evidence): readonly Violation[] {
     const { execution_id: id } = answer;
     const { workflow, input, key } = asked;
     const row = rows.get(id);
-    if (!row && !deleted.has(id)) {
+    if (!row) {
+      if (deleted.has(id) && excuse("deleted by retention")) continue;
       found(id, `start of ${workflow} was acknowledged to ${client} as ${id}, and no store has it`);
-    } else if (row && row.workflow !== workflow) {
+    } else if (row.workflow !== workflow) {
       found(id, `${client} started ${workflow} and got ${id}, which is a ${row.workflow}`);
-    } else if (row && !isDeepStrictEqual(decode(row.input), input)) {
+    } else if (!isDeepStrictEqual(decode(row.input), input)) {
       found(id, `${id} does not have the input that ${client} started it with`);
     }
     if (key === null) continue;

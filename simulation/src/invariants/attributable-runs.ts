@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BodyEntry, Evidence, ExecutionAtRest, Fault } from "../evidence.ts";
 import { INNER_TASK, STEP_TASKS, type StepTask } from "../programs/program.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { callsOf, copiedUpTo, type RecordedCall, storedForm } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
@@ -14,17 +15,23 @@ const AFTERMATH_MS = 120_000;
  * I5: what is recorded did run; a function runs once per attempt, and once more only where something
  * was broken between the two.
  */
-export function attributableRuns(evidence: Evidence): readonly Violation[] {
+export function attributableRuns(
+  evidence: Evidence,
+  excuse: Excuse = uncounted,
+): readonly Violation[] {
   const entries = Map.groupBy(evidence.bodies, ({ execution_id }) => execution_id);
   return evidence.executions.flatMap((execution) => {
     const { execution_id } = execution.row;
     const own = entries.get(execution_id) ?? [];
-    const messages = [...repeats(own, evidence), ...unrun(execution, own, evidence)];
+    const messages = [
+      ...repeats(own, evidence, excuse),
+      ...unrun(execution, own, { evidence, excuse }),
+    ];
     return messages.map((message) => ({ invariant: "I5" as const, execution_id, message }));
   });
 }
 
-function repeats(entries: readonly BodyEntry[], evidence: Evidence): string[] {
+function repeats(entries: readonly BodyEntry[], evidence: Evidence, excuse: Excuse): string[] {
   const runs = Map.groupBy(
     entries,
     (one) => `${one.part} of ${one.task_call_id}, attempt ${one.attempt}`,
@@ -42,7 +49,10 @@ function repeats(entries: readonly BodyEntry[], evidence: Evidence): string[] {
         if (again.generation === before.generation) {
           return [`${what} was entered twice under one generation: ${lives}`];
         }
-        if (wasBroken(evidence, before, again)) return [];
+        if (hasWaitedInside(evidence, before, again) && excuse("parked inside its function")) {
+          return [];
+        }
+        if (wasBroken(evidence, before, again) && excuse("run again after a fault")) return [];
         return [`${what} was entered again although nothing was broken: ${lives}`];
       }),
     ];
@@ -65,6 +75,19 @@ function wasBroken({ faults }: Evidence, before: BodyEntry, again: BodyEntry): b
   );
 }
 
+/** Whether the execution was parked between the two, by a call that the function itself had made. */
+function hasWaitedInside({ commits }: Evidence, before: BodyEntry, again: BodyEntry): boolean {
+  const { execution_id, task_call_id } = before;
+  return commits.some(
+    ({ execution_id: id, at, row }) =>
+      id === execution_id &&
+      before.at <= at &&
+      at <= again.at &&
+      row.session === null &&
+      row.waits.some((wait) => wait.task_call_id.startsWith(`${task_call_id}/`)),
+  );
+}
+
 /** Without a worker they happened to a client. */
 const OF_ONE_MESSAGE: ReadonlySet<Fault["kind"]> = new Set(["drop", "duplicate", "delay"]);
 
@@ -72,7 +95,7 @@ const OF_ONE_MESSAGE: ReadonlySet<Fault["kind"]> = new Set(["drop", "duplicate",
 function unrun(
   execution: ExecutionAtRest,
   entries: readonly BodyEntry[],
-  evidence: Evidence,
+  { evidence, excuse }: { readonly evidence: Evidence; readonly excuse: Excuse },
 ): string[] {
   const copied = copiedUpTo(execution);
   const returned = Map.groupBy(
@@ -84,9 +107,10 @@ function unrun(
   return [...callsOf(execution).values()].filter(isOurs).flatMap(({ task_call_id, outcome }) => {
     const ends = returned.get(task_call_id) ?? [];
     const place = `${task_call_id} is recorded at event ${outcome?.seq}`;
-    // A fork has what a call it found open had recorded before the cut.
-    if (ends.length === 0)
-      return copied > 0 ? [] : [`${place}, and none of its functions returned`];
+    if (ends.length === 0) {
+      if (copied > 0 && excuse("recorded in the source of a fork")) return [];
+      return [`${place}, and none of its functions returned`];
+    }
     const value = storedForm(outcome?.value ?? null, evidence);
     if (ends.some(({ end }) => isDeepStrictEqual(end?.value, value))) return [];
     return [`${place} with another value than its function returned`];

@@ -1,5 +1,6 @@
 import type { BodyEntry, CopyKept, Evidence, ExecutionAtRest } from "../evidence.ts";
 import { INNER_TASK, STEP_TASKS, type StepTask } from "../programs/program.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { callsOf, claimsOf, fieldsOf, type RecordedCall } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
@@ -9,7 +10,7 @@ const WORD_MS = 5_000;
 const AFTERMATH_MS = 120_000;
 
 /** I13: after a cancel no task starts, and the rollbacks that must run do run. */
-export function cancels(evidence: Evidence): readonly Violation[] {
+export function cancels(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   const entries = Map.groupBy(evidence.bodies, ({ execution_id }) => execution_id);
   const ofLogs = evidence.executions.flatMap((execution) => {
     const { execution_id } = execution.row;
@@ -19,13 +20,22 @@ export function cancels(evidence: Evidence): readonly Violation[] {
     const own = entries.get(execution_id) ?? [];
     const cancel = { seq, at: cancelledAt(evidence, execution_id, seq) };
     const messages = [
-      ...startsBehind(execution, own, cancel, evidence),
-      ...entriesBehind(execution, own, cancel, evidence),
-      ...rollbacks(execution, own, seq),
+      ...startsBehind({ execution, entries: own, cancel, evidence, excuse }),
+      ...entriesBehind({ execution, entries: own, cancel, evidence, excuse }),
+      ...rollbacks({ execution, entries: own, cancel, evidence, excuse }),
     ];
     return messages.map((message) => ({ invariant: "I13" as const, execution_id, message }));
   });
   return [...ofLogs, ...survivors(evidence), ...unheard(evidence)];
+}
+
+/** An execution that was cancelled. */
+interface Cancelled {
+  readonly execution: ExecutionAtRest;
+  readonly entries: readonly BodyEntry[];
+  readonly cancel: { readonly seq: number; readonly at: number };
+  readonly evidence: Evidence;
+  readonly excuse: Excuse;
 }
 
 function cancelledAt({ commits }: Evidence, id: string, seq: number): number {
@@ -40,16 +50,12 @@ function cancelledAt({ commits }: Evidence, id: string, seq: number): number {
  * Combinators are none: they only hold what is in them together. A copy that was kept learns of the
  * cancel where it is, and what it had begun before is recorded behind.
  */
-function startsBehind(
-  execution: ExecutionAtRest,
-  entries: readonly BodyEntry[],
-  { seq: cancelling, at }: { readonly seq: number; readonly at: number },
-  { keeps }: Evidence,
-): string[] {
+function startsBehind({ execution, entries, cancel, evidence, excuse }: Cancelled): string[] {
+  const { seq: cancelling, at } = cancel;
   const claim = claimsOf(execution).find(({ seq }) => seq > cancelling);
   if (!claim) return [];
   const { execution_id } = execution.row;
-  const kept = keeps.find(
+  const kept = evidence.keeps.find(
     (keep) =>
       keep.execution_id === execution_id && keep.generation === claim.generation && keep.at >= at,
   );
@@ -67,7 +73,8 @@ function startsBehind(
   return [...callsOf(execution).values()].flatMap((call) => {
     const { task_call_id, kind, start, outcome } = call;
     if (!start || start.seq < claim.seq || (kind !== null && COMBINATORS.has(kind))) return [];
-    if (outcome?.type === "TASK_CANCELLED" || hadBegun(call)) return [];
+    if (outcome?.type === "TASK_CANCELLED" && excuse("begun in vain behind a cancel")) return [];
+    if (hadBegun(call) && excuse("begun by a copy that was kept")) return [];
     return [
       `${task_call_id} is begun at event ${start.seq}, though event ${cancelling} cancels it`,
     ];
@@ -81,12 +88,8 @@ function heardBy({ at }: CopyKept): number {
 
 const COMBINATORS: ReadonlySet<string> = new Set(["parallel", "map", "pipeline", "graph"]);
 
-function entriesBehind(
-  execution: ExecutionAtRest,
-  entries: readonly BodyEntry[],
-  cancel: { readonly seq: number; readonly at: number },
-  { faults, keeps }: Evidence,
-): string[] {
+function entriesBehind({ execution, entries, cancel, evidence, excuse }: Cancelled): string[] {
+  const { faults, keeps } = evidence;
   const { execution_id } = execution.row;
   const unwinding = new Map(
     claimsOf(execution)
@@ -108,15 +111,18 @@ function entriesBehind(
     // What was under way may be run again, for the sake of the calls in it that have a rollback; and
     // what was on its way to the log when the cancel came is recorded behind it.
     const given = unwinding.get(generation) ?? cancel.seq;
-    if (part === "run" && hadBegun(calls.get(task_call_id), attempt, given)) return [];
+    const isFrom = part === "run" && hadBegun(calls.get(task_call_id), attempt, given);
+    // What was entered before the cancel has nothing to be excused for.
+    if (isFrom && (at <= cancel.at || excuse("on its way when a cancel came"))) return [];
     const what = `${worker} entered ${part} of ${task_call_id} at ${at} under generation ${generation}`;
     if (unwinding.has(generation) && hasHeard(entry))
       return [`${what}, which was given to it to unwind`];
-    if (at <= cancel.at + WORD_MS) return [];
+    if (at <= cancel.at) return [];
+    if (at <= cancel.at + WORD_MS && excuse("the word of a cancel takes its time")) return [];
     const isCutOff = faults.some(
       (fault) => fault.at <= at && (fault.until ?? fault.at) + AFTERMATH_MS >= cancel.at,
     );
-    return isCutOff
+    return isCutOff && excuse("cut off from the word of a cancel")
       ? []
       : [`${what}, ${at - cancel.at} ms behind its cancel at event ${cancel.seq}`];
   });
@@ -131,25 +137,23 @@ function hadBegun(call: RecordedCall | undefined, attempt: number, before: numbe
 }
 
 /** A call that was under way is rolled back, unless the log says that nobody came to do it. */
-function rollbacks(
-  execution: ExecutionAtRest,
-  entries: readonly BodyEntry[],
-  cancelling: number,
-): string[] {
+function rollbacks({ execution, entries, cancel, excuse }: Cancelled): string[] {
+  const { seq: cancelling } = cancel;
   const { row, log } = execution;
   const isOver = row.state === "CANCELLED" || row.failure?.type === "WorkflowTimeoutError";
   const isUnwound = !log.some(
     ({ event }) =>
       event.type === "WORKFLOW_WARNING" && JSON.stringify(event.value).includes("not_unwound"),
   );
-  if (!isOver || !isUnwound) return [];
+  if (!isOver) return [];
+  if (!isUnwound && excuse("nobody came to unwind")) return [];
   return [...callsOf(execution).values()].flatMap((call) => {
     const { task_call_id, outcome } = call;
     if (!hasRollback(call) || !outcome || outcome.seq < cancelling) return [];
     if (outcome.type !== "TASK_CANCELLED") return [];
     const own = entries.filter((entry) => entry.task_call_id === task_call_id);
-    // One whose function never began has nothing to undo.
-    if (!own.some(({ part }) => part === "run")) return [];
+    const isEntered = own.some(({ part }) => part === "run");
+    if (!isEntered && excuse("cancelled before it was entered")) return [];
     const done = call.events.find(
       ({ type }) => type === "TASK_ROLLBACK_COMPLETED" || type === "TASK_ROLLBACK_FAILED",
     );

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Encoded, type Event, encode, type Json } from "@engine/contract";
 import type { ClientRequest, Evidence, ExecutionAtRest } from "../evidence.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { callsOf, copiedUpTo, fieldsOf, type RecordedCall } from "./recorded-calls.ts";
 import { isNothing } from "./timers.ts";
 import type { Violation } from "./violation.ts";
 
 /** I11: a resume or a signal is consumed exactly once, in order; who timed out consumed nothing. */
-export function consumedOnce(evidence: Evidence): readonly Violation[] {
+export function consumedOnce(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   const requests = Map.groupBy(evidence.requests, ({ asked }) =>
     asked.kind === "signal" || asked.kind === "resume" ? asked.execution_id : "",
   );
@@ -15,7 +16,9 @@ export function consumedOnce(evidence: Evidence): readonly Violation[] {
     const messages = [
       ...signalsOf(execution),
       ...pausesOf(execution),
-      ...(requests.get(execution_id) ?? []).flatMap((request) => arrivals(request, execution)),
+      ...(requests.get(execution_id) ?? []).flatMap((request) => {
+        return arrivals(request, execution, excuse);
+      }),
     ];
     return messages.map((message) => ({ invariant: "I11" as const, execution_id, message }));
   });
@@ -112,11 +115,11 @@ function pausesOf(execution: ExecutionAtRest): string[] {
 function arrivals(
   { asked, answer, deliveries, client }: ClientRequest,
   execution: ExecutionAtRest,
+  excuse: Excuse,
 ): string[] {
   if (asked.kind !== "signal" && asked.kind !== "resume") return [];
   const token = asked.kind === "signal" ? asked.payload : asked.input;
-  // Nothing tells one null from another.
-  if (token === null) return [];
+  if (token === null && excuse("null cannot be told from null")) return [];
   const copied = copiedUpTo(execution);
   const times = execution.log.filter(
     ({ event }) => event.seq > copied && brings(event, token),

@@ -7,7 +7,7 @@ const BY_ENGINE: ReadonlySet<string> = new Set([
   ...["WorkflowLoadError", "HistoryLimitError"],
 ]);
 
-export function endedByEngine({ state, failure }: ExecutionRow): boolean {
+function endedByEngine({ state, failure }: ExecutionRow): boolean {
   return (
     state === "FAILED" && failure !== null && failure.code !== null && BY_ENGINE.has(failure.type)
   );

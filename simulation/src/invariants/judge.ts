@@ -10,6 +10,7 @@ import { cancels } from "./cancels.ts";
 import { capacity } from "./capacity.ts";
 import { consumedOnce } from "./consumed-once.ts";
 import { denseLogs } from "./dense-logs.ts";
+import type { Excuse, Excused, ExcuseName } from "./excuses.ts";
 import { liveValues } from "./live-values.ts";
 import { noDivergence } from "./no-divergence.ts";
 import { oneEnd } from "./one-end.ts";
@@ -20,24 +21,58 @@ import { progressToRest } from "./progress-to-rest.ts";
 import { racingResumes } from "./racing-resumes.ts";
 import { recordedOnce } from "./recorded-once.ts";
 import { replayedLogs } from "./replayed-logs.ts";
+import { replaysOf } from "./replays.ts";
+import { resting } from "./resting.ts";
 import { retained, scheduleTicks } from "./schedule-ticks.ts";
 import { singleWriter } from "./single-writer.ts";
 import { streamOrder } from "./stream-order.ts";
 import { timers } from "./timers.ts";
+import { toldTraces } from "./told-traces.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
-const INVARIANTS: readonly Invariant[] = [
-  ...[acknowledgedStarts, oneEnd, denseLogs, recordedOnce, attributableRuns, singleWriter],
-  ...[noDivergence, liveValues, timers, consumedOnce, racingResumes, cancels, placement],
-  ...[capacity, progressToRest, streamOrder, scheduleTicks, retained, pinnedVersions],
-  possibleOutputs,
+const INVARIANTS: Readonly<Record<string, Invariant>> = {
+  ...{ acknowledgedStarts, oneEnd, denseLogs, recordedOnce, attributableRuns, singleWriter },
+  ...{ noDivergence, liveValues, timers, consumedOnce, racingResumes, cancels, placement },
+  ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
+  ...{ pinnedVersions, possibleOutputs },
+};
+
+/** The names of all that judge. */
+export const JUDGES: readonly string[] = [
+  ...Object.keys(INVARIANTS),
+  ...["replayedLogs", "toldTraces"],
 ];
 
+/** A violation, and who found it. */
+export interface Finding extends Violation {
+  readonly judge: string;
+}
+
+export interface Judgement {
+  readonly findings: readonly Finding[];
+  readonly excused: Excused;
+}
+
 /**
- * Judges a run, in which nothing may run any more: the replays of I7 take the global that programs
- * report to for themselves.
+ * Judges a run, in which nothing may run any more: replays take the global that programs report to for
+ * themselves.
  */
-export async function judge(evidence: Evidence): Promise<readonly Violation[]> {
-  const violations = INVARIANTS.flatMap((invariant) => invariant(evidence));
-  return [...violations, ...(await replayedLogs(evidence))];
+export async function judge(evidence: Evidence): Promise<Judgement> {
+  const excused = new Map<ExcuseName, number>();
+  const excuse: Excuse = (name) => {
+    excused.set(name, (excused.get(name) ?? 0) + 1);
+    return true;
+  };
+  const replays = await replaysOf(evidence);
+  const found: Readonly<Record<string, readonly Violation[]>> = {
+    ...Object.fromEntries(
+      Object.entries(INVARIANTS).map(([name, invariant]) => [name, invariant(evidence, excuse)]),
+    ),
+    replayedLogs: await replayedLogs(evidence, replays, excuse),
+    toldTraces: toldTraces(evidence, replays, excuse),
+  };
+  const findings = Object.entries(found).flatMap(([name, violations]) =>
+    violations.map((violation) => ({ judge: name, ...violation })),
+  );
+  return { findings, excused };
 }

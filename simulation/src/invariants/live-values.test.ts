@@ -24,7 +24,10 @@ test("I9 a value that another life saw otherwise is found, also where the log ha
     values.push({ ...values[3], generation: 3, value: null }),
   );
   expect(liveValues(evidence)).toMatchObject([
-    { execution_id: "e1", message: expect.stringMatching(/signal r.2 was .* under 3/) },
+    {
+      execution_id: "e1",
+      message: expect.stringMatching(/signal r.2 was .* and null in .* under generation 3/),
+    },
   ]);
 });
 
@@ -35,4 +38,29 @@ test("I9 undefined is another value than null", () => {
     values[2].value = { $rich: -1 };
   });
   expect(liveValues(evidence)).toHaveLength(1);
+});
+
+test("I9 a wait that timed out ahead of its log may have been answered, one without a time may not", () => {
+  const overtaken = (isTimed: boolean) =>
+    broken(({ executions, values }) => {
+      const [start, paused] = [executions[0].log[5], executions[0].log[6]];
+      const until = "2030-01-01T00:00:00.000Z";
+      for (const entry of [start, paused]) {
+        if (entry && isTimed) entry.event.value = { name: "r.1", until };
+      }
+      values.splice(2, 0, { ...values[2], value: { $rich: -1 } });
+    });
+  expect(liveValues(overtaken(true))).toEqual([]);
+  expect(liveValues(overtaken(false)).length).toBeGreaterThan(0);
+});
+
+test("I9 what code returned ahead of its log may be lost, what it returned last is recorded", () => {
+  const returned = (...outputs: string[]) =>
+    broken(({ executions, values }) => {
+      executions[0].row.output = "last";
+      const [output] = values.splice(4, 1);
+      for (const value of outputs) if (output) values.push({ ...output, value });
+    });
+  expect(liveValues(returned("first", "last"))).toEqual([]);
+  expect(liveValues(returned("first")).length).toBeGreaterThan(0);
 });

@@ -1,14 +1,22 @@
-import { decode } from "@engine/contract";
+import { decode, isTerminal } from "@engine/contract";
 import type { Evidence } from "../evidence.ts";
 import { possibleEnds } from "../programs/possible-ends.ts";
 import type { ProgramInput } from "../programs/program.ts";
 import { rootOf, undisturbed } from "./engine-ends.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { storedForm } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
 /** An execution ends as its program can end: with the right output, or with a failure that it has. */
-export function possibleOutputs(evidence: Evidence): readonly Violation[] {
-  return undisturbed(evidence).flatMap(({ execution_id, state, input, output, failure }) => {
+export function possibleOutputs(
+  evidence: Evidence,
+  excuse: Excuse = uncounted,
+): readonly Violation[] {
+  const ofItself = new Set(undisturbed(evidence));
+  const ended = evidence.executions.filter(({ row }) => isTerminal(row.state));
+  return ended.flatMap(({ row }) => {
+    if (!ofItself.has(row) && excuse("ended from outside")) return [];
+    const { execution_id, state, input, output, failure } = row;
     const { program, path } = decode(storedForm(input, evidence)) as ProgramInput;
     const possible = possibleEnds(program, path);
     const say = (message: string): Violation[] => [{ invariant: "output", execution_id, message }];

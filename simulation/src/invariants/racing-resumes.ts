@@ -1,4 +1,5 @@
 import type { Evidence } from "../evidence.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { callsOf, copiedUpTo } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
@@ -8,15 +9,19 @@ const LOSERS: ReadonlySet<string> = new Set([
 ]);
 
 /** I12: of those who resume one pause one wins, and the others are told so. */
-export function racingResumes(evidence: Evidence): readonly Violation[] {
+export function racingResumes(
+  evidence: Evidence,
+  excuse: Excuse = uncounted,
+): readonly Violation[] {
   const violations: Violation[] = [];
   for (const execution of evidence.executions) {
     const { execution_id } = execution.row;
     for (const { task_call_id, events } of callsOf(execution).values()) {
-      // A fork opens what was open at its cut anew, and another answer resumes it (EXE-87).
-      const own = events.filter(({ seq }) => seq > copiedUpTo(execution));
-      const resumed = own.filter(({ type }) => type === "TASK_RESUMED");
+      const resumed = events.filter(({ type }) => type === "TASK_RESUMED");
       if (resumed.length < 2) continue;
+      // EXE-87
+      const own = resumed.filter(({ seq }) => seq > copiedUpTo(execution));
+      if (own.length < 2 && excuse("opened anew by a fork")) continue;
       const message = `${task_call_id} was resumed at events ${resumed.map(({ seq }) => seq).join(", ")}`;
       violations.push({ invariant: "I12", execution_id, message });
     }

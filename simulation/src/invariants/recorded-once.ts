@@ -1,19 +1,20 @@
 import { type Event, isOutcome } from "@engine/contract";
 import type { BodyEntry, Evidence, ExecutionAtRest } from "../evidence.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { type Claim, callsOf, claimsOf, fieldsOf, type RecordedCall } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
 /** I4: a call has one outcome, nothing follows it, and no function runs that is recorded already. */
-export function recordedOnce(evidence: Evidence): readonly Violation[] {
+export function recordedOnce(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   const entries = Map.groupBy(evidence.bodies, ({ execution_id }) => execution_id);
   return evidence.executions.flatMap((execution) => {
     const { execution_id } = execution.row;
     const calls = callsOf(execution);
     const claims = new Map(claimsOf(execution).map((claim) => [claim.generation, claim]));
     const messages = [
-      ...[...calls.values()].flatMap(writtenTwice),
+      ...[...calls.values()].flatMap((call) => writtenTwice(call, excuse)),
       ...(entries.get(execution_id) ?? []).flatMap((entry) =>
-        ranAgain(entry, { call: calls.get(entry.task_call_id), claims, execution }),
+        ranAgain(entry, { call: calls.get(entry.task_call_id), claims, execution, excuse }),
       ),
       ...openAtEnd(execution, calls),
     ];
@@ -21,13 +22,19 @@ export function recordedOnce(evidence: Evidence): readonly Violation[] {
   });
 }
 
-function writtenTwice({ task_call_id, events, start, outcome }: RecordedCall): string[] {
+function writtenTwice(
+  { task_call_id, events, start, outcome }: RecordedCall,
+  excuse: Excuse,
+): string[] {
   const named = (some: readonly Event[]) =>
     some.map(({ seq, type }) => `${seq} ${type}`).join(", ");
   const starts = events.filter(({ type }) => type === "TASK_STARTED");
   const outcomes = events.filter(({ type }) => isOutcome(type));
   const late = events.filter(
-    (event) => outcome && event.seq > outcome.seq && !undoes(event, outcome),
+    (event) =>
+      outcome &&
+      event.seq > outcome.seq &&
+      !(undoes(event, outcome) && excuse("rolled back behind its end")),
   );
   return [
     ...(starts.length > 1 ? [`${task_call_id} was begun more than once: ${named(starts)}`] : []),
@@ -48,12 +55,13 @@ interface Given {
   readonly call: RecordedCall | undefined;
   readonly claims: ReadonlyMap<number, Claim>;
   readonly execution: ExecutionAtRest;
+  readonly excuse: Excuse;
 }
 
 /** A worker that was given the log with the end of a function in it has no reason to run it. */
 function ranAgain(
   { part, task_call_id, attempt, generation, worker }: BodyEntry,
-  { call, claims, execution }: Given,
+  { call, claims, execution, excuse }: Given,
 ): string[] {
   const claim = claims.get(generation);
   const what = `${worker} entered ${part} of ${task_call_id}, attempt ${attempt}, under generation ${generation}`;
@@ -63,7 +71,7 @@ function ranAgain(
     (event) =>
       event.seq < claim.seq &&
       ends(event, part, attempt) &&
-      !(event.seq <= copied && isCutOff(event)),
+      !(event.seq <= copied && isCutOff(event) && excuse("large output cut off by a fork")),
   );
   if (!known) return [];
   return [

@@ -1,6 +1,7 @@
 import { encode, type Json } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { Evidence, ValueSeen } from "../evidence.ts";
+import { uncounted } from "./excuses.ts";
 import { recordedValues } from "./recorded-values.ts";
 import { broken, type Draft } from "./testing/sample-evidence.ts";
 import { BEGAN } from "./testing/told.ts";
@@ -20,7 +21,7 @@ function judged(sights: readonly Seen[], edit: (evidence: Draft<Evidence>) => vo
   return recordedValues(
     sights.map((one) => ({ ...of, at, ...one })),
     execution,
-    evidence,
+    { evidence, excuse: uncounted },
   );
 }
 

@@ -9,6 +9,7 @@ import {
   parseEventTime,
 } from "@engine/contract";
 import type { Evidence, ExecutionAtRest, ValueSeen } from "../evidence.ts";
+import type { Excuse } from "./excuses.ts";
 import { callsOf, claimsOf } from "./recorded-calls.ts";
 
 const TAKEN: ReadonlySet<CallKind> = new Set(["now", "random", "uuid"]);
@@ -21,14 +22,15 @@ const TAKEN: ReadonlySet<CallKind> = new Set(["now", "random", "uuid"]);
 export function recordedValues(
   sights: readonly ValueSeen[],
   execution: ExecutionAtRest,
-  evidence: Evidence,
+  { evidence, excuse }: { readonly evidence: Evidence; readonly excuse: Excuse },
 ): string[] {
   const places = Map.groupBy(sights, ({ path }) => path);
   const held = heldBy(execution);
   return [...places.values()].flatMap((seen) => {
     // Four calls took them; the world of a workflow has three that are no calls.
     const values = decode(seen[0]?.value ?? null) as unknown[];
-    return values.length === 4 ? taken(seen, execution, held) : ofWorld(seen, execution, evidence);
+    if (values.length === 4) return taken(seen, { execution, held, excuse });
+    return ofWorld(seen, { execution, evidence, excuse });
   });
 }
 
@@ -41,15 +43,22 @@ function heldBy(execution: ExecutionAtRest): readonly Encoded[] {
 
 function taken(
   seen: readonly ValueSeen[],
-  execution: ExecutionAtRest,
-  held: readonly Encoded[],
+  {
+    execution,
+    held,
+    excuse,
+  }: {
+    readonly execution: ExecutionAtRest;
+    readonly held: readonly Encoded[];
+    readonly excuse: Excuse;
+  },
 ): string[] {
   const isHeld = ({ value }: ValueSeen) =>
     (decode(value) as unknown[]).every((part) => {
       const stored = encode(part, "value");
       return held.some((other) => isDeepStrictEqual(other, stored));
     });
-  const kept = seen.filter(isHeld);
+  const kept = seen.filter((one) => isHeld(one) || !excuse("value that no log holds"));
   const [first] = kept;
   if (!first) {
     // Whoever completed it has recorded all that its code saw.
@@ -60,10 +69,10 @@ function taken(
     return last && isOfTheEnd ? [`${told(last)}, and the log does not hold it`] : [];
   }
   const behind = seen.slice(seen.indexOf(first) + 1);
-  // A copy that was given up goes on for a while, and what it sees is lost.
   return behind
-    .filter(({ generation, value }) => {
-      return generation >= first.generation && !isDeepStrictEqual(value, first.value);
+    .filter(({ value }) => !isDeepStrictEqual(value, first.value))
+    .filter(({ generation }) => {
+      return generation >= first.generation || !excuse("seen by a copy that was given up");
     })
     .map((other) => `${told(first)}, and ${told(other)}`);
 }
@@ -74,21 +83,30 @@ function taken(
  */
 function ofWorld(
   seen: readonly ValueSeen[],
-  { log }: ExecutionAtRest,
-  { writes }: Evidence,
+  {
+    execution,
+    evidence,
+    excuse,
+  }: {
+    readonly execution: ExecutionAtRest;
+    readonly evidence: Evidence;
+    readonly excuse: Excuse;
+  },
 ): string[] {
+  const { log } = execution;
   const copies = Map.groupBy(seen, ({ process, generation }) => `${process} ${generation}`);
-  const lasting = [...copies.values()].flatMap((own) => own.slice(-1)).filter(isBound);
-  const [first, ...others] = lasting;
+  const lasting = [...copies.values()].flatMap((own) => own.slice(-1));
+  const first = lasting.find(isBound);
   if (!first) return [];
-  return others
+  return lasting
     .filter(({ value }) => !isDeepStrictEqual(value, first.value))
+    .filter((other) => isBound(other) || !excuse("value that no log holds"))
     .map((other) => `${told(first)}, and ${told(other)}`);
 
   function isBound({ execution_id, generation, value }: ValueSeen): boolean {
     const clock = (decode(value) as unknown[])[2] as number;
     const isOwn = ({ seq }: Event) =>
-      writes.some(
+      evidence.writes.some(
         (write) =>
           write.kind === "checkpoint" &&
           write.accepted &&

@@ -3,25 +3,29 @@
  * with the same calls, the same values handed to the code in the same order, and the same output.
  */
 import { isDeepStrictEqual } from "node:util";
-import { type Encoded, encode, type Json, toHistory } from "@engine/contract";
-import { replayHistory } from "@engine/sdk/node";
+import type { Json } from "@engine/contract";
 import type { Commit, Evidence, ExecutionAtRest } from "../evidence.ts";
-import { heavyProgram, limitedProgram, program } from "../programs/interpreter.ts";
-import { installProgramPort, type ProgramPort, type Sight } from "../programs/program-port.ts";
-import { endedByEngine } from "./engine-ends.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { commitsByExecution, storedForm } from "./recorded-calls.ts";
+import { type Replay, type Replays, replay, type SightEncoded } from "./replays.ts";
 import type { Violation } from "./violation.ts";
 
-const WORKFLOWS = [program, limitedProgram, heavyProgram];
 /** Prefixes of each log that are tried: a log of 1,000 events would have as many. */
 const MOST_CUTS = 6;
 
-export async function replayedLogs(evidence: Evidence): Promise<readonly Violation[]> {
+export async function replayedLogs(
+  evidence: Evidence,
+  wholes: Replays,
+  excuse: Excuse = uncounted,
+): Promise<readonly Violation[]> {
   const commits = commitsByExecution(evidence);
   const violations: Violation[] = [];
   for (const execution of evidence.executions) {
     const { execution_id } = execution.row;
-    const messages = await replays(execution, commits.get(execution_id) ?? [], evidence);
+    const whole = wholes.get(execution_id);
+    if (!whole && excuse("code never ran")) continue;
+    const own = commits.get(execution_id) ?? [];
+    const messages = whole ? await replays(execution, { whole, commits: own, evidence }) : [];
     for (const message of messages) violations.push({ invariant: "I7", execution_id, message });
   }
   return violations;
@@ -29,14 +33,13 @@ export async function replayedLogs(evidence: Evidence): Promise<readonly Violati
 
 async function replays(
   execution: ExecutionAtRest,
-  commits: readonly Commit[],
-  evidence: Evidence,
+  {
+    whole,
+    commits,
+    evidence,
+  }: { readonly whole: Replay; readonly commits: readonly Commit[]; readonly evidence: Evidence },
 ): Promise<readonly string[]> {
   const { row, log } = execution;
-  // Code that never ran has nothing to say.
-  if (row.started_at === null) return [];
-  const byEngine = row.state === "CANCELLED" || endedByEngine(row);
-  const whole = await replay(execution, byEngine ? log.length - 1 : log.length, evidence);
   if (whole.problem !== undefined) return [`its log does not replay: ${whole.problem}`];
   const messages: string[] = [];
   if (row.state === "COMPLETED") {
@@ -74,57 +77,6 @@ function cutsOf(
     (_, i) => inside[Math.floor(i * step)],
   );
   return picked.filter((seq) => seq !== undefined);
-}
-
-interface SightEncoded {
-  readonly kind: Sight["kind"];
-  readonly path: string;
-  readonly value: Encoded;
-}
-
-interface Replayed {
-  readonly problem: string | undefined;
-  /** What the code got, in the order in which it got it. */
-  readonly sights: readonly SightEncoded[];
-}
-
-async function replay(
-  { row, log }: ExecutionAtRest,
-  length: number,
-  { stored }: Evidence,
-): Promise<Replayed> {
-  const workflow = WORKFLOWS.find(({ name }) => name === row.workflow);
-  if (!workflow) return { problem: `there is no workflow ${row.workflow}`, sights: [] };
-  const sights: SightEncoded[] = [];
-  const entered: string[] = [];
-  const remove = installProgramPort(watching(sights, entered));
-  try {
-    const history = toHistory(row, log.slice(0, length));
-    const loadValue = async ({ reference_id }: { reference_id: string }) => {
-      const kept = stored[reference_id];
-      if (kept === undefined) throw new Error(`value ${reference_id} is not kept`);
-      return kept;
-    };
-    const verdict = await replayHistory(workflow, history, { services: { loadValue } });
-    // What a body does behind its last call may come a moment after the verdict.
-    await new Promise((then) => setImmediate(then));
-    if (entered[0] !== undefined) return { problem: `it ran ${entered[0]}`, sights };
-    if (verdict.result === "ok") return { problem: undefined, sights };
-    const problem = verdict.result === "diverged" ? verdict.failure.message : verdict.reason;
-    return { problem, sights };
-  } finally {
-    remove();
-  }
-}
-
-function watching(sights: SightEncoded[], entered: string[]): ProgramPort {
-  return {
-    enter({ part, task_call_id }) {
-      entered.push(`${part} of ${task_call_id}`);
-      return { wait: () => new Promise(() => {}), returned() {}, threw() {} };
-    },
-    saw: ({ kind, path, value }) => sights.push({ kind, path, value: encode(value, "value") }),
-  };
 }
 
 function text(value: SightEncoded | Json | undefined): string {

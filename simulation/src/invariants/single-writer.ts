@@ -1,4 +1,5 @@
 import type { Commit, Evidence, WorkerWrite } from "../evidence.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { commitsByExecution } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
@@ -6,12 +7,13 @@ import type { Violation } from "./violation.ts";
 const NEWS_MS = 1_000;
 
 /** I6: only the owner under the newest generation writes. */
-export function singleWriter(evidence: Evidence): readonly Violation[] {
+export function singleWriter(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   const commits = commitsByExecution(evidence);
   return evidence.writes.flatMap((write): Violation[] => {
     if (!write.accepted) return [];
     const own = commits.get(write.execution_id) ?? [];
-    const message = write.kind === "checkpoint" ? wroteLate(write, own) : cameLate(write, own);
+    const message =
+      write.kind === "checkpoint" ? wroteLate(write, own, excuse) : cameLate(write, own);
     const { execution_id } = write;
     return message === undefined ? [] : [{ invariant: "I6", execution_id, message }];
   });
@@ -20,6 +22,7 @@ export function singleWriter(evidence: Evidence): readonly Violation[] {
 function wroteLate(
   write: Extract<WorkerWrite, { kind: "checkpoint" }>,
   commits: readonly Commit[],
+  excuse: Excuse,
 ): string | undefined {
   const { session, generation, base_seq, count } = write;
   if (count === 0) return undefined;
@@ -32,8 +35,8 @@ function wroteLate(
     return `${what}, and no commit has event ${last}`;
   }
   const owner = commits[i - 1]?.row;
-  // What it wrote under an earlier generation it may send again.
-  if (!owner || owner.generation < generation) return undefined;
+  if (!owner) return undefined;
+  if (owner.generation < generation && excuse("sent again after a hand-over")) return undefined;
   if (owner.generation === generation && owner.session === session) return undefined;
   return `${what}; when they were written it belonged to ${owner.session} under generation ${owner.generation}`;
 }

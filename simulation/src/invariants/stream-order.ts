@@ -1,6 +1,7 @@
 import { isTerminal } from "@engine/contract";
 import type { Evidence, ExecutionAtRest, FrameSeen, StreamSeen } from "../evidence.ts";
 import { PROGRESS_MARK } from "../programs/program.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { commitOf, commitsByExecution } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
@@ -23,7 +24,7 @@ const LAST: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
  * I22: a reader sees every state in order, none twice and none before it is durable; the last frame
  * is that of the end; progress is never stored.
  */
-export function streamOrder(evidence: Evidence): readonly Violation[] {
+export function streamOrder(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   const executions = new Map(evidence.executions.map((one) => [one.row.execution_id, one]));
   const commits = commitsByExecution(evidence);
   const ofServers = evidence.faults.some(({ kind }) => kind.endsWith("_server"));
@@ -41,8 +42,11 @@ export function streamOrder(evidence: Evidence): readonly Violation[] {
     const execution = executions.get(id);
     if (!execution) return [];
     const messages = [
-      ...order(stream, execution),
-      ...ending(stream, ofServers || hasSeenAll(stream, execution)),
+      ...order(stream, execution, excuse),
+      ...ending(stream, () => {
+        if (hasSeenAll(stream, execution)) return true;
+        return ofServers && excuse("stream ended with its server");
+      }),
     ];
     for (const frame of stream.frames) {
       if (frame.id === null) continue;
@@ -64,7 +68,11 @@ function wordOf({ event }: FrameSeen): string | undefined {
   return word;
 }
 
-function order({ frames, after, events }: StreamSeen, { log }: ExecutionAtRest): string[] {
+function order(
+  { frames, after, events }: StreamSeen,
+  { log }: ExecutionAtRest,
+  excuse: Excuse,
+): string[] {
   const messages: string[] = [];
   let seen = after;
   let isFirst = after === null;
@@ -84,8 +92,8 @@ function order({ frames, after, events }: StreamSeen, { log }: ExecutionAtRest):
       );
     }
     const expected = WORDS[log[id - 1]?.event.type ?? ""];
-    // The first one tells the state of the moment, which a hand-over may have changed.
-    if (!isFirst && !isOther && expected !== wordOf(frame)) {
+    const isOdd = !isOther && expected !== wordOf(frame);
+    if (isOdd && !(isFirst && excuse("state of the moment"))) {
       messages.push(`frame ${id} says ${wordOf(frame)}, event ${id} makes it ${expected}`);
     }
     seen = id;
@@ -104,10 +112,10 @@ function hasSeenAll({ after }: StreamSeen, { row, log }: ExecutionAtRest): boole
 }
 
 /** A stream that the server ends has told the end; nothing follows it. */
-function ending({ frames, closed }: StreamSeen, mayStop: boolean): string[] {
+function ending({ frames, closed }: StreamSeen, mayStop: () => boolean): string[] {
   const end = frames.findIndex((frame) => LAST.has(wordOf(frame) ?? ""));
   const behind = end < 0 ? undefined : frames[end + 1];
   if (behind) return [`frame ${behind.event} came behind ${frames[end]?.event}`];
-  if (end >= 0 || closed !== "server" || mayStop) return [];
+  if (end >= 0 || closed !== "server" || mayStop()) return [];
   return [`the server ended the stream behind frame ${frames.at(-1)?.event}, without its end`];
 }

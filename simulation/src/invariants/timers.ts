@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Event, encode, parseEventTime, parseInstant } from "@engine/contract";
 import type { BodyEntry, Commit, Evidence, ExecutionAtRest } from "../evidence.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import {
   callsOf,
   commitOf,
@@ -12,18 +13,18 @@ import {
 import type { Violation } from "./violation.ts";
 
 /** How late the server may be once everything is up: its look around comes every 15 s. */
-const LATE_MS = 40_000;
+export const LATE_MS = 40_000;
 
 /** I10: what waits for a moment goes on no earlier, once, and soon after it. */
-export function timers(evidence: Evidence): readonly Violation[] {
+export function timers(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   const commits = commitsByExecution(evidence);
   const entries = Map.groupBy(evidence.bodies, ({ execution_id }) => execution_id);
   return evidence.executions.flatMap((execution) => {
     const { execution_id } = execution.row;
     const own = commits.get(execution_id) ?? [];
     const messages = [
-      ...waits(execution).flatMap((wait) => firedWrongly(wait, own, evidence)),
-      ...retries(execution, entries.get(execution_id) ?? [], own, evidence),
+      ...waits(execution).flatMap((wait) => firedWrongly(wait, own, { evidence, excuse })),
+      ...retries(execution, entries.get(execution_id) ?? [], { commits: own, evidence, excuse }),
       ...timedOut(execution, own),
     ];
     return messages.map((message) => ({ invariant: "I10" as const, execution_id, message }));
@@ -34,8 +35,6 @@ interface TimedWait {
   readonly what: string;
   readonly until: number;
   readonly end: Event;
-  /** A short sleep is ended by the worker that runs it, by its clock. */
-  readonly isInline: boolean;
 }
 
 /** Waits of a log that ended because their time had come. */
@@ -51,8 +50,7 @@ function waits(execution: ExecutionAtRest): readonly TimedWait[] {
     const from = call.events.findLast(({ type }) => type === "TASK_PAUSED") ?? start;
     const until = fieldsOf(from)["until"];
     if (typeof until !== "string") return [];
-    const isInline = start.meta?.["inline"] === true;
-    return [{ what: task_call_id, until: parseInstant(until), end: outcome, isInline }];
+    return [{ what: task_call_id, until: parseInstant(until), end: outcome }];
   });
 }
 
@@ -61,52 +59,75 @@ export function isNothing({ value }: Pick<Event, "value">): boolean {
   return isDeepStrictEqual(value, encode(undefined, "value"));
 }
 
+interface Judging {
+  readonly evidence: Evidence;
+  readonly excuse: Excuse;
+}
+
+/**
+ * Whoever runs an execution ends its waits by its clock, which the outcome then shows; what is parked
+ * is woken by a server, by that one's.
+ */
 function firedWrongly(
-  { what, until, end, isInline }: TimedWait,
+  { what, until, end }: TimedWait,
   commits: readonly Commit[],
-  { calm_at, faults }: Evidence,
+  { evidence, excuse }: Judging,
 ): string[] {
   const commit = commitOf(commits, end.seq);
-  if (isInline) {
-    const time = parseEventTime(end.time);
-    // Its clock was moved meanwhile: what it measured was right all the same.
-    if (time >= until || faults.some(({ kind }) => kind === "clock_jump")) return [];
-    return [`${what} was to last until ${until}, and ended at ${time} (event ${end.seq})`];
-  }
   if (!commit) return [];
   const { clock, at } = commit;
-  if (latestClock(commit) < until) {
+  if (isOfWorker(end, commit, evidence)) {
+    const time = parseEventTime(end.time);
+    if (time < until && !(isAnySet(evidence) && excuse("worker's clock was set"))) {
+      return [`${what} was to last until ${until}, and ended at ${time} (event ${end.seq})`];
+    }
+  } else if (latestClock(commit) < until) {
     return [
       `${what} was to last until ${until}; event ${end.seq} ended it when the server's clock said ${clock}`,
     ];
   }
-  const due = Math.max(until, calm_at + clock - at);
+  const due = Math.max(until, evidence.calm_at + clock - at);
   if (clock - due <= LATE_MS) return [];
   return [
     `${what} was due at ${until}; event ${end.seq} ended it ${clock - due} ms after that, with nothing broken`,
   ];
 }
 
+function isOfWorker({ seq }: Event, { execution_id }: Commit, { writes }: Evidence): boolean {
+  return writes.some(
+    (write) =>
+      write.execution_id === execution_id &&
+      write.accepted &&
+      write.kind === "checkpoint" &&
+      write.base_seq < seq &&
+      seq <= write.base_seq + write.count,
+  );
+}
+
+function isAnySet({ faults }: Evidence): boolean {
+  return faults.some(({ kind }) => kind === "clock_jump");
+}
+
 /** An attempt does not begin before its delay is over: by the server that woke it, or by its worker. */
 function retries(
   execution: ExecutionAtRest,
   entries: readonly BodyEntry[],
-  commits: readonly Commit[],
-  { faults }: Evidence,
+  { commits, evidence, excuse }: Judging & { readonly commits: readonly Commit[] },
 ): string[] {
   const calls = callsOf(execution);
+  const { faults } = evidence;
   return entries.flatMap((entry) => {
     const { part, task_call_id, attempt, clock, at, worker } = entry;
     if (part !== "run" || attempt === 1) return [];
     const not_before = delayOf(calls.get(task_call_id), attempt);
     if (not_before === undefined || clock >= not_before) return [];
-    if (faults.some((fault) => fault.kind === "clock_jump" && isOf(fault.worker, worker)))
-      return [];
     const isWoken = commits.some(
       (commit) =>
         commit.at <= at && latestClock(commit) >= not_before && wakes(commit, task_call_id),
     );
-    if (isWoken) return [];
+    if (isWoken && excuse("woken by a server")) return [];
+    const isSet = faults.some((fault) => fault.kind === "clock_jump" && isOf(fault.worker, worker));
+    if (isSet && excuse("worker's clock was set")) return [];
     return [
       `attempt ${attempt} of ${task_call_id} was to begin at ${not_before}, and began when the clock of ${worker} said ${clock}`,
     ];

@@ -1,4 +1,5 @@
 import type { Evidence } from "../evidence.ts";
+import type { Excuse } from "./excuses.ts";
 
 /** Something that must always hold and did not. */
 export interface Violation {
@@ -9,4 +10,5 @@ export interface Violation {
   readonly message: string;
 }
 
-export type Invariant = (evidence: Evidence) => readonly Violation[];
+/** A judge. Without somebody who counts them its excuses are taken all the same. */
+export type Invariant = (evidence: Evidence, excuse?: Excuse) => readonly Violation[];

@@ -37,6 +37,16 @@ export function possibleEnds(p: Program, path: string): PossibleEnds {
       return only(["recorded", path]);
     case "forgotten":
       return only(["forgotten", path]);
+    case "history":
+      return only(["history", path]);
+    case "refused":
+      return only(["refused", path]);
+    case "queue":
+      return only(p.items.map((item) => resultOf(at(item), "text")));
+    case "inbox":
+      return inboxEnds(p, path);
+    case "naps":
+      return always(([of, ...woken]) => of === path && isOrderOf(p.ms, woken), p.ms.length + 1);
     case "finally":
       return possibleEnds(p.part, at(0));
     case "attempt": {
@@ -86,13 +96,32 @@ function stepEnds(p: Step, path: string): PossibleEnds {
   const isTimed = p.task === "timed";
   const fails = (message: string) =>
     (mustFail && message === `failed at ${path}`) || (isTimed && /time|took longer/i.test(message));
-  const expected = text(resultOf(path, p.flavour));
+  // Its storage keeps texts.
+  const expected = text(resultOf(path, p.task === "kept" ? "text" : p.flavour));
   return {
     returns: mustFail ? NEVER : (value) => text(value) === expected,
     fails,
     canReturn: !mustFail,
     canFail: mustFail || isTimed,
   };
+}
+
+/** Nobody is passed over: it has so many letters, or as many times waited for one in vain. */
+function inboxEnds({ count, timeout_ms }: Inbox, path: string): PossibleEnds {
+  const isLetter = (one: unknown) =>
+    one === "signal" || (one === "no signal" && timeout_ms !== null);
+  return always(([of, letters]) => {
+    return (
+      of === path && Array.isArray(letters) && letters.length === count && letters.every(isLetter)
+    );
+  }, 2);
+}
+
+type Inbox = Extract<Program, { kind: "inbox" }>;
+
+/** Each of them once; a crash between two of their beginnings may have put them into another order. */
+function isOrderOf(all: readonly unknown[], order: readonly unknown[]): boolean {
+  return [...order].sort().every((one, i) => one === i) && order.length === all.length;
 }
 
 function only(value: unknown): PossibleEnds {

@@ -1,5 +1,6 @@
 /** What code of a program says to whoever watches it; it finds the port under a global symbol. */
 import type { ValueSeen } from "../evidence.ts";
+import type { Told } from "./program.ts";
 
 export interface BodyCall {
   readonly part: "run" | "rollback" | "fallback";
@@ -9,6 +10,10 @@ export interface BodyCall {
   readonly path: string;
   readonly attempt: number;
   readonly version: number;
+  /** What the body knew when it made the call; null where a function of a task made it. */
+  readonly told: Told | null;
+  /** Digest of its input: the same for every function that runs for a call. */
+  readonly input: string;
 }
 
 /** A function of a task that runs. */
@@ -26,9 +31,19 @@ export interface Sight {
   readonly value: unknown;
 }
 
+/** What a body is about to tell a task, which need not begin: it may be recorded already. */
+export interface Telling {
+  readonly execution_id: string;
+  readonly path: string;
+  readonly told: Told;
+}
+
 export interface ProgramPort {
   enter(call: BodyCall): RunningBody;
   saw(sight: Sight): void;
+  tells?(telling: Telling): void;
+  /** Virtual time passes for code that is no function of a task. Without it none does. */
+  idle?(ms: number): Promise<void>;
 }
 
 /** Key of the global that holds the port; the interpreter has the same text in its source. */

@@ -55,6 +55,10 @@ export class ProgramRecorder implements ProgramPort {
     };
   }
 
+  idle(ms: number): Promise<void> {
+    return this.#around.wait(ms, undefined);
+  }
+
   saw({ execution_id, path, kind, value }: Sight): void {
     const by = this.#around.runner(execution_id);
     if (!by) return;

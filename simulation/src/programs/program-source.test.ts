@@ -1,12 +1,31 @@
+import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { loadPrograms } from "../load-programs.ts";
 import * as interpreter from "./interpreter.ts";
 import { PROGRESS_MARK, TERMINAL } from "./program.ts";
 import { PROGRAM_WORKFLOWS, programSource } from "./program-source.ts";
 
-test("the source can be registered by itself: of its folder it imports types only", async () => {
+test("the source can be registered by itself: it imports the sdk once and nothing else", async () => {
   const source = await programSource(1);
-  const imports = source.match(/^import (?!type).* from "\..*$/gm);
-  expect(imports).toBeNull();
+  expect(source.match(/^import\b/gm)).toHaveLength(1);
+  expect(source).toMatch(/^import \{.*\bworkflow\b.*\} from "@engine\/sdk";/);
+});
+
+test("every file of the programs is in the source, behind those that it imports", async () => {
+  const source = await programSource(1);
+  const folder = new URL("./author/", import.meta.url);
+  for (const file of await readdir(folder)) {
+    const text = await readFile(new URL(file, folder), "utf8");
+    const [, first = file] = /^export (?:async )?(?:function|const|class) (\w+)/m.exec(text) ?? [];
+    expect(source, file).toMatch(new RegExp(`(function|const|class) ${first}\\b`));
+    for (const [, of] of text.matchAll(/^import \{[^}]*\} from "\.\/([\w-]+)\.ts";/gm)) {
+      const imported = await readFile(new URL(`${of}.ts`, folder), "utf8");
+      const [, name = ""] =
+        /^export (?:async )?(?:function|const|class) (\w+)/m.exec(imported) ?? [];
+      const at = (what: string) => source.search(new RegExp(`(function|const|class) ${what}\\b`));
+      expect(at(name), `${of} before ${file}`).toBeLessThan(at(first));
+    }
+  }
 });
 
 test("what the source repeats of its folder is the same there", async () => {
@@ -19,6 +38,14 @@ test("every version says which it is, and is otherwise the same", async () => {
   const [first, second] = [await programSource(1), await programSource(2)];
   expect(second).toContain("const VERSION = 2;");
   expect(second.replace("const VERSION = 2;", "const VERSION = 1;")).toBe(first);
+});
+
+test("it can be registered, and has the workflows", async () => {
+  const { versions } = await loadPrograms(1);
+  const names = versions.flatMap(({ workflows }) =>
+    workflows.map(({ extracted }) => extracted.name),
+  );
+  expect(names.sort()).toEqual([...PROGRAM_WORKFLOWS].sort());
 });
 
 test("the workflows are those that have names here", () => {

@@ -3,10 +3,44 @@ import { readFile } from "node:fs/promises";
 /** The workflows that `programSource` has, all of them interpreters. */
 export const PROGRAM_WORKFLOWS = ["program", "limited_program", "heavy_program"] as const;
 
+/** Files of `author/`, each behind what it imports. */
+const FILES = [
+  ...["result-of", "digest", "spoil", "surroundings", "slow-schema", "traced"],
+  ...["steps", "pass", "interpret", "workflows"],
+];
+const OF_THIS_FOLDER = /^import [^;]*? from "\.[^"]*";\n/gm;
+const OF_THE_SDK =
+  /^import \{([^}]*)\} from "@engine\/sdk";\n|^import type \{([^}]*)\} from "@engine\/sdk";\n/gm;
+
 /** The text to register: of each number a version of its own, which says so to the port. */
 export async function programSource(version: number): Promise<string> {
-  const text = await readFile(new URL("./interpreter.ts", import.meta.url), "utf8");
+  const texts = await Promise.all(
+    FILES.map((name) => readFile(new URL(`./author/${name}.ts`, import.meta.url), "utf8")),
+  );
+  const text = joined(texts);
   const numbered = text.replace("const VERSION = 1;", `const VERSION = ${version};`);
-  if (version !== 1 && numbered === text) throw new Error("interpreter.ts has lost its VERSION");
+  if (version !== 1 && numbered === text) throw new Error("the programs have lost their VERSION");
   return numbered;
+}
+
+/** Modules as one: what they import of each other is there, what they import of the sdk they import once. */
+function joined(texts: readonly string[]): string {
+  const names = new Set<string>();
+  const bodies = texts.map((text) =>
+    text
+      .replaceAll(OF_THIS_FOLDER, "")
+      .replaceAll(OF_THE_SDK, (_, values?: string, types?: string) => {
+        for (const name of namesOf(values ?? "")) names.add(name);
+        for (const name of namesOf(types ?? "")) names.add(`type ${name}`);
+        return "";
+      }),
+  );
+  return `import { ${[...names].sort().join(", ")} } from "@engine/sdk";\n${bodies.join("\n")}`;
+}
+
+function namesOf(list: string): readonly string[] {
+  return list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
 }

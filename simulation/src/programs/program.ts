@@ -5,7 +5,27 @@
  */
 
 /** Which task a step calls: they differ in their options, which are fixed where they are defined. */
-export type StepTask = "plain" | "retried" | "patient" | "undoable" | "rescued" | "timed";
+export type StepTask =
+  | "plain"
+  | "retried"
+  | "patient"
+  | "undoable"
+  | "rescued"
+  | "timed"
+  /** Its second attempt comes after a delay just above an `inline_wait` of 0.1 s. */
+  | "brisk"
+  /** The same for the default of 1 s. */
+  | "late"
+  /** Asks, and takes its time to say, whether to try again. */
+  | "picky"
+  /** Cannot say whether to try again. */
+  | "doubtful"
+  /** Has schemas for its input and its output. */
+  | "checked"
+  /** Hands its result on to calls with an equal key. */
+  | "cached"
+  /** Keeps its output in a storage of its own. */
+  | "kept";
 
 /** What a step returns beside its path, to put every kind of value through the log. */
 export type Flavour =
@@ -19,6 +39,12 @@ export type Flavour =
   | "reserved"
   | "surrogate"
   | "large";
+
+/** What the function of a step waits for itself; `both` is a sleep beside a plain timer. */
+export type Inside =
+  | { readonly kind: "sleep" | "timer" | "both"; readonly ms: number }
+  | { readonly kind: "signal"; readonly name: string; readonly timeout_ms: number | null }
+  | { readonly kind: "pause"; readonly after_ms: number | null };
 
 export interface Step {
   readonly kind: "step";
@@ -34,15 +60,42 @@ export interface Step {
   readonly deaf: boolean;
 }
 
+/** A step of which more happens than that it takes its time. */
+export interface LivelyStep extends Step {
+  /** What its function waits for when it has taken its time, one after the other. */
+  readonly inside?: readonly Inside[];
+  /** Its function kills its process the first time it begins, or has ended. Only real processes do. */
+  readonly dies?: "entry" | "exit";
+}
+
+/** How a body waits with a timer: by a callback, a tick, or functions taken out of their modules. */
+export type TimerVia = "callback" | "interval" | "promisified" | "promises";
+
 export type Program =
-  | Step
-  | { readonly kind: "sleep" | "timer"; readonly ms: number }
+  | LivelyStep
+  | { readonly kind: "sleep"; readonly ms: number }
+  | { readonly kind: "timer"; readonly ms: number; readonly via?: TimerVia }
   /** `after_ms` null: it waits until somebody resumes it. */
   | { readonly kind: "pause"; readonly after_ms: number | null }
   | { readonly kind: "signal"; readonly name: string; readonly timeout_ms: number | null }
   | { readonly kind: "child"; readonly part: Program }
   | { readonly kind: "spawn"; readonly part: Program; readonly detach: boolean }
   | { readonly kind: "recorded" | "globals" }
+  /** Takes items off the list that it was given, until it is empty. */
+  | { readonly kind: "queue"; readonly items: readonly string[] }
+  /** Takes so many signals of a name, with a step behind each. */
+  | {
+      readonly kind: "inbox";
+      readonly name: string;
+      readonly count: number;
+      readonly timeout_ms: number | null;
+    }
+  /** Sleeps that begin one after the other, while the code computes for so long before it waits. */
+  | { readonly kind: "naps"; readonly ms: readonly number[]; readonly busy_ms: number }
+  /** Hands over a value that cannot be stored, and catches what comes of it. */
+  | { readonly kind: "refused"; readonly by: "call" | "pause" | "task" }
+  /** Reads what has happened so far. */
+  | { readonly kind: "history" }
   | { readonly kind: Compound; readonly parts: readonly Program[] }
   | {
       readonly kind: "map";
@@ -59,6 +112,24 @@ export interface ProgramInput {
   readonly program: Program;
   /** Of the program: `r`, and for a child the place of its call. */
   readonly path: string;
+  /** The file that functions of tasks write to. Without it they report to the port of the process. */
+  readonly trace?: string;
+  /** Code leaves alone what it is given; else it changes all of it after use. */
+  readonly careful?: true;
+}
+
+/** What a body knew when it called a task, as it tells the task: it has to be the same in every replay. */
+export interface Told {
+  /** What its clock said on its first line, and what it says now. */
+  readonly began: number;
+  readonly clock: number;
+  readonly random: number;
+  readonly uuid: string;
+  /** What the schema of its input has made up. */
+  readonly token: string;
+  readonly label: string | null;
+  /** Digest of all that it was given until now, in the order in which it was. */
+  readonly seen: string;
 }
 
 /** The path of the part of a program. */
@@ -86,6 +157,13 @@ export const STEP_TASKS: Readonly<
   undoable: { attempts: 2, hasRollback: true },
   rescued: { attempts: 2, hasRollback: true },
   timed: { attempts: 1, hasRollback: true },
+  brisk: { attempts: 2, hasRollback: false },
+  late: { attempts: 2, hasRollback: false },
+  picky: { attempts: 2, hasRollback: false },
+  doubtful: { attempts: 1, hasRollback: false },
+  checked: { attempts: 2, hasRollback: true },
+  cached: { attempts: 2, hasRollback: false },
+  kept: { attempts: 2, hasRollback: false },
 };
 /** The task that functions of steps call. */
 export const INNER_TASK = "inner";

@@ -1,19 +1,25 @@
 import { testEngine } from "@engine/sdk/testing";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { rootOf } from "../invariants/engine-ends.ts";
 import { Random } from "../random.ts";
 import { program } from "./interpreter.ts";
 import { possibleEnds } from "./possible-ends.ts";
 import { type Program, ROOT_PATH } from "./program.ts";
+import { installProgramPort } from "./program-port.ts";
 import { randomProgram } from "./random-program.ts";
 import { smallerPrograms } from "./smaller-programs.ts";
 
-const SEEDS = Array.from({ length: 150 }, (_, i) => i);
+const SEEDS = Array.from({ length: 250 }, (_, i) => i);
 
 function programOf(seed: number): Program {
   const random = new Random(`program ${seed}`);
   return randomProgram({ random: () => random.next(), unattended: true });
 }
+
+// Without a port programs would take real time.
+const quiet = { wait: async () => {}, returned() {}, threw() {} };
+const removePort = installProgramPort({ enter: () => quiet, saw() {} });
+afterAll(removePort);
 
 test("the same draws give the same program, and others give others", () => {
   const texts = SEEDS.map((seed) => JSON.stringify(programOf(seed)));
@@ -25,9 +31,10 @@ test("every kind of step and call comes up", () => {
   const all = SEEDS.map((seed) => JSON.stringify(programOf(seed))).join();
   const kinds =
     "sequence parallel settled all race pipeline graph map attempt finally forgotten child spawn";
-  const leaves = "step sleep timer pause signal recorded globals";
+  const leaves =
+    "step sleep timer pause signal recorded globals queue inbox naps refused history both";
   for (const kind of `${kinds} ${leaves}`.split(" ")) expect(all).toContain(`"kind":"${kind}"`);
-  const tasks = "plain retried patient undoable rescued timed";
+  const tasks = "plain retried patient undoable rescued timed late picky doubtful checked cached";
   for (const task of tasks.split(" ")) expect(all).toContain(`"task":"${task}"`);
 });
 

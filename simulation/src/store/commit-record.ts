@@ -11,16 +11,20 @@ export class CommitRecord {
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
   readonly open: Map<string, ExecutionRow> = new Map();
+  /** When something became durable last. */
+  lastAt: number;
   readonly #world: World;
   #transactions = 0;
 
   constructor(world: World) {
     this.#world = world;
+    this.lastAt = world.now;
   }
 
   add(by: Pick<Commit, "server" | "clock" | "decided_clock" | "asked_at">, changed: Changed): void {
     const transaction = ++this.#transactions;
     const at = this.#world.now;
+    this.lastAt = at;
     for (const { row, events } of [changed, ...changed.others]) {
       const { execution_id } = row;
       if (isTerminal(row.state)) this.open.delete(execution_id);

@@ -13,7 +13,7 @@ const WRITES: ReadonlySet<string> = new Set([
   ...["openSession", "connectSession", "disconnectSession", "loseSession", "endSession"],
   ...["noteBeats", "setDesiredState", "deleteWorker", "deleteUnusedWorkers", "deleteFinished"],
   ...["deleteEndedSessions", "deleteUnusedVersions", "keepCached", "deleteExpiredCache"],
-  ...["createSchedule", "changeSchedule", "deleteSchedule"],
+  ...["createSchedule", "changeSchedule", "deleteSchedule", "confirmForgotten"],
 ]);
 const READS: ReadonlySet<string> = new Set([
   ...["findExecution", "listExecutions", "readLog", "listQueued", "findQueued", "listDue"],
@@ -21,6 +21,7 @@ const READS: ReadonlySet<string> = new Set([
   ...["listVersions", "listNamespaces", "readFiles", "readModule", "findSession"],
   ...["listLiveSessions", "findSessionById", "listWorkers", "findWorker", "findCached"],
   ...["findSchedule", "listSchedules", "listDueSchedules", "nextScheduleAt", "ping"],
+  ...["listForgotten"],
 ]);
 
 export interface StoreFaults {
@@ -52,8 +53,10 @@ export interface FaultyStoreParts {
   readonly world: World;
   /** The server that sees it: when it dies, nothing is answered any more. */
   readonly server: Process;
-  /** Of several servers; without one the store is its own, in its process. */
+  /** Of a database elsewhere; without one the store is the server's own, in its process. */
   readonly room: Room | undefined;
+  /** Its work takes real time: it is done while nothing else goes on. */
+  readonly isReal: boolean;
   readonly faults: StoreFaults;
   readonly record: CommitRecord;
 }
@@ -120,13 +123,13 @@ class Access {
   ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     const { server, world } = this.#parts;
     return new Promise((resolve, reject) => {
-      world.after(this.#delay(), () => {
+      world.after(server.time.ahead + this.#delay(), () => {
         if (!server.isAlive) return;
         if (this.#happens("error", this.#parts.faults.rates.store_error)) {
           server.after(this.#delay(), () => reject(away()));
           return;
         }
-        world.during(question()).then(
+        this.#work(question).then(
           (answer) => server.after(this.#delay(), () => resolve(answer)),
           (error: unknown) => server.after(this.#delay(), () => reject(error)),
         );
@@ -136,8 +139,9 @@ class Access {
 
   #write(name: string, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const { server, world } = this.#parts;
-      const asked = { server: server.name, asked_at: Math.floor(world.now), clock: server.clock() };
+      const { server } = this.#parts;
+      const asked_at = Math.floor(server.time.reached);
+      const asked = { server: server.name, asked_at, clock: server.time.peek() };
       this.#queue.push({ name, args, asked, resolve, reject });
       this.#schedule();
     });
@@ -148,7 +152,7 @@ class Access {
     if (this.#isFlushing || this.#queue.length === 0) return;
     this.#isFlushing = true;
     const { world, server, room } = this.#parts;
-    world.after(this.#delay(), () => {
+    world.after(server.time.ahead + this.#delay(), () => {
       // What a process had not handed over died with it; a database may have got it just before.
       const isSent = server.isAlive || (room !== undefined && this.#random.error.chance(0.3));
       if (!isSent) return;
@@ -173,7 +177,7 @@ class Access {
       return;
     }
     const isUnknown = this.#happens("unknown", rates.store_unknown);
-    const settled = await world.during(Promise.allSettled(jobs.map((job) => this.#do(job))));
+    const settled = await this.#work(() => this.#doAll(jobs));
     if (isUnknown) {
       faults.note({ kind: "store_unknown", ...who });
       world.trace.say(server.name, () => `has written, and does not know: ${namesOf(jobs)}`);
@@ -187,6 +191,15 @@ class Access {
       }
       this.#over();
     });
+  }
+
+  /** Together; where the store's work takes real time, so that its order does not depend on that. */
+  async #doAll(jobs: readonly Job[]): Promise<readonly PromiseSettledResult<unknown>[]> {
+    const settled: PromiseSettledResult<unknown>[] = [];
+    for (const together of this.#parts.isReal ? commitsTogether(jobs) : [jobs]) {
+      settled.push(...(await Promise.allSettled(together.map((job) => this.#do(job)))));
+    }
+    return settled;
   }
 
   async #do({ name, args, asked }: Job): Promise<unknown> {
@@ -204,13 +217,13 @@ class Access {
         },
         ...rest,
       );
-      if (wrote) record.add({ ...asked, decided_clock: server.clock() }, changed);
+      if (wrote) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
       return changed;
     }
     const value = await method.apply(store, args as unknown[]);
     if (name === "createExecution") {
       const changed = value as Changed;
-      if (!changed.existing) record.add({ ...asked, decided_clock: server.clock() }, changed);
+      if (!changed.existing) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
     }
     if (name === "openSession") {
       const { session_id, token_hash } = (value as OpenedSession).session;
@@ -223,6 +236,11 @@ class Access {
       }
     }
     return value;
+  }
+
+  #work<Value>(work: () => Promise<Value>): Promise<Value> {
+    const { world, isReal } = this.#parts;
+    return isReal ? world.outside(work) : world.during(work());
   }
 
   #over(): void {
@@ -240,6 +258,20 @@ class Access {
     return this.#random[kind].chance(rate) && this.#parts.faults.isRough();
   }
 }
+
+/** Changes of executions go together, as they are group commits; everything else goes by itself. */
+function commitsTogether(jobs: readonly Job[]): readonly (readonly Job[])[] {
+  const groups: Job[][] = [];
+  for (const job of jobs) {
+    const last = groups.at(-1);
+    const isCommit = COMMITS.has(job.name);
+    if (last && isCommit && COMMITS.has(last[0]?.name ?? "")) last.push(job);
+    else groups.push([job]);
+  }
+  return groups;
+}
+
+const COMMITS: ReadonlySet<string> = new Set(["createExecution", "changeExecution"]);
 
 function namesOf(jobs: readonly Job[]): string {
   return jobs.map(({ name }) => name).join(", ");

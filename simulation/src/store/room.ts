@@ -32,7 +32,7 @@ export class Room {
     for (const [to, listener] of this.#listeners) {
       if (to === from) continue;
       const told = this.#losesNews() ? undefined : message;
-      to.after(NEWS_MS + this.#network.delay(), () => {
+      to.after(from.time.ahead + NEWS_MS + this.#network.delay(), () => {
         if (this.#listeners.get(to) === listener) listener(told);
       });
     }

@@ -1,0 +1,246 @@
+import {
+  createdExecution,
+  decode,
+  EngineError,
+  type Event,
+  encode,
+  formatEventTime,
+  formatInstant,
+  isTerminal,
+  type NewEvent,
+  type NewExecution,
+  parseEventTime,
+  parseInstant,
+} from "@engine/contract";
+import { changed, deciding } from "./changed.ts";
+import type { PlantedBugs } from "./planted-bug.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Bugs of a store, or of what a server makes of it. */
+export const IN_STORES: PlantedBugs = {
+  "lost-start": {
+    what: "every third start is acknowledged and not written",
+    seenBy: "acknowledgedStarts",
+    store(store) {
+      let starts = 0;
+      return changed(store, {
+        async createExecution(fresh, claimant) {
+          if (++starts % 3 > 0) return store.createExecution(fresh, claimant);
+          const { row, events } = createdExecution(fresh);
+          const numbered = events.map((event, i) => ({ ...event, seq: i + 1 }) as Event);
+          return { row, events: numbered, recorded_at: row.created_at, others: [] };
+        },
+      });
+    },
+  },
+  "forgotten-key": {
+    what: "the idempotency key of a start is not looked at",
+    seenBy: "acknowledgedStarts",
+    store: (store) =>
+      changed(store, {
+        createExecution({ unique: _, ...fresh }: NewExecution, claimant) {
+          return store.createExecution(fresh, claimant);
+        },
+      }),
+  },
+  "second-end": {
+    what: "an execution that has ended begins again",
+    seenBy: "oneEnd",
+    store(store) {
+      let ends = 0;
+      return deciding(store, (change) => {
+        const { state } = change.patch;
+        if (state === undefined || !isTerminal(state) || ++ends % 2 > 0) return change;
+        return { ...change, patch: { ...change.patch, state: "CREATED" } };
+      });
+    },
+  },
+  "skipped-event": {
+    what: "a page of a log leaves one event out",
+    seenBy: "denseLogs",
+    store: (store) =>
+      changed(store, {
+        async readLog(execution_id, page) {
+          const log = await store.readLog(execution_id, page);
+          return log.length > 3 ? log.toSpliced(1, 1) : log;
+        },
+      }),
+  },
+  "outcome-twice": {
+    what: "an outcome is written twice",
+    seenBy: "recordedOnce",
+    store: (store) =>
+      deciding(store, (change) => {
+        const at = change.events.findIndex(({ type }) => type === "TASK_COMPLETED");
+        const outcome = change.events[at];
+        if (!outcome) return change;
+        const { head } = change.patch;
+        const patch = head === undefined ? change.patch : { ...change.patch, head: head + 1 };
+        return { ...change, patch, events: change.events.toSpliced(at, 0, outcome) };
+      }),
+  },
+  "other-instant": {
+    what: "the log has a later instant for a sleep than it lasts",
+    seenBy: "timers",
+    store: (store) =>
+      rewriting(store, (event) => {
+        if (event.type !== "TASK_STARTED" || event.kind !== "sleep") return event;
+        const { until } = decode(event.value) as { until: string };
+        return { ...event, value: { until: formatInstant(parseInstant(until) + 5_000) } };
+      }),
+  },
+  "other-payload": {
+    what: "a signal is recorded with another payload",
+    seenBy: "consumedOnce",
+    store: (store) =>
+      rewriting(store, (event) => {
+        if (event.type !== "WORKFLOW_SIGNALED") return event;
+        const { name } = decode(event.value) as { name: string };
+        return { ...event, value: encode({ name, payload: "another" }, "value") };
+      }),
+  },
+  "everybody-wins": {
+    what: "who resumes what was resumed before is told that it was done",
+    seenBy: "racingResumes",
+    store: (store) =>
+      changed(store, {
+        async changeExecution(execution_id, ...rest) {
+          try {
+            return await store.changeExecution(execution_id, ...rest);
+          } catch (error) {
+            const row = await store.findExecution(execution_id);
+            const isLate = error instanceof EngineError && error.code === "not_paused";
+            if (!isLate || !row) throw error;
+            return { row, events: [], recorded_at: row.created_at, others: [] };
+          }
+        },
+      }),
+  },
+  "unheard-cancel": {
+    what: "a cancel is acknowledged and not written",
+    seenBy: "cancels",
+    store: (store) =>
+      changed(store, {
+        changeExecution(execution_id, decide, options) {
+          const deaf: typeof decide = (...seen) => {
+            const change = decide(...seen);
+            return change?.events.some(({ type }) => type === "WORKFLOW_CANCELLING")
+              ? undefined
+              : change;
+          };
+          return store.changeExecution(execution_id, deaf, options);
+        },
+      }),
+  },
+  "pause-ignored": {
+    what: "a worker is said to be paused, and gets work all the same",
+    seenBy: "placement",
+    store: (store) =>
+      changed(store, {
+        async setDesiredState(name, desired) {
+          if (desired === "active") return store.setDesiredState(name, desired);
+          const row = await store.findWorker(name);
+          return row && { ...row, desired };
+        },
+      }),
+  },
+  "more-slots": {
+    what: "a worker is given more than it has slots for",
+    seenBy: "capacity",
+    store: (store) =>
+      changed(store, {
+        async openSession(session) {
+          const opened = await store.openSession(session);
+          return { ...opened, session: { ...opened.session, slots: opened.session.slots + 3 } };
+        },
+      }),
+  },
+  "no-wake-up": {
+    what: "the server does not look for what is due",
+    seenBy: "progressToRest",
+    store: (store) => changed(store, { listDue: async () => [] }),
+  },
+  "pause-left-running": {
+    what: "an execution whose pause is open is said to run",
+    seenBy: "resting",
+    store: (store) =>
+      deciding(store, (change) => {
+        const isPause = ({ type }: NewEvent) => type === "WORKFLOW_PAUSED";
+        if (change.patch.state !== "PAUSED") return change;
+        const events = change.events.filter((event) => !isPause(event));
+        const { head } = change.patch;
+        const less = change.events.length - events.length;
+        const patch = { ...change.patch, state: "RUNNING" as const };
+        return {
+          ...change,
+          events,
+          patch: head === undefined ? patch : { ...patch, head: head - less },
+        };
+      }),
+  },
+  "two-of-a-tick": {
+    what: "a schedule starts two executions at once",
+    seenBy: "scheduleTicks",
+    store: (store) =>
+      changed(store, {
+        async createExecution(fresh, claimant) {
+          if (fresh.schedule) {
+            const { unique: _, ...again } = fresh;
+            const execution_id = fresh.execution_id.replace(/.$/, (last) =>
+              last === "0" ? "1" : "0",
+            );
+            await store.createExecution({ ...again, execution_id });
+          }
+          return store.createExecution(fresh, claimant);
+        },
+      }),
+  },
+  "hasty-retention": {
+    what: "what has just ended is deleted",
+    seenBy: "retained",
+    store: (store) =>
+      changed(store, {
+        deleteFinished: (before, limit) => store.deleteFinished(before + 365 * DAY_MS, limit),
+      }),
+  },
+  "other-output": {
+    what: "a workflow is recorded with another output than it returned",
+    seenBy: "possibleOutputs",
+    store: (store) =>
+      deciding(store, (change) => {
+        if (change.patch.state !== "COMPLETED") return change;
+        const events = change.events.map((event) =>
+          event.type === "WORKFLOW_COMPLETED" ? { ...event, value: "another" } : event,
+        );
+        return { ...change, events, patch: { ...change.patch, output: "another" } };
+      }),
+  },
+  "other-clock": {
+    what: "the log has another clock for the beginning of a body than it has shown",
+    seenBy: "toldTraces",
+    store: (store) =>
+      rewriting(store, (event) => {
+        if (event.type !== "WORKFLOW_STARTED") return event;
+        const shown = parseEventTime(String(event.meta?.["clock"] ?? event.time));
+        return { ...event, meta: { ...event.meta, clock: formatEventTime(shown + 7) } };
+      }),
+  },
+  "other-outcome": {
+    what: "an outcome is recorded with another value than the code has received",
+    seenBy: "replayedLogs",
+    store: (store) =>
+      rewriting(store, (event) => {
+        if (event.type !== "TASK_COMPLETED" || typeof event.value !== "string") return event;
+        return { ...event, value: `${event.value} and more` };
+      }),
+  },
+};
+
+/** A store that writes other events than it was to write. */
+function rewriting(
+  store: Parameters<typeof deciding>[0],
+  replace: (event: NewEvent) => NewEvent,
+): ReturnType<typeof deciding> {
+  return deciding(store, (change) => ({ ...change, events: change.events.map(replace) }));
+}
