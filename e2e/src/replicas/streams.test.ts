@@ -100,7 +100,7 @@ test("EXE-93 I3 a reader whose server is killed goes on at another one with Last
 });
 
 test("WRK-8 EXE-81 when the server that holds the worker's stream is killed, the worker goes on with what it runs at the other one", async () => {
-  const input = { steps: 20, ms: 100 };
+  const input = { steps: 60, ms: 100 };
   const path = "/workflows/default/slow/run/async";
   const { body } = await cluster.http.post<ExecutionRecord>(path, input);
   for (const server of [near, far]) {
@@ -108,7 +108,7 @@ test("WRK-8 EXE-81 when the server that holds the worker's stream is killed, the
     await server.process.kill();
     await server.startAgain();
   }
-  expect(await cluster.untilEnded(body.execution_id)).toMatchObject({ output: 2_000 });
+  expect(await cluster.untilEnded(body.execution_id)).toMatchObject({ output: 6_000 });
   const log = await cluster.http.log(body.execution_id);
   expect(log.filter(({ type }) => type === "WORKFLOW_CLAIMED")).toHaveLength(1);
 });
