@@ -1,8 +1,7 @@
 /** What real processes register: the workflows of a simulation, and one whose input zod completes. */
-import { type Workflow, workflow } from "@engine/sdk";
+import { type AnyWorkflow, workflow } from "@engine/sdk";
 import * as z from "zod";
 import { runProgram, type Stamped } from "./author/workflows.ts";
-import type { ProgramInput } from "./program.ts";
 
 export { heavyProgram, limitedProgram, program } from "./author/workflows.ts";
 
@@ -12,8 +11,11 @@ const Input = z.looseObject({
   asked_at: z.date().default(() => new Date()),
 });
 
-/** Runs any program; a schema of zod's makes up what the input lacks. */
-export const zodProgram: Workflow<ProgramInput, unknown> = workflow(
+/** Runs any program; what zod makes up is told to its tasks. */
+export const zodProgram: AnyWorkflow = workflow(
   { name: "zod_program", input: Input },
-  (input, ctx) => runProgram(input as unknown as Stamped, ctx),
-) as never;
+  (input, ctx) => {
+    const token = `${input.token} ${input.weight} ${input.asked_at.getTime()}`;
+    return runProgram({ ...(input as unknown as Stamped), token }, ctx);
+  },
+);

@@ -9,9 +9,12 @@ const BATCH = 100;
 /** As many servers as a run may have. */
 const SERVERS = 3;
 
+/** Nothing here survives a run, and nothing is to happen by itself while one is under way. */
+const SETTINGS = { synchronous_commit: "off", autovacuum: "off" };
+
 /** A real PostgreSQL server, and on it a database for each batch of runs. */
 export async function postgresSource(): Promise<StoreSource> {
-  const server = await startTestPostgres();
+  const server = await startTestPostgres(SETTINGS);
   let batch: Batch | undefined;
   let runs = 0;
   return {

@@ -44,6 +44,13 @@ export const asksInBetween = workflow({ name: "asks_in_between" }, async () => {
 
 export const asksAtOnce = workflow({ name: "asks_at_once" }, () => pause<string>("ask"));
 
+export const endsSoon = workflow({ name: "ends_soon" }, async () => {
+  await echo("first");
+  return echo("last");
+});
+
+export const endsAtOnce = workflow({ name: "ends_at_once" }, () => "nothing");
+
 export const callsInBetween = workflow({ name: "calls_in_between" }, async () => {
   const sums: number[] = [];
   for (let i = 0; i < 3; i++) sums.push(await call(sumOf, [i, await echo(i)] as const));
@@ -76,6 +83,21 @@ const atEachMoment = (name: string, workflow: string, of: (delay: number) => Pro
   );
 };
 
+/** A signal that nobody takes is refused, or the log tells that it was dropped. */
+const saysWhatItDrops = (delay: number) => ({
+  sees: `a signal that is accepted ${delay} ms after the start is said to be dropped when nobody took it`,
+  drive: async (it: Outside) => {
+    await it.untilInstant(Date.now() + delay);
+    const status = await it.signal("unasked", delay);
+    await it.untilEnded();
+    const { body } = await it.ask("GET", `/executions/${it.id}/events?type=WORKFLOW_WARNING`);
+    const { length } = (body as { readonly items: readonly unknown[] }).items;
+    if (length !== (status === 202 ? 1 : 0)) {
+      throw new Error(`a signal was answered ${status}, and ${length} warnings tell of it`);
+    }
+  },
+});
+
 const twelve = Array.from({ length: 12 }, (_, i) => i);
 
 export const overtaking: Programs = {
@@ -97,6 +119,15 @@ export const overtaking: Programs = {
       await it.resume("answer");
     },
     output: "answer",
+  })),
+  ...atEachMoment("ends_soon", "ends_soon", (delay) => ({
+    ...saysWhatItDrops(delay),
+    output: "last",
+    did: ["echo first", "echo last"],
+  })),
+  ...atEachMoment("ends_at_once", "ends_at_once", (delay) => ({
+    ...saysWhatItDrops(delay),
+    output: "nothing",
   })),
   "chain_of_steps pestered": {
     workflow: "chain_of_steps",

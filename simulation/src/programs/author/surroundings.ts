@@ -32,7 +32,7 @@ export function port(): ProgramPort | undefined {
 export async function dawdle(): Promise<void> {
   Math.random();
   crypto.randomUUID();
-  const limit = setTimeout(() => {}, 60_000);
+  const limit = setTimeout(() => {}, 60_000).unref();
   await idle(2);
   clearTimeout(limit);
 }
