@@ -170,7 +170,13 @@ export type WorkerWrite = {
   readonly generation: number;
   readonly accepted: boolean;
 } & (
-  | { readonly kind: "checkpoint"; readonly base_seq: number; readonly count: number }
+  | {
+      readonly kind: "checkpoint";
+      readonly base_seq: number;
+      readonly count: number;
+      /** Of its events, by which they are known where nobody was told whether they were written. */
+      readonly times: readonly string[];
+    }
   | { readonly kind: "release" | "progress" }
 );
 

@@ -69,6 +69,8 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
   const checkpointsText: TextLink["checkpointsText"] = (ref, body) =>
     call(`checkpoints ${shortly(body)}`, async (server) => {
       const { items } = JSON.parse(body) as { items: CheckpointItem[] };
+      // A server may write and not live to say so.
+      writes.checkpoints(ref, items, []);
       const answers = await server.checkpoints(ref, items);
       writes.checkpoints(ref, items, answers);
       return answers as CheckpointAnswer[];

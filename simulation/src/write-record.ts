@@ -25,7 +25,8 @@ export class WriteRecord {
     const at = this.#world.now;
     for (const [i, { execution_id, generation, base_seq, events }] of items.entries()) {
       const accepted = answers[i] !== undefined && !("error" in answers[i]);
-      const written = { base_seq, count: events.length };
+      const times = events.map(({ time }) => time);
+      const written = { base_seq, count: events.length, times };
       this.writes.push({
         at,
         session,

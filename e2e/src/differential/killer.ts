@@ -1,8 +1,9 @@
 import type { Random } from "@engine/simulation/random";
 import type { Supervised } from "../sweep/supervised.ts";
 
-const LEAST_MS = 1_000;
-const MOST_MS = 6_000;
+/** Most programs take about a second, and sixteen are under way: each death meets some of them. */
+const LEAST_MS = 200;
+const MOST_MS = 2_000;
 
 /** Kills a worker every now and then, whatever it is at. @returns Ends that. */
 export function startKiller(workers: readonly Supervised[], random: Random): () => void {

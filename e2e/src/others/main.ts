@@ -15,7 +15,7 @@ const HELP = `Runs programs of other people on real processes, in every mode, an
   --mode <mode>     one of the modes below; by default all
   --store <kind>    sqlite or postgres; by default both
   --entry <n>       with killed and struck: only the n-th task; several with a comma (default: 1,2,3,4,5,6,8,12)
-  --together <n>    programs at a time (default: 32)
+  --together <n>    programs at a time (default: 48; with killed all, so that deaths are few)
   --times <n>       all of it so many times (default: 1)
   --list            print the programs with what a user sees, and end
   --help            print this
@@ -28,7 +28,7 @@ interface Flags {
   readonly modes: readonly Mode[];
   readonly stores: readonly StoreKind[];
   readonly entries: readonly number[];
-  readonly together: number;
+  readonly together: number | undefined;
   readonly times: number;
   readonly list: boolean;
   readonly help: boolean;
@@ -56,7 +56,7 @@ function flags(): Flags {
       mode: { type: "string" },
       store: { type: "string" },
       entry: { type: "string", default: "1,2,3,4,5,6,8,12" },
-      together: { type: "string", default: "32" },
+      together: { type: "string" },
       times: { type: "string", default: "1" },
       list: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -67,7 +67,8 @@ function flags(): Flags {
     modes: values.mode === undefined ? MODES : [oneOf("--mode", MODES, values.mode)],
     stores: values.store === undefined ? STORES : [oneOf("--store", STORES, values.store)],
     entries: values.entry.split(",").map((text) => wholeNumber("--entry", text)),
-    together: wholeNumber("--together", values.together),
+    together:
+      values.together === undefined ? undefined : wholeNumber("--together", values.together),
     times: wholeNumber("--times", values.times),
     list: values.list,
     help: values.help,
@@ -107,7 +108,8 @@ async function main({
   for (let time = 0; time < times; time++) {
     for (const store of stores) {
       for (const mode of modes) {
-        const judged = await runMode({ mode, store, programs, together, entries, say });
+        const atATime = together ?? (mode === "killed" ? programs.length : 48);
+        const judged = await runMode({ mode, store, programs, together: atATime, entries, say });
         for (const one of judged) isRight = tell(one, store) && isRight;
       }
     }

@@ -4,6 +4,9 @@ import type { Env } from "../harness/engine-access.ts";
 export const MODES = ["plain", "cold", "killed", "struck", "drained"] as const;
 export type Mode = (typeof MODES)[number];
 
+/** A worker that drains gives back what has not ended by then. */
+export const DRAIN_MS = 4_000;
+
 interface ModeFacts {
   /** For `--help` and reports. */
   readonly means: string;
@@ -46,7 +49,10 @@ export const MODE_FACTS: Readonly<Record<Mode, ModeFacts>> = {
   drained: {
     means: "again and again one of two workers drains and the other one goes on",
     workers: ["one", "two"],
-    env: { ENGINE_WORKERS__DRAIN_TIMEOUT: "2", ENGINE_WORKERS__MAX_CRASHES: "1000" },
+    env: {
+      ENGINE_WORKERS__DRAIN_TIMEOUT: `${DRAIN_MS / 1_000}`,
+      ENGINE_WORKERS__MAX_CRASHES: "1000",
+    },
     limitMs: 60_000,
   },
 };

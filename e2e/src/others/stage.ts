@@ -3,7 +3,7 @@ import { type Engine, startEngine } from "../harness/engine.ts";
 import { until } from "../harness/until.ts";
 import { Supervised } from "../sweep/supervised.ts";
 import { FOLDER } from "./did.ts";
-import { MODE_FACTS, type Mode } from "./modes.ts";
+import { DRAIN_MS, MODE_FACTS, type Mode } from "./modes.ts";
 import { SharedFolder } from "./shared-folder.ts";
 import { Watch } from "./watch.ts";
 
@@ -12,7 +12,7 @@ export type StoreKind = "sqlite" | "postgres";
 /** Has every program; it is what is registered. */
 export const PROGRAMS_FILE: string = fileURLToPath(new URL("./programs/all.ts", import.meta.url));
 
-/** A process of a worker that has ended, and when that was seen. */
+/** A process of a worker that has ended, and since when others may have what it had. */
 export interface WorkerEnd {
   readonly pid: number;
   readonly to: number;
@@ -25,6 +25,8 @@ export class Stage implements AsyncDisposable {
   readonly watch: Watch;
   readonly mode: Mode;
   readonly #workers: readonly Supervised[];
+  /** When processes that drain give back what they still have, by their ids. */
+  readonly #giveBack = new Map<number, number>();
 
   private constructor(parts: { engine: Engine; folder: SharedFolder; mode: Mode }) {
     this.engine = parts.engine;
@@ -66,7 +68,9 @@ export class Stage implements AsyncDisposable {
   /** Those that were killed, drained or ended by themselves, by their ids. */
   ends(): readonly WorkerEnd[] {
     const ends = this.#workers.flatMap((worker) => worker.ends);
-    return ends.map(({ process, to }) => ({ pid: process.pid, to }));
+    return ends.map(({ process: { pid }, to }) => {
+      return { pid, to: Math.min(to, this.#giveBack.get(pid) ?? to) };
+    });
   }
 
   /** Asks a worker to stop as a deploy does; its successor is there when this resolves. */
@@ -74,6 +78,7 @@ export class Stage implements AsyncDisposable {
     const worker = this.#workers[which % this.#workers.length];
     if (!worker) return;
     const leaving = worker.process;
+    this.#giveBack.set(leaving.pid, Date.now() + DRAIN_MS);
     leaving.signal("SIGTERM");
     await leaving.exited;
     await until("it is started again", () => worker.process !== leaving);

@@ -7,6 +7,13 @@ import { DispatchMode, Labels } from "./worker.ts";
 const seconds = (initial: number, min = 0) => z.number().min(min).default(initial);
 const count = (initial: number, min = 0) => z.int().min(min).default(initial);
 const names = z.array(z.string().min(1)).default([]);
+const hostName = z.string().regex(/^(?:\*|[\w.-]+)$/, {
+  error: 'expected a host name without a port, as "engine.internal", or "*"',
+});
+const webOrigin = z.string().regex(/^https?:\/\/(?:[a-z\d.-]+|\[[a-f\d:]+\])(?::\d{1,5})?$/, {
+  error:
+    'expected an origin as browsers send it: scheme, host in lower case, and the port if it is not the usual one, as "https://app.example.com"',
+});
 const amount = z
   .union([z.number(), z.string()], { error: `expected ${RESOURCE_AMOUNT}` })
   .refine((value) => parseResourceAmount(value) !== undefined, {
@@ -34,6 +41,18 @@ export const Config = z.strictObject({
     .strictObject({
       host: z.string().default("127.0.0.1").describe("Address the server listens on."),
       port: z.int().min(0).max(65535).default(8000).describe("0 = any free port, printed."),
+      allowed_hosts: z
+        .array(hostName)
+        .default([])
+        .describe(
+          "Names by which the server is reached, besides localhost and addresses; a request with another `Host` is refused. `*` allows any.",
+        ),
+      cors_allow_origins: z
+        .array(webOrigin)
+        .default([])
+        .describe(
+          "Origins of web pages that may use the server from a browser, as `https://app.example.com`; its own pages always may.",
+        ),
     })
     .prefault({}),
   store: z

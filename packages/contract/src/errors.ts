@@ -13,9 +13,19 @@ export const ERRORS = {
     status: 400,
     meaning: "The request cannot be read: broken JSON, an unknown mode, a header that is not text.",
   },
+  host_not_allowed: {
+    status: 400,
+    meaning:
+      "The server is addressed by a name that it does not go by; `[engine.server] allowed_hosts` lists names besides localhost and addresses.",
+  },
   permission_denied: {
     status: 403,
     meaning: "The caller lacks a permission; `details.missing_permissions` lists it.",
+  },
+  origin_denied: {
+    status: 403,
+    meaning:
+      "A browser asks for a page of another site; `[engine.server] cors_allow_origins` lists the origins that may.",
   },
   not_found: {
     status: 404,

@@ -42,7 +42,7 @@ test("EXE-96 the environment wins over the file, flags over both, key by key", (
     flags: { server: { port: 3 }, workers: { labels: { c: "3" }, slots: undefined } },
   });
   expect(home).toBe("b");
-  expect(server).toEqual({ host: "0.0.0.0", port: 3 });
+  expect(server).toMatchObject({ host: "0.0.0.0", port: 3 });
   expect(workers.labels).toEqual({ a: "1", b: "2", c: "3" });
   expect(workers.runners).toEqual(["inline"]);
   expect(workers.slots).toBe(64);
@@ -113,4 +113,19 @@ test("RES-3 a resource that is no amount is named with its key, and with what wo
   expect(problems({ file: { workers: { resources: { disk: true } } } })).toEqual([
     { key: "engine.workers.resources.disk", message: expect.stringContaining('"16GiB"') },
   ]);
+});
+
+test("NET-4 NET-5 names have no port and origins are written as browsers send them", () => {
+  const server = (given: object) => resolveConfig({ file: { server: given } });
+  const right = {
+    allowed_hosts: ["engine.internal", "*"],
+    cors_allow_origins: ["https://a.b:8443"],
+  };
+  expect(server(right).config?.server).toMatchObject(right);
+  for (const wrong of ["engine:8000", "http://engine", ""]) {
+    expect(server({ allowed_hosts: [wrong] }).config).toBeUndefined();
+  }
+  for (const wrong of ["https://a.b/", "a.b", "*", "null", "https://A.b", "ftp://a.b"]) {
+    expect(server({ cors_allow_origins: [wrong] }).config).toBeUndefined();
+  }
 });

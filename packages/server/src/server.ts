@@ -101,6 +101,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     },
     log,
     ids,
+    neighbours: {
+      hosts: [...config.server.allowed_hosts, new URL(config.server_url).hostname],
+      origins: config.server.cors_allow_origins,
+    },
     ...(authorize && { authorize }),
   });
   try {

@@ -8,7 +8,7 @@ test("I13 a cancel with its rollback is right", () => {
   expect(cancels(sampleEvidence())).toEqual([]);
 });
 
-const begunBehind = (outcome: "TASK_CANCELLED" | "TASK_COMPLETED") =>
+const begunBehind = (outcome: "TASK_CANCELLED" | "TASK_COMPLETED" | "TASK_FAILED") =>
   broken(({ executions: [, of] }) => {
     const [start, end] = [of?.log[3], of?.log[8]];
     const value = { worker: "w1", generation: 2, reason: "cancel", attempt: 2, score: null };
@@ -24,6 +24,8 @@ const begunBehind = (outcome: "TASK_CANCELLED" | "TASK_COMPLETED") =>
 
 test("I13 a call that begins with who was to unwind comes to nothing, or is found", () => {
   expect(cancels(begunBehind("TASK_CANCELLED"))).toEqual([]);
+  // Refused for its input: no function of it was entered.
+  expect(cancels(begunBehind("TASK_FAILED"))).toEqual([]);
   expect(cancels(begunBehind("TASK_COMPLETED"))).toMatchObject([
     { execution_id: "e2", message: "plain~1 is begun at event 10, though event 5 cancels it" },
   ]);

@@ -73,7 +73,10 @@ function startsBehind({ execution, entries, cancel, evidence, excuse }: Cancelle
   return [...callsOf(execution).values()].flatMap((call) => {
     const { task_call_id, kind, start, outcome } = call;
     if (!start || start.seq < claim.seq || (kind !== null && COMBINATORS.has(kind))) return [];
-    if (outcome?.type === "TASK_CANCELLED" && excuse("begun in vain behind a cancel")) return [];
+    const isEntered = entries.some((entry) => entry.task_call_id === task_call_id);
+    const isInVain =
+      outcome?.type === "TASK_CANCELLED" || (outcome?.type === "TASK_FAILED" && !isEntered);
+    if (isInVain && excuse("begun in vain behind a cancel")) return [];
     if (hadBegun(call) && excuse("begun by a copy that was kept")) return [];
     return [
       `${task_call_id} is begun at event ${start.seq}, though event ${cancelling} cancels it`,

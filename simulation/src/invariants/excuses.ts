@@ -22,7 +22,7 @@ export const EXCUSES = {
   },
   "begun in vain behind a cancel": {
     judge: "cancels",
-    why: "A call that the code makes while it is unwound is recorded, and cancelled at once.",
+    why: "A call that the code makes while it is unwound is recorded, and cancelled at once, or refused for its input.",
   },
   "begun by a copy that was kept": {
     judge: "cancels",

@@ -64,3 +64,12 @@ test("I9 what code returned ahead of its log may be lost, what it returned last 
   expect(liveValues(returned("first", "last"))).toEqual([]);
   expect(liveValues(returned("first")).length).toBeGreaterThan(0);
 });
+
+test("I9 what code returned before a cancel came first may differ from what it returns as it is unwound", () => {
+  const evidence = broken(({ executions, values }) => {
+    executions[0].row.state = "CANCELLED";
+    values.splice(4, 0, { ...values[4], value: "ahead" });
+    values.push({ ...values[4], value: "another" });
+  });
+  expect(liveValues(evidence)).toEqual([]);
+});

@@ -45,13 +45,14 @@ function lasting(
   { expected, timed, excuse }: Lasting,
 ): readonly ValueSeen[] {
   const isAnswered = [...seen, ...(expected ? [expected] : [])].some((one) => !isNothing(one));
-  const isEnd = seen.some(({ value }) => isDeepStrictEqual(value, expected?.value));
+  // Where nothing is recorded, the execution ended otherwise, and no output counts.
+  const kept = expected ?? seen.at(-1);
+  const isEnd = seen.some(({ value }) => isDeepStrictEqual(value, kept?.value));
   return seen.filter((one) => {
     if (isAnswered && isNothing(one) && (timed.has(one.kind) || timed.has(`pause ${one.path}`))) {
       return !excuse("timed out ahead of its log");
     }
-    if (one.kind !== "output" || !isEnd || isDeepStrictEqual(one.value, expected?.value))
-      return true;
+    if (one.kind !== "output" || !isEnd || isDeepStrictEqual(one.value, kept?.value)) return true;
     return !excuse("output of code that was ahead");
   });
 }

@@ -77,13 +77,13 @@ test("I9 the clock of the workflow is bound by what its copy wrote behind it, an
     { generation: 1, value: [0.5, "id", BEGAN + first] },
     { generation: 2, value: [0.5, "id", BEGAN + second] },
   ];
-  // The first copy wrote the end of a call last, at 1,010; the second its start, at 2,020.
+  // The first copy wrote last at 1,010, the second at 2,020.
   const unchanged = () => {};
-  expect(judged(sights(1_010, 2_019), unchanged)).toHaveLength(1);
-  expect(judged(sights(1_011, 2_019), unchanged)).toEqual([]);
-  expect(judged(sights(1_010, 2_020), unchanged)).toEqual([]);
+  expect(judged(sights(1_009, 2_019), unchanged)).toHaveLength(1);
+  expect(judged(sights(1_010, 2_019), unchanged)).toEqual([]);
+  expect(judged(sights(1_009, 2_020), unchanged)).toEqual([]);
   const unwritten = ({ writes }: Draft<Evidence>) => {
     for (const write of writes) write.accepted = false;
   };
-  expect(judged(sights(1_010, 2_019), unwritten)).toEqual([]);
+  expect(judged(sights(1_009, 2_019), unwritten)).toEqual([]);
 });

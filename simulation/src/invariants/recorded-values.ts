@@ -5,7 +5,6 @@ import {
   type Encoded,
   type Event,
   encode,
-  isOutcome,
   parseEventTime,
 } from "@engine/contract";
 import type { Evidence, ExecutionAtRest, ValueSeen } from "../evidence.ts";
@@ -115,19 +114,11 @@ function ofWorld(
           seq > write.base_seq &&
           seq <= write.base_seq + write.count,
       );
-    return log.some(({ event }) => {
-      const time = parseEventTime(event.time);
-      // Of what was written in that millisecond only an end can have moved the clock.
-      return (time > clock || (time === clock && isEnd(event))) && isOwn(event);
-    });
+    // Of what was written in the same millisecond nothing says whether the clock was read behind it, or
+    // behind something later that was lost; the traces that tasks were told are judged for that.
+    return log.some(({ event }) => isOwn(event) && parseEventTime(event.time) > clock);
   }
 }
-
-function isEnd({ type }: Event): boolean {
-  return isOutcome(type) || ENDS.has(type);
-}
-
-const ENDS: ReadonlySet<string> = new Set(["WORKFLOW_COMPLETED", "WORKFLOW_FAILED"]);
 
 function told({ path, value, process, generation }: ValueSeen): string {
   return `recorded ${path} was ${JSON.stringify(value)} in ${process} under generation ${generation}`;

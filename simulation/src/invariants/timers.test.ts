@@ -35,12 +35,49 @@ test("I10 a sleep that its worker ended is judged by the clock of that one, unle
     broken(({ executions: [of], writes, faults }) => {
       const end = of?.log[17];
       if (end) end.event.time = "2029-01-01 00:00:00.000";
-      writes.push({ ...writes[0], kind: "checkpoint", base_seq: 17, count: 1 });
+      writes.push({ ...writes[0], kind: "checkpoint", base_seq: 17, count: 1, times: [] });
       const at = BEGAN + 10_000;
       if (isSet) faults.push({ kind: "clock_jump", at, until: null, worker: "w1", server: null });
     });
   expect(timers(early(false))).toMatchObject([{ message: expect.stringContaining("ended at") }]);
   expect(timers(early(true))).toEqual([]);
+});
+
+test("I10 what a worker wrote is known by its time where nobody was told that it was written", () => {
+  const unsure = (isSame: boolean) =>
+    broken(({ executions: [of], writes, commits }) => {
+      commits[8].clock -= 60_000;
+      commits[8].decided_clock -= 60_000;
+      const time = of?.log[17]?.event.time ?? "";
+      const times = [isSame ? time : "2029-01-01 00:00:00.000"];
+      const write = { ...writes[0], kind: "checkpoint" as const, base_seq: 17, count: 1, times };
+      writes.push({ ...write, accepted: false });
+    });
+  expect(timers(unsure(true))).toEqual([]);
+  expect(timers(unsure(false))).toMatchObject([
+    { message: expect.stringContaining("the server's clock") },
+  ]);
+});
+
+test("I10 a sleep that its worker ended late is right where no worker had it before", () => {
+  const late = (claimed: number) =>
+    broken((evidence) => {
+      evidence.calm_at = BEGAN + 5_000;
+      evidence.commits[8].at += 300_000;
+      evidence.commits[8].clock += 300_000;
+      const claim = evidence.commits.findLast(
+        ({ execution_id, events }) =>
+          execution_id === "e1" &&
+          events.some(({ type, seq }) => type === "WORKFLOW_CLAIMED" && seq < 18),
+      );
+      if (claim) claim.clock = BEGAN + claimed;
+      const [write] = evidence.writes;
+      evidence.writes.push({ ...write, kind: "checkpoint", base_seq: 17, count: 1, times: [] });
+    });
+  expect(timers(late(355_000))).toEqual([]);
+  expect(timers(late(10_000))).toMatchObject([
+    { message: expect.stringContaining("nothing broken") },
+  ]);
 });
 
 test("I10 an attempt that began before its delay was over is found, by server and by worker", () => {

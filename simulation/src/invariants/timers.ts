@@ -76,7 +76,8 @@ function firedWrongly(
   const commit = commitOf(commits, end.seq);
   if (!commit) return [];
   const { clock, at } = commit;
-  if (isOfWorker(end, commit, evidence)) {
+  const isEndedByWorker = isOfWorker(end, commit, evidence);
+  if (isEndedByWorker) {
     const time = parseEventTime(end.time);
     if (time < until && !(isAnySet(evidence) && excuse("worker's clock was set"))) {
       return [`${what} was to last until ${until}, and ended at ${time} (event ${end.seq})`];
@@ -86,22 +87,33 @@ function firedWrongly(
       `${what} was to last until ${until}; event ${end.seq} ended it when the server's clock said ${clock}`,
     ];
   }
-  const due = Math.max(until, evidence.calm_at + clock - at);
+  // A worker ends what it has; how long it takes until one has it is for another judge.
+  const from = isEndedByWorker ? claimedBefore(end, commits) : until;
+  const due = Math.max(until, from, evidence.calm_at + clock - at);
   if (clock - due <= LATE_MS) return [];
   return [
     `${what} was due at ${until}; event ${end.seq} ended it ${clock - due} ms after that, with nothing broken`,
   ];
 }
 
-function isOfWorker({ seq }: Event, { execution_id }: Commit, { writes }: Evidence): boolean {
+/** Whether a worker wrote it, also where the store failed to say that it was written. */
+function isOfWorker({ seq, time }: Event, { execution_id }: Commit, { writes }: Evidence): boolean {
   return writes.some(
     (write) =>
       write.execution_id === execution_id &&
-      write.accepted &&
       write.kind === "checkpoint" &&
       write.base_seq < seq &&
-      seq <= write.base_seq + write.count,
+      seq <= write.base_seq + write.count &&
+      (write.accepted || write.times[seq - write.base_seq - 1] === time),
   );
+}
+
+/** When the last claim before an event was written. */
+function claimedBefore({ seq }: Event, commits: readonly Commit[]): number {
+  const claim = commits.findLast(({ events }) =>
+    events.some((event) => event.type === "WORKFLOW_CLAIMED" && event.seq < seq),
+  );
+  return claim?.clock ?? 0;
 }
 
 function isAnySet({ faults }: Evidence): boolean {

@@ -53,7 +53,7 @@ export const sleepsBetween = workflow({ name: "sleeps_between" }, async () => {
 export const tenSleepsAtOnce = workflow({ name: "ten_sleeps_at_once" }, async () => {
   const order: number[] = [];
   const sleeper = async (i: number) => {
-    await sleep(20 + 40 * i);
+    await sleep(20 + 200 * i);
     order.push(i);
   };
   await Promise.all([9, 3, 7, 1, 5, 0, 8, 2, 6, 4].map(sleeper));
@@ -71,25 +71,25 @@ const computes = task({ name: "computes" }, async (ms: number, ctx) => {
 export const sleepsOnBothSides = workflow({ name: "sleeps_on_both_sides" }, async () => {
   // One of these is long enough to give the slot back, and the other one is not.
   const order: string[] = [];
-  const long = sleep(1_100).then(() => order.push("1100"));
-  const short = sleep(900).then(() => order.push("900"));
-  await Promise.all([computes(1_400), long, short]);
+  const long = sleep(1_300).then(() => order.push("1300"));
+  const short = sleep(700).then(() => order.push("700"));
+  await Promise.all([computes(1_500), long, short]);
   return order;
 });
 
 export const ownTimers = workflow({ name: "own_timers" }, async () => {
   const seen: string[] = [];
   const done = Promise.withResolvers<void>();
-  setTimeout(() => seen.push("second"), 60);
-  setTimeout(() => seen.push("first"), 20);
-  const never = setTimeout(() => seen.push("never"), 40);
+  setTimeout(() => seen.push("second"), 400);
+  setTimeout(() => seen.push("first"), 50);
+  const never = setTimeout(() => seen.push("never"), 200);
   clearTimeout(never);
   setTimeout(
     (text: string) => {
       seen.push(text);
       done.resolve();
     },
-    120,
+    800,
     "third",
   );
   await done.promise;
@@ -201,7 +201,7 @@ export const sleeps: Programs = {
   },
   sleeps_on_both_sides: {
     sees: "sleeps that are over by the time anybody looks end in the order of their ends",
-    output: ["900", "1100"],
+    output: ["700", "1300"],
   },
   own_timers: {
     sees: "timers of the language fire in the order of their times, and one that was cleared does not",

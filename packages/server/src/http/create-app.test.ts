@@ -207,6 +207,7 @@ test("NET-1 a body over the route's limit is a 413 that names the limit, declare
   const declared = await fetch(url, { method: "POST", body });
   const chunked = await fetch(url, {
     method: "POST",
+    headers: { "content-type": "application/json" },
     body: new Blob([body]).stream(),
     duplex: "half",
   } as RequestInit);

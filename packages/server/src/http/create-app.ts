@@ -3,10 +3,12 @@ import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute } from "./bind.ts";
+import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Handlers, RouteTable, TableHandlers } from "./handlers.ts";
 import type { HttpLog } from "./http-log.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { LINES } from "./media-type.ts";
+import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { PathMethods } from "./path-pattern.ts";
 import { pathOf, refusal, sendRefusal } from "./refusal.ts";
@@ -26,6 +28,8 @@ export interface AppOptions<Table extends RouteTable> {
   /** Makes request ids. */
   readonly ids: () => string;
   readonly authorize?: Authorize;
+  /** Names and pages besides its own; none when absent. */
+  readonly neighbours?: Neighbours;
   /** Counts the streams that are open; closing the app ends them. */
   readonly streams?: OpenStreams;
   readonly pingTimer?: Repeat;
@@ -48,6 +52,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const { log, ids, authorize = allowEveryone, pingTimer = repeat } = options;
   const streams = options.streams ?? new OpenStreams();
   const methods = new PathMethods();
+  const neighbourhood = new Neighbourhood(options.neighbours ?? { hosts: [], origins: [] });
   const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
   let isClosing = false;
 
@@ -74,6 +79,12 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
+    neighbourhood.admit(request.headers);
+    const origin = neighbourhood.listed(request.headers);
+    if (origin !== undefined) {
+      reply.headers(crossOrigin(origin));
+      if (isPreflight(request)) return preflight(request, reply, methods);
+    }
     if (isClosing) throw new EngineError("unavailable", "the server is stopping; try again");
     if (pathOf(request).length > MAX_PATH_BYTES) {
       throw new EngineError("uri_too_long", "the path is longer than 2 KiB");

@@ -1,11 +1,14 @@
 import { EngineError } from "@engine/contract";
 import type { FastifyRequest } from "fastify";
+import { isOfBrowser } from "./neighbourhood.ts";
 
 /** Lines of JSON, for routes that read a request while they answer it. */
 export const LINES = "application/x-ndjson";
 
-/** JSON, or what says nothing better: no media type, or curl's default for `-d` (NET-1). */
-const READ_AS_JSON = /^application\/(?:json|[\w.-]+\+json|x-www-form-urlencoded)\s*(?:;|$)/i;
+const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
+
+/** What curl says of `-d`. A form of a web page says it too, without anybody having asked for it. */
+const CURL_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
 /** Refuses a body that would not be read as JSON, before any of it is read. */
 export function refuseOtherMedia(
@@ -19,12 +22,15 @@ export function refuseOtherMedia(
     throw new EngineError("unsupported_media_type", message);
   }
   if (lines && type?.startsWith(LINES)) return;
-  if (type !== undefined && !READ_AS_JSON.test(type)) throw unsupportedMediaType(type);
+  if (type !== undefined && JSON_TYPE.test(type)) return;
+  const saysNothing = type === undefined || CURL_TYPE.test(type);
+  if (!saysNothing || isOfBrowser(headers)) throw unsupportedMediaType(type);
 }
 
-export function unsupportedMediaType(type: string): EngineError {
+export function unsupportedMediaType(type: string | undefined): EngineError {
+  const what = type === undefined ? "without a type" : `of type ${JSON.stringify(type)}`;
   return new EngineError(
     "unsupported_media_type",
-    `a body of type ${JSON.stringify(type)} is not read here; send JSON with Content-Type: application/json`,
+    `a body ${what} is not read here; send JSON with Content-Type: application/json`,
   );
 }

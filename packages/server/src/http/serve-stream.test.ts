@@ -175,7 +175,7 @@ test("a reader that does not read holds the frames back", async () => {
   const port = typeof address === "object" ? address?.port : undefined;
   const socket = connect(port ?? 0, "127.0.0.1");
   socket.pause();
-  socket.write("GET /watch HTTP/1.1\r\nhost: x\r\n\r\n");
+  socket.write("GET /watch HTTP/1.1\r\nhost: localhost\r\n\r\n");
   // The frames stop when the buffers of both sockets are full: no more after many turns.
   let before = -1;
   for (let turn = 0; turn < 8 && before !== made; turn++) {
@@ -201,7 +201,7 @@ test("WRK-7 a stream that is cut off ends at once, although its reader never too
   }, cut.signal);
   const { port } = new URL(await app.listen({ host: "127.0.0.1", port: 0 }));
   const reader = connect(Number(port), "127.0.0.1");
-  reader.write("GET /watch HTTP/1.1\r\nhost: x\r\n\r\n");
+  reader.write("GET /watch HTTP/1.1\r\nhost: localhost\r\n\r\n");
   // It reads the head and nothing more.
   await once(reader, "readable");
   for (let before = -1; before < sent; await new Promise((next) => setTimeout(next, 20))) {

@@ -269,6 +269,7 @@ export function sampleEvidence(): Evidence {
         kind: "checkpoint",
         base_seq: 2,
         count: 3,
+        times: [],
       },
       {
         at: BEGAN + 2_020,
@@ -279,6 +280,7 @@ export function sampleEvidence(): Evidence {
         kind: "checkpoint",
         base_seq: 12,
         count: 2,
+        times: [],
       },
     ],
     keeps: [],
