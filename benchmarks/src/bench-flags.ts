@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Measure } from "./measure.ts";
 import { RUNNERS, type Setup, STORES, type StoreKind } from "./setup.ts";
@@ -8,6 +9,8 @@ export interface BenchFlags {
   readonly measures: readonly Measure[];
   readonly setup: Setup;
   readonly stores: readonly StoreKind[];
+  /** An absolute path. */
+  readonly against?: string | undefined;
 }
 
 /** @throws Error That says in a line what was expected. */
@@ -20,10 +23,15 @@ export function benchFlags(args: readonly string[], all: readonly Measure[]): Be
       only: { type: "string", multiple: true },
       store: { type: "string", default: "sqlite" },
       stores: { type: "string", default: STORES.join() },
+      against: { type: "string" },
       runner: { type: "string", default: "thread" },
     },
   });
-  const only = values.only?.map((name) => {
+  const named = values.against === undefined ? values.only : ["against"];
+  if (values.against !== undefined && values.only) {
+    throw new Error("--against measures by itself; it goes without --only");
+  }
+  const only = named?.map((name) => {
     return oneOf(
       "measurement",
       all.map((measure) => measure.name),
@@ -38,6 +46,7 @@ export function benchFlags(args: readonly string[], all: readonly Measure[]): Be
     json: values.json,
     measures: all.filter(runs),
     setup: { store, runner: oneOf("runner", RUNNERS, values.runner) },
+    against: values.against === undefined ? undefined : resolve(values.against),
     stores: values.stores.split(",").map((name) => oneOf("store", STORES, name)),
   };
 }

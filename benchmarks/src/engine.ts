@@ -1,13 +1,13 @@
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { BenchProcess } from "./bench-process.ts";
 import { type Cleanup, stopAll, stopOnFailure } from "./cleanup.ts";
-import { engineProcess } from "./engine-process.ts";
+import { CHECKOUT, engineProcess } from "./engine-process.ts";
 import { createHome } from "./home.ts";
 import { HttpClient } from "./http-client.ts";
 import { startCluster } from "./postgres-cluster.ts";
 import type { Setup } from "./setup.ts";
 
-const WORKFLOWS = fileURLToPath(new URL("./workflows/bench-workflows.ts", import.meta.url));
+const WORKFLOWS = "benchmarks/src/workflows/bench-workflows.ts";
 const SLOTS = "256";
 
 /** Where measurements send their load. */
@@ -32,6 +32,8 @@ export interface TwoProcesses extends Engine {
 export interface TwoProcessesOptions {
   /** Configuration of both processes that differs from what the other measurements run on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whose engine and whose workflows; this one's unless given. */
+  readonly checkout?: string;
   /** For the server's Node. */
   readonly nodeArgs?: readonly string[];
 }
@@ -41,21 +43,26 @@ export function startTwoProcesses(
   setup: Setup,
   options: TwoProcessesOptions = {},
 ): Promise<TwoProcesses> {
-  const { nodeArgs = [] } = options;
+  const { nodeArgs = [], checkout = CHECKOUT } = options;
   return stopOnFailure(async (cleanup) => {
     const place = await preparePlace(setup, cleanup);
     const { cwd } = place;
     const env = { ...place.env, ...options.env };
-    const server = engineProcess(["start", "server", "--port", "0"], { cwd, env, nodeArgs });
+    const server = engineProcess(["start", "server", "--port", "0"], {
+      cwd,
+      env,
+      nodeArgs,
+      checkout,
+    });
     cleanup.push(() => server.stop());
     const url = await printedUrl(server);
     const client = new HttpClient(url);
     cleanup.push(() => Promise.resolve(client.close()));
-    await register(url, cwd);
+    await register(url, cwd, checkout);
 
     const workerEnv = { ...env, ENGINE_SERVER_URL: url };
     const startWorker = async (name: string) => {
-      const worker = engineProcess(["start", "worker", name], { cwd, env: workerEnv });
+      const worker = engineProcess(["start", "worker", name], { cwd, env: workerEnv, checkout });
       cleanup.push(() => worker.stop());
       await worker.printed(/connected/);
       return worker;
@@ -79,7 +86,10 @@ export function startTwoProcesses(
 export function startOneProcess(setup: Setup): Promise<Engine> {
   return stopOnFailure(async (cleanup) => {
     const place = await preparePlace(setup, cleanup);
-    const engine = engineProcess(["dev", "--no-watch", "--port", "0", WORKFLOWS], place);
+    const engine = engineProcess(
+      ["dev", "--no-watch", "--port", "0", join(CHECKOUT, WORKFLOWS)],
+      place,
+    );
     cleanup.push(() => engine.stop());
     const client = new HttpClient(await printedUrl(engine));
     cleanup.push(() => Promise.resolve(client.close()));
@@ -112,9 +122,10 @@ export async function preparePlace(
   return { cwd: home.path, env };
 }
 
-export async function register(url: string, cwd: string): Promise<void> {
+export async function register(url: string, cwd: string, checkout = CHECKOUT): Promise<void> {
   const env = { ENGINE_SERVER_URL: url };
-  await engineProcess(["workflow", "register", WORKFLOWS], { cwd, env }).succeeded();
+  const file = join(checkout, WORKFLOWS);
+  await engineProcess(["workflow", "register", file], { cwd, env, checkout }).succeeded();
 }
 
 async function printedUrl(server: BenchProcess): Promise<string> {

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
+import { against } from "./against.ts";
 import { type BenchFlags, benchFlags } from "./bench-flags.ts";
 import { branches } from "./branches.ts";
 import { children } from "./children.ts";
@@ -50,11 +51,12 @@ const MEASURES: readonly Measure[] = [
   unmatchedHerd,
   oneProcess,
   peers,
+  against,
 ];
 /** Far above what a run takes: only a hang reaches it. */
 const TIME_LIMIT_MS = 60 * 60_000;
 
-const { quick, json, measures, setup, stores } = flagsOrExit();
+const { quick, json, measures, setup, stores, against: other } = flagsOrExit();
 
 const watchdog = setTimeout(() => {
   console.error(`not done after ${TIME_LIMIT_MS / 60_000} minutes; giving up`);
@@ -80,6 +82,7 @@ for (const measure of measures) {
       quick,
       setup,
       stores,
+      against: other,
       engine: () => {
         engine ??= startTwoProcesses(setup);
         return engine;

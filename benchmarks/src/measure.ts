@@ -9,6 +9,8 @@ export interface Bench {
   readonly setup: Setup;
   /** What ours runs on where a measurement compares; elsewhere `setup` says it. */
   readonly stores: readonly StoreKind[];
+  /** Another checkout, built and installed, that this one is compared with. */
+  readonly against?: string | undefined;
   /** One server and one worker as processes, the same for every measurement of the run. */
   readonly engine: () => Promise<TwoProcesses>;
   /** Tells whoever waits how far it is. */

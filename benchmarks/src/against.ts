@@ -1,0 +1,142 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Cleanup, stopAll } from "./cleanup.ts";
+import { startTwoProcesses } from "./engine.ts";
+import { gate } from "./gate.ts";
+import type { HttpClient } from "./http-client.ts";
+import type { Bench, Measure, Report } from "./measure.ts";
+import { mean, median, percentile } from "./stats.ts";
+import { submitFor } from "./submit.ts";
+import { count, ms } from "./table.ts";
+
+/** Samples of one side before the other has its turn, and how often both have theirs. */
+const LATENCY = [
+  { tasks: 0, block: 10, rounds: 60 },
+  { tasks: 3, block: 10, rounds: 60 },
+  { tasks: 100, block: 3, rounds: 80 },
+];
+const THROUGHPUT = { concurrency: [32, 200], blockMs: 1_000, rounds: 40 };
+const WARM_UP_MS = 8_000;
+const QUICK = { rounds: 4, warmUpMs: 1_000 };
+
+/** One figure of both sides, a pair for each round. */
+interface Pairs {
+  readonly name: string;
+  readonly ours: number[];
+  readonly theirs: number[];
+  readonly write: (value: number) => string;
+}
+
+/**
+ * This checkout beside another one: both engines are up, each is asked while the other is idle, and
+ * the turns are short, so that a machine whose speed changes from minute to minute changes both. What
+ * is compared is each round with itself; the order within a round turns from one to the next.
+ */
+export const against: Measure = {
+  name: "against",
+  onlyWhenNamed: true,
+  async run(bench) {
+    const folder = bench.against;
+    if (!folder) throw new Error("against needs --against FOLDER, another checkout");
+    gate(existsSync(join(folder, "node_modules")), () => `no installed checkout in ${folder}`);
+    const cleanup: Cleanup = [];
+    try {
+      const ours = await startTwoProcesses(bench.setup);
+      cleanup.push(() => ours.stop());
+      const theirs = await startTwoProcesses(bench.setup, { checkout: folder });
+      cleanup.push(() => theirs.stop());
+      return report(await measureBoth(bench, ours.client, theirs.client));
+    } finally {
+      await stopAll(cleanup);
+    }
+  },
+};
+
+async function measureBoth(bench: Bench, ours: HttpClient, theirs: HttpClient): Promise<Pairs[]> {
+  const all: Pairs[] = [];
+  const rounds = (full: number) => (bench.quick ? QUICK.rounds : full);
+  for (const side of [ours, theirs]) {
+    bench.tell("warming up");
+    await throughput(side, 32, bench.quick ? QUICK.warmUpMs : WARM_UP_MS);
+  }
+  for (const { tasks, block, rounds: full } of LATENCY) {
+    bench.tell(`${tasks} tasks, by turns`);
+    const pairs: Pairs = { name: `${tasks} tasks, p50 of a turn`, ours: [], theirs: [], write: ms };
+    await byTurns(rounds(full), pairs, { ours, theirs }, async (client) => {
+      const taken: number[] = [];
+      // The first after a rest is not like the others.
+      await client.run("chain", tasks);
+      for (let i = 0; i < block; i++) {
+        const start = performance.now();
+        const { output } = await client.run("chain", tasks);
+        taken.push(performance.now() - start);
+        gate(output === tasks, () => `chain(${tasks}) answered ${output}`);
+      }
+      return median(taken);
+    });
+    all.push(pairs);
+  }
+  for (const concurrency of THROUGHPUT.concurrency) {
+    bench.tell(`${concurrency} at a time, by turns`);
+    const name = `3-task workflows/s at ${concurrency}`;
+    const pairs: Pairs = { name, ours: [], theirs: [], write: count };
+    await byTurns(rounds(THROUGHPUT.rounds), pairs, { ours, theirs }, (client) =>
+      throughput(client, concurrency, THROUGHPUT.blockMs),
+    );
+    all.push(pairs);
+  }
+  return all;
+}
+
+async function byTurns(
+  rounds: number,
+  pairs: Pairs,
+  { ours, theirs }: { ours: HttpClient; theirs: HttpClient },
+  measure: (client: HttpClient) => Promise<number>,
+): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2 === 0) pairs.ours.push(await measure(ours));
+    pairs.theirs.push(await measure(theirs));
+    if (round % 2 === 1) pairs.ours.push(await measure(ours));
+  }
+}
+
+/** 3-task workflows a second. */
+async function throughput(
+  client: HttpClient,
+  concurrency: number,
+  milliseconds: number,
+): Promise<number> {
+  let done = 0;
+  const elapsed = await submitFor(milliseconds, concurrency, async () => {
+    const { output } = await client.run("chain", 3);
+    gate(output === 3, () => `chain(3) answered ${output}`);
+    done++;
+  });
+  return done / (elapsed / 1000);
+}
+
+function report(all: readonly Pairs[]): Report {
+  const rows: string[][] = [];
+  const figures: Record<string, number> = {};
+  const samples: Record<string, number[]> = {};
+  for (const { name, ours, theirs, write } of all) {
+    const ratios = ours.map((value, i) => value / (theirs[i] ?? Number.NaN));
+    const sd = Math.sqrt(mean(ratios.map((ratio) => (ratio - mean(ratios)) ** 2)));
+    figures[`${name}: ratio`] = median(ratios);
+    samples[`${name}: ours`] = ours;
+    samples[`${name}: theirs`] = theirs;
+    rows.push([
+      name,
+      write(median(ours)),
+      write(median(theirs)),
+      median(ratios).toFixed(3),
+      `${percentile(ratios, 25).toFixed(2)} to ${percentile(ratios, 75).toFixed(2)}`,
+      (sd / Math.sqrt(ratios.length)).toFixed(3),
+      String(ratios.length),
+    ]);
+  }
+  const title = "This checkout beside the other, by short turns";
+  const columns = ["figure", "this", "other", "ratio", "middle half", "± (mean)", "rounds"];
+  return { tables: [{ title, columns, rows }], figures, samples };
+}
