@@ -191,7 +191,17 @@ test(
         lost++;
       };
       let turns = 0;
-      const answersMeanwhile = () => (drawn[turns++ % drawn.length] ?? 0) % 7 === 0;
+      // Two servers tell of what they wrote, one of them later.
+      const late: (() => void)[] = [];
+      of.engine.onPush = (push) => {
+        if ((drawn[turns++ % drawn.length] ?? 0) % 3 === 0) late.push(push);
+        else push();
+      };
+      const answersMeanwhile = () => {
+        const draw = drawn[turns++ % drawn.length] ?? 0;
+        if (draw % 5 === 0) for (const push of late.splice(0)) push();
+        return draw % 7 === 0;
+      };
       await drive(of, { ...atRandom(scheduler, drawn), answersMeanwhile });
       expectSound(of, scheduler);
       await expectReplays(of, interpreted, scheduler);

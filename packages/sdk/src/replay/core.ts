@@ -33,7 +33,7 @@ import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
 import { Releases } from "./releases.ts";
-import { type Overtaken, RunAhead } from "./run-ahead.ts";
+import { type Overtaken, type Pushed, RunAhead } from "./run-ahead.ts";
 import { STORED_NULL } from "./stored.ts";
 
 /** How an event is sent. */
@@ -96,7 +96,9 @@ export class Core {
   #isParked = false;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
-  #pushed: { base_seq: number; events: readonly Event[] }[] = [];
+  /** What the server wrote and the outbox has not taken: a delta is under way, or some is missing. */
+  #pushed: Pushed[] = [];
+  #isTakingPushed = false;
   readonly #onOvertaken: (by: Overtaken) => void;
 
   /** @param timeout_ms The longest the workflow may take, by its definition. */
@@ -352,9 +354,25 @@ export class Core {
   deliver(base_seq: number, events: readonly Event[]): void {
     if (this.#isStopped && !this.ahead.isOvertaken) return;
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
+    this.#pushed.push({ base_seq, events });
+    this.#takePushed();
+  }
+
+  /**
+   * Servers that write for one execution in turn may be heard in another order, and what was heard
+   * is not sent again: events wait here for those before them.
+   */
+  #takePushed(): void {
+    if (this.#isTakingPushed) return;
+    this.#isTakingPushed = true;
     // A delta is under way: either its answer brings these events, or they follow it.
-    if (this.outbox.isSending || this.ahead.isOvertaken) this.#pushed.push({ base_seq, events });
-    else this.outbox.append(base_seq, events);
+    while (!this.outbox.isSending && !this.ahead.isOvertaken) {
+      const next = this.#pushed.findIndex(({ base_seq }) => base_seq <= this.outbox.head);
+      const [pushed] = next < 0 ? [] : this.#pushed.splice(next, 1);
+      if (!pushed) break;
+      this.outbox.append(pushed.base_seq, pushed.events);
+    }
+    this.#isTakingPushed = false;
   }
 
   /** A paused or parked copy goes on under a new claim; undefined when it cannot (RUN-4). */
@@ -471,14 +489,15 @@ export class Core {
   }
 
   #onSent(): void {
-    const pushed = this.#pushed;
-    this.#pushed = [];
     if (this.ahead.isOvertaken) {
-      this.#onOvertaken({ history: this.log.durable, pushed });
+      this.#onOvertaken({ history: this.log.durable, pushed: this.#pushed.splice(0) });
       return;
     }
-    if (this.#isStopped) return;
-    for (const { base_seq, events } of pushed) this.deliver(base_seq, events);
+    if (this.#isStopped) {
+      this.#pushed = [];
+      return;
+    }
+    this.#takePushed();
     // Something may have come due while a park was under way, which did not come to be.
     this.alarms.start();
     this.parking.soon();

@@ -107,9 +107,15 @@ interface MaybeAhead {
   readonly isAhead?: boolean | undefined;
 }
 
+/** Events the server wrote by itself, and how long the log was before them. */
+export interface Pushed {
+  readonly base_seq: number;
+  readonly events: readonly Event[];
+}
+
 /** The log that goes on from where code has run ahead of another one. */
 export interface Overtaken {
   readonly history: readonly Event[];
   /** What the server has written behind it. */
-  readonly pushed: readonly { base_seq: number; events: readonly Event[] }[];
+  readonly pushed: readonly Pushed[];
 }

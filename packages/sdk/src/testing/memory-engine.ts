@@ -87,6 +87,8 @@ export class MemoryEngine {
     delta: Delta,
     reply: CheckpointReply,
   ) => CheckpointReply | Promise<CheckpointReply> = (_id, _delta, reply) => reply;
+  /** Called with every push in place of it; may hold it back, to reorder what happens. */
+  onPush: (push: () => void) => void = (push) => push();
   /** Called after every change. */
   onChange: (row: ExecutionRow) => void = () => {};
   readonly #options: MemoryEngineOptions;
@@ -404,9 +406,10 @@ export class MemoryEngine {
     if (!copy || copy.session !== session || copy.seen >= head) return;
     const base_seq = copy.seen;
     copy.seen = head;
-    const deliver = () => copy.execution.deliver(base_seq, this.log(execution_id).slice(base_seq));
-    deliver();
-    if (this.#options.deliversTwice) deliver();
+    const events = this.log(execution_id).slice(base_seq);
+    const deliver = () => copy.execution.deliver(base_seq, events);
+    this.onPush(deliver);
+    if (this.#options.deliversTwice) this.onPush(deliver);
   }
 
   #leave(execution_id: string, copy: Copy): void {
