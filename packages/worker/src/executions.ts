@@ -72,7 +72,8 @@ export class Executions {
     if (held && held.generation >= generation) return;
     if (held) this.#drop(held, "assigned anew");
     const fresh = { execution_id, module_hash: module.hash, name, generation, seq: head };
-    const warm = this.#draining ? undefined : this.#options.warm.take(fresh);
+    const mayBeWarm = !this.#draining && !assignment.apart;
+    const warm = mayBeWarm ? this.#options.warm.take(fresh) : undefined;
     const copy = copies.add({ ...fresh, listening: listen }, warm?.number);
     if (!this.#draining && !pool.offers(assignment.runner)) {
       this.#options.log.error(
@@ -197,10 +198,13 @@ export class Executions {
     }
   }
 
-  runnerDied(runner: Runner): void {
+  runnerDied(runner: Runner, { wasReady }: { readonly wasReady: boolean }): void {
     this.#options.gate.forget(runner);
     this.#options.warm.runnerDied(runner);
-    for (const copy of this.#on(runner)) this.release(copy, "runner_lost");
+    const copies = this.#on(runner);
+    for (const copy of copies) {
+      this.release(copy, wasReady ? blame(copy, runner.culprit, copies) : "unready");
+    }
   }
 
   /** Some code does not let its runner answer. */
@@ -385,6 +389,15 @@ export class Executions {
     this.#options.log.error(details, failure.message);
     this.release(copy, "load_failed", failure);
   }
+}
+
+/**
+ * Why a copy goes back whose runner has died (LIV-5). Where it is known whose code did that, nothing
+ * is held against the others; where it is not, each of them may have.
+ */
+function blame(copy: Copy, culprit: number, copies: readonly Copy[]): ReleaseReason {
+  if (culprit !== 0) return copy.number === culprit ? "runner_lost" : "neighbour";
+  return copies.length === 1 ? "runner_lost" : "suspect";
 }
 
 /** Whether a delta ends the copy: the execution has ended, paused or parked. */

@@ -79,7 +79,7 @@ export async function createParts(
     inline: machine.inline,
     events: {
       message: (runner, message) => executions.message(runner, message),
-      died: (runner) => executions.runnerDied(runner),
+      died: (...args) => executions.runnerDied(...args),
       stalled: (...args) => executions.runnerStalled(...args),
       stuck: (...args) => executions.runnerStuck(...args),
     },

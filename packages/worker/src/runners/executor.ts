@@ -23,6 +23,8 @@ export interface ExecutorOptions {
 export interface TracedCopy {
   readonly copy: number;
   readonly execution_id: string;
+  /** It is the first to need a module, whose code runs. */
+  readonly isLoading?: boolean;
 }
 
 /** A copy on its runner, from its start until it is over or forgotten. */
@@ -230,8 +232,12 @@ export class Executor {
   }
 
   /** A module runs code of its own as it loads. */
-  #import(module: StartMessage["module"], first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+  #import(
+    module: StartMessage["module"],
+    { copy, execution_id }: TracedCopy,
+  ): Promise<readonly AnyWorkflow[]> {
     const loading = Promise.withResolvers<readonly AnyWorkflow[]>();
+    const first = { copy, execution_id, isLoading: true };
     this.#options.traced(first, () => loading.resolve(this.#options.load(module)));
     return loading.promise;
   }
