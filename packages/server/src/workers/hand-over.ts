@@ -154,6 +154,14 @@ export function lossIfRunning({ state }: ExecutionRow): Lost | undefined {
   return state === "RUNNING" ? { reason: "runner_lost" } : undefined;
 }
 
+/**
+ * What a worker that polls has not listed: the answer that brought it may not have arrived, but where
+ * that goes on it has to count, or it would be claimed with every poll.
+ */
+export function lossOfPoll(row: ExecutionRow): Lost {
+  return lossIfRunning(row) ?? { reason: "forgotten" };
+}
+
 function withLosses(execution: OwnedExecution): Held & { readonly losses: readonly Loss[] } {
   const { losses } = execution;
   return { ...execution, losses: losses === null ? [] : (JSON.parse(losses) as Loss[]) };
