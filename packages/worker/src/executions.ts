@@ -10,6 +10,7 @@ import type { Delta } from "@engine/sdk/node";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
 import { ran } from "./failpoints.ts";
+import { MachineTrouble } from "./machine-trouble.ts";
 import { HashMismatch, type ModuleCache } from "./module-cache.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { Releases } from "./releases.ts";
@@ -20,7 +21,7 @@ import type { RunnerMessage, RunnerPool } from "./runners/runner-pool.ts";
 import type { ServiceDesk } from "./service-desk.ts";
 import { WorkerEnded } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
-import { hasCode, messageOf } from "./transient.ts";
+import { hasCode, isTransient, messageOf } from "./transient.ts";
 import type { WarmCopies, WarmCopy } from "./warm-copies.ts";
 import type { Log } from "./world.ts";
 
@@ -29,7 +30,7 @@ export interface ExecutionsOptions {
   readonly lanes: CheckpointLanes;
   readonly progress: ProgressQueues;
   readonly releases: Releases;
-  readonly modules: Pick<ModuleCache, "ensure" | "file">;
+  readonly modules: Pick<ModuleCache, "ensure" | "file" | "readable">;
   readonly desk: ServiceDesk;
   readonly warm: WarmCopies;
   readonly pool: RunnerPool;
@@ -38,6 +39,8 @@ export interface ExecutionsOptions {
   limits(): ExecutionLimits;
   /** Seconds that bodies get to end after a cancel (DSP-9). */
   readonly cancelGrace: number;
+  /** The machine does not let executions begin. */
+  onTrouble(trouble: MachineTrouble): void;
   /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
   onRecovered(): void;
   /** Cancels were handed over: the server waits to hear that they have arrived (DSP-9). */
@@ -85,8 +88,10 @@ export class Executions {
     }
     const runner = this.#draining ? undefined : (warm?.runner ?? pool.pick(assignment));
     if (!runner) {
-      this.#isWithoutRunner = !this.#draining;
-      this.release(copy, this.#draining ? "draining" : "overloaded");
+      this.#isWithoutRunner = !this.#draining && !assignment.apart;
+      // Others may find a runner where one that is to run apart does not.
+      const reason = assignment.apart ? "unready" : "overloaded";
+      this.release(copy, this.#draining ? "draining" : reason);
       return;
     }
     copy.runner = runner;
@@ -189,6 +194,10 @@ export class Executions {
       case "unloadable":
         runner.loaded.delete(copy.module_hash);
         this.#unloadable(copy, message.failure);
+        break;
+      case "unreadable":
+        runner.loaded.delete(copy.module_hash);
+        this.#unreadable(copy, message.why);
         break;
       case "ended":
         // Nobody asked it to stop, so the log does not say how it goes on.
@@ -304,12 +313,28 @@ export class Executions {
       this.#unloadable(copy, loadFailure("hash_mismatch", error.message, details));
       return;
     }
+    if (error instanceof MachineTrouble) {
+      this.#troubled(copy, error);
+      return;
+    }
     const { execution_id } = copy;
     this.#options.log.error(
       { execution_id, error: messageOf(error) },
       "an execution could not be started here; it goes back to the queue",
     );
-    this.release(copy, "runner_lost");
+    // What did not arrive says nothing of the execution; what the server refuses does.
+    this.release(copy, isTransient(error) ? "unready" : "runner_lost");
+  }
+
+  #unreadable(copy: Copy, why: string): void {
+    const { modules } = this.#options;
+    const { module_hash } = copy;
+    this.#troubled(copy, new MachineTrouble(new Error(why), () => modules.readable(module_hash)));
+  }
+
+  #troubled(copy: Copy, trouble: MachineTrouble): void {
+    this.#options.onTrouble(trouble);
+    this.release(copy, "unready");
   }
 
   async #checkpoint(copy: Copy, delta: Delta): Promise<void> {

@@ -7,6 +7,8 @@ import {
   type RunOptions,
   startExecution,
 } from "@engine/sdk/node";
+import { isUnreadable } from "../machine-trouble.ts";
+import { messageOf } from "../transient.ts";
 import { CopyPort } from "./copy-port.ts";
 import { importFailure, pickWorkflow } from "./load-workflow.ts";
 import type { FromRunner, LogText, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
@@ -128,7 +130,8 @@ export class Executor {
     try {
       workflows ??= await this.#load(module, entry);
     } catch (error) {
-      this.#fail(entry, importFailure(error, info));
+      if (isUnreadable(error, module.path)) this.#unreadable(entry, error);
+      else this.#fail(entry, importFailure(error, info));
       return;
     }
     if (!this.#has(entry)) return;
@@ -246,6 +249,12 @@ export class Executor {
     if (!this.#has(entry)) return;
     this.#remove(entry);
     this.#options.post({ kind: "unloadable", copy: entry.copy, failure });
+  }
+
+  #unreadable(entry: Entry, error: unknown): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    this.#options.post({ kind: "unreadable", copy: entry.copy, why: messageOf(error) });
   }
 
   #drop(entry: Entry, reason: string): void {
