@@ -195,6 +195,7 @@ export class Workers {
       lag: { take: () => 0, close() {} },
       modules: ({ fetch }) => ({
         file: (hash) => `/bundles/${hash}.mjs`,
+        readable: async () => {},
         async ensure(hash) {
           if (known.has(hash)) return;
           const bundle = await fetch(hash);

@@ -58,8 +58,11 @@ export interface Requirements {
   readonly totals?: TaskRequests;
 }
 
-/** Why a worker lost an execution that it had. */
-export type LossReason = "session_lost" | "runner_lost" | "stuck";
+/**
+ * Why a worker lost an execution that it had. `unready`: the worker could not begin it, for reasons
+ * of its own. `forgotten`: it asked for work and did not have it any more.
+ */
+export type LossReason = "session_lost" | "runner_lost" | "stuck" | "unready" | "forgotten";
 
 /** One time that a worker lost it before anything new was recorded (LIV-5). */
 export interface Loss {
@@ -67,6 +70,8 @@ export interface Loss {
   readonly generation: number;
   readonly at: number;
   readonly reason: LossReason;
+  /** It says nothing of the execution by itself: others were there too, or it was not to blame. */
+  readonly uncounted?: true;
 }
 
 /**

@@ -147,6 +147,7 @@ export {
   createdExecution,
   decideClaim,
   type HandOver,
+  type HandOverLoss,
   handOver,
   takeOver,
 } from "./lifecycle-rules.ts";
@@ -159,6 +160,7 @@ export {
   stale,
   unowned,
 } from "./log-rules.ts";
+export { blamed, type Suspicion, suspicionOf } from "./loss-rules.ts";
 export { malformedCheckpoint } from "./malformed-checkpoint.ts";
 export type { CallResolution, CallResolutions, NewExecution } from "./new-execution.ts";
 export { patchOf } from "./row-patch.ts";

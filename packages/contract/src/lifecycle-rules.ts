@@ -4,13 +4,14 @@ import { Draft } from "./draft.ts";
 import { failExecution } from "./ending-rules.ts";
 import type { NewEvent } from "./event.ts";
 import type { ClaimReason } from "./event-values.ts";
-import type { ExecutionRow, Loss, LossReason } from "./execution-row.ts";
-import { engineFailure, type Failure } from "./failure.ts";
+import type { ExecutionRow, LossReason } from "./execution-row.ts";
+import { engineFailure } from "./failure.ts";
 import { openWaits, unowned } from "./log-rules.ts";
+import { counted, crashLoop, delayedUntil, lossesAfter } from "./loss-rules.ts";
 import type { NewExecution } from "./new-execution.ts";
 import { wakeAt } from "./row-patch.ts";
 import { unconsumedSignals } from "./signal-rules.ts";
-import { formatEventTime, formatInstant } from "./time.ts";
+import { formatEventTime } from "./time.ts";
 import { handOverState, isClaimable } from "./transition.ts";
 import { encode } from "./value.ts";
 
@@ -173,7 +174,14 @@ export interface HandOver {
   /** Milliseconds the next worker has to unwind it, if it is being cancelled. */
   readonly cancel_timeout_ms: number;
   /** Set when the worker lost it rather than gave it back. */
-  readonly loss?: { readonly reason: LossReason; readonly max_crashes: number };
+  readonly loss?: HandOverLoss;
+}
+
+export interface HandOverLoss {
+  readonly reason: LossReason;
+  readonly max_crashes: number;
+  /** Others were there too, or it was not to blame: it is only remembered. */
+  readonly uncounted?: boolean;
 }
 
 /**
@@ -188,8 +196,8 @@ export function handOver(row: ExecutionRow, terms: HandOver): Change {
     const message = "its worker was lost, and a transient execution has no log to go on from";
     return failExecution(row, engineFailure("WorkerLostError", message), terms);
   }
-  const losses = loss ? lossesAfter(row, now, loss.reason) : row.losses;
-  if (loss && losses.length >= loss.max_crashes) {
+  const losses = loss ? lossesAfter(row, now, loss) : row.losses;
+  if (loss && counted(losses).length >= loss.max_crashes) {
     return failExecution(row, crashLoop(losses), terms);
   }
   const draft = new Draft(row, now).set({
@@ -201,26 +209,4 @@ export function handOver(row: ExecutionRow, terms: HandOver): Change {
   });
   if (cancelling) draft.set({ cancelling: { ...cancelling, by: now + cancel_timeout_ms } });
   return draft.done();
-}
-
-/** A loss behind a recorded outcome is not the code's: it counts for nothing, nor do those before. */
-function lossesAfter(row: ExecutionRow, at: number, reason: LossReason): readonly Loss[] {
-  const { worker, generation, outcome_generation, losses } = row;
-  if (outcome_generation === generation) return [];
-  return [...losses, { worker: worker ?? "unknown", generation, at, reason }];
-}
-
-const LONGEST_DELAY_S = 60;
-
-/** At once after the first loss; then 1, 2, 4 … 60 s. */
-function delayedUntil(losses: readonly Loss[], now: number): number | null {
-  if (losses.length < 2) return null;
-  return now + Math.min(2 ** (losses.length - 2), LONGEST_DELAY_S) * 1000;
-}
-
-function crashLoop(losses: readonly Loss[]): Failure {
-  const attempts = losses.map((loss) => ({ ...loss, at: formatInstant(loss.at) }));
-  const last = losses.at(-1);
-  const message = `${losses.length} workers in a row lost the execution before it recorded anything, the last was ${last?.worker} (${last?.reason}); see details.attempts, fix what makes it crash, then restart or fork it`;
-  return engineFailure("WorkerCrashLoopError", message, { details: { attempts } });
 }

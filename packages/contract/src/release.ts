@@ -2,7 +2,11 @@ import * as z from "zod";
 import { ItemRefused } from "./checkpoint.ts";
 import { Failure } from "./failure.ts";
 
-/** Why a worker gives an execution back. `load_failed` ends it FAILED (LIV-6). */
+/**
+ * Why a worker gives an execution back. `neighbour`: another one ended what both ran in; `suspect`:
+ * one of those that ran in it did, and it is not known which. `unready`: the worker could not begin
+ * it, for reasons of its own. `load_failed` ends it FAILED (LIV-6).
+ */
 export const ReleaseReason = z.enum([
   "draining",
   "paused",
@@ -10,8 +14,10 @@ export const ReleaseReason = z.enum([
   "overloaded",
   "principal_unavailable",
   "neighbour",
+  "suspect",
   "runner_lost",
   "stuck",
+  "unready",
   "load_failed",
 ]);
 export type ReleaseReason = z.infer<typeof ReleaseReason>;

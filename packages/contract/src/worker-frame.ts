@@ -19,6 +19,8 @@ export const Assignment = z.object({
   /** The one its workflow asks for; null = the worker's default. */
   runner: Runner.nullable().default(null),
   runner_options: RunnerOptions.nullable().default(null),
+  /** It may have ended what it ran in: nothing else is to run where it does (LIV-5). */
+  apart: z.boolean().default(false),
   /** `seq` of the newest event. */
   head: z.int(),
   /** The end of the log, at most 256 KiB; what lies before `after` is read by pages. */

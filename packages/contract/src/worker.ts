@@ -120,7 +120,7 @@ export type WorkerActivity = z.infer<typeof WorkerActivity>;
 /** What a worker says of itself each interval, and at once when status or health change (LIV-1). */
 export const Heartbeat = z.strictObject({
   status: WorkerActivity.default("active"),
-  /** False while its main loop cannot keep up (RUN-5). */
+  /** False while its main loop cannot keep up (RUN-5), or its machine lets nothing begin there. */
   healthy: z.boolean().default(true),
   running: z.array(Holding),
   slots_free: z.int(),

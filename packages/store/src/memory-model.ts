@@ -169,7 +169,7 @@ export class MemoryModel {
         queued_at,
         last_worker,
         requirements: requirements && JSON.stringify(requirements),
-        was_lost: losses.length > 0,
+        losses: losses.length > 0 ? JSON.stringify(losses) : null,
         head,
       }));
     const place = all.findIndex(({ execution_id }) => execution_id === after?.execution_id);
@@ -180,14 +180,15 @@ export class MemoryModel {
   owned(session_id: string): readonly OwnedExecution[] {
     return this.rows()
       .filter(({ session }) => session === session_id)
-      .map(({ execution_id, generation, state, head, module_hash, updated_at, requirements }) => ({
+      .map(({ execution_id, generation, state, head, module_hash, updated_at, ...row }) => ({
         execution_id,
         generation,
         state,
         head,
         module_hash,
         updated_at,
-        requirements: requirements && JSON.stringify(requirements),
+        requirements: row.requirements && JSON.stringify(row.requirements),
+        losses: row.losses.length > 0 ? JSON.stringify(row.losses) : null,
       }));
   }
 

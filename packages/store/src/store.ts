@@ -119,8 +119,8 @@ export interface QueuedExecution {
   readonly last_worker: string | null;
   /** What its worker must have, as JSON text: equal texts are equal needs. Null = anybody. */
   readonly requirements: string | null;
-  /** The last worker lost it: another one comes first (LIV-5). */
-  readonly was_lost: boolean;
+  /** How workers lost it, as JSON text; null = none did (LIV-5). */
+  readonly losses: string | null;
   /** Of its log: what says otherwise of it and knows less of the log is older. */
   readonly head: number;
 }
@@ -266,6 +266,8 @@ export interface OwnedExecution {
   /** When it was claimed or changed last. */
   readonly updated_at: number;
   readonly requirements: string | null;
+  /** How workers lost it before, as JSON text; null = none did. */
+  readonly losses: string | null;
 }
 
 export interface OpenedSession {

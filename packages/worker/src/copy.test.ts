@@ -9,6 +9,7 @@ test("EXE-43 what arrives for a copy while its log or module is still being fetc
     load: 0,
     isShared: true,
     entered: 0,
+    culprit: 0,
     loaded: new Set(),
     post: (messages) => void posted.push(...messages),
     close: async () => {},

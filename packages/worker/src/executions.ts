@@ -10,6 +10,7 @@ import type { Delta } from "@engine/sdk/node";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
 import { ran } from "./failpoints.ts";
+import { MachineTrouble } from "./machine-trouble.ts";
 import { HashMismatch, type ModuleCache } from "./module-cache.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { Releases } from "./releases.ts";
@@ -20,7 +21,7 @@ import type { RunnerMessage, RunnerPool } from "./runners/runner-pool.ts";
 import type { ServiceDesk } from "./service-desk.ts";
 import { WorkerEnded } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
-import { hasCode, messageOf } from "./transient.ts";
+import { hasCode, isTransient, messageOf } from "./transient.ts";
 import type { WarmCopies, WarmCopy } from "./warm-copies.ts";
 import type { Log } from "./world.ts";
 
@@ -29,7 +30,7 @@ export interface ExecutionsOptions {
   readonly lanes: CheckpointLanes;
   readonly progress: ProgressQueues;
   readonly releases: Releases;
-  readonly modules: Pick<ModuleCache, "ensure" | "file">;
+  readonly modules: Pick<ModuleCache, "ensure" | "file" | "readable">;
   readonly desk: ServiceDesk;
   readonly warm: WarmCopies;
   readonly pool: RunnerPool;
@@ -38,6 +39,8 @@ export interface ExecutionsOptions {
   limits(): ExecutionLimits;
   /** Seconds that bodies get to end after a cancel (DSP-9). */
   readonly cancelGrace: number;
+  /** The machine does not let executions begin. */
+  onTrouble(trouble: MachineTrouble): void;
   /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
   onRecovered(): void;
   /** Cancels were handed over: the server waits to hear that they have arrived (DSP-9). */
@@ -72,7 +75,8 @@ export class Executions {
     if (held && held.generation >= generation) return;
     if (held) this.#drop(held, "assigned anew");
     const fresh = { execution_id, module_hash: module.hash, name, generation, seq: head };
-    const warm = this.#draining ? undefined : this.#options.warm.take(fresh);
+    const mayBeWarm = !this.#draining && !assignment.apart;
+    const warm = mayBeWarm ? this.#options.warm.take(fresh) : undefined;
     const copy = copies.add({ ...fresh, listening: listen }, warm?.number);
     if (!this.#draining && !pool.offers(assignment.runner)) {
       this.#options.log.error(
@@ -84,8 +88,10 @@ export class Executions {
     }
     const runner = this.#draining ? undefined : (warm?.runner ?? pool.pick(assignment));
     if (!runner) {
-      this.#isWithoutRunner = !this.#draining;
-      this.release(copy, this.#draining ? "draining" : "overloaded");
+      this.#isWithoutRunner = !this.#draining && !assignment.apart;
+      // Others may find a runner where one that is to run apart does not.
+      const reason = assignment.apart ? "unready" : "overloaded";
+      this.release(copy, this.#draining ? "draining" : reason);
       return;
     }
     copy.runner = runner;
@@ -189,6 +195,10 @@ export class Executions {
         runner.loaded.delete(copy.module_hash);
         this.#unloadable(copy, message.failure);
         break;
+      case "unreadable":
+        runner.loaded.delete(copy.module_hash);
+        this.#unreadable(copy, message.why);
+        break;
       case "ended":
         // Nobody asked it to stop, so the log does not say how it goes on.
         if (message.how === "stopped") this.release(copy, "runner_lost");
@@ -197,10 +207,13 @@ export class Executions {
     }
   }
 
-  runnerDied(runner: Runner): void {
+  runnerDied(runner: Runner, { wasReady }: { readonly wasReady: boolean }): void {
     this.#options.gate.forget(runner);
     this.#options.warm.runnerDied(runner);
-    for (const copy of this.#on(runner)) this.release(copy, "runner_lost");
+    const copies = this.#on(runner);
+    for (const copy of copies) {
+      this.release(copy, wasReady ? blame(copy, runner.culprit, copies) : "unready");
+    }
   }
 
   /** Some code does not let its runner answer. */
@@ -300,12 +313,28 @@ export class Executions {
       this.#unloadable(copy, loadFailure("hash_mismatch", error.message, details));
       return;
     }
+    if (error instanceof MachineTrouble) {
+      this.#troubled(copy, error);
+      return;
+    }
     const { execution_id } = copy;
     this.#options.log.error(
       { execution_id, error: messageOf(error) },
       "an execution could not be started here; it goes back to the queue",
     );
-    this.release(copy, "runner_lost");
+    // What did not arrive says nothing of the execution; what the server refuses does.
+    this.release(copy, isTransient(error) ? "unready" : "runner_lost");
+  }
+
+  #unreadable(copy: Copy, why: string): void {
+    const { modules } = this.#options;
+    const { module_hash } = copy;
+    this.#troubled(copy, new MachineTrouble(new Error(why), () => modules.readable(module_hash)));
+  }
+
+  #troubled(copy: Copy, trouble: MachineTrouble): void {
+    this.#options.onTrouble(trouble);
+    this.release(copy, "unready");
   }
 
   async #checkpoint(copy: Copy, delta: Delta): Promise<void> {
@@ -385,6 +414,15 @@ export class Executions {
     this.#options.log.error(details, failure.message);
     this.release(copy, "load_failed", failure);
   }
+}
+
+/**
+ * Why a copy goes back whose runner has died (LIV-5). Where it is known whose code did that, nothing
+ * is held against the others; where it is not, each of them may have.
+ */
+function blame(copy: Copy, culprit: number, copies: readonly Copy[]): ReleaseReason {
+  if (culprit !== 0) return copy.number === culprit ? "runner_lost" : "neighbour";
+  return copies.length === 1 ? "runner_lost" : "suspect";
 }
 
 /** Whether a delta ends the copy: the execution has ended, paused or parked. */

@@ -18,7 +18,9 @@ export interface Machine {
   readonly packages: readonly WorkerPackage[];
   /** How long the main loop keeps others waiting. */
   readonly lag: LoopLag;
-  modules(options: Omit<ModuleCacheOptions, "folder">): Pick<ModuleCache, "ensure" | "file">;
+  modules(
+    options: Omit<ModuleCacheOptions, "folder">,
+  ): Pick<ModuleCache, "ensure" | "file" | "readable">;
   /** Runs bodies on the main thread; the worker's own way when absent. */
   readonly inline?: (events: RunnerEvents) => Runner;
 }

@@ -10,8 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { MachineTrouble } from "./machine-trouble.ts";
 import { HashMismatch, ModuleCache } from "./module-cache.ts";
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -146,4 +147,36 @@ test("I17 what cannot be removed from the folder keeps no bundle from being used
     await cache.ensure(fresh);
     expect(readFileSync(cache.file(fresh), "utf8")).toBe(text);
   }
+});
+
+test("RUN-4 a bundle that cannot be kept leaves nothing half written, and is kept later without another fetch", async () => {
+  const { cache, fetches, add } = createCache();
+  const hash = add("export {};");
+  // Only what is no folder is replaced by a file.
+  mkdirSync(cache.file(hash));
+  const trouble = await cache.ensure(hash).catch((error: unknown) => error);
+  expect(trouble).toBeInstanceOf(MachineTrouble);
+  const folder = dirname(cache.file(hash));
+  expect(readdirSync(folder)).toEqual([`${hash}.mjs`]);
+  await expect((trouble as MachineTrouble).tryAgain()).rejects.toThrow();
+  rmSync(cache.file(hash), { recursive: true });
+  await (trouble as MachineTrouble).tryAgain();
+  await cache.ensure(hash);
+  expect(fetches).toEqual([hash]);
+});
+
+test("RUN-4 a fetch for which there is no handle is the machine's trouble, any other one its own", async () => {
+  const none = Object.assign(new Error("too many open files"), { code: "EMFILE" });
+  const failing = (error: Error) =>
+    new ModuleCache({
+      folder: createFolder(),
+      size: 64,
+      clock: Date.now,
+      isUsed: () => false,
+      fetch: () => Promise.reject(error),
+    }).ensure(hashOf("export {};"));
+  await expect(failing(new TypeError("fetch failed", { cause: none }))).rejects.toThrow(
+    MachineTrouble,
+  );
+  await expect(failing(new TypeError("refused"))).rejects.toThrow(TypeError);
 });

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "n
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
 import { fetched, stored } from "./failpoints.ts";
+import { isOfTheMachine, MachineTrouble } from "./machine-trouble.ts";
 
 const STALE_DRAFT_MS = 3_600_000;
 
@@ -40,9 +41,17 @@ export class ModuleCache {
     return join(this.#options.folder, `${hash}.mjs`);
   }
 
+  /** Rejects when the bundle's file cannot be read; one that is gone can be fetched again. */
+  async readable(hash: string): Promise<void> {
+    await readFile(this.file(hash)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+  }
+
   /**
    * Sees to it that the bundle's file is there and right, now: whoever shares this home may have
-   * removed it. Callers at the same time share one look and one fetch.
+   * removed it. Callers at the same time share one look and one fetch. Rejects with MachineTrouble
+   * when the machine does not let it.
    */
   ensure(hash: string): Promise<void> {
     const shared = this.#loading.get(hash);
@@ -68,13 +77,37 @@ export class ModuleCache {
 
     const bundle = await this.#fetch(hash);
     if (fetched.hasSubscribers) fetched.publish({ of: [] });
+    try {
+      await this.#keep(hash, bundle);
+    } catch (error) {
+      // It is at hand: should it be kept later, nobody has to fetch it again.
+      throw new MachineTrouble(error, () => this.#keep(hash, bundle));
+    }
+  }
+
+  async #keep(hash: string, bundle: string): Promise<void> {
     await mkdir(this.#options.folder, { recursive: true });
-    // Renamed into place: another worker of this home never sees half a file.
-    const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-    await writeFile(draft, bundle);
-    await rename(draft, path);
+    await this.#write(this.file(hash), bundle);
     if (stored.hasSubscribers) stored.publish({ of: [] });
     this.#use(hash);
+  }
+
+  /** Renamed into place: another worker of this home never sees half a file. */
+  async #write(path: string, text: string): Promise<void> {
+    const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+    try {
+      await writeFile(draft, text);
+      await rename(draft, path);
+    } catch (error) {
+      // Half a file would take what room there is.
+      await rm(draft, { force: true }).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Takes a handle, as a connection does. */
+  async #look(): Promise<void> {
+    await readdir(this.#options.folder);
   }
 
   /** What earlier lives of the worker left counts too: the folder does not grow with every start. */
@@ -97,7 +130,9 @@ export class ModuleCache {
 
   async #fetch(hash: string): Promise<string> {
     for (let tries = 1; ; tries++) {
-      const bundle = await this.#options.fetch(hash);
+      const bundle = await this.#options.fetch(hash).catch((error: unknown) => {
+        throw isOfTheMachine(error) ? new MachineTrouble(error, () => this.#look()) : error;
+      });
       if (sha256(bundle) === hash) return bundle;
       if (tries === 2)
         throw new HashMismatch(`the bundle received twice does not have hash ${hash}`);

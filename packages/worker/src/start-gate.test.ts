@@ -13,6 +13,7 @@ function createRunner() {
     isShared: true,
     load: 1,
     entered: 0,
+    culprit: 0,
     loaded: new Set(),
     post,
     close: async () => {},

@@ -9,6 +9,7 @@ function createRunner() {
     load: 0,
     isShared: true,
     entered: 0,
+    culprit: 0,
     loaded: new Set(),
     post(messages: readonly ToRunner[]) {
       for (const message of messages) if (message.kind === "forget") forgotten.push(message.copy);

@@ -9,6 +9,7 @@ import { openMachine } from "./machine.ts";
 import { readMissing } from "./missing-history.ts";
 import { Outage } from "./outage.ts";
 import { ProgressQueues } from "./progress-queues.ts";
+import { Readiness } from "./readiness.ts";
 import { isContentRefused, refusedCheckpoint } from "./refused-checkpoint.ts";
 import { registrationOf } from "./registration.ts";
 import { Releases } from "./releases.ts";
@@ -79,7 +80,7 @@ export async function createParts(
     inline: machine.inline,
     events: {
       message: (runner, message) => executions.message(runner, message),
-      died: (runner) => executions.runnerDied(runner),
+      died: (...args) => executions.runnerDied(...args),
       stalled: (...args) => executions.runnerStalled(...args),
       stuck: (...args) => executions.runnerStuck(...args),
     },
@@ -124,6 +125,7 @@ export async function createParts(
       onStale: (copy) => executions.drop(copy, "stale_claim"),
     }),
     warm,
+    onTrouble: (trouble) => readiness.troubled(trouble),
     onRecovered: () => stream.reconnect(),
     onCancelling: () => heartbeats.soon(),
     limits: () => session.answer.executions,
@@ -151,6 +153,19 @@ export async function createParts(
     status,
     onDrop: (entry) => executions.drop(entry, "not this session's"),
   });
+  const readiness = new Readiness({
+    ...world,
+    onChange(isReady, { message: error }) {
+      if (isReady)
+        log.info({}, "the machine lets executions begin again: the worker takes new work");
+      else
+        log.error(
+          { error },
+          "the machine does not let executions begin, see error: they go to other workers, and this one takes no new work until it does",
+        );
+      void heartbeats.now();
+    },
+  });
   const health = new Health({
     setTimer,
     thresholdMs: config.loop_lag_threshold * 1000,
@@ -169,7 +184,7 @@ export async function createParts(
     const free = slotsFree();
     return {
       status: executions.isDraining ? "draining" : isPaused ? "paused" : "active",
-      healthy: health.healthy,
+      healthy: health.healthy && readiness.isReady,
       running: copies.holdings(),
       slots_free: free,
       metrics: { "engine.running_executions": copies.size, "engine.slots_free": free },

@@ -1,4 +1,4 @@
-import { type Assignment, type ExecutionRow, formatInstant } from "@engine/contract";
+import { type Assignment, type ExecutionRow, formatInstant, suspicionOf } from "@engine/contract";
 
 export function assignmentOf(
   row: ExecutionRow,
@@ -21,6 +21,7 @@ export function assignmentOf(
     runner: row.requirements?.runner ?? null,
     runner_options:
       row.requirements?.memory_mb === undefined ? null : { memory_mb: row.requirements.memory_mb },
+    apart: suspicionOf(row.losses) !== "none",
     ...rest,
   };
 }

@@ -8,7 +8,7 @@ function entry(execution_id: string, queued_at = 0, priority = 0) {
     priority,
     last_worker: null,
     requirements: null,
-    was_lost: false,
+    losses: null,
     head: 1,
   };
 }

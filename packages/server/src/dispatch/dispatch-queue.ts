@@ -1,26 +1,30 @@
-import type { Requirements } from "@engine/contract";
+import { type Loss, type Requirements, type Suspicion, suspicionOf } from "@engine/contract";
 import type { QueuedExecution } from "@engine/store";
 import type { Dispatchable } from "../gate/gate.ts";
 
 /** A waiting execution in memory. */
 export interface Entry extends QueuedExecution {
+  readonly suspicion: Suspicion;
   readonly group: Group;
 }
 
 /**
- * Those who need the same of a worker: where one of them finds none, none of them does. They wait in
- * the order of DSP-4: priority, queue time, id.
+ * Those who need the same of a worker: where one of them finds none, none of them does. Of which a few
+ * at most run at a time, those that are to run apart, are another group. They wait in the order of
+ * DSP-4: priority, queue time, id.
  */
 export class Group {
   /** As JSON text; null = anybody. */
   readonly key: string | null;
+  readonly isApart: boolean;
   readonly requirements: Requirements | null;
   /** Those of it that come behind this one were left in the store. */
   cutOff: QueuedExecution | undefined;
   readonly #entries: Entry[] = [];
 
-  constructor(key: string | null) {
+  constructor(key: string | null, isApart: boolean) {
     this.key = key;
+    this.isApart = isApart;
     this.requirements = key === null ? null : (JSON.parse(key) as Requirements);
   }
 
@@ -71,7 +75,9 @@ const MOST_OF_GROUP = 100_000;
  */
 export class DispatchQueue {
   readonly #most: number;
+  /** Those that run apart beside the others, each by what they need. */
   readonly #groups = new Map<string | null, Group>();
+  readonly #apart = new Map<string | null, Group>();
   readonly #byId = new Map<string, Entry>();
 
   /** @param most What is kept of one group. */
@@ -83,8 +89,9 @@ export class DispatchQueue {
     return this.#byId.size;
   }
 
-  groups(): Iterable<Group> {
-    return this.#groups.values();
+  *groups(): Generator<Group, void, undefined> {
+    yield* this.#groups.values();
+    yield* this.#apart.values();
   }
 
   add(queued: QueuedExecution): void {
@@ -93,9 +100,12 @@ export class DispatchQueue {
     if (known) this.remove(known.execution_id);
     // Those left in the store come before it: they are read together when their turn comes.
     if (this.isLeft(queued)) return;
-    const group = this.#groups.get(queued.requirements) ?? new Group(queued.requirements);
-    this.#groups.set(group.key, group);
-    const entry: Entry = { ...queued, group };
+    const suspicion = suspicionIn(queued);
+    const groups = this.#groupsOf(suspicion !== "none");
+    const group =
+      groups.get(queued.requirements) ?? new Group(queued.requirements, suspicion !== "none");
+    groups.set(group.key, group);
+    const entry: Entry = { ...queued, suspicion, group };
     this.#byId.set(entry.execution_id, entry);
     group.add(entry);
     if (group.size <= this.#most || !group.last) return;
@@ -105,20 +115,21 @@ export class DispatchQueue {
 
   /** Whether it lies behind what is kept of its group. */
   isLeft(queued: QueuedExecution): boolean {
-    const cutOff = this.#groups.get(queued.requirements)?.cutOff;
+    const groups = this.#groupsOf(suspicionIn(queued) !== "none");
+    const cutOff = groups.get(queued.requirements)?.cutOff;
     return cutOff !== undefined && compareQueued(queued, cutOff) > 0;
   }
 
   /** A group of which nothing is kept any more, though some of it was left. */
   dry(): Group | undefined {
-    for (const group of this.#groups.values()) if (group.size === 0 && group.cutOff) return group;
+    for (const group of this.groups()) if (group.size === 0 && group.cutOff) return group;
     return undefined;
   }
 
   /** What is left of a group begins behind another row, or nothing is. */
   readOn(group: Group, cutOff: QueuedExecution | undefined): void {
     group.cutOff = cutOff;
-    if (!cutOff && group.size === 0) this.#groups.delete(group.key);
+    if (!cutOff && group.size === 0) this.#groupsOf(group.isApart).delete(group.key);
   }
 
   has(execution_id: string): boolean {
@@ -135,7 +146,11 @@ export class DispatchQueue {
     if (!entry) return;
     this.#take(entry);
     const { group } = entry;
-    if (group.size === 0 && !group.cutOff) this.#groups.delete(group.key);
+    if (group.size === 0 && !group.cutOff) this.#groupsOf(group.isApart).delete(group.key);
+  }
+
+  #groupsOf(isApart: boolean): Map<string | null, Group> {
+    return isApart ? this.#apart : this.#groups;
   }
 
   #take(entry: Entry): void {
@@ -145,8 +160,13 @@ export class DispatchQueue {
 }
 
 /** What the gate looks at of a queued execution. */
-export function dispatchable({ last_worker, was_lost, group }: Entry): Dispatchable {
-  return { last_worker, was_lost, requirements: group.requirements };
+export function dispatchable({ last_worker, losses, suspicion, group }: Entry): Dispatchable {
+  return { last_worker, was_lost: losses !== null, suspicion, requirements: group.requirements };
+}
+
+/** What the losses of a listed execution say of it. */
+export function suspicionIn({ losses }: { readonly losses: string | null }): Suspicion {
+  return losses === null ? "none" : suspicionOf(JSON.parse(losses) as Loss[]);
 }
 
 export function compareQueued(a: QueuedExecution, b: QueuedExecution): number {
@@ -162,7 +182,7 @@ function isSame(a: QueuedExecution, b: QueuedExecution): boolean {
     compareQueued(a, b) === 0 &&
     a.requirements === b.requirements &&
     a.last_worker === b.last_worker &&
-    a.was_lost === b.was_lost &&
+    a.losses === b.losses &&
     a.head === b.head
   );
 }

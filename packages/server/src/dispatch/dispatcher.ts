@@ -8,6 +8,8 @@ import {
   isQueued,
   type NewExecution,
   type Requirements,
+  type Suspicion,
+  suspicionOf,
   type WaitsFor,
 } from "@engine/contract";
 import type { Changed, QueuedExecution, SessionGuard } from "@engine/store";
@@ -46,6 +48,8 @@ interface Parts {
   readonly unsure: (session: Session, execution_id: string) => Promise<void>;
 }
 
+/** No worker has lost it. */
+const UNSUSPECTED = { was_lost: false, suspicion: "none" } as const;
 /** Executions in a row that are left to other servers before the rest of their group waits too. */
 const MOST_LEFT = 64;
 /** How long a worker that hangs on another server has to be given what prefers it (DSP-6). */
@@ -80,7 +84,7 @@ export class Dispatcher {
     // A copied log is not sent along: it may be long, and its claim comes after what it leads to.
     const isFree = !fresh.fork?.history.length && !this.#isCrowded(requirements);
     const isDue = not_before === null || not_before <= now;
-    const wanted = { last_worker: preferred_worker, was_lost: false, requirements };
+    const wanted = { ...UNSUSPECTED, last_worker: preferred_worker, requirements };
     const isHere = isFree && isDue && !this.#hangsElsewhere(wanted);
     const session = isHere ? this.#choose(wanted) : undefined;
     const { commits } = this.#parts;
@@ -113,7 +117,7 @@ export class Dispatcher {
     const isStillMeant = (row: ExecutionRow) => {
       const isTheirs = row.generation === generation && row.last_worker === session.worker;
       if (!isTheirs || !isQueued(row)) return false;
-      const wanted = { last_worker: session.worker, was_lost: false };
+      const wanted = { ...UNSUSPECTED, last_worker: session.worker };
       const beside = session.beside(execution_id);
       return gate({ ...wanted, requirements: row.requirements }, [beside]).kind === "claim";
     };
@@ -169,7 +173,8 @@ export class Dispatcher {
   /** Why an execution has no worker now, as the gate sees it (DSP-8). */
   waitsFor(row: ExecutionRow): WaitsFor {
     const { last_worker, requirements, losses } = row;
-    const wanted = { last_worker, requirements, was_lost: losses.length > 0 };
+    const suspicion = suspicionOf(losses);
+    const wanted = { last_worker, requirements, suspicion, was_lost: losses.length > 0 };
     const answer = gate(wanted, this.#everywhere());
     const code = answer.kind === "wait" ? answer.reason : "workers_full";
     return { code, message: WAIT_WORDS[code](requirements) };
@@ -216,7 +221,8 @@ export class Dispatcher {
       if (group.size === 0) return true;
       // A free worker goes to whoever has waited for it, whatever else they need.
       const first = this.#firstOf(group);
-      if (first && (group.key === key || this.#choose(dispatchable(first)))) return true;
+      const needsTheSame = group.key === key && !group.isApart;
+      if (first && (needsTheSame || this.#choose(dispatchable(first)))) return true;
     }
     return false;
   }
@@ -296,8 +302,8 @@ export class Dispatcher {
   async #dispatch(session: Session, entry: Entry): Promise<void> {
     this.#claimsInFlight++;
     try {
-      const { requirements } = entry.group;
-      const wanted = { execution_id: entry.execution_id, requirements };
+      const { execution_id, suspicion, group } = entry;
+      const wanted = { execution_id, suspicion, requirements: group.requirements };
       const { changed, wrote } = await this.#claim(session, wanted, () => session.isReady);
       this.#leftToOthers.delete(entry.execution_id);
       if (wrote) this.#send(session, changed);
@@ -321,12 +327,13 @@ export class Dispatcher {
     wanted: {
       readonly execution_id: string;
       readonly requirements?: Requirements | null;
+      readonly suspicion?: Suspicion;
       readonly guard?: SessionGuard;
     },
     isStillMeant: (row: ExecutionRow) => boolean,
   ): Promise<{ changed: Changed; wrote: boolean }> {
     const { worker, id } = session;
-    const { execution_id, requirements = null, guard = session.guard } = wanted;
+    const { execution_id, requirements = null, suspicion, guard = session.guard } = wanted;
     const commit = this.#parts.commits.change(
       execution_id,
       (row) => {
@@ -336,17 +343,21 @@ export class Dispatcher {
       // The claim itself rides the assignment, or the answer to a reconnect.
       { ownerHas: () => 1, guard: { ...guard, active: true } },
     );
-    return this.#during(session, { execution_id, requirements }, commit);
+    return this.#during(session, { execution_id, requirements, suspicion }, commit);
   }
 
   /** A claim under way takes a slot; one of which nobody knows whether it was committed does too. */
   async #during<Done>(
     session: Session,
-    of: { readonly execution_id: string; readonly requirements?: Requirements | null | undefined },
+    of: {
+      readonly execution_id: string;
+      readonly requirements?: Requirements | null | undefined;
+      readonly suspicion?: Suspicion | undefined;
+    },
     commit: Promise<Done>,
   ): Promise<Done> {
-    const { execution_id, requirements = null } = of;
-    session.holdings.claiming.set(execution_id, { done: commit, requirements });
+    const { execution_id, requirements = null, suspicion = "none" } = of;
+    session.holdings.claiming.set(execution_id, { done: commit, requirements, suspicion });
     try {
       const done = await commit;
       session.holdings.claiming.delete(execution_id);
@@ -413,7 +424,7 @@ function queuedOf(row: ExecutionRow): QueuedExecution {
     queued_at,
     last_worker,
     requirements: requirements === null ? null : JSON.stringify(requirements),
-    was_lost: losses.length > 0,
+    losses: losses.length > 0 ? JSON.stringify(losses) : null,
     head,
   };
 }

@@ -11,7 +11,7 @@ const CROWD = 300_000;
 
 function waiting(n: number, queued_at: number): QueuedExecution {
   const execution_id = `crowd-${String(n).padStart(7, "0")}`;
-  const rest = { last_worker: null, requirements: AWAY, was_lost: false, head: 1 };
+  const rest = { last_worker: null, requirements: AWAY, losses: null, head: 1 };
   return { execution_id, priority: 0, queued_at, ...rest };
 }
 

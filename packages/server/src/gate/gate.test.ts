@@ -10,12 +10,18 @@ function candidate(worker: string, changes: Partial<Candidate> = {}): Candidate 
     load: 0,
     hasFreeSlot: true,
     takesWork: true,
+    hasPlaceApart: () => true,
     reservations: () => [],
     ...changes,
   };
 }
 
-const fresh: Dispatchable = { last_worker: null, requirements: null, was_lost: false };
+const fresh: Dispatchable = {
+  last_worker: null,
+  requirements: null,
+  was_lost: false,
+  suspicion: "none",
+};
 
 test("DSP-1 the gate says why an execution waits", () => {
   expect(gate(fresh, [])).toEqual({ kind: "wait", reason: "no_worker" });

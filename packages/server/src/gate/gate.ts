@@ -2,7 +2,7 @@
  * The gate (DSP-1): the one function that says whether an execution may go to a worker now, and to
  * which. Nothing else chooses; starts, resumes, re-dispatch and adoption all ask here.
  */
-import type { Requirements, WorkerResources } from "@engine/contract";
+import type { Requirements, Suspicion, WorkerResources } from "@engine/contract";
 import { type Capabilities, lacks, lacksRoom } from "./fits.ts";
 
 /** What the gate looks at of an execution that waits for a worker. */
@@ -11,6 +11,7 @@ export interface Dispatchable {
   readonly requirements: Requirements | null;
   /** Its last worker lost it: any other one comes first (LIV-5). */
   readonly was_lost: boolean;
+  readonly suspicion: Suspicion;
 }
 
 /** A worker as the gate sees it. */
@@ -18,6 +19,8 @@ export interface Candidate extends Capabilities {
   readonly load: number;
   readonly hasFreeSlot: boolean;
   readonly takesWork: boolean;
+  /** Whether it may run one that is to run apart beside those that do. */
+  hasPlaceApart(suspicion: Suspicion): boolean;
   /** As it reported last. */
   readonly resources: WorkerResources | null;
   reservations(): Iterable<Requirements>;
@@ -38,7 +41,7 @@ export function gate<C extends Candidate>(
   execution: Dispatchable,
   connected: Iterable<C>,
 ): GateAnswer<C> {
-  const { requirements, last_worker, was_lost } = execution;
+  const { requirements, last_worker, was_lost, suspicion } = execution;
   let reason: WaitReason = requirements?.worker === undefined ? "no_worker" : "required_worker";
   let best: C | undefined;
   let lastResort: C | undefined;
@@ -53,6 +56,7 @@ export function gate<C extends Candidate>(
     }
     reason = "workers_full";
     if (!candidate.hasFreeSlot || !hasRoom(execution, candidate)) continue;
+    if (suspicion !== "none" && !candidate.hasPlaceApart(suspicion)) continue;
     if (candidate.worker === last_worker) {
       // What it did before may be warm there; it only chooses among those that may have it.
       if (!was_lost) return { kind: "claim", candidate };

@@ -13,7 +13,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
 import { control } from "./control.ts";
-import type { HandOvers } from "./hand-over.ts";
+import { type HandOvers, lossIfRunning, lossOfPoll } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
 import type { Repeats } from "./repeats.ts";
@@ -61,7 +61,7 @@ export class Connections {
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);
     try {
-      const reconciled = await this.#reconcile(session, running, guard);
+      const reconciled = await this.#reconcile(session, running, { guard, loss: lossIfRunning });
       stream.open(this.#opening(session, reconciled));
       this.#release(session, reconciled);
     } catch (error) {
@@ -99,7 +99,8 @@ export class Connections {
     const { guard } = session;
     liveness.watch(session);
     try {
-      const reconciled = await this.#reconcile(session, heartbeat.running, guard);
+      const loss = isFirst ? lossIfRunning : lossOfPoll;
+      const reconciled = await this.#reconcile(session, heartbeat.running, { guard, loss });
       stream.open(this.#news(session, heartbeat, reconciled, isFirst));
       this.#release(session, reconciled);
       session.ready(stream);
@@ -145,10 +146,10 @@ export class Connections {
   #reconcile(
     session: Session,
     running: readonly Holding[],
-    guard: SessionGuard,
+    how: Pick<Parameters<typeof reconcile>[2], "guard" | "loss">,
   ): Promise<Reconciled> {
     const { ports, dispatcher, handOvers } = this.#parts;
-    return reconcile(session, running, { store: ports.store, dispatcher, handOvers, guard });
+    return reconcile(session, running, { store: ports.store, dispatcher, handOvers, ...how });
   }
 
   #opening(session: Session, { keep, drop, events }: Reconciled): WorkerFrame[] {

@@ -1,5 +1,13 @@
-import { type ExecutionRow, type HandOver, handOver, type LossReason } from "@engine/contract";
-import type { SessionGuard } from "@engine/store";
+import {
+  blamed,
+  type ExecutionRow,
+  type HandOver,
+  type HandOverLoss,
+  handOver,
+  type Loss,
+  type LossReason,
+} from "@engine/contract";
+import type { OwnedExecution, SessionGuard } from "@engine/store";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Session } from "./session.ts";
@@ -9,11 +17,18 @@ interface Held {
   readonly generation: number;
 }
 
+/** A loss, and whether it says anything of the execution (LIV-5). */
+export type Lost = Pick<HandOverLoss, "reason" | "uncounted">;
+
 interface Why {
   /** Left out when the worker gave it back: that is no loss (LIV-5). */
-  readonly loss?: LossReason | ((row: ExecutionRow) => LossReason | undefined) | undefined;
+  readonly loss?: Lost | ((row: ExecutionRow) => Lost | undefined) | undefined;
   /** Only while the session is as thought. */
   readonly guard?: SessionGuard | undefined;
+}
+
+interface WhyAll extends Pick<Why, "guard"> {
+  readonly loss?: LossReason | undefined;
 }
 
 /** Takes executions from workers and puts them back into the queue (LIV-4). */
@@ -21,7 +36,7 @@ export class HandOvers {
   readonly #ports: Pick<EnginePorts, "store" | "clock" | "config" | "log">;
   readonly #commits: Commits;
   /** Sessions that lost the right to their executions while the store was away. */
-  readonly #unfinished = new Map<Session, Why>();
+  readonly #unfinished = new Map<Session, WhyAll>();
   /** Sessions that may own an execution without this server knowing. */
   readonly #unsure: { readonly session: Session; readonly execution_id: string }[] = [];
 
@@ -34,12 +49,12 @@ export class HandOvers {
   }
 
   /** What the rules need to know of a hand-over. */
-  terms(loss?: LossReason): HandOver {
+  terms(loss?: Lost): HandOver {
     const { clock, config } = this.#ports;
     return {
       now: clock(),
       cancel_timeout_ms: config.executions.cancel_timeout * 1000,
-      ...(loss && { loss: { reason: loss, max_crashes: config.workers.max_crashes } }),
+      ...(loss && { loss: { ...loss, max_crashes: config.workers.max_crashes } }),
     };
   }
 
@@ -54,8 +69,8 @@ export class HandOvers {
       execution_id,
       (row) => {
         if (row.session !== session || row.generation !== generation) return undefined;
-        const reason = typeof loss === "function" ? loss(row) : loss;
-        return onlyIf(row) ? handOver(row, this.terms(reason)) : undefined;
+        const lost = typeof loss === "function" ? loss(row) : loss;
+        return onlyIf(row) ? handOver(row, this.terms(lost)) : undefined;
       },
       { guard },
     );
@@ -63,7 +78,7 @@ export class HandOvers {
   }
 
   /** All a session owns. Two callers share one run of it. */
-  all(session: Session, why: Why = {}): Promise<void> {
+  all(session: Session, why: WhyAll = {}): Promise<void> {
     session.handingOver ??= this.#all(session, why).finally(() => {
       session.handingOver = undefined;
     });
@@ -114,12 +129,19 @@ export class HandOvers {
     }
   }
 
-  async #all(session: Session, why: Why): Promise<void> {
+  /** {@link all} of a session that this server may not know. */
+  async owned(session_id: string, { loss, guard }: WhyAll): Promise<void> {
+    const owned = (await this.#ports.store.listOwned(session_id)).map(withLosses);
+    const guilty = blamed(owned);
+    const lost = (one: unknown) => loss && { reason: loss, uncounted: one !== guilty };
+    await Promise.all(owned.map((one) => this.one(session_id, one, { loss: lost(one), guard })));
+  }
+
+  async #all(session: Session, why: WhyAll): Promise<void> {
     try {
       // Claims on their way would be missed by the list: it only has what is committed.
       await Promise.allSettled([...session.holdings.claiming.values()].map(({ done }) => done));
-      const owned = await this.#ports.store.listOwned(session.id);
-      await Promise.all(owned.map((execution) => this.one(session.id, execution, why)));
+      await this.owned(session.id, why);
     } catch (error) {
       this.#unfinished.set(session, why);
       throw error;
@@ -128,6 +150,19 @@ export class HandOvers {
 }
 
 /** An execution that its worker does not have any more: a loss only if it had got going (WRK-9). */
-export function lossIfRunning({ state }: ExecutionRow): LossReason | undefined {
-  return state === "RUNNING" ? "runner_lost" : undefined;
+export function lossIfRunning({ state }: ExecutionRow): Lost | undefined {
+  return state === "RUNNING" ? { reason: "runner_lost" } : undefined;
+}
+
+/**
+ * What a worker that polls has not listed: the answer that brought it may not have arrived, but where
+ * that goes on it has to count, or it would be claimed with every poll.
+ */
+export function lossOfPoll(row: ExecutionRow): Lost {
+  return lossIfRunning(row) ?? { reason: "forgotten" };
+}
+
+function withLosses(execution: OwnedExecution): Held & { readonly losses: readonly Loss[] } {
+  const { losses } = execution;
+  return { ...execution, losses: losses === null ? [] : (JSON.parse(losses) as Loss[]) };
 }

@@ -1,5 +1,15 @@
-import type { Event, ExecutionRow, Holding, Requirements, WorkerFrame } from "@engine/contract";
+import {
+  type Event,
+  type ExecutionRow,
+  type Holding,
+  type Loss,
+  type Requirements,
+  type Suspicion,
+  suspicionOf,
+  type WorkerFrame,
+} from "@engine/contract";
 import type { OwnedExecution } from "@engine/store";
+import { Probation } from "./probation.ts";
 
 /** An execution the session owns, as its row says. */
 interface Owned {
@@ -22,6 +32,7 @@ interface Owned {
 interface Claiming {
   readonly done: Promise<unknown>;
   readonly requirements: Requirements | null;
+  readonly suspicion: Suspicion;
 }
 
 /**
@@ -36,10 +47,16 @@ export class Holdings {
   readonly #listening = new Set<string>();
   readonly #send: (frame: WorkerFrame) => void;
   readonly #isConnected: () => boolean;
+  readonly #probation: Probation;
 
-  constructor(stream: { send: (frame: WorkerFrame) => void; isConnected: () => boolean }) {
-    this.#send = stream.send;
-    this.#isConnected = stream.isConnected;
+  constructor(of: {
+    send: (frame: WorkerFrame) => void;
+    isConnected: () => boolean;
+    clock: () => number;
+  }) {
+    this.#send = of.send;
+    this.#isConnected = of.isConnected;
+    this.#probation = new Probation(of.clock);
   }
 
   /** Executions it owns or is about to. */
@@ -51,6 +68,13 @@ export class Holdings {
   clear(): void {
     this.owned.clear();
     this.#listening.clear();
+    this.#probation.clear();
+  }
+
+  /** Whether one that is to run apart may come to those that do. */
+  hasPlaceApart(suspicion: Suspicion): boolean {
+    const claiming = [...this.claiming.values()].map((one) => one.suspicion);
+    return this.#probation.hasPlace(suspicion, claiming);
   }
 
   /** Notes that a commit gave it this execution. */
@@ -59,6 +83,12 @@ export class Holdings {
     this.claiming.delete(execution_id);
     const rest = { unlisted: 0, held: [], pushed: 0, known: head, assignedAt: now };
     this.owned.set(execution_id, { generation, module_hash, requirements, ...rest });
+    this.#probation.begin(execution_id, generation, suspicionOf(row.losses));
+  }
+
+  /** A commit has brought it on: what it recorded may have cleared it. */
+  cleared(row: Pick<ExecutionRow, "execution_id" | "generation" | "losses">): void {
+    if (row.losses.length === 0) this.#probation.end(row);
   }
 
   /**
@@ -88,6 +118,8 @@ export class Holdings {
       pushed: Math.max(pushed, head),
       known: seq,
     });
+    const losses = execution.losses === null ? [] : (JSON.parse(execution.losses) as Loss[]);
+    this.#probation.begin(execution_id, generation, suspicionOf(losses));
   }
 
   /** It goes on with what it was given anew: of its log it knows no more than it has listed. */
@@ -113,6 +145,7 @@ export class Holdings {
 
   /** Notes that a commit took it away: it ended, parked or was handed over. */
   disown({ execution_id, generation }: { execution_id: string; generation: number }): void {
+    this.#probation.end({ execution_id, generation });
     if (this.owned.get(execution_id)?.generation !== generation) return;
     this.owned.delete(execution_id);
     this.#listening.delete(execution_id);

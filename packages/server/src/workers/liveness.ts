@@ -120,14 +120,10 @@ export class Liveness implements LedWork {
     );
     const orphans = await store.listOrphaned(ORPHANS);
     const owners = new Set(orphans.map(({ session }) => session));
-    const guards = new Map(
-      await Promise.all([...owners].map(async (id) => [id, await this.#guardOf(id)] as const)),
-    );
     await Promise.all(
-      orphans.map(async (orphan) => {
-        const guard = guards.get(orphan.session);
-        if (guard === "lives") return;
-        await this.#handOvers.one(orphan.session, orphan, { loss: "session_lost", guard });
+      [...owners].map(async (owner) => {
+        const guard = await this.#guardOf(owner);
+        if (guard !== "lives") await this.#handOvers.owned(owner, { loss: "session_lost", guard });
       }),
     );
   }

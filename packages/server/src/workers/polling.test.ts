@@ -64,7 +64,28 @@ test("WRK-9 WRK-10 an answer that never arrived leaves its assignment to the nex
   await again;
   const assigns = worker.frames.filter(({ event }) => event === "assign");
   expect(assigns.map(({ data }) => (data as { generation: number }).generation)).toEqual([1, 2]);
-  expect((await t.row(execution_id)).losses).toEqual([]);
+  expect((await t.row(execution_id)).losses).toMatchObject([{ reason: "forgotten" }]);
+});
+
+test("WRK-10 LIV-5 what a worker that polls does not have any more at its next poll was lost: that delays it, and ends it", async () => {
+  await using t = await TestEngine.start();
+  const worker = await polling(t);
+  const { execution_id } = await t.run();
+  const delays: number[] = [];
+  for (let polls = 0; polls < 40; polls++) {
+    const poll = worker.poll([], { wait_seconds: 1 });
+    await settled();
+    const { not_before } = await t.row(execution_id);
+    if (not_before !== null) delays.push(not_before - t.time.now);
+    await t.time.advance(1_000);
+    await poll;
+  }
+  expect(delays).toEqual([1_000, 2_000, 1_000, 4_000, 3_000, 2_000, 1_000]);
+  expect(await t.row(execution_id)).toMatchObject({
+    state: "FAILED",
+    generation: 5,
+    failure: { type: "WorkerCrashLoopError" },
+  });
 });
 
 test("I5 WRK-9 what is claimed for a worker while it comes back is given to it once", async () => {

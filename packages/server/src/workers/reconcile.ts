@@ -1,7 +1,7 @@
-import type { Holding, WorkerFrame } from "@engine/contract";
+import type { ExecutionRow, Holding, WorkerFrame } from "@engine/contract";
 import type { OwnedExecution, SessionGuard, Store } from "@engine/store";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import { type HandOvers, lossIfRunning } from "./hand-over.ts";
+import type { HandOvers, Lost } from "./hand-over.ts";
 import type { Session } from "./session.ts";
 
 export interface Reconciled {
@@ -17,6 +17,8 @@ interface Parts {
   readonly handOvers: HandOvers;
   /** Of the stream that this is for: one that took its place does not concern it. */
   readonly guard: SessionGuard;
+  /** What it is for an execution not to be listed. */
+  readonly loss: (row: ExecutionRow) => Lost | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ interface Parts {
 export async function reconcile(
   session: Session,
   running: readonly Holding[],
-  { store, dispatcher, handOvers, guard }: Parts,
+  { store, dispatcher, handOvers, guard, loss }: Parts,
 ): Promise<Reconciled> {
   session.holdings.expect(running);
   const owned = new Map((await store.listOwned(session.id)).map((row) => [row.execution_id, row]));
@@ -49,9 +51,7 @@ export async function reconcile(
     session.holdings.owns(row) || session.holdings.claiming.has(row.execution_id);
   const missing = [...owned.values()].filter((row) => !isOnItsWay(row));
   // Assigned while the stream was down, or lost by the worker.
-  await Promise.all(
-    missing.map((row) => handOvers.one(session.id, row, { loss: lossIfRunning, guard })),
-  );
+  await Promise.all(missing.map((row) => handOvers.one(session.id, row, { loss, guard })));
 
   const result: Reconciled = { keep: [], drop: [], events: [] };
   await Promise.all(

@@ -80,14 +80,16 @@ export class WorkerRegistrations {
     const { session: row, is_new_worker, superseded } = opened;
     if (superseded) {
       const by = { host, pid };
+      const earlier = sessions.find(superseded.session_id) ?? new Session(superseded, ports.clock);
+      // Nobody was at the other end any more: its process has died, and was started again.
+      const isLost = earlier.isHeld ? !earlier.isConnected : superseded.disconnected_at !== null;
       this.end(superseded.session_id, by);
       void bus.send({ kind: "session", session: superseded.session_id, superseded_by: by });
       // Its end is durable: were this to break off here, the sweep would take the rest (LIV-3).
-      await handOvers.all(sessions.find(superseded.session_id) ?? new Session(superseded, 0));
-      const ended = sessions.find(superseded.session_id);
-      if (ended) sessions.remove(ended);
+      await handOvers.all(earlier, isLost ? { loss: "session_lost" } : {});
+      sessions.remove(earlier);
     }
-    const session = sessions.find(row.session_id) ?? new Session(row, ports.clock());
+    const session = sessions.find(row.session_id) ?? new Session(row, ports.clock);
     session.see(row);
     sessions.add(session, token_hash);
     await sessions.lookAtDesired(() => ports.store.findWorker(name));

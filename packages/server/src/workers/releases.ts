@@ -4,20 +4,21 @@ import {
   type Failure,
   failExecution,
   handOver,
-  type LossReason,
   type ReleaseAnswer,
   type ReleaseItem,
   type ReleaseReason,
   stale,
 } from "@engine/contract";
 import type { Commits } from "../commits.ts";
-import type { HandOvers } from "./hand-over.ts";
+import type { HandOvers, Lost } from "./hand-over.ts";
 import type { Session } from "./session.ts";
 
 /** Reasons under which the worker lost it rather than gave it back (LIV-5). */
-const LOSSES: Readonly<Partial<Record<ReleaseReason, LossReason>>> = {
-  runner_lost: "runner_lost",
-  stuck: "stuck",
+const LOSSES: Readonly<Partial<Record<ReleaseReason, Lost>>> = {
+  runner_lost: { reason: "runner_lost" },
+  suspect: { reason: "runner_lost", uncounted: true },
+  stuck: { reason: "stuck" },
+  unready: { reason: "unready", uncounted: true },
 };
 
 /** Takes executions back that a worker cannot go on with (LIV-5, LIV-6). */

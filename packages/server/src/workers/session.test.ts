@@ -10,7 +10,7 @@ function session(): Session {
   const held = { said: null, replica: "r", epoch: 1, connected_at: 0, disconnected_at: null };
   const times = { created_at: 0, last_seen_at: 0, ended_at: null, end_reason: null, lost_at: null };
   const ids = { worker, session_id: "s", token_hash: "t", dispatch: "event" as const };
-  return new Session({ ...said, ...ids, ...times, ...held }, 0);
+  return new Session({ ...said, ...ids, ...times, ...held }, () => 0);
 }
 
 function owned(generation: number): ExecutionRow {

@@ -1,4 +1,10 @@
-import type { Heartbeat, Requirements, WorkerActivity, WorkerFrame } from "@engine/contract";
+import type {
+  Heartbeat,
+  Requirements,
+  Suspicion,
+  WorkerActivity,
+  WorkerFrame,
+} from "@engine/contract";
 import type { SessionGuard, SessionRow } from "@engine/store";
 import type { Candidate } from "../gate/gate.ts";
 import { Holdings } from "./holdings.ts";
@@ -12,10 +18,7 @@ export class Session implements Candidate {
   readonly id: string;
   readonly worker: string;
   readonly instance_id: string;
-  readonly holdings: Holdings = new Holdings({
-    send: (frame) => this.send(frame),
-    isConnected: () => this.isConnected,
-  });
+  readonly holdings: Holdings;
   /** The clock when it was heard of last. */
   heardAt: number;
   /** The clock when its stream closed here; undefined while open, and before the first one. */
@@ -38,13 +41,18 @@ export class Session implements Candidate {
   /** This server holds the session: no other one gives it work, or answers its polls. */
   #isHeld = false;
 
-  constructor(row: SessionRow, now: number) {
+  constructor(row: SessionRow, clock: () => number) {
     this.id = row.session_id;
     this.worker = row.worker;
     this.instance_id = row.instance_id;
     this.#row = row;
     this.#said = row.said;
-    this.heardAt = now;
+    this.heardAt = clock();
+    this.holdings = new Holdings({
+      send: (frame) => this.send(frame),
+      isConnected: () => this.isConnected,
+      clock,
+    });
   }
 
   /** As it was stored when this server looked last. */
@@ -78,6 +86,10 @@ export class Session implements Candidate {
     const { status = "active", healthy = true } = this.#said ?? {};
     const isWilling = status === "active" && healthy && !this.isStopping && !this.isOverloaded;
     return isWilling && this.desired === "active";
+  }
+
+  hasPlaceApart(suspicion: Suspicion): boolean {
+    return this.holdings.hasPlaceApart(suspicion);
   }
 
   get isConnected(): boolean {
@@ -122,7 +134,10 @@ export class Session implements Candidate {
     const load = this.load - (this.holdings.has(execution_id) ? 1 : 0);
     const hasFreeSlot = this.slots === 0 || load < this.slots;
     const reservations = () => this.holdings.reservations(execution_id);
-    return { worker, runners, packages, resources, takesWork, load, hasFreeSlot, reservations };
+    // What it runs it may keep, wherever on it that is.
+    const hasPlaceApart = () => true;
+    const room = { load, hasFreeSlot, hasPlaceApart, reservations };
+    return { worker, runners, packages, resources, takesWork, ...room };
   }
 
   /** Takes over what the store says of it, unless that is older than what is known. */

@@ -84,7 +84,8 @@ export class Sessions {
     if (row.session !== null) {
       const session = this.#byId.get(row.session);
       if (!session?.isHeld) return;
-      if (!session.holdings.owns(row)) session.holdings.own(row, this.#clock());
+      if (session.holdings.owns(row)) session.holdings.cleared(row);
+      else session.holdings.own(row, this.#clock());
       this.push(session, row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
       this.#byId.get(row.last_session)?.holdings.disown(row);

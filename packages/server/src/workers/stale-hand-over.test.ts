@@ -26,7 +26,8 @@ test("I4 I6 LIV-3 who recovers from a list that is out of date takes nothing fro
   const before = await t.row(execution_id);
 
   const recoverer = slowRecoverer(t);
-  for (const one of seen) await recoverer.one(session ?? "", one, { loss: "session_lost" });
+  for (const one of seen)
+    await recoverer.one(session ?? "", one, { loss: { reason: "session_lost" } });
   expect(await t.row(execution_id)).toEqual(before);
   expect(await other.completed(assigned, "once")).toMatchObject({ state: "COMPLETED" });
 });
@@ -44,7 +45,8 @@ test("I6 LIV-3 nor what the same worker has been given anew since", async () => 
   expect(again).toMatchObject({ execution_id, generation: 2 });
 
   const recoverer = slowRecoverer(t);
-  for (const one of seen) await recoverer.one(session ?? "", one, { loss: "session_lost" });
+  for (const one of seen)
+    await recoverer.one(session ?? "", one, { loss: { reason: "session_lost" } });
   expect(await t.row(execution_id)).toMatchObject({ worker: "a", generation: 2 });
   expect(await worker.completed(again, "once")).toMatchObject({ state: "COMPLETED" });
 });

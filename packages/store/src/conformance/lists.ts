@@ -33,7 +33,7 @@ export function listConformance(open: Open): void {
       queued_at: NOW + 9,
       last_worker: null,
       requirements: null,
-      was_lost: false,
+      losses: null,
       head: 1,
     });
     expect(await store.listQueued({ limit: 2 })).toEqual(queued.slice(0, 2));
@@ -58,7 +58,7 @@ export function listConformance(open: Open): void {
     await store.createExecution(newExecution(2, { requirements }), claimant);
     const needs = { requirements: JSON.stringify(requirements) };
     const [queued] = await store.listQueued({ limit: 9 });
-    expect(queued).toMatchObject({ ...needs, last_worker: "w9", was_lost: false });
+    expect(queued).toMatchObject({ ...needs, last_worker: "w9", losses: null });
     expect(await store.findQueued([executionId(1)])).toEqual([queued]);
     expect(await store.listOwned("session-1")).toMatchObject([needs]);
   });
@@ -80,7 +80,8 @@ export function listConformance(open: Open): void {
       return { worker, generation, at, reason: "session_lost" };
     };
     expect(first.row).toMatchObject({ losses: [lossOf("a", 1, NOW)], not_before: null });
-    const queued = [{ execution_id: executionId(1), last_worker: "a", was_lost: true }];
+    const losses = JSON.stringify(first.row.losses);
+    const queued = [{ execution_id: executionId(1), last_worker: "a", losses }];
     expect(await store.listQueued({ limit: 9 })).toMatchObject(queued);
     expect(await store.listDue({ until: NOW + 5_000, limit: 9 })).toEqual([]);
 
@@ -97,7 +98,7 @@ export function listConformance(open: Open): void {
     await store.changeExecution(executionId(1), (row) => decideWake(row, wake));
     expect(await store.listDue({ until: NOW + 5_000, limit: 9 })).toEqual([]);
     expect(await store.listQueued({ limit: 9 })).toMatchObject([
-      { ...queued[0], last_worker: "b" },
+      { ...queued[0], last_worker: "b", losses: JSON.stringify(second.row.losses) },
     ]);
   });
 
@@ -114,6 +115,7 @@ export function listConformance(open: Open): void {
         module_hash: "module-1",
         updated_at: NOW,
         requirements: null,
+        losses: null,
       },
     ]);
     expect(await store.listQueued({ limit: 9 })).toEqual([]);
@@ -121,7 +123,7 @@ export function listConformance(open: Open): void {
     await store.changeExecution(executionId(1), (row) => handOver(row, how));
     expect(await store.listOwned("session-1")).toEqual([]);
     expect(await store.listQueued({ limit: 9 })).toMatchObject([
-      { execution_id: executionId(1), queued_at: NOW, last_worker: "w1", was_lost: false },
+      { execution_id: executionId(1), queued_at: NOW, last_worker: "w1", losses: null },
     ]);
   });
 

@@ -96,8 +96,9 @@ const create: fc.Arbitrary<Command> = fc
   }));
 
 const loss = fc.record({
-  reason: fc.constantFrom<LossReason>("session_lost", "runner_lost", "stuck"),
+  reason: fc.constantFrom<LossReason>("session_lost", "runner_lost", "stuck", "unready"),
   max_crashes: fc.integer({ min: 1, max: 3 }),
+  uncounted: fc.boolean(),
 });
 
 const decision: fc.Arbitrary<Decide> = fc.oneof(

@@ -104,7 +104,7 @@ function whereOf(terms: readonly string[]): string {
 
 // The conditions are those of the partial indexes.
 const QUEUE_COLUMNS = `execution_id, priority, queued_at, last_worker, requirements,
-    losses IS NOT NULL AS was_lost, head`;
+    losses, head`;
 const QUEUED = `SELECT ${QUEUE_COLUMNS} FROM executions WHERE is_queued`;
 
 export function listQueuedSql({ after, fromEnd }: QueuePage): string {
@@ -127,7 +127,7 @@ export const FIND_QUEUED_SQL: string = `
   ) AS named WHERE is_queued ORDER BY execution_id`;
 
 export const LIST_OWNED_SQL: string = `
-  SELECT execution_id, generation, state, head, module_hash, updated_at, requirements
+  SELECT execution_id, generation, state, head, module_hash, updated_at, requirements, losses
   FROM executions WHERE session IS NOT NULL AND session = $1 ORDER BY execution_id`;
 
 /** From owner to owner, so that it costs as many searches of the index as there are owners. */

@@ -12,12 +12,10 @@ import type {
 } from "../store.ts";
 import type { Bindable, Connection, Statement } from "./connection.ts";
 
-type StoredQueued = Omit<QueuedExecution, "was_lost"> & { readonly was_lost: 0 | 1 };
-
 /** Which executions there are, by what is asked of them. */
 export class ExecutionLists {
   readonly #connection: Connection;
-  readonly #queuedOf: Statement<StoredQueued>;
+  readonly #queuedOf: Statement<QueuedExecution>;
   readonly #due: Statement<DueExecution>;
   readonly #owned: Statement<OwnedExecution>;
   readonly #orphaned: Statement<OrphanedExecution>;
@@ -34,16 +32,14 @@ export class ExecutionLists {
     const { limit, after, fromEnd } = page;
     const place = after ? [after.priority, after.queued_at, after.execution_id] : [];
     return this.#connection.read(() => {
-      const statement = this.#connection.prepareOnce<StoredQueued>(listQueuedSql(page));
-      const rows = statement.all(...place, ...place.slice(0, 1), limit).map(toQueued);
+      const statement = this.#connection.prepareOnce<QueuedExecution>(listQueuedSql(page));
+      const rows = statement.all(...place, ...place.slice(0, 1), limit);
       return fromEnd ? rows.reverse() : rows;
     });
   }
 
   queuedOf(execution_ids: readonly string[]): Promise<readonly QueuedExecution[]> {
-    return this.#connection.read(() =>
-      this.#queuedOf.all(JSON.stringify(execution_ids)).map(toQueued),
-    );
+    return this.#connection.read(() => this.#queuedOf.all(JSON.stringify(execution_ids)));
   }
 
   due({ until, limit, after }: DuePage): Promise<readonly DueExecution[]> {
@@ -81,10 +77,6 @@ export class ExecutionLists {
       };
     });
   }
-}
-
-function toQueued({ was_lost, ...queued }: StoredQueued): QueuedExecution {
-  return { ...queued, was_lost: was_lost === 1 };
 }
 
 type Term = readonly [text: string, value?: Bindable];
@@ -131,7 +123,7 @@ export function startsWithAnyCase(text: string, beginning: string): 0 | 1 {
 // The conditions are those of the partial indexes, word for word.
 const QUEUED = `
   SELECT execution_id, priority, queued_at, last_worker, requirements,
-    losses IS NOT NULL AS was_lost, head
+    losses, head
   FROM executions WHERE session IS NULL AND version IS NOT NULL AND not_before IS NULL
     AND state IN ('CREATED', 'RESUMING', 'CANCELLING')`;
 
@@ -149,7 +141,7 @@ export const FIND_QUEUED_SQL: string = `
   ${QUEUED} AND execution_id IN (SELECT value FROM json_each(?)) ORDER BY execution_id`;
 
 export const LIST_OWNED_SQL: string = `
-  SELECT execution_id, generation, state, head, module_hash, updated_at, requirements
+  SELECT execution_id, generation, state, head, module_hash, updated_at, requirements, losses
   FROM executions WHERE session IS NOT NULL AND session = ? ORDER BY execution_id`;
 
 /** From owner to owner, so that it costs as many searches of the index as there are owners. */

@@ -7,6 +7,8 @@ import {
   type RunOptions,
   startExecution,
 } from "@engine/sdk/node";
+import { isUnreadable } from "../machine-trouble.ts";
+import { messageOf } from "../transient.ts";
 import { CopyPort } from "./copy-port.ts";
 import { importFailure, pickWorkflow } from "./load-workflow.ts";
 import type { FromRunner, LogText, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
@@ -23,6 +25,8 @@ export interface ExecutorOptions {
 export interface TracedCopy {
   readonly copy: number;
   readonly execution_id: string;
+  /** It is the first to need a module, whose code runs. */
+  readonly isLoading?: boolean;
 }
 
 /** A copy on its runner, from its start until it is over or forgotten. */
@@ -126,7 +130,8 @@ export class Executor {
     try {
       workflows ??= await this.#load(module, entry);
     } catch (error) {
-      this.#fail(entry, importFailure(error, info));
+      if (isUnreadable(error, module.path)) this.#unreadable(entry, error);
+      else this.#fail(entry, importFailure(error, info));
       return;
     }
     if (!this.#has(entry)) return;
@@ -230,8 +235,12 @@ export class Executor {
   }
 
   /** A module runs code of its own as it loads. */
-  #import(module: StartMessage["module"], first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+  #import(
+    module: StartMessage["module"],
+    { copy, execution_id }: TracedCopy,
+  ): Promise<readonly AnyWorkflow[]> {
     const loading = Promise.withResolvers<readonly AnyWorkflow[]>();
+    const first = { copy, execution_id, isLoading: true };
     this.#options.traced(first, () => loading.resolve(this.#options.load(module)));
     return loading.promise;
   }
@@ -240,6 +249,12 @@ export class Executor {
     if (!this.#has(entry)) return;
     this.#remove(entry);
     this.#options.post({ kind: "unloadable", copy: entry.copy, failure });
+  }
+
+  #unreadable(entry: Entry, error: unknown): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    this.#options.post({ kind: "unreadable", copy: entry.copy, why: messageOf(error) });
   }
 
   #drop(entry: Entry, reason: string): void {

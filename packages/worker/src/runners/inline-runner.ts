@@ -32,6 +32,7 @@ export class InlineRunner implements Runner {
   load = 0;
   readonly loaded: Set<string> = new Set();
   readonly entered = 0;
+  readonly culprit = 0;
   readonly #executor: Executor;
   readonly #inbox: Outbox<ToRunner>;
   readonly #release: (() => void) | undefined;

@@ -101,6 +101,8 @@ export type FromRunner =
   | { readonly kind: "cold"; readonly copy: number }
   /** The bundle does not load, or is not what was registered (LIV-6). */
   | { readonly kind: "unloadable"; readonly copy: number; readonly failure: Failure }
+  /** The bundle's file could not be read here; its code may be sound. */
+  | { readonly kind: "unreadable"; readonly copy: number; readonly why: string }
   | {
       readonly kind: "log";
       readonly level: "debug" | "warn" | "error";

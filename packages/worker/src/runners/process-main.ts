@@ -17,6 +17,7 @@ const receive = startRunnerProgram({
   send: (messages) => void send(messages, undefined, undefined, () => {}),
   // It runs one copy at most.
   entered: () => {},
+  ended: () => {},
 });
 process.on("message", (messages: ToRunner[]) => receive(messages));
 watchParent(ppid);

@@ -86,6 +86,10 @@ export class ProcessRunner implements Runner {
     return this.#copy;
   }
 
+  get culprit(): number {
+    return this.#copy;
+  }
+
   post(messages: readonly ToRunner[]): void {
     for (const message of messages) {
       if (message.kind === "start") {

@@ -10,13 +10,13 @@ import {
 import type { Log, SetTimer } from "../world.ts";
 import { inlineRunner } from "./inline-runner.ts";
 import type { FromRunner } from "./messages.ts";
-import { ProcessRunner } from "./process-runner.ts";
-import { ProcessRunners } from "./process-runners.ts";
+import { ProcessRunner, type ProcessRunnerOptions } from "./process-runner.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 import { processEnvironment, threadEnvironment } from "./runner-environment.ts";
 import { SharedRunners } from "./shared-runners.ts";
+import { SingleRunners, type SingleRunnersOptions } from "./single-runners.ts";
 import { StallWatch } from "./stall-watch.ts";
-import { ThreadRunner } from "./thread-runner.ts";
+import { ThreadRunner, type ThreadRunnerOptions } from "./thread-runner.ts";
 
 const MOST_THREADS = 4;
 
@@ -36,7 +36,9 @@ export interface RunnerPoolOptions {
 /** What concerns more than the runner itself. */
 export type RunnerMessage = Exclude<FromRunner, { kind: "alive" }>;
 
-export interface RunnerPoolEvents extends Pick<RunnerEvents, "died"> {
+export interface RunnerPoolEvents {
+  /** It ended without being asked to; one that was not ready has not run anything. */
+  died(runner: Runner, of: { readonly wasReady: boolean }): void;
   message(runner: Runner, message: RunnerMessage): void;
   /** It does not answer; `copy` is the number of the one whose code it entered last. */
   stalled(runner: Runner, copy: number, seconds: number): void;
@@ -44,7 +46,7 @@ export interface RunnerPoolEvents extends Pick<RunnerEvents, "died"> {
   stuck(runner: Runner, copy: number, seconds: number): void;
 }
 
-type WantedRunner = Pick<Assignment, "runner" | "runner_options">;
+type WantedRunner = Pick<Assignment, "runner" | "runner_options" | "apart">;
 
 /** The runners of a worker, of every kind that it offers (RUN-1). Kinds are started when needed. */
 export class RunnerPool {
@@ -53,7 +55,9 @@ export class RunnerPool {
   readonly #address: string;
   readonly #watch: StallWatch;
   readonly #shared = new Map<RunnerKind, SharedRunners>();
-  #processes: ProcessRunners | undefined;
+  #processes: SingleRunners | undefined;
+  #apart: SingleRunners | undefined;
+  readonly #ready = new WeakSet<Runner>();
   #stuck = 0;
 
   constructor(options: RunnerPoolOptions) {
@@ -88,8 +92,12 @@ export class RunnerPool {
   }
 
   /** Where one more execution runs; undefined while nothing is alive that could take it. */
-  pick({ runner, runner_options }: WantedRunner): Runner | undefined {
+  pick({ runner, runner_options, apart }: WantedRunner): Runner | undefined {
     const kind = runner ?? this.#options.config.default_runner;
+    if (kind === "thread" && apart) {
+      this.#apart ??= this.#startApart();
+      return this.#apart.pick();
+    }
     this.#start(kind);
     if (kind === "process") return this.#processes?.pick(runner_options?.memory_mb);
     return this.#shared.get(kind)?.pick();
@@ -100,13 +108,19 @@ export class RunnerPool {
     runner.load--;
     if (runner.isShared || runner.load > 0) return;
     this.#watch.remove(runner);
-    this.#processes?.end(runner);
+    this.#end(runner);
   }
 
   async close(): Promise<void> {
     this.#watch.close();
-    const shared = [...this.#shared.values()];
-    await Promise.all([this.#processes?.close(), ...shared.map((runners) => runners.close())]);
+    const all = [this.#processes, this.#apart, ...this.#shared.values()];
+    await Promise.all(all.map((runners) => runners?.close()));
+  }
+
+  /** One that runs a single execution. */
+  #end(runner: Runner): void {
+    this.#processes?.end(runner);
+    this.#apart?.end(runner);
   }
 
   #start(kind: RunnerKind): void {
@@ -114,34 +128,58 @@ export class RunnerPool {
     else if (!this.#shared.has(kind)) this.#shared.set(kind, this.#startShared(kind));
   }
 
-  #startProcesses(): ProcessRunners {
-    const { config, env, log, random, setTimer } = this.#options;
-    const { process_memory_mb, process_spares, kill_grace } = config;
-    const child = {
-      folder: this.#address,
-      env: processEnvironment(env, config),
-      graceMs: kill_grace * 1000,
-      setTimer,
-      log,
-    };
-    return new ProcessRunners({
-      memoryMb: process_memory_mb,
-      spares: process_spares,
-      setTimer,
-      random,
-      events: this.#events(),
+  #startProcesses(): SingleRunners {
+    const { config, env } = this.#options;
+    const child = this.#child(processEnvironment(env, config));
+    return this.#single({
+      memoryMb: config.process_memory_mb,
+      spares: config.process_spares,
       create: (memoryMb, events) => new ProcessRunner({ ...child, memoryMb }, events),
     });
   }
 
-  #startShared(kind: "thread" | "inline"): SharedRunners {
-    const { config, env, log, random, setTimer, inline } = this.#options;
-    const folder = this.#address;
-    const thread = {
-      folder,
+  /**
+   * For what is meant for a thread and may end it, or the whole worker: where nothing else is to die
+   * with it, and all that its code sees is as on a thread.
+   */
+  #startApart(): SingleRunners {
+    const { config } = this.#options;
+    const { env, ...thread } = this.#thread();
+    const child = this.#child(env);
+    const mayHaveProcesses = config.runners.includes("process");
+    return this.#single({
+      memoryMb: config.thread_memory_mb,
+      spares: 0,
+      create: (memoryMb, events) =>
+        mayHaveProcesses
+          ? new ProcessRunner({ ...child, memoryMb }, events)
+          : new ThreadRunner({ ...thread, env, isShared: false }, events),
+    });
+  }
+
+  #single(of: Pick<SingleRunnersOptions, "memoryMb" | "spares" | "create">): SingleRunners {
+    const { random, setTimer } = this.#options;
+    return new SingleRunners({ ...of, setTimer, random, events: this.#events() });
+  }
+
+  #child(env: NodeJS.ProcessEnv): Omit<ProcessRunnerOptions, "memoryMb"> {
+    const { config, log, setTimer } = this.#options;
+    return { folder: this.#address, env, graceMs: config.kill_grace * 1000, setTimer, log };
+  }
+
+  #thread(): Omit<ThreadRunnerOptions, "isShared"> {
+    const { config, env } = this.#options;
+    return {
+      folder: this.#address,
       memoryMb: config.thread_memory_mb,
       env: threadEnvironment(env, config),
     };
+  }
+
+  #startShared(kind: "thread" | "inline"): SharedRunners {
+    const { config, log, random, setTimer, inline } = this.#options;
+    const folder = this.#address;
+    const thread = { ...this.#thread(), isShared: true };
     const isInline = kind === "inline";
     return new SharedRunners({
       size: isInline ? 1 : config.threads || Math.min(MOST_THREADS, availableParallelism()),
@@ -165,7 +203,10 @@ export class RunnerPool {
   }
 
   #message(runner: Runner, message: FromRunner): void {
-    if (message.kind === "ready") this.#watch.add(runner);
+    if (message.kind === "ready") {
+      this.#ready.add(runner);
+      this.#watch.add(runner);
+    }
     if (message.kind === "alive") this.#watch.answered(runner);
     else this.#options.events.message(runner, message);
   }
@@ -174,14 +215,14 @@ export class RunnerPool {
     const { events, log } = this.#options;
     this.#watch.remove(runner);
     log.error({ why, executions: runner.load }, "a runner has died; another one replaces it");
-    events.died(runner, why);
+    events.died(runner, { wasReady: this.#ready.has(runner) });
   }
 
   #replace(runner: Runner, seconds: number): void {
     this.#stuck++;
     this.#watch.remove(runner);
     this.#options.events.stuck(runner, runner.entered, seconds);
-    if (!runner.isShared) this.#processes?.end(runner);
+    if (!runner.isShared) this.#end(runner);
     else for (const runners of this.#shared.values()) runners.replace(runner);
   }
 }

@@ -12,6 +12,8 @@ export interface RunnerProgramOptions {
   send(messages: readonly FromRunner[]): void;
   /** The code of this copy is about to run. */
   entered(copy: number): void;
+  /** The code of this copy, or of none that is known (0), ends the program. */
+  ended(copy: number): void;
 }
 
 /**
@@ -22,6 +24,7 @@ export function startRunnerProgram({
   folder,
   send,
   entered,
+  ended,
 }: RunnerProgramOptions): (messages: readonly ToRunner[]) => void {
   const outbox = new Outbox<FromRunner>(send);
   const trace = new AsyncLocalStorage<TracedCopy>();
@@ -35,6 +38,16 @@ export function startRunnerProgram({
     return { kind: "log", level: "error", message, details };
   };
 
+  let isTold = false;
+  /** Who ends the program: the copy in whose code that happens, wherever it was set in motion. */
+  const tell = () => {
+    if (isTold) return;
+    isTold = true;
+    const traced = trace.getStore();
+    // Whatever a module sets going as it loads is that of all who use it.
+    ended(traced && !traced.isLoading ? traced.copy : 0);
+  };
+
   // Nobody awaited that promise, so the execution goes on without it; the runner has others to run.
   process.on("unhandledRejection", (reason) => {
     post(problem("a promise that no code of a workflow or task awaits was rejected", reason));
@@ -43,7 +56,9 @@ export function startRunnerProgram({
   process.on("uncaughtExceptionMonitor", (error) => {
     // Past the outbox: no microtask runs here any more.
     send([problem("an error that nothing could catch ends a runner", error)]);
+    tell();
   });
+  process.on("exit", () => tell());
 
   // Bundles bring a map, so that stacks name the lines that the user wrote.
   process.setSourceMapsEnabled(true);

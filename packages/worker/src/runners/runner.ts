@@ -10,6 +10,8 @@ export interface Runner {
   readonly loaded: Set<string>;
   /** Number of the copy whose code it entered last, known also while it is blocked; 0 = none. */
   readonly entered: number;
+  /** Number of the copy whose code has ended it, for sure; 0 = that is not known. */
+  readonly culprit: number;
   post(messages: readonly ToRunner[]): void;
   /** Ends it, whatever it is doing. */
   close(): Promise<void>;

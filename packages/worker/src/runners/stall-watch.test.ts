@@ -28,6 +28,7 @@ function createWatch() {
       load: 0,
       loaded: new Set(),
       entered: 0,
+      culprit: 0,
       post: () => void (answers() && watch.answered(runner)),
       close: () => Promise.resolve(),
     };

@@ -2,6 +2,11 @@
 export interface ThreadData {
   /** Address of the folder of the bundles, with a slash at its end. */
   readonly folder: string;
-  /** Shared: number of the copy whose code was entered last. */
-  readonly entered: Int32Array;
+  /** Shared, so that they can be read while the thread is blocked and once it has ended. */
+  readonly marks: Int32Array;
 }
+
+/** Of the marks: number of the copy whose code was entered last, and of the one that ended the thread. */
+export const ENTERED = 0;
+export const CULPRIT = 1;
+export const MARKS = 2;

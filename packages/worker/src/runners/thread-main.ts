@@ -1,9 +1,9 @@
 /** The program of a runner thread. */
 import { parentPort, workerData } from "node:worker_threads";
 import { startRunnerProgram } from "./runner-program.ts";
-import type { ThreadData } from "./thread-data.ts";
+import { CULPRIT, ENTERED, type ThreadData } from "./thread-data.ts";
 
-const { folder, entered } = workerData as ThreadData;
+const { folder, marks } = workerData as ThreadData;
 const port = parentPort;
 if (!port) throw new Error("this program is started as a thread of a worker");
 
@@ -12,7 +12,8 @@ port.on(
   startRunnerProgram({
     folder,
     send: (messages) => port.postMessage(messages),
-    // Read by the main thread while this one is blocked, so a message would come too late.
-    entered: (copy) => Atomics.store(entered, 0, copy),
+    // A message would come too late.
+    entered: (copy) => Atomics.store(marks, ENTERED, copy),
+    ended: (copy) => Atomics.store(marks, CULPRIT, copy),
   }),
 );

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
-import type { ThreadData } from "./thread-data.ts";
+import { CULPRIT, ENTERED, MARKS, type ThreadData } from "./thread-data.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
 const program = new URL(fromSources ? "./thread-main.ts" : "./thread-main.js", import.meta.url);
@@ -12,24 +12,27 @@ export interface ThreadRunnerOptions {
   readonly folder: string;
   readonly memoryMb: number;
   readonly env: NodeJS.ProcessEnv;
+  /** Whether it is for more than one execution. */
+  readonly isShared: boolean;
 }
 
 /**
- * Runs bodies on a thread of its own, many at a time (RUN-1). Its memory is limited as well as V8
+ * Runs bodies on a thread, as a rule many at a time (RUN-1). Its memory is limited as well as V8
  * can: code that fills it faster than V8 can interrupt takes the whole worker along. What must not
  * harm others needs a process.
  */
 export class ThreadRunner implements Runner {
-  readonly isShared = true;
+  readonly isShared: boolean;
   load = 0;
   readonly loaded: Set<string> = new Set();
   readonly #worker: Worker;
   readonly #outbox: Outbox<ToRunner>;
-  readonly #entered = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #marks = new Int32Array(new SharedArrayBuffer(MARKS * Int32Array.BYTES_PER_ELEMENT));
   #closing = false;
 
-  constructor({ folder, memoryMb, env }: ThreadRunnerOptions, events: RunnerEvents) {
-    const data: ThreadData = { folder, entered: this.#entered };
+  constructor({ folder, memoryMb, env, isShared }: ThreadRunnerOptions, events: RunnerEvents) {
+    this.isShared = isShared;
+    const data: ThreadData = { folder, marks: this.#marks };
     this.#worker = new Worker(program, {
       env,
       workerData: data,
@@ -50,7 +53,11 @@ export class ThreadRunner implements Runner {
   }
 
   get entered(): number {
-    return Atomics.load(this.#entered, 0);
+    return Atomics.load(this.#marks, ENTERED);
+  }
+
+  get culprit(): number {
+    return Atomics.load(this.#marks, CULPRIT);
   }
 
   post(messages: readonly ToRunner[]): void {

@@ -21,7 +21,7 @@ import {
 } from "@engine/contract";
 
 type Change = Pick<Extract<CheckpointVerdict, { kind: "append" }>, "events" | "patch">;
-type Placement = Pick<Assignment, "runner" | "runner_options">;
+type Placement = Pick<Assignment, "runner" | "runner_options" | "apart">;
 
 interface Stored extends Placement {
   row: ExecutionRow;
@@ -42,7 +42,7 @@ export class FakeExecutions {
 
   create(execution_id: string, of: { workflow: string; module_hash: string } & FakeStart): void {
     const { workflow, module_hash, input = null, transient = false } = of;
-    const { runner = null, runner_options = null } = of;
+    const { runner = null, runner_options = null, apart = false } = of;
     const { row, events } = createdExecution({
       execution_id,
       namespace: "default",
@@ -57,7 +57,7 @@ export class FakeExecutions {
       now: Date.now(),
     });
     const log = events.map((event, i) => ({ ...event, seq: i + 1 }));
-    this.#stored.set(execution_id, { row, log, runner, runner_options });
+    this.#stored.set(execution_id, { row, log, runner, runner_options, apart });
   }
 
   row(execution_id: string): ExecutionRow {
@@ -126,7 +126,7 @@ export class FakeExecutions {
     const stored = this.#get(execution_id);
     const reason = claimReason(stored.row);
     if (!this.claim(execution_id, { worker: "worker", session: to.session })) return undefined;
-    const { row, log, runner, runner_options } = stored;
+    const { row, log, runner, runner_options, apart } = stored;
     const after = Math.max(0, log.length - to.framedHistory);
     return {
       execution_id,
@@ -141,6 +141,7 @@ export class FakeExecutions {
       input: row.input,
       runner,
       runner_options,
+      apart,
       head: row.head,
       history: { after, events: log.slice(after) },
       seed: row.seed,

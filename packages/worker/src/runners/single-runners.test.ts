@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ProcessRunners } from "./process-runners.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
+import { SingleRunners } from "./single-runners.ts";
 
 interface FakeProcess extends Runner {
   readonly memoryMb: number;
@@ -21,6 +21,7 @@ function createRunners(spares: number) {
       load: 0,
       loaded: new Set(),
       entered: 0,
+      culprit: 0,
       isClosed: false,
       post: () => {},
       close() {
@@ -33,7 +34,7 @@ function createRunners(spares: number) {
     started.push(runner);
     return runner;
   };
-  const runners = new ProcessRunners({
+  const runners = new SingleRunners({
     memoryMb: 512,
     spares,
     random: () => 0.5,

@@ -3,10 +3,10 @@ import type { SetTimer } from "../world.ts";
 import type { FromRunner } from "./messages.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 
-export interface ProcessRunnersOptions {
-  /** Of a child whose workflow asks for no less. */
+export interface SingleRunnersOptions {
+  /** Of a runner whose workflow asks for no less. */
   readonly memoryMb: number;
-  /** Children that are kept ready. */
+  /** Runners that are kept ready. */
   readonly spares: number;
   readonly setTimer: SetTimer;
   readonly random: () => number;
@@ -14,9 +14,9 @@ export interface ProcessRunnersOptions {
   create(memoryMb: number, events: RunnerEvents): Runner;
 }
 
-/** A child process for each execution, and some that wait for one. */
-export class ProcessRunners {
-  readonly #options: ProcessRunnersOptions;
+/** A runner for each execution, as a rule a child process, and some that wait for one. */
+export class SingleRunners {
+  readonly #options: SingleRunnersOptions;
   readonly #backoff: Backoff;
   readonly #ready = new Set<Runner>();
   readonly #spares = new Set<Runner>();
@@ -26,13 +26,13 @@ export class ProcessRunners {
   #isResting = false;
   #closed = false;
 
-  constructor(options: ProcessRunnersOptions) {
+  constructor(options: SingleRunnersOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.random);
     this.#fill(options.spares);
   }
 
-  /** A child for one execution; undefined while none can be started. */
+  /** A runner for one execution; undefined while none can be started. */
   pick(memoryMb: number = Number.POSITIVE_INFINITY): Runner | undefined {
     const limit = Math.min(memoryMb, this.#options.memoryMb);
     // How much a process may use is said when it starts: one with a limit of its own is no spare.
@@ -44,8 +44,9 @@ export class ProcessRunners {
     return spare;
   }
 
-  /** Its execution is over, or beyond help. */
+  /** Its execution is over, or beyond help. Others' runners are none of its business. */
   end(runner: Runner): void {
+    if (!this.#alive.has(runner)) return;
     this.#ready.delete(runner);
     void runner.close().finally(() => this.#alive.delete(runner));
   }

@@ -1,0 +1,58 @@
+import type { Suspicion } from "@engine/contract";
+
+/** Suspects that a worker runs at a time until more is known of them. */
+const MOST_APART = 4;
+/** One that lives so long may have been innocent, or is at least no reason to keep others waiting. */
+const PROBATION_MS = 10_000;
+
+interface Suspect {
+  readonly generation: number;
+  readonly suspicion: Suspicion;
+  readonly since: number;
+}
+
+/**
+ * The executions that a worker runs apart and of which nothing more is known yet (LIV-5): each of them
+ * may take a process, and one that is `solo` has to be the only one, so that what it does is told from
+ * what others do.
+ */
+export class Probation {
+  readonly #clock: () => number;
+  readonly #suspects = new Map<string, Suspect>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  begin(execution_id: string, generation: number, suspicion: Suspicion): void {
+    if (suspicion === "none") this.#suspects.delete(execution_id);
+    // Found again after the worker has reconnected, it has not begun anew.
+    else if (this.#suspects.get(execution_id)?.generation !== generation) {
+      this.#suspects.set(execution_id, { generation, suspicion, since: this.#clock() });
+    }
+  }
+
+  /** It got on, or the worker has it no more. */
+  end({ execution_id, generation }: { execution_id: string; generation: number }): void {
+    const suspect = this.#suspects.get(execution_id);
+    if (suspect?.generation === generation) this.#suspects.delete(execution_id);
+  }
+
+  clear(): void {
+    this.#suspects.clear();
+  }
+
+  /** @param claiming How suspect those are that the worker is about to get. */
+  hasPlace(suspicion: Suspicion, claiming: Iterable<Suspicion>): boolean {
+    const others = [...this.#underWay(), ...claiming].filter((one) => one !== "none");
+    if (suspicion === "solo" || others.includes("solo")) return others.length === 0;
+    return others.length < MOST_APART;
+  }
+
+  *#underWay(): Generator<Suspicion, void, undefined> {
+    const before = this.#clock() - PROBATION_MS;
+    for (const { suspicion, since } of this.#suspects.values()) {
+      if (suspicion === "solo" || since > before) yield suspicion;
+    }
+  }
+}
