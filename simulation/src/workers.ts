@@ -241,5 +241,6 @@ function virtualHost(parts: {
     random: () => random.next(),
     uuid: () => random.uuid(),
     callSite: () => undefined,
+    traceOf: () => undefined,
   };
 }

@@ -115,6 +115,7 @@ test("the public surface is deliberate", () => {
       "encode",
       "engineFailure",
       "envelopeText",
+      "eventForCaller",
       "executionError",
       "failExecution",
       "failureOf",
@@ -150,6 +151,8 @@ test("the public surface is deliberate", () => {
       "patched",
       "peek",
       "permissionText",
+      "placeOf",
+      "recordForCaller",
       "referenceOf",
       "resolveConfig",
       "resourceRequests",
@@ -170,6 +173,7 @@ test("the public surface is deliberate", () => {
       "unconsumedSignals",
       "unencodable",
       "unowned",
+      "withPlace",
     ]
   `);
 });

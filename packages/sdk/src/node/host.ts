@@ -5,6 +5,7 @@ import { setScopeReader } from "../replay/scope.ts";
 import { callSite } from "./call-site.ts";
 import { installReplaySafeGlobals } from "./replay-safe/install.ts";
 import { realClock } from "./replay-safe/real.ts";
+import { traceOf } from "./trace-of.ts";
 
 // One storage for the process, however many hosts are made: a scope names its execution itself.
 const scopes = new AsyncLocalStorage<unknown>();
@@ -30,6 +31,7 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
     uuid: realClock.randomUUID,
     hash: (text) => createHash("sha256").update(text).digest("hex"),
     callSite,
+    traceOf,
     createAbort: () => {
       const controller = new AbortController();
       return { signal: controller.signal, abort: (reason) => controller.abort(reason) };

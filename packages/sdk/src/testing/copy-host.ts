@@ -119,6 +119,10 @@ export class CopyHost implements Host {
     return this.#base.callSite();
   }
 
+  traceOf(error: Error): ReturnType<Host["traceOf"]> {
+    return this.#base.traceOf(error);
+  }
+
   createAbort(): ReturnType<Host["createAbort"]> {
     return this.#base.createAbort();
   }
