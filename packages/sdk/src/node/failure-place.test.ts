@@ -183,7 +183,7 @@ test("EXE-38 attempts that fail each at another place say so each, with every st
       throw new Error("third");
     },
   );
-  const { events } = await run(workflow({ name: "w" }, async () => fails(null)));
+  const { events } = await run(workflow({ name: "w" }, async () => fails()));
   const started = told(events, "TASK_RETRY_STARTED");
   const failed = told(events, "TASK_RETRY_FAILED");
   const [end = expect.unreachable()] = told(events, "TASK_FAILED");
