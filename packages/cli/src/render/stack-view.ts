@@ -4,13 +4,17 @@ import { lines } from "./table.ts";
 
 /** Below a log: the lines of code that led to each failure in it. Empty where none is told. */
 export function stackView(events: readonly RecordedEvent[], paint: Paint): string {
-  return events.map((event) => stackOf(event, paint)).join("");
-}
-
-function stackOf({ seq, type, source_id, name, meta }: RecordedEvent, paint: Paint): string {
-  const stack = meta?.["stack"];
-  if (typeof stack !== "string") return "";
-  const what = type.startsWith("WORKFLOW_") ? name : source_id;
-  const head = `${paint("muted", `${seq}  ${type}`)}  ${what}`;
-  return lines([head, ...stack.split("\n").map((line) => `   ${line}`)]);
+  let before: string | undefined;
+  return events
+    .map(({ seq, type, source_id, name, meta }) => {
+      const stack = meta?.["stack"];
+      if (typeof stack !== "string") return "";
+      const what = type.startsWith("WORKFLOW_") ? name : source_id;
+      const head = `${paint("muted", `${seq}  ${type}`)}  ${what}`;
+      // Attempts mostly fail at one place, and the call with the last of them.
+      const told = stack === before ? ["the same"] : stack.split("\n");
+      before = stack;
+      return lines([head, ...told.map((line) => `   ${line}`)]);
+    })
+    .join("");
 }

@@ -42,11 +42,11 @@ export class Failures {
 
   ofExecution(failure: Failure): void {
     const { type, task_call_id } = failure;
-    const error = task_call_id === null ? textOf(failure) : type;
+    // What a call failed with was said when it did, if it was to be said at all.
+    const isOfCall = task_call_id !== null && stackOf(failure) === undefined;
     this.#warn("an execution failed", failure, {
-      // What the call failed with was said when it did.
       ...(task_call_id !== null && { task_call_id }),
-      error,
+      error: isOfCall ? type : textOf(failure),
     });
   }
 
