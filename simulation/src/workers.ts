@@ -241,6 +241,5 @@ function virtualHost(parts: {
     random: () => random.next(),
     uuid: () => random.uuid(),
     callSite: () => undefined,
-    traceOf: () => undefined,
   };
 }

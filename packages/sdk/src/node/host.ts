@@ -13,6 +13,8 @@ const scopes = new AsyncLocalStorage<unknown>();
 /** What of the host on Node can be replaced. */
 export interface NodeHostOptions {
   readonly log?: Host["log"];
+  /** Default: warnings of that log. */
+  readonly failed?: Host["failed"];
 }
 
 /** The replay core's host on Node. Makes this process's globals replay-safe (EXE-31). */
@@ -20,6 +22,7 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
   setScopeReader(() => scopes.getStore());
   installReplaySafeGlobals();
   const { log = () => {} } = options;
+  const { failed = (message, details) => log("warn", message, details) } = options;
   return {
     runInScope: (scope, body) => scopes.run(scope, body),
     currentScope: () => scopes.getStore(),
@@ -37,6 +40,7 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
       return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
     },
     log: (level, message, details) => scopes.exit(() => log(level, message, details)),
+    failed: (message, details) => scopes.exit(() => failed(message, details)),
   };
 }
 

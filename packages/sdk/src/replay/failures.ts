@@ -32,7 +32,7 @@ export class Failures {
     this.#said.add(key);
     const isLast = this.#said.size === MOST_PLACES;
     const more = isLast ? "; further ones of this execution are in its own log only" : "";
-    this.#warn(`a ${what} failed${more}`, failure, {
+    this.#tell(`a ${what} failed${more}`, failure, {
       task_call_id: call.id,
       attempt: failure.attempts,
       // The message may hold what the task is not to show.
@@ -44,19 +44,19 @@ export class Failures {
     const { type, task_call_id } = failure;
     // What a call failed with was said when it did, if it was to be said at all.
     const isOfCall = task_call_id !== null && stackOf(failure) === undefined;
-    this.#warn("an execution failed", failure, {
+    this.#tell("an execution failed", failure, {
       ...(task_call_id !== null && { task_call_id }),
       error: isOfCall ? type : textOf(failure),
     });
   }
 
-  #warn(message: string, failure: Failure, of: Record<string, unknown>): void {
+  #tell(message: string, failure: Failure, of: Record<string, unknown>): void {
     const { host, info, check } = this.#run;
     if (check) return;
     const { execution_id, namespace, workflow } = info;
     const at = placeOf(failure);
     const stack = stackOf(failure)?.split("\n");
-    host.log("warn", message, {
+    host.failed(message, {
       execution_id,
       workflow: `${namespace}/${workflow}`,
       ...of,

@@ -39,6 +39,8 @@ export interface Host {
   createAbort(): { readonly signal: AbortSignal; abort(reason: unknown): void };
   /** For the worker's own log, never the execution's: warnings and swallowed details. */
   log(level: "debug" | "warn" | "error", message: string, details?: Record<string, unknown>): void;
+  /** For the same log: code of the author's failed. */
+  failed(message: string, details: Record<string, unknown>): void;
 }
 
 /** Where an error was made, in words that say nothing of the machine. */

@@ -131,6 +131,10 @@ export class CopyHost implements Host {
     this.#base.log(...line);
   }
 
+  failed(...line: Parameters<Host["failed"]>): void {
+    this.#base.failed(...line);
+  }
+
   #moved(): void {
     this.#stillness.moved();
     this.#options.onMove();
