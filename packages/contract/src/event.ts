@@ -7,6 +7,14 @@ import { BUILT_IN_CALLS } from "./name.ts";
 export const CallKind = z.enum(BUILT_IN_CALLS).nullable();
 export type CallKind = z.infer<typeof CallKind>;
 
+/** Beside the value; nothing that code receives depends on it (EXE-29). */
+export const EventMeta = z
+  .record(z.string(), AnyJson)
+  .nullable()
+  .describe(
+    "`stack`: of an event that tells a failure, the lines of the author's code that led there; answers of runs and resumes leave it out",
+  );
+
 /**
  * An event before the log has given it a number: what a worker sends. `value` is encoded (see
  * `encode` in `value.ts`): rich values carry their tags.
@@ -21,7 +29,7 @@ export const NewEvent = z.object({
   value: AnyJson,
   /** UTC, `YYYY-MM-DD HH:MM:SS.mmm`; never before that of the previous event. */
   time: z.string(),
-  meta: z.record(z.string(), AnyJson).nullable(),
+  meta: EventMeta,
 });
 export type NewEvent = z.infer<typeof NewEvent>;
 

@@ -2,9 +2,10 @@ import * as z from "zod";
 import type { Encoded } from "./value.ts";
 
 /**
- * What went wrong inside a workflow or task, as data of the log (EXE-35): no stack, no path, so
- * that it replays and travels. `type` is the error's class name; `code` is set for failures the
- * engine itself makes. `cause` nests at most five deep.
+ * What went wrong inside a workflow or task, as data of the log (EXE-35): no stack, no path of a
+ * machine, so that it replays and travels. `type` is the error's class name; `code` is set for
+ * failures the engine itself makes. `cause` nests at most five deep. `details` are the author's, and
+ * `at`, the line of the author's code where it happened: see `failure-place.ts`.
  */
 export interface Failure {
   type: string;
@@ -22,7 +23,12 @@ export const Failure: z.ZodType<Failure> = z.object({
   code: z.string().nullable(),
   message: z.string(),
   retryable: z.boolean(),
-  details: z.record(z.string(), z.unknown()).nullable(),
+  details: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe(
+      "what the author gave, or the engine; `at` is the line of the author's code where it happened, such as `lib/orders.ts:12:9`; answers of runs and resumes leave it out",
+    ),
   get cause() {
     return Failure.nullable();
   },

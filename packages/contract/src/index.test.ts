@@ -116,6 +116,7 @@ test("the public surface is deliberate", () => {
       "encode",
       "engineFailure",
       "envelopeText",
+      "eventForCaller",
       "executionError",
       "failExecution",
       "failureOf",
@@ -151,6 +152,8 @@ test("the public surface is deliberate", () => {
       "patched",
       "peek",
       "permissionText",
+      "placeOf",
+      "recordForCaller",
       "referenceOf",
       "resolveConfig",
       "resourceRequests",
@@ -172,6 +175,7 @@ test("the public surface is deliberate", () => {
       "unconsumedSignals",
       "unencodable",
       "unowned",
+      "withPlace",
     ]
   `);
 });

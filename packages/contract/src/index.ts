@@ -37,6 +37,7 @@ export {
 
 export { EngineError, ERRORS, ErrorBody, type ErrorCode, notFound } from "./errors.ts";
 export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
+export { eventForCaller, placeOf, recordForCaller, withPlace } from "./failure-place.ts";
 export { InputIssue, invalidField, invalidInput, unencodable } from "./invalid-input.ts";
 
 // Configuration

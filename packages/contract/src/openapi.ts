@@ -2,7 +2,7 @@ import * as z from "zod";
 import { Namespace, Registered, Registration, SourceIssue, WorkflowRecord } from "./catalog.ts";
 import { Checkpoint, CheckpointAccepted, CheckpointItem, ItemRefused } from "./checkpoint.ts";
 import { ErrorBody } from "./errors.ts";
-import { Event, NewEvent } from "./event.ts";
+import { Event, EventMeta, NewEvent } from "./event.ts";
 import {
   BasicExecution,
   ExecutionError,
@@ -31,7 +31,7 @@ type Groups = Readonly<Record<string, Readonly<Record<string, Route>>>>;
  * Schemas that get a name in the document. One with defaults or transforms reads differently before
  * and after parsing, so it belongs to one side; `SHARED` ones have neither.
  */
-const SHARED = { Failure, Holding, State, Wait };
+const SHARED = { EventMeta, Failure, Holding, State, Wait };
 const SENT = {
   ...SHARED,
   Checkpoint,

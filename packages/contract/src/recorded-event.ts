@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { AnyJson } from "./any-json.ts";
-import { CallKind, type Event } from "./event.ts";
+import { CallKind, type Event, EventMeta } from "./event.ts";
 import { EVENT_TYPES, EVENT_VALUES, type EventType } from "./event-values.ts";
 
 type Common = Omit<Event, "type" | "value"> & {
@@ -22,7 +21,7 @@ const members = EVENT_TYPES.map((type) =>
     kind: CallKind,
     value: EVENT_VALUES[type],
     time: z.string(),
-    meta: z.record(z.string(), AnyJson).nullable(),
+    meta: EventMeta,
     recorded_at: z.string(),
   }),
 );

@@ -5,7 +5,7 @@ import type {
   ReleaseReason,
   WorkerFrame,
 } from "@engine/contract";
-import { isTerminal } from "@engine/contract";
+import { isTerminal, placeOf } from "@engine/contract";
 import type { Delta } from "@engine/sdk/node";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
@@ -410,7 +410,8 @@ export class Executions {
 
   #unloadable(copy: Copy, failure: Failure): void {
     const { execution_id } = copy;
-    const details = { execution_id, reason: failure.details?.["reason"] };
+    const at = placeOf(failure);
+    const details = { execution_id, reason: failure.details?.["reason"], ...(at && { at }) };
     this.#options.log.error(details, failure.message);
     this.release(copy, "load_failed", failure);
   }

@@ -22,6 +22,11 @@ export function printRecord(
 export function concludeWith(io: CliIo, record: ExecutionRecord, options: ServerOptions): void {
   if (record.state === "FAILED" || record.state === "CANCELLED") {
     io.err.write(`error: ${failureSentence(record)}\n`);
+    // Whoever runs a workflow is not told its lines; whoever may read the execution is.
+    if (record.state === "FAILED" && options.format === "simple") {
+      const show = `npx engine execution show ${record.execution_id} --detailed`;
+      io.err.write(`see where it failed with: ${show}${serverFlag(options)}\n`);
+    }
     throw new Reported();
   }
   if (options.format === "simple" && !isTerminal(record.state)) {

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { createClient } from "@engine/client";
 import type { AnyWorkflow } from "@engine/sdk";
-import { installReplaySafeGlobals, isWorkflow } from "@engine/sdk/node";
+import { installReplaySafeGlobals, installSourceStacks, isWorkflow } from "@engine/sdk/node";
 import { resolveBundleImports } from "@engine/worker/bundle-imports";
 import { historyOf, removed } from "../replay/recorded-executions.ts";
 import { replayOn } from "../replay/replayed.ts";
@@ -20,7 +20,7 @@ async function load(): Promise<AnyWorkflow> {
   // Modules are known by where they really lie.
   const { href } = pathToFileURL(realpathSync(file));
   resolveBundleImports(new URL("./", href).href);
-  process.setSourceMapsEnabled(true);
+  installSourceStacks();
   // What the code takes out of the globals as it loads has to be replay-safe already.
   installReplaySafeGlobals();
   const module: Record<string, unknown> = await import(href).catch((error) => {

@@ -8,6 +8,7 @@ import { refText } from "../workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import { failureLines } from "./failure-text.ts";
 import type { Paint } from "./paint.ts";
+import { stackView } from "./stack-view.ts";
 import { stateMark } from "./state-mark.ts";
 import { fields, lines, table } from "./table.ts";
 import { valueLine, valueText } from "./value-text.ts";
@@ -73,7 +74,10 @@ export function detailedView(
   { now, columns }: { now: number; columns: number | undefined },
 ): string {
   const view = executionView(record, paint, now);
-  return record.events ? `${view}\n${eventTable(record.events, paint, columns)}` : view;
+  if (!record.events) return view;
+  const log = `${view}\n${eventTable(record.events, paint, columns)}`;
+  const stacks = stackView(record.events, paint);
+  return stacks === "" ? log : `${log}\n${stacks}`;
 }
 
 function errorText({ error }: ExecutionRecord): string | undefined {

@@ -1,12 +1,13 @@
-import type { Failure } from "@engine/contract";
+import { type Failure, placeOf } from "@engine/contract";
 
 type Shown = Pick<Failure, "type" | "message"> & Partial<Failure>;
 
 /** A failure for people: what happened, why, where. The lines of a message stay lines. */
 export function failureLines(failure: Shown): string[] {
   const lines = `${failure.type}: ${failure.message}`.split("\n");
+  lines.push(...placeLine(failure));
   for (let cause = failure.cause; cause; cause = cause.cause) {
-    lines.push(...`caused by ${cause.type}: ${cause.message}`.split("\n"));
+    lines.push(...`caused by ${cause.type}: ${cause.message}`.split("\n"), ...placeLine(cause));
   }
   const origin = deepest(failure);
   if (origin.task_call_id) {
@@ -16,6 +17,12 @@ export function failureLines(failure: Shown): string[] {
     );
   }
   return lines;
+}
+
+/** The line of the author's code, where it is known. */
+function placeLine({ details = null }: Shown): string[] {
+  const at = placeOf({ details });
+  return at === undefined ? [] : [`at ${at}`];
 }
 
 /** The innermost cause that names its call: that is where it happened. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installSourceStacks } from "@engine/sdk/node";
 import { type Loader, transformSync } from "esbuild";
 import { spellings } from "./spellings.ts";
 
@@ -54,7 +55,7 @@ export function installSourceHooks(): void {
       return { format: "module", source: code, shortCircuit: true };
     },
   });
-  process.setSourceMapsEnabled(true);
+  installSourceStacks();
 }
 
 export function isUserModule(url: string | undefined): boolean {

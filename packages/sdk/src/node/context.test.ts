@@ -100,7 +100,7 @@ test("EXE-35 a failure keeps five causes and no stack; what is thrown may be any
   for (let failure: unknown = deep; failure; failure = (failure as { cause: unknown }).cause)
     depth++;
   expect(depth - 1, "causes below the failure itself").toBe(5);
-  expect(JSON.stringify(deep)).not.toMatch(/context\.test|stack/);
+  expect(JSON.stringify(deep)).not.toMatch(/file:|"\/|stack/);
   expect(others.map(({ type }) => type)).toEqual(Array(5).fill("NonError"));
   expect(others.map(({ message }) => message).slice(0, 2)).toEqual(["text", '{"code":7}']);
 });

@@ -204,7 +204,8 @@ test("EXE-47 an argument that cannot be encoded fails the call before its body",
     ran = true;
   });
   const { row, types } = await run(workflow({ name: "w" }, async () => bad({ f: () => 1 })));
-  expect(row.failure?.details).toEqual({ path: "input.f" });
+  const at = expect.stringMatching(/execution\.test\.ts:\d+:\d+$/);
+  expect(row.failure?.details).toEqual({ path: "input.f", at });
   expect(types.slice(3, 5)).toEqual(["TASK_STARTED", "TASK_FAILED"]);
   expect(ran).toBe(false);
 });

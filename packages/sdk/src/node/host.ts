@@ -5,6 +5,7 @@ import { setScopeReader } from "../replay/scope.ts";
 import { callSite } from "./call-site.ts";
 import { installReplaySafeGlobals } from "./replay-safe/install.ts";
 import { realClock } from "./replay-safe/real.ts";
+import { traceOf } from "./trace-of.ts";
 
 // One storage for the process, however many hosts are made: a scope names its execution itself.
 const scopes = new AsyncLocalStorage<unknown>();
@@ -12,6 +13,8 @@ const scopes = new AsyncLocalStorage<unknown>();
 /** What of the host on Node can be replaced. */
 export interface NodeHostOptions {
   readonly log?: Host["log"];
+  /** Default: warnings of that log. */
+  readonly failed?: Host["failed"];
 }
 
 /** The replay core's host on Node. Makes this process's globals replay-safe (EXE-31). */
@@ -19,6 +22,7 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
   setScopeReader(() => scopes.getStore());
   installReplaySafeGlobals();
   const { log = () => {} } = options;
+  const { failed = (message, details) => log("warn", message, details) } = options;
   return {
     runInScope: (scope, body) => scopes.run(scope, body),
     currentScope: () => scopes.getStore(),
@@ -30,11 +34,13 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
     uuid: realClock.randomUUID,
     hash: (text) => createHash("sha256").update(text).digest("hex"),
     callSite,
+    traceOf,
     createAbort: () => {
       const controller = new AbortController();
       return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
     },
     log: (level, message, details) => scopes.exit(() => log(level, message, details)),
+    failed: (message, details) => scopes.exit(() => failed(message, details)),
   };
 }
 

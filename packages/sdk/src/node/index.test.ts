@@ -6,6 +6,7 @@ test("the public surface is deliberate", () => {
     "definedFacts",
     "findWorkflow",
     "installReplaySafeGlobals",
+    "installSourceStacks",
     "isWorkflow",
     "nodeHost",
     "refusedReply",
@@ -14,5 +15,6 @@ test("the public surface is deliberate", () => {
     "runResult",
     "setLocalHost",
     "startExecution",
+    "traceOf",
   ]);
 });

@@ -22,3 +22,5 @@ export { isWorkflow } from "../workflow.ts";
 export { type NodeHostOptions, nodeHost } from "./host.ts";
 export { type ReplayVerdict, replayHistory } from "./replay-history.ts";
 export { installReplaySafeGlobals } from "./replay-safe/install.ts";
+export { installSourceStacks } from "./source-stacks.ts";
+export { traceOf } from "./trace-of.ts";

@@ -1,4 +1,4 @@
-import { type Event, timeoutFailure } from "@engine/contract";
+import { type Event, type Failure, timeoutFailure } from "@engine/contract";
 import type { Call, Group } from "./call.ts";
 import type { RunOptions } from "./port.ts";
 import type { Releases } from "./releases.ts";
@@ -21,10 +21,11 @@ interface Unwound {
   isBodyOver: boolean;
   whenLive(then: () => void): void;
   terminate(
-    type: "WORKFLOW_CANCELLED" | "WORKFLOW_FAILED",
+    type: "WORKFLOW_CANCELLED",
     value: string,
-    meta?: Readonly<Record<string, unknown>>,
+    meta: Readonly<Record<string, unknown>>,
   ): void;
+  terminateFailed(failure: Failure): void;
 }
 
 /**
@@ -166,7 +167,7 @@ export class Cancellation {
       return;
     }
     const failure = timeoutFailure({ ...core.options.info, timeout_ms: core.timeout_ms });
-    core.terminate("WORKFLOW_FAILED", JSON.stringify(failure));
+    core.terminateFailed(failure);
   }
 }
 

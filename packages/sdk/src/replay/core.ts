@@ -23,6 +23,8 @@ import { nondeterminism, recordedRef } from "./divergence.ts";
 import { eventEntry, parkedEntry, resumedEntry } from "./event-entry.ts";
 import { BY_COPIES, KEPT_ELSEWHERE, STATE_AFTER } from "./event-kinds.ts";
 import { cancelled } from "./failure.ts";
+import { metaOf } from "./failure-stacks.ts";
+import { Failures } from "./failures.ts";
 import { fetchOutput } from "./fetch-output.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GrowingLog } from "./growing-log.ts";
@@ -49,9 +51,6 @@ export interface Sending {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** A log this long is worth a warning (EXE-34). */
-const LARGE_HISTORY = 10_000;
-
 /**
  * The heart of one running copy of an execution: the log it replays, the events it adds, and the
  * order in which outcomes reach the code. What calls do is in `runtime.ts` and the files of the
@@ -69,6 +68,7 @@ export class Core {
   readonly outbox: Outbox;
   readonly progress: Progress;
   readonly alarms: Alarms;
+  readonly failures: Failures;
   readonly parking: Parking;
   readonly root: Group = new Group(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
@@ -109,6 +109,7 @@ export class Core {
     this.options = options;
     this.timeout_ms = timeout_ms;
     this.journal = new Journal(history);
+    this.failures = new Failures(options);
     this.#outcomesLeft = this.journal.outcomes.length;
     this.releases = new Releases(host, () => this.#onReleased());
     this.progress = new Progress(options);
@@ -252,14 +253,6 @@ export class Core {
     this.emit(undefined, "WORKFLOW_WARNING", text);
   }
 
-  /** Counts what a call adds to the log; a long log is warned of once (EXE-34). */
-  countCall(): void {
-    if (this.outbox.length < LARGE_HISTORY || this.journal.hasWarnedLarge) return;
-    this.journal.hasWarnedLarge = true;
-    const message = `the log has ${this.outbox.length} events, which every replay reads; at ${this.options.limits.max_events} the execution fails: split the work into child executions`;
-    this.warn("history_large", message);
-  }
-
   /**
    * Writes a call's outcome and hands it to the code: once it is durable, or at once where the code
    * may run ahead of the log (see {@link RunAhead}).
@@ -298,7 +291,7 @@ export class Core {
   fail(call: Call, failure: Failure, meta?: Sending["meta"]): void {
     const value = JSON.stringify(failure);
     const settle = () => call.reject(taskError(JSON.parse(value) as Failure));
-    this.conclude(call, { type: "TASK_FAILED", value, settle, meta });
+    this.conclude(call, { type: "TASK_FAILED", value, settle, meta: metaOf(failure, meta) });
   }
 
   /** The outcome reaches the code. */
@@ -323,7 +316,12 @@ export class Core {
       this.stop("failed");
       return;
     }
-    this.terminate("WORKFLOW_FAILED", JSON.stringify(failure));
+    this.terminateFailed(failure);
+  }
+
+  terminateFailed(failure: Failure): void {
+    this.failures.ofExecution(failure);
+    this.terminate("WORKFLOW_FAILED", JSON.stringify(failure), metaOf(failure));
   }
 
   terminate(

@@ -141,7 +141,8 @@ class Body {
     const body = async () => this.#workflow.body(checked.value as never, context);
     const result = core.options.host.runInScope(scope, body).then(
       (output) => this.#over({ output }),
-      (error: unknown) => this.#over({ failure: toFailure(error) }),
+      (error: unknown) =>
+        this.#over({ failure: toFailure(error, { traceOf: core.failures.traceOf }) }),
     );
     core.replay();
     await result;
@@ -186,14 +187,14 @@ class Body {
 
   async #terminate(result: { output: unknown; failure?: never } | { failure: Failure }) {
     const core = this.#core;
-    if (result.failure) return core.terminate("WORKFLOW_FAILED", JSON.stringify(result.failure));
+    if (result.failure) return core.terminateFailed(result.failure);
     const { output } = result;
     const schema = this.#workflow.options.output as StandardSchema | undefined;
     const checked = schema ? await this.#checked("output", schema, output) : { value: output };
     if (checked.issues !== undefined) {
       const message = `output of ${this.#workflow.qualifiedName} does not fit its schema: ${checked.issues}`;
       const failure = engineFailure("InvalidOutputError", message);
-      return core.terminate("WORKFLOW_FAILED", JSON.stringify(failure));
+      return core.terminateFailed(failure);
     }
     const { stored, failure } = storeOr(checked.value, "output", {
       maxBytes: core.options.limits.max_value_bytes,
@@ -209,8 +210,9 @@ class Body {
       : await keepOutput(stored, id, {
           storage: outputStorage,
           run: (work) => this.#inStorage(work),
+          traceOf: core.failures.traceOf,
         });
-    if (kept.failure) core.terminate("WORKFLOW_FAILED", JSON.stringify(kept.failure));
+    if (kept.failure) core.terminateFailed(kept.failure);
     else core.terminate("WORKFLOW_COMPLETED", kept.text);
   }
 }

@@ -3,43 +3,60 @@ import {
   encode,
   engineFailure,
   type Failure,
+  toPlain,
   UnencodableValue,
+  withPlace,
 } from "@engine/contract";
 import { TaskError, TerminalError, taskError } from "../task-error.ts";
+import { changed, keepStack, originOf } from "./failure-stacks.ts";
+import type { Host } from "./port.ts";
 
 const MAX_CAUSES = 5;
 
 export interface FailureOf {
   readonly attempts?: number;
   readonly task_call_id?: string | null;
+  /**
+   * Finds where it happened. Given where the log keeps the failure before any code receives it: what
+   * code receives anew in each pass must not name a line, which another version has elsewhere.
+   */
+  readonly traceOf?: Host["traceOf"] | undefined;
 }
 
 /** What was thrown, as data for the log (EXE-35). The only way from an error into a Failure. */
-export function toFailure(error: unknown, of: FailureOf = {}, depth = 0): Failure {
-  const rest = { attempts: of.attempts ?? 1, task_call_id: of.task_call_id ?? null };
-  if (error instanceof TaskError) return { ...error.failure, ...of };
-  if (error instanceof UnencodableValue) {
-    return engineFailure("UnencodableValueError", error.message, {
-      ...rest,
-      details: { path: error.path },
-    });
+export function toFailure(error: unknown, { traceOf, ...of }: FailureOf = {}, depth = 0): Failure {
+  if (error instanceof TaskError) {
+    const origin = traceOf && originOf(error);
+    if (origin === undefined) return changed(error.failure, of);
+    const { attempts, task_call_id } = error.failure;
+    return changed(toFailure(origin, { traceOf }, depth), { attempts, task_call_id, ...of });
   }
+  const rest = { attempts: of.attempts ?? 1, task_call_id: of.task_call_id ?? null };
   if (!(error instanceof Error)) {
     return { ...plain("NonError", textOf(error)), ...rest };
   }
   const cause =
     error.cause === undefined || depth >= MAX_CAUSES
       ? null
-      : toFailure(error.cause, { attempts: 1, task_call_id: null }, depth + 1);
+      : toFailure(error.cause, { attempts: 1, task_call_id: null, traceOf }, depth + 1);
+  const failure = { ...untraced(error), cause, ...rest };
+  const trace = traceOf?.(error);
+  return keepStack(withPlace(failure, trace?.at), trace?.stack ?? []);
+}
+
+function untraced(error: Error): Failure {
+  if (error instanceof UnencodableValue) {
+    const details = { path: error.path };
+    return engineFailure("UnencodableValueError", error.message, { details });
+  }
   if (error instanceof TerminalError) {
     const details = error.details && detailsOf(error.details);
-    return { ...plain(error.type, error.message), retryable: false, details, cause, ...rest };
+    return { ...plain(error.type, error.message), retryable: false, details };
   }
   if (error instanceof EngineError) {
-    const failure = plain("EngineError", error.message);
-    return { ...failure, code: error.code, retryable: false, cause, ...rest };
+    return { ...plain("EngineError", error.message), code: error.code, retryable: false };
   }
-  return { ...plain(className(error), error.message), cause, ...rest };
+  return plain(className(error), error.message);
 }
 
 function plain(type: string, message: string): Failure {
@@ -55,10 +72,13 @@ function plain(type: string, message: string): Failure {
   };
 }
 
-/** Details that cannot be stored are said to be missing rather than failing the failure. */
+/**
+ * Details are plain JSON, whatever they were given as. What cannot be stored is said to be missing
+ * rather than failing the failure.
+ */
 function detailsOf(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   try {
-    return encode(details, "details") as Record<string, unknown>;
+    return toPlain(encode(details, "details")) as Record<string, unknown>;
   } catch (error) {
     return { unencodable: error instanceof Error ? error.message : String(error) };
   }

@@ -34,9 +34,21 @@ export interface Host {
   hash(text: string): string;
   /** The line of the user's code that is calling, as `file:line:column`; undefined when unknown. */
   callSite(): string | undefined;
+  /** Where an error was made; undefined when no line of its stack is the author's or a package's. */
+  traceOf(error: Error): Trace | undefined;
   createAbort(): { readonly signal: AbortSignal; abort(reason: unknown): void };
   /** For the worker's own log, never the execution's: warnings and swallowed details. */
   log(level: "debug" | "warn" | "error", message: string, details?: Record<string, unknown>): void;
+  /** For the same log: code of the author's failed. */
+  failed(message: string, details: Record<string, unknown>): void;
+}
+
+/** Where an error was made, in words that say nothing of the machine. */
+export interface Trace {
+  /** The first line of the author's own code, as `file:line:column`; undefined when there is none. */
+  readonly at: string | undefined;
+  /** The lines that led there, innermost first, without the error's message. */
+  readonly stack: readonly string[];
 }
 
 /** A call as a divergence names it. */

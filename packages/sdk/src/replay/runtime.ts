@@ -18,8 +18,9 @@ import {
 } from "./call.ts";
 import { CallIds } from "./call-ids.ts";
 import { CallMatching } from "./call-matching.ts";
-import type { Core } from "./core.ts";
+import type { Core, Sending } from "./core.ts";
 import { cancelled, toFailure } from "./failure.ts";
+import { changed, keepOrigin, metaOf } from "./failure-stacks.ts";
 import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./task-attempts.ts";
 import type { Declared } from "./task-provisions.ts";
@@ -37,6 +38,8 @@ import { World } from "./world.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */
 const CALL_EVENTS = 3;
+/** A log this long is worth a warning (EXE-34). */
+const LARGE_HISTORY = 10_000;
 
 /** Carries out the calls that user code makes: finds them in the log, or begins them. */
 export class CallRuntime implements Runtime {
@@ -69,7 +72,7 @@ export class CallRuntime implements Runtime {
     const { name, options } = task;
     this.#refuseSecond(task);
     const maxBytes = core.options.limits.max_value_bytes;
-    const limit = { maxBytes, task_call_id: null, attempts: 1 };
+    const limit = { maxBytes, task_call_id: null, attempts: 1, traceOf: core.failures.traceOf };
     const { stored, failure } = storeOr(input, "input", limit);
     // What a schema of the task takes for the present: equal on a replay.
     const clock = core.log.time;
@@ -77,10 +80,11 @@ export class CallRuntime implements Runtime {
       return { call, task, input: stored ?? NO_INPUT, declared: this.#declared, clock };
     };
     const start = (call: Call) => {
-      if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
+      if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
+      const named = { task_call_id: call.id, traceOf: core.failures.traceOf };
       new TaskAttempts(core, of(call))
         .run()
-        .catch((error: unknown) => core.fail(call, toFailure(error, { task_call_id: call.id })));
+        .catch((error: unknown) => core.fail(call, toFailure(error, named)));
     };
     const { rollback, outputStorage } = options;
     const spec: LeafSpec = { name, kind: null, label: null, started: stored?.text ?? null, start };
@@ -210,21 +214,31 @@ export class CallRuntime implements Runtime {
 
     const group = new Group(scope.group);
     const branches = scopeWithin(call, { ids: new CallIds(call.id), group });
-    const conclude = (type: "TASK_COMPLETED" | "TASK_FAILED", value: string): boolean => {
+    const conclude = (
+      type: "TASK_COMPLETED" | "TASK_FAILED",
+      value: string,
+      tell: () => Sending = () => ({}),
+    ): boolean => {
       if (call.isConcluded) return false;
       call.isConcluded = true;
       core.givingUp.combinators.delete(call);
       // Not waited for: it follows from outcomes that are durable already.
       if (!isKnown) {
         core.whenLive(() => {
-          if (call.isBegun) core.emit(call, type, value);
+          if (call.isBegun) core.emit(call, type, value, tell());
         });
       }
       return true;
     };
     const fail = (error: unknown) => {
+      // Made anew in every pass, so it names no line; the log has its stack beside it.
       const failure = toFailure(error, { task_call_id: call.id });
-      if (conclude("TASK_FAILED", JSON.stringify(failure))) call.reject(taskError(failure));
+      const tell = () => {
+        const meta = metaOf(toFailure(error, { traceOf: core.failures.traceOf }));
+        return meta ? { meta } : {};
+      };
+      if (!conclude("TASK_FAILED", JSON.stringify(failure), tell)) return;
+      call.reject(keepOrigin(taskError(failure), error));
     };
     spec.run(branches).then(
       (result) => {
@@ -262,7 +276,7 @@ export class CallRuntime implements Runtime {
       core.doom(engineFailure("HistoryLimitError", message));
       return;
     }
-    core.countCall();
+    this.#warnOfLength();
     call.isBegun = true;
     if (!call.recorded) {
       const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
@@ -284,6 +298,15 @@ export class CallRuntime implements Runtime {
       spec.begun?.(call, begun);
     }
     if (call.isGivenUp) core.givingUp.cancel(call);
+  }
+
+  /** A long log is warned of once (EXE-34). */
+  #warnOfLength(): void {
+    const { outbox, journal, options } = this.#core;
+    if (outbox.length < LARGE_HISTORY || journal.hasWarnedLarge) return;
+    journal.hasWarnedLarge = true;
+    const message = `the log has ${outbox.length} events, which every replay reads; at ${options.limits.max_events} the execution fails: split the work into child executions`;
+    this.#core.warn("history_large", message);
   }
 
   /** What the engine does for a call is not the doing of the code that made it. */

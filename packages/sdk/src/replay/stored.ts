@@ -10,26 +10,38 @@ import {
 } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { toFailure } from "./failure.ts";
+import type { Host } from "./port.ts";
 
 export type RunAside = <T>(work: () => T) => T;
 
 /** JSON null, stored. */
 export const STORED_NULL = "null";
 
+interface Keeping {
+  readonly storage: "engine" | "inline" | OutputStorage | undefined;
+  readonly run: RunAside;
+  readonly traceOf: Host["traceOf"];
+}
+
 /** Stores a value that must fit, or says as a Failure why it cannot be kept. */
 export function storeOr(
   value: unknown,
   root: string,
-  of: { maxBytes: number; task_call_id: string | null; attempts: number },
+  of: {
+    maxBytes: number;
+    task_call_id: string | null;
+    attempts: number;
+    traceOf?: Host["traceOf"] | undefined;
+  },
 ): { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure } {
-  const { maxBytes, ...rest } = of;
+  const { maxBytes, traceOf, ...rest } = of;
   try {
     const stored = store(value, root);
     if (stored.text.length <= maxBytes) return { stored };
     const message = `${root} takes ${stored.text.length} bytes, more than the ${maxBytes} allowed; keep large data outside and return a reference`;
     return { failure: engineFailure("ValueTooLargeError", message, rest) };
   } catch (error) {
-    return { failure: toFailure(error, rest) };
+    return { failure: toFailure(error, { ...rest, traceOf }) };
   }
 }
 
@@ -42,7 +54,7 @@ export function storeOr(
 export async function keepOutput(
   output: Stored,
   id: string,
-  { storage, run }: { storage: "engine" | "inline" | OutputStorage | undefined; run: RunAside },
+  { storage, run, traceOf }: Keeping,
 ): Promise<{ text: string; failure?: undefined } | { failure: Failure }> {
   if (storage === undefined || storage === "engine") return { text: output.text };
   if (storage === "inline") {
@@ -54,6 +66,6 @@ export async function keepOutput(
     const value = decode(JSON.parse(output.text) as Encoded);
     return { text: envelopeText(StoredReference.parse(await run(() => storage.store(id, value)))) };
   } catch (error) {
-    return { failure: toFailure(error) };
+    return { failure: toFailure(error, { traceOf }) };
   }
 }

@@ -8,6 +8,7 @@ import {
 import type { Call, TaskDefinition } from "./call.ts";
 import type { Core } from "./core.ts";
 import { copyOfFailure, toFailure } from "./failure.ts";
+import { changed } from "./failure-stacks.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { keepOutput, storeOr } from "./stored.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
@@ -89,6 +90,7 @@ export class TaskAttempts {
       const of = { attempt, max_attempts: maxAttempts };
       if (result.stored) return this.#succeed(result.stored, of);
       const { failure } = result;
+      if (!known) this.#core.failures.ofTask(this.#call, this.#task, failure);
       if (attempt > 1 && !known) this.#emit("TASK_RETRY_FAILED", { ...of, error: failure });
       known = undefined;
       const judged = await this.#judge(failure, attempt, maxAttempts);
@@ -138,7 +140,9 @@ export class TaskAttempts {
       const again = await this.#body.aside("retryIf", () => retryIf(copyOfFailure(failure)));
       return again === false ? { ends: failure } : {};
     } catch (error) {
-      return { ends: withRetryIf(failure, toFailure(error)) };
+      return {
+        ends: withRetryIf(failure, toFailure(error, { traceOf: this.#core.failures.traceOf })),
+      };
     }
   }
 
@@ -161,6 +165,7 @@ export class TaskAttempts {
       if (this.#call.isConcluded) return;
       if (result.failure) {
         this.#call.isRolledBack = true;
+        this.#core.failures.ofTask(this.#call, this.#task, result.failure, "rollback");
         this.#emit("TASK_ROLLBACK_FAILED", result.failure);
         return this.#fail(withRollback(failure, result.failure));
       }
@@ -179,7 +184,8 @@ export class TaskAttempts {
       this.#core.emit(this.#call, "TASK_FALLBACK_COMPLETED", result.stored.text);
       return this.#complete(result.stored, failure.attempts);
     }
-    const failed = { ...result.failure, cause: failure, attempts: failure.attempts };
+    const failed = changed(result.failure, { cause: failure, attempts: failure.attempts });
+    this.#core.failures.ofTask(this.#call, this.#task, failed, "fallback");
     this.#emit("TASK_FALLBACK_FAILED", failed);
     this.#fail(failed);
   }
@@ -208,11 +214,12 @@ export class TaskAttempts {
     const kept = await keepOutput(output, id, {
       storage: this.#task.options.outputStorage,
       run: (work) => this.#body.aside("outputStorage", work),
+      traceOf: this.#core.failures.traceOf,
     });
     if (this.#call.isConcluded) return;
     tell();
     if (!kept.failure) return this.#core.complete(this.#call, output, meta, kept.text);
-    this.#core.fail(this.#call, { ...kept.failure, ...this.#body.of(meta.attempts) }, meta);
+    this.#core.fail(this.#call, changed(kept.failure, this.#body.of(meta.attempts)), meta);
   }
 
   #meta(attempts: number): Meta {

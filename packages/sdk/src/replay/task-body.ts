@@ -201,7 +201,8 @@ export class TaskBody {
     try {
       return storeOr(await body(), "output", this.storing(attempts));
     } catch (error) {
-      return { failure: toFailure(error, this.of(attempts)) };
+      const { traceOf } = this.#core.failures;
+      return { failure: toFailure(error, { ...this.of(attempts), traceOf }) };
     }
   }
 

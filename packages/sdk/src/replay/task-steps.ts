@@ -1,4 +1,5 @@
 import { decode, type Event, type Failure, parseInstant } from "@engine/contract";
+import { changed } from "./failure-stacks.ts";
 
 /** How far a task call had come when the copy that ran it was lost, read from its events. */
 export type Reached =
@@ -101,12 +102,12 @@ const ROLLBACK_ENDS: ReadonlySet<string> = new Set([
 
 /** The original failure, with why it could not be undone (EXE-39). */
 export function withRollback(failure: Failure, rollback: Failure): Failure {
-  return { ...failure, details: { ...failure.details, rollback } };
+  return changed(failure, { details: { ...failure.details, rollback } });
 }
 
 /** The original failure, with why the author's `retryIf` could not say whether to try again. */
 export function withRetryIf(failure: Failure, retry_if: Failure): Failure {
-  return { ...failure, details: { ...failure.details, retry_if } };
+  return changed(failure, { details: { ...failure.details, retry_if } });
 }
 
 /**

@@ -69,6 +69,7 @@ export class TaskUnwinding {
   }
 
   #record(failure: Failure | undefined): Promise<void> {
+    if (failure) this.#core.failures.ofTask(this.#call, this.#task, failure, "rollback");
     const step = failure
       ? ({ type: "TASK_ROLLBACK_FAILED", value: failure } as const)
       : ({ type: "TASK_ROLLBACK_COMPLETED", value: null } as const);

@@ -12,6 +12,7 @@ import {
 import type { Call, ChildSpec, PauseSpec, SleepSpec } from "./call.ts";
 import type { Core } from "./core.ts";
 import { toFailure } from "./failure.ts";
+import { changed } from "./failure-stacks.ts";
 import type { RecordedCall } from "./journal.ts";
 import { storeOr } from "./stored.ts";
 
@@ -59,6 +60,12 @@ function ofRecord({ started }: RecordedCall): Begun {
   return { value: JSON.stringify(started.value), meta: started.meta ?? {} };
 }
 
+/** What a call is made with: one that cannot be stored is refused with the line that makes the call. */
+function limitOf(core: Core) {
+  const maxBytes = core.options.limits.max_value_bytes;
+  return { maxBytes, task_call_id: null, attempts: 1, traceOf: core.failures.traceOf };
+}
+
 /** A long wait of a transient execution has nowhere to be recorded (EXE-58). */
 function refuseTransient(core: Core, call: Call): boolean {
   if (!core.options.info.transient) return false;
@@ -72,10 +79,10 @@ export function pauseSpec(
   { name, output, until, after, onComplete }: PauseSpec,
 ): LeafSpec {
   const shown = { name, output: output ?? null };
-  const limit = { maxBytes: core.options.limits.max_value_bytes, task_call_id: null, attempts: 1 };
+  const limit = limitOf(core);
   const { stored, failure } = storeOr(shown, "pause", limit);
   const start = (call: Call, { value }: Begun) => {
-    if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
+    if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
     if (refuseTransient(core, call)) return;
     call.pauseText = stored.text;
     const isOpen = call.recorded?.steps.some((event) => event.type === "TASK_PAUSED");
@@ -169,10 +176,10 @@ export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
     detach,
     ...(name !== undefined && { name }),
   };
-  const limit = { maxBytes: core.options.limits.max_value_bytes, task_call_id: null, attempts: 1 };
+  const limit = limitOf(core);
   const { stored, failure } = storeOr(asked, "call", limit);
   const start = (call: Call) => {
-    if (failure) return core.fail(call, { ...failure, task_call_id: call.id });
+    if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
     if (!refuseTransient(core, call)) core.parking.wait(call);
   };
   if (failure) {

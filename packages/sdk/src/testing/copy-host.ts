@@ -119,12 +119,20 @@ export class CopyHost implements Host {
     return this.#base.callSite();
   }
 
+  traceOf(error: Error): ReturnType<Host["traceOf"]> {
+    return this.#base.traceOf(error);
+  }
+
   createAbort(): ReturnType<Host["createAbort"]> {
     return this.#base.createAbort();
   }
 
   log(...line: Parameters<Host["log"]>): void {
     this.#base.log(...line);
+  }
+
+  failed(...line: Parameters<Host["failed"]>): void {
+    this.#base.failed(...line);
   }
 
   #moved(): void {

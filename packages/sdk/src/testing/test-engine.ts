@@ -100,7 +100,11 @@ export class TestEngine {
     this.#options = options;
     const { secrets, configs, limits, duplicateDelivery = false } = options;
     this.#clock = new VirtualClock(instantOf(options.now ?? START));
-    const base = nodeHost({ log: (...line) => this.#log(...line) });
+    const base = nodeHost({
+      log: (...line) => this.#log(...line),
+      // A test looks at the failures that it expects: they are not printed beside its own output.
+      failed: (...line) => this.#options.log?.("warn", ...line),
+    });
     // Not the global's: a test may have replaced it.
     const drain = (then: () => void) => base.runInScope(undefined, () => immediately(then));
     this.#base = { ...base, ...fixedChance(), drain };

@@ -1,4 +1,4 @@
-import type { ExecutionRow, routes } from "@engine/contract";
+import { type ExecutionRow, recordForCaller, type routes } from "@engine/contract";
 import type { Engine } from "../engine.ts";
 import { toBasic, toInspected } from "../executions/record.ts";
 import type { Handlers } from "../http/handlers.ts";
@@ -46,7 +46,7 @@ export function basicHandlers(
   };
 
   async function basicAnswer(row: ExecutionRow, inspect: boolean | undefined) {
-    if (inspect) return runAnswer(row, await inspected(row));
+    if (inspect) return runAnswer(row, recordForCaller(await inspected(row)));
     return runAnswer(row, toBasic(await executions.shown(row)));
   }
 

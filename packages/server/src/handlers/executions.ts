@@ -7,6 +7,7 @@ import {
   type Json,
   notFound,
   type RunMode,
+  recordForCaller,
   type routes,
 } from "@engine/contract";
 import type { ExecutionFilter, LoggedEvent } from "@engine/store";
@@ -18,7 +19,7 @@ import { rowAsCreated } from "../executions/row-after.ts";
 import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
 import { hasLeft } from "../http/request-call.ts";
-import { addressOf, runAnswer, runMode, runStream, waitMs } from "./run-answer.ts";
+import { addressOf, readStream, runAnswer, runMode, runStream, waitMs } from "./run-answer.ts";
 import { REPLAYED, type StartHeaders, startHeaders } from "./start-headers.ts";
 
 interface RunQuery {
@@ -60,7 +61,7 @@ export function executionHandlers(
       if (mode === "stream") {
         refusePage({ after, before, limit });
         const request = { execution_id: id, after: headers["last-event-id"] };
-        return runStream(await executions.follow(request, followOptions(query, call)));
+        return readStream(await executions.follow(request, followOptions(query, call)));
       }
       const row = mode
         ? await executions.wait(id, waitOptions(query, call))
@@ -141,7 +142,7 @@ export function executionHandlers(
     // Asynchronous says "accepted", also of what has ended since.
     const answered = isWaiting
       ? await answerWith(row, query.detailed)
-      : answer(202, await recordOf(row, query.detailed), addressOf(row));
+      : answer(202, await toldOf(row, query.detailed), addressOf(row));
     return { ...answered, headers: { ...answered.headers, ...headers } };
   }
 
@@ -183,7 +184,12 @@ export function executionHandlers(
   }
 
   async function answerWith(row: ExecutionRow, detailed: boolean | undefined) {
-    return runAnswer(row, await recordOf(row, detailed));
+    return runAnswer(row, await toldOf(row, detailed));
+  }
+
+  /** What a run or a resume is answered with. */
+  async function toldOf(row: ExecutionRow, detailed: boolean | undefined) {
+    return recordForCaller(await recordOf(row, detailed));
   }
 
   async function recordOf(

@@ -1,5 +1,15 @@
-import { EngineError, type ExecutionRow, RunMode, type State } from "@engine/contract";
-import type { Follower } from "../executions/follower.ts";
+import {
+  EngineError,
+  type ExecutionRecord,
+  type ExecutionRow,
+  eventForCaller,
+  type RecordedEvent,
+  RunMode,
+  recordForCaller,
+  type SseFrame,
+  type State,
+} from "@engine/contract";
+import type { Follower, FollowPart } from "../executions/follower.ts";
 import { type ReplyHeaders, type StreamReply, stream } from "../http/reply.ts";
 
 type RunStatus = 200 | 202 | 409 | 500;
@@ -33,9 +43,34 @@ function statusOf(state: State): RunStatus {
   return state === "CANCELLED" ? 409 : 202;
 }
 
+/** The frames that a run or a resume is answered with: where code failed is not told to callers. */
 export function runStream(follower: Follower, more: ReplyHeaders = {}): StreamReply {
-  const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
-  return stream(follower.frames(), { headers, cut: follower.overflow });
+  return streamOf(follower, withoutPlaces(follower.frames()), more);
+}
+
+/** The frames of an execution for those who may read it. */
+export function readStream(follower: Follower): StreamReply {
+  return streamOf(follower, follower.frames());
+}
+
+function streamOf(
+  { execution_id, overflow }: Follower,
+  frames: AsyncIterable<FollowPart>,
+  more: ReplyHeaders = {},
+): StreamReply {
+  return stream(frames, { headers: { [EXECUTION_ID]: execution_id, ...more }, cut: overflow });
+}
+
+async function* withoutPlaces(parts: AsyncIterable<FollowPart>): AsyncIterable<FollowPart> {
+  for await (const part of parts) {
+    yield typeof part === "string" ? part : { ...part, data: dataForCaller(part) };
+  }
+}
+
+function dataForCaller({ event, data }: SseFrame): unknown {
+  if (event === "task.progress") return data;
+  if (event === "event") return eventForCaller(data as RecordedEvent);
+  return recordForCaller(data as ExecutionRecord);
 }
 
 export function runMode(text: string): RunMode {

@@ -1,5 +1,5 @@
 import type { AnyWorkflow } from "@engine/sdk";
-import { type Host, nodeHost } from "@engine/sdk/node";
+import { type Host, installSourceStacks, nodeHost } from "@engine/sdk/node";
 import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor } from "./executor.ts";
 import { loadWorkflows } from "./load-workflow.ts";
@@ -17,7 +17,7 @@ export interface InlineRunnerOptions {
 
 /** One that loads bundles as threads do. */
 export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner {
-  process.setSourceMapsEnabled(true);
+  installSourceStacks();
   return new InlineRunner({
     events,
     host: (log) => nodeHost({ log }),

@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { engineFailure, type Failure } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 // Not from @engine/sdk, which replaces globals: this loads on the worker's own thread as well.
-import { isWorkflow } from "@engine/sdk/node";
+import { isWorkflow, traceOf } from "@engine/sdk/node";
 
 export interface WantedWorkflow {
   readonly namespace: string;
@@ -57,7 +57,7 @@ function durabilityMismatch(
   );
 }
 
-/** Why a bundle's code does not load, for the log of the execution: without paths or stack. */
+/** Why a bundle's code does not load, for the log of the execution: without paths of this machine. */
 export function importFailure(error: unknown, wanted: WantedWorkflow): Failure {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const about = `the bundle of ${versioned(wanted)} does not load`;
@@ -67,7 +67,9 @@ export function importFailure(error: unknown, wanted: WantedWorkflow): Failure {
     return loadFailure(code, `${about}: ${(error as Error).message}`, { expected });
   }
   const reason = error instanceof SyntaxError ? "syntax_error" : "import_failed";
-  return loadFailure(reason, `${about}: ${withoutPaths(text)}`, { expected });
+  const at = error instanceof Error ? traceOf(error)?.at : undefined;
+  const details = { expected, ...(at !== undefined && { at }) };
+  return loadFailure(reason, `${about}: ${withoutPaths(text)}`, details);
 }
 
 /** LIV-6: what ends an execution FAILED at once. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Host, nodeHost } from "@engine/sdk/node";
+import { type Host, installSourceStacks, nodeHost } from "@engine/sdk/node";
 import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor, type TracedCopy } from "./executor.ts";
 import { loadWorkflows } from "./load-workflow.ts";
@@ -61,7 +61,7 @@ export function startRunnerProgram({
   process.on("exit", () => tell());
 
   // Bundles bring a map, so that stacks name the lines that the user wrote.
-  process.setSourceMapsEnabled(true);
+  installSourceStacks();
   resolveBundleImports(folder);
   const mark = () => entered(trace.getStore()?.copy ?? 0);
   const executor = new Executor({
