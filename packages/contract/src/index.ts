@@ -38,6 +38,16 @@ export {
 export { EngineError, ERRORS, ErrorBody, type ErrorCode, notFound } from "./errors.ts";
 export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
 export { InputIssue, invalidField, invalidInput, unencodable } from "./invalid-input.ts";
+export { KeptSignalLists } from "./kept-signal-lists.ts";
+export {
+  type FindKept,
+  type KeptSignal,
+  type KeptSignals,
+  NO_SIGNALS,
+  type SignalStep,
+  signalsDropped,
+  withSignal,
+} from "./kept-signals.ts";
 
 // Configuration
 
@@ -123,11 +133,9 @@ export {
   decideCancel,
   type EndTerms,
   failExecution,
-  signalsDropped,
   timeoutFailure,
 } from "./ending-rules.ts";
 export {
-  type BufferedSignal,
   type CancelCause,
   type ExecutionPatch,
   type ExecutionRow,
@@ -162,7 +170,7 @@ export {
 export { malformedCheckpoint } from "./malformed-checkpoint.ts";
 export type { CallResolution, CallResolutions, NewExecution } from "./new-execution.ts";
 export { patchOf } from "./row-patch.ts";
-export { decideSignal, type Signal, unconsumedSignals } from "./signal-rules.ts";
+export { decideSignal, type Signal, type SignalLimits, unconsumedSignals } from "./signal-rules.ts";
 export type { ResumeCause } from "./wait-rules.ts";
 export { decideWake, type WaitsFor } from "./wake-rules.ts";
 

@@ -6,6 +6,7 @@ import type {
   Event,
   ExecutionRow,
   ExtractedWorkflow,
+  FindKept,
   Heartbeat,
   NewExecution,
   Runner,
@@ -26,8 +27,13 @@ import type { DeclaredSchedules, PutAfterDeletion, ScheduleStore } from "./sched
  * others of the same commit are left alone.
  *
  * @param recorded The log above `options.above`, empty unless that was given.
+ * @param findKept Signals of the execution that nobody has taken, as they are in the transaction.
  */
-export type Decide = (row: ExecutionRow, recorded: readonly Event[]) => Change | undefined;
+export type Decide = (
+  row: ExecutionRow,
+  recorded: readonly Event[],
+  findKept: FindKept,
+) => Change | undefined;
 
 /** What is durable now. */
 export interface Changed {

@@ -207,10 +207,11 @@ export class Executions {
   async signal({ execution_id, name, payload, by }: SignalRequest): Promise<number> {
     refuseSignalName(name);
     const encoded = encodeBody(payload, "payload");
+    const limits = this.#ports.config.executions;
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       // One of a local run, too: its process looks what others write (EXE-15).
       const now = this.#ports.clock();
-      const verdict = decideSignal(row, { name, payload: encoded, by, now });
+      const verdict = decideSignal(row, { name, payload: encoded, by, now, limits });
       if (verdict instanceof EngineError) throw verdict;
       return verdict;
     });
