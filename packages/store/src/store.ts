@@ -325,6 +325,11 @@ export interface Store extends ScheduleStore {
   listDue(page: DuePage): Promise<readonly DueExecution[]>;
   /** What a session owns, by id. */
   listOwned(session_id: string): Promise<readonly OwnedExecution[]>;
+  /**
+   * Runs of a schedule that have not ended, the newest first, without `input` and `output`. Costs what
+   * it answers, however many have ended.
+   */
+  listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]>;
   /** Executions that belong to nobody who could run them, by id. */
   listOrphaned(limit: number): Promise<readonly OrphanedExecution[]>;
 

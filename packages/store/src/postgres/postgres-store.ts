@@ -203,6 +203,10 @@ class PostgresStore implements Store {
     return this.#lists.owned(session_id);
   }
 
+  listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#lists.openRuns(schedule, limit);
+  }
+
   listOrphaned(limit: number): Promise<readonly OrphanedExecution[]> {
     return this.#lists.orphaned(limit);
   }

@@ -49,6 +49,7 @@ export class Connection {
   readonly #dataVersion: Statement<readonly [number]>;
   readonly #memories: (() => void)[] = [];
   #seenVersion: number | undefined;
+  #isClosing = false;
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -122,8 +123,14 @@ export class Connection {
     }
   }
 
+  /** Reads nothing more; what was asked for before is done. */
+  refuse(): void {
+    this.#isClosing = true;
+  }
+
   assertOpen(): void {
-    if (!this.#db.open) throw new EngineError("unavailable", "the store is closed");
+    if (this.#isClosing || !this.#db.open)
+      throw new EngineError("unavailable", "the store is closed");
   }
 
   close(): void {

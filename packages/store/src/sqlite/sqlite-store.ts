@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type {
   CacheKey,
   ExecutionRow,
@@ -43,12 +44,15 @@ import type {
 } from "../store.ts";
 import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
+import { ConnectionLists } from "./connection-lists.ts";
 import { EventLog } from "./event-log.ts";
-import { ExecutionLists, startsWithAnyCase } from "./execution-lists.ts";
+import { ExecutionLists } from "./execution-lists.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { type ListReader, startsWithAnyCase } from "./list-query.ts";
+import { ListThread } from "./list-thread.ts";
 import { migrate } from "./migrate.ts";
-import { type DatabaseOptions, openDatabase } from "./open-database.ts";
+import { BUSY_TIMEOUT_MS, type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { Replicas } from "./replicas.ts";
 import { Retention } from "./retention.ts";
 import { Schedules } from "./schedules.ts";
@@ -72,7 +76,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     migrate(fresh, options.clock());
     fresh.function("starts_with_any_case", { deterministic: true }, startsWithAnyCase);
   });
-  return new SqliteStore(db, options.clock);
+  return new SqliteStore(db, options);
 }
 
 class SqliteStore implements Store {
@@ -81,6 +85,7 @@ class SqliteStore implements Store {
   readonly #commits: GroupCommit;
   readonly #log: EventLog;
   readonly #executions: Executions;
+  readonly #listReader: ListReader;
   readonly #lists: ExecutionLists;
   readonly #catalog: Catalog;
   readonly #schedules: Schedules;
@@ -90,8 +95,13 @@ class SqliteStore implements Store {
   readonly #replicas = new Replicas();
   readonly #cache: TaskCache;
 
-  constructor(db: Database.Database, clock: () => number) {
+  constructor(db: Database.Database, { path, clock, busyTimeoutMs }: SqliteOptions) {
     this.#connection = new Connection(db);
+    // A database in memory is its connection's own.
+    this.#listReader =
+      path === ":memory:"
+        ? new ConnectionLists(this.#connection)
+        : new ListThread({ path: resolve(path), busyTimeoutMs: busyTimeoutMs ?? BUSY_TIMEOUT_MS });
     this.#commits = new GroupCommit(this.#connection, clock);
     this.#log = new EventLog(this.#connection);
     const guards = new SessionGuards(this.#connection);
@@ -101,7 +111,7 @@ class SqliteStore implements Store {
       log: this.#log,
       guards,
     });
-    this.#lists = new ExecutionLists(this.#connection);
+    this.#lists = new ExecutionLists(this.#connection, this.#listReader);
     this.#schedules = new Schedules(this.#connection, this.#commits);
     this.#catalog = new Catalog(this.#connection, this.#commits, this.#schedules);
     this.#sessions = new Sessions({
@@ -149,6 +159,10 @@ class SqliteStore implements Store {
 
   listOwned(session_id: string): Promise<readonly OwnedExecution[]> {
     return this.#lists.owned(session_id);
+  }
+
+  listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#lists.openRuns(schedule, limit);
   }
 
   listOrphaned(limit: number): Promise<readonly OrphanedExecution[]> {
@@ -351,6 +365,9 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.#commits.close();
+    this.#connection.refuse();
+    // Before the connection that writes: the last one to go folds the log of SQLite into the file.
+    await this.#listReader.close();
     this.#connection.close();
   }
 }
