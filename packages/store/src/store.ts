@@ -474,6 +474,8 @@ export interface Store extends ScheduleStore {
 
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
+  /** Rejects `unavailable` while nothing can be written; costs at most one small commit. */
+  assertWritable(): Promise<void>;
   /** Statements sent since opening; the idle test counts them. */
   statementCount(): number;
   /** Commits what was asked for before; every later call rejects with `unavailable`. */

@@ -418,6 +418,10 @@ class PostgresStore implements Store {
     await this.#database.read({ text: "SELECT 1" });
   }
 
+  assertWritable(): Promise<void> {
+    return this.#database.assertWritable();
+  }
+
   statementCount(): number {
     return this.#database.sent;
   }

@@ -79,6 +79,11 @@ export class Connection {
     return statement;
   }
 
+  /** Writes something that nobody reads, inside a transaction: whether that is possible at all. */
+  touch(): void {
+    this.prepareOnce("UPDATE writes_tried SET count = count + 1").run();
+  }
+
   get sent(): number {
     return this.#tally.sent;
   }
@@ -159,14 +164,20 @@ export function isDuplicateKey(error: unknown): boolean {
   );
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  SQLITE_FULL: "the disk of the database is full",
+  // Where the disk has no room for what SQLite keeps beside the file, it calls that a trouble of it.
+  SQLITE_IOERR_WRITE: "the disk of the database cannot be written",
+  SQLITE_IOERR_SHMSIZE: "the disk of the database cannot be written",
+  SQLITE_READONLY: "the disk of the database is read-only",
+};
+
 /** What a caller hears when the database failed; the cause is for the log. */
 export function unavailable(cause: unknown): EngineError {
   const code = cause instanceof Database.SqliteError ? cause.code : "";
   const reason =
     code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")
       ? "the database is locked by another process"
-      : code === "SQLITE_FULL"
-        ? "the disk of the database is full"
-        : "the database does not answer";
+      : (REASONS[code] ?? "the database does not answer");
   return new EngineError("unavailable", `${reason}; nothing was written, try again`, { cause });
 }

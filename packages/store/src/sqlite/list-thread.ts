@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import { EngineError } from "@engine/contract";
 import Database from "better-sqlite3";
 import { unavailable } from "./connection.ts";
+import type { DatabaseFile } from "./database-file.ts";
 import type { ListQuery, ListReader } from "./list-query.ts";
 
 export interface ListThreadData {
@@ -36,21 +37,25 @@ const program = new URL(
 
 export class ListThread implements ListReader {
   readonly #data: ListThreadData;
+  readonly #file: DatabaseFile;
   readonly #waiting = new Map<number, PromiseWithResolvers<Rows>>();
   #worker: Worker | undefined;
   #asked = 0;
   #isClosed = false;
 
-  constructor(data: ListThreadData) {
+  /** @param file Looked at before each list: the thread opens it by its name. */
+  constructor(data: ListThreadData, file: DatabaseFile) {
     this.#data = data;
+    this.#file = file;
   }
 
-  read(queries: readonly ListQuery[]): Promise<Rows> {
-    if (this.#isClosed) return Promise.reject(closed());
+  async read(queries: readonly ListQuery[]): Promise<Rows> {
+    if (this.#isClosed) throw closed();
     if (this.#waiting.size >= MOST_WAITING) {
       const message = `${MOST_WAITING} lists are being read at this moment; try again`;
-      return Promise.reject(new EngineError("unavailable", message));
+      throw new EngineError("unavailable", message);
     }
+    this.#file.assertInPlace();
     const id = ++this.#asked;
     const answer = Promise.withResolvers<Rows>();
     this.#waiting.set(id, answer);

@@ -45,6 +45,7 @@ import type {
 import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionLists } from "./connection-lists.ts";
+import { DatabaseFile } from "./database-file.ts";
 import { EventLog } from "./event-log.ts";
 import { ExecutionLists } from "./execution-lists.ts";
 import { Executions } from "./executions.ts";
@@ -98,11 +99,15 @@ class SqliteStore implements Store {
   constructor(db: Database.Database, { path, clock, busyTimeoutMs }: SqliteOptions) {
     this.#connection = new Connection(db);
     // A database in memory is its connection's own.
+    const file = path === ":memory:" ? undefined : new DatabaseFile(resolve(path));
     this.#listReader =
-      path === ":memory:"
+      file === undefined
         ? new ConnectionLists(this.#connection)
-        : new ListThread({ path: resolve(path), busyTimeoutMs: busyTimeoutMs ?? BUSY_TIMEOUT_MS });
-    this.#commits = new GroupCommit(this.#connection, clock);
+        : new ListThread(
+            { path: resolve(path), busyTimeoutMs: busyTimeoutMs ?? BUSY_TIMEOUT_MS },
+            file,
+          );
+    this.#commits = new GroupCommit(this.#connection, clock, file);
     this.#log = new EventLog(this.#connection);
     const guards = new SessionGuards(this.#connection);
     this.#executions = new Executions({
@@ -357,6 +362,10 @@ class SqliteStore implements Store {
     await this.#connection.read(() =>
       this.#connection.prepareOnce("SELECT number FROM migrations LIMIT 1").get(),
     );
+  }
+
+  assertWritable(): Promise<void> {
+    return this.#commits.assertWritable();
   }
 
   statementCount(): number {
