@@ -4,6 +4,7 @@ import type {
   Claimant,
   DispatchMode,
   Event,
+  EventType,
   ExecutionRow,
   ExtractedWorkflow,
   FindKept,
@@ -85,6 +86,20 @@ export interface LogPage {
   readonly after?: number | undefined;
   readonly before?: number | undefined;
   readonly limit?: number | undefined;
+}
+
+/** Some events of a log, by their type (EXE-86). */
+export interface EventFilter {
+  readonly types: readonly EventType[];
+  /** Only those behind this `seq`. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** A page of them, oldest first. */
+export interface EventPage extends Page<LoggedEvent> {
+  /** How many of all matches lie before the page. */
+  readonly before: number;
 }
 
 export interface ExecutionFilter {
@@ -317,6 +332,8 @@ export interface Store extends ScheduleStore {
   /** Rows come without `input` and `output` (both null): lists must not load large values. */
   listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>>;
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]>;
+  /** Looks through the log where it lies: what does not match is not loaded. */
+  listEvents(execution_id: string, filter: EventFilter): Promise<EventPage>;
   /** Executions `isQueued` holds for, in dispatch order: priority descending, queue time, id. */
   listQueued(page: QueuePage): Promise<readonly QueuedExecution[]>;
   /** Those of the named executions that wait for a worker now. */

@@ -20,6 +20,8 @@ import type {
   Decide,
   DueExecution,
   DuePage,
+  EventFilter,
+  EventPage,
   ExecutionFilter,
   GuardedClaimant,
   Leadership,
@@ -185,6 +187,10 @@ class PostgresStore implements Store {
 
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]> {
     return this.#log.read(execution_id, page);
+  }
+
+  listEvents(execution_id: string, filter: EventFilter): Promise<EventPage> {
+    return this.#log.ofTypes(execution_id, filter);
   }
 
   listQueued(page: QueuePage): Promise<readonly QueuedExecution[]> {

@@ -22,8 +22,9 @@ function answer(id: number, queries: ListRequest["queries"]): ListAnswer {
   try {
     return { id, rows: readAll(queries) };
   } catch (error) {
-    const { message, code = "" } = error as Error & { code?: string };
-    return { id, failure: { message, code } };
+    // What is no failure of SQLite is a defect: it ends the thread, and with it what was asked.
+    if (!(error instanceof Database.SqliteError)) throw error;
+    return { id, failure: { message: error.message, code: error.code } };
   }
 }
 

@@ -6,7 +6,7 @@
 import { Worker } from "node:worker_threads";
 import { EngineError } from "@engine/contract";
 import Database from "better-sqlite3";
-import { unavailable } from "./connection.ts";
+import { isDatabaseFailure, unavailable } from "./connection.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import type { ListQuery, ListReader } from "./list-query.ts";
 
@@ -95,7 +95,8 @@ export class ListThread implements ListReader {
     if ("rows" in answer) waiting?.resolve(answer.rows);
     else {
       const { message, code } = answer.failure;
-      waiting?.reject(unavailable(new Database.SqliteError(message, code)));
+      const error = new Database.SqliteError(message, code);
+      waiting?.reject(isDatabaseFailure(error) ? unavailable(error) : error);
     }
   }
 

@@ -22,6 +22,8 @@ import type {
   Decide,
   DueExecution,
   DuePage,
+  EventFilter,
+  EventPage,
   ExecutionFilter,
   GuardedClaimant,
   LoggedEvent,
@@ -108,7 +110,7 @@ class SqliteStore implements Store {
             file,
           );
     this.#commits = new GroupCommit(this.#connection, clock, file);
-    this.#log = new EventLog(this.#connection);
+    this.#log = new EventLog(this.#connection, this.#listReader);
     const guards = new SessionGuards(this.#connection);
     this.#executions = new Executions({
       connection: this.#connection,
@@ -148,6 +150,10 @@ class SqliteStore implements Store {
 
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]> {
     return this.#connection.read(() => this.#log.read(execution_id, page));
+  }
+
+  listEvents(execution_id: string, filter: EventFilter): Promise<EventPage> {
+    return this.#log.ofTypes(execution_id, filter);
   }
 
   listQueued(page: QueuePage): Promise<readonly QueuedExecution[]> {
