@@ -1,5 +1,6 @@
 import type { NewEvent } from "./event.ts";
 import type { ExecutionPatch, ExecutionRow } from "./execution-row.ts";
+import type { SignalStep } from "./kept-signals.ts";
 import type { NewExecution } from "./new-execution.ts";
 
 /** What a decision wants written, all in one transaction. */
@@ -7,6 +8,8 @@ export interface Change {
   /** Events to write; the first becomes `head + 1`. */
   readonly events: readonly NewEvent[];
   readonly patch: ExecutionPatch;
+  /** What becomes of its kept signals; `patch.signals` says how many are left. */
+  readonly signals?: readonly SignalStep[];
   /** What follows for other executions, in order, after the change itself. */
   readonly effects?: readonly Effect[];
 }

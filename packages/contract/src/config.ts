@@ -77,7 +77,13 @@ export const Config = z.strictObject({
         "For a worker to unwind a cancelled execution; then it ends without.",
       ),
       max_depth: count(20, 1).describe("Nesting of executions by `call`."),
-      max_events: count(100_000, 100).describe("Log length at which an execution fails."),
+      max_events: count(100_000, 100).describe(
+        "Log length at which an execution fails, and takes no more signals.",
+      ),
+      max_kept_signals: count(10_000, 1).describe(
+        "Signals that an execution keeps until a call takes them.",
+      ),
+      max_kept_signal_bytes: count(67_108_864, 1024).describe("Length of their payloads in all."),
       inline_value_bytes: count(262_144, 1024).describe(
         "Larger values are kept in the storage below rather than in the log.",
       ),

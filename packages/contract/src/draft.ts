@@ -1,6 +1,15 @@
 import type { Append, Effect } from "./change.ts";
 import type { NewEvent } from "./event.ts";
 import { type ExecutionPatch, type ExecutionRow, isQueued, patched } from "./execution-row.ts";
+import {
+  type FindKept,
+  type KeptSignal,
+  mayHold,
+  NO_SIGNALS,
+  type SignalStep,
+  withoutSignal,
+  withSignal,
+} from "./kept-signals.ts";
 import { patchOf, wakeAt } from "./row-patch.ts";
 import { formatEventTime } from "./time.ts";
 
@@ -15,6 +24,7 @@ export class Draft {
   readonly before: ExecutionRow;
   readonly #events: NewEvent[] = [];
   readonly #effects: Effect[] = [];
+  readonly #signals: SignalStep[] = [];
   readonly #patch: ExecutionPatch = {};
   #row: ExecutionRow;
 
@@ -57,12 +67,55 @@ export class Draft {
     return this;
   }
 
+  /** Keeps a signal for the next call that waits for one of its name. */
+  keepSignal(signal: KeptSignal): this {
+    this.#signals.push({ kind: "keep", signal });
+    return this.set({ signals: withSignal(this.#row.signals, signal) });
+  }
+
+  /** Takes the oldest signal of a name, if one is kept. */
+  takeSignal(name: string, find: FindKept): KeptSignal | undefined {
+    if (!mayHold(this.#row.signals, name)) return undefined;
+    const signal = this.#oldest(name, find);
+    if (!signal) return undefined;
+    this.#signals.push({ kind: "take", signal: { seq: signal.seq, name } });
+    this.set({ signals: withoutSignal(this.#row.signals, signal) });
+    return signal;
+  }
+
+  dropSignals(): this {
+    if (this.#row.signals.count === 0) return this;
+    this.#signals.push({ kind: "drop" });
+    return this.set({ signals: NO_SIGNALS });
+  }
+
   done(): Append {
     const park_by = this.#parkBy();
     if (park_by !== this.row.park_by) this.set({ park_by });
     const patch = { ...this.#patch, wake_at: wakeAt(this.row) };
-    const effects = this.#effects;
-    return { kind: "append", events: this.#events, patch, ...(effects.length && { effects }) };
+    const [effects, signals] = [this.#effects, this.#signals];
+    return {
+      kind: "append",
+      events: this.#events,
+      patch,
+      ...(effects.length && { effects }),
+      ...(signals.length && { signals }),
+    };
+  }
+
+  /** Those of this change are newer than any that is stored. */
+  #oldest(name: string, find: FindKept): KeptSignal | undefined {
+    let taken = 0;
+    for (const step of this.#signals) {
+      if (step.kind === "take" && step.signal.name === name) taken = step.signal.seq;
+    }
+    const stored = find(name, taken);
+    if (stored) return stored;
+    for (const step of this.#signals) {
+      if (step.kind !== "keep") continue;
+      if (step.signal.name === name && step.signal.seq > taken) return step.signal;
+    }
+    return undefined;
   }
 
   /** Each wait for a worker is counted anew; one that goes on keeps its end (DSP-8). */

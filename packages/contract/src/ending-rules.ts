@@ -8,6 +8,7 @@ import { EngineError } from "./errors.ts";
 import { isTerminal } from "./execution.ts";
 import { type CancelCause, type ExecutionRow, isParked, type Watcher } from "./execution-row.ts";
 import { encodedFailure, engineFailure, type Failure } from "./failure.ts";
+import { signalsDropped } from "./kept-signals.ts";
 import { isBuiltInCall } from "./name.ts";
 import { answerWait, NOTHING } from "./wait-rules.ts";
 
@@ -131,15 +132,10 @@ export function failExecution(
 
 /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
 function warnOfSignals(draft: Draft): void {
-  const names = draft.row.signals.map(({ name }) => name).join(", ");
-  if (names === "") return;
-  const value = { code: "signal_dropped", message: signalsDropped(names) };
+  const message = signalsDropped(draft.row.signals);
+  if (message === undefined) return;
+  const value = { code: "signal_dropped", message };
   draft.write({ type: "WORKFLOW_WARNING", value });
-}
-
-/** @param names Of the signals, as a text. */
-export function signalsDropped(names: string): string {
-  return `signals that no call waited for: ${names}`;
 }
 
 /**
@@ -150,7 +146,7 @@ export function signalsDropped(names: string): string {
 export function concluded(draft: Draft, cancel_timeout_ms: number): Append {
   const { row, before, now } = draft;
   if (!isTerminal(row.state) || isTerminal(before.state)) return draft.done();
-  draft.set({ worker: null, session: null, signals: [], watchers: [] });
+  draft.set({ worker: null, session: null, watchers: [] }).dropSignals();
   // Of a cancelled one the record goes on to say why.
   if (row.state !== "CANCELLED") draft.set({ cancelling: null });
   if (before.session !== null) {

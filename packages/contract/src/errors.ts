@@ -87,6 +87,11 @@ export const ERRORS = {
     status: 409,
     meaning: "A worker's labels cannot change while it runs; restart it.",
   },
+  too_many_signals: {
+    status: 409,
+    meaning:
+      "The execution keeps as many signals as it may, or its log is full; `details` has the limits. Send it again once some were taken.",
+  },
   worker_name_in_use: {
     status: 409,
     meaning: "Several processes fight over this worker name; give each one its own.",

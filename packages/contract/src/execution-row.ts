@@ -1,5 +1,6 @@
 import type { State, Wait } from "./execution.ts";
 import type { Failure } from "./failure.ts";
+import type { KeptSignals } from "./kept-signals.ts";
 import type { ResourceRequests, TaskRequests } from "./resource-requests.ts";
 import type { Runner } from "./runner.ts";
 import { isClaimable } from "./transition.ts";
@@ -19,12 +20,6 @@ export interface OpenWait {
   readonly until?: number;
   /** Of a child its id; of a pause that of the execution whose end ends it. */
   readonly execution_id?: string;
-}
-
-/** A signal that nobody has waited for yet; kept in arrival order (EXE-53). */
-export interface BufferedSignal {
-  readonly name: string;
-  readonly payload: Encoded;
 }
 
 /** Somebody who waits for this execution's end with a pause (EXE-51). */
@@ -109,7 +104,7 @@ export interface ExecutionRow {
   /** A WORKFLOW_RESUMING has not been followed by a WORKFLOW_RESUMED yet. */
   readonly resuming: boolean;
   readonly waits: readonly OpenWait[];
-  readonly signals: readonly BufferedSignal[];
+  readonly signals: KeptSignals;
   readonly watchers: readonly Watcher[];
   /** The earliest instant at which the engine has to do something about it; null = never. */
   readonly wake_at: number | null;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { decideCancel } from "./ending-rules.ts";
 import { forkHistory } from "./fork-rules.ts";
+import { NO_SIGNALS } from "./kept-signals.ts";
 import { decideResume } from "./log-rules.ts";
 import type { CallResolutions } from "./new-execution.ts";
 import { decideSignal } from "./signal-rules.ts";
@@ -133,25 +134,28 @@ test("EXE-87 a pause that is open at the cut can be answered in the copy, at eve
   }
 });
 
+const limits = { max_kept_signals: 10, max_kept_signal_bytes: 1_000, max_events: 100 };
+
 test("EXE-87 signals that nobody had consumed at the cut are there for the copy", () => {
   const rows = new MemoryRows();
   rows.running();
   for (const payload of [1, 2]) {
-    const signal = { name: "paid", payload, by: null, now: rows.now };
+    const signal = { name: "paid", payload, by: null, now: rows.now, limits };
     rows.change((row) => decideSignal(row, signal));
   }
   rows.send("RUNNING", opens.signal("signal~1", "paid"));
   fork(rows, 7);
-  expect(rows.row("f1").signals).toEqual([{ name: "paid", payload: 2 }]);
+  expect(rows.row("f1").signals).toMatchObject({ count: 1, names: [{ name: "paid", count: 1 }] });
+  expect(rows.signals.of("f1")).toEqual([{ seq: 5, name: "paid", payload: 2 }]);
 
   const between = new MemoryRows();
   between.running();
   between.send("RUNNING", opens.signal("signal~1", "paid"));
   between.change((row) =>
-    decideSignal(row, { name: "paid", payload: 1, by: null, now: between.now }),
+    decideSignal(row, { name: "paid", payload: 1, by: null, now: between.now, limits }),
   );
   fork(between, 5);
-  expect(between.row("f1")).toMatchObject({ signals: [], waits: [] });
+  expect(between.row("f1")).toMatchObject({ signals: NO_SIGNALS, waits: [] });
   expect(between.log("f1").at(-1)).toMatchObject({ source_id: "signal~1", value: 1 });
 });
 

@@ -40,8 +40,10 @@ test("the public surface is deliberate", () => {
       "InputIssue",
       "InspectedExecution",
       "ItemRefused",
+      "KeptSignalLists",
       "Labels",
       "NAME_RULE",
+      "NO_SIGNALS",
       "Name",
       "Namespace",
       "NewEvent",
@@ -176,6 +178,7 @@ test("the public surface is deliberate", () => {
       "unencodable",
       "unowned",
       "withPlace",
+      "withSignal",
     ]
   `);
 });

@@ -39,6 +39,16 @@ export { EngineError, ERRORS, ErrorBody, type ErrorCode, notFound } from "./erro
 export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
 export { eventForCaller, placeOf, recordForCaller, withPlace } from "./failure-place.ts";
 export { InputIssue, invalidField, invalidInput, unencodable } from "./invalid-input.ts";
+export { KeptSignalLists } from "./kept-signal-lists.ts";
+export {
+  type FindKept,
+  type KeptSignal,
+  type KeptSignals,
+  NO_SIGNALS,
+  type SignalStep,
+  signalsDropped,
+  withSignal,
+} from "./kept-signals.ts";
 
 // Configuration
 
@@ -124,11 +134,9 @@ export {
   decideCancel,
   type EndTerms,
   failExecution,
-  signalsDropped,
   timeoutFailure,
 } from "./ending-rules.ts";
 export {
-  type BufferedSignal,
   type CancelCause,
   type ExecutionPatch,
   type ExecutionRow,
@@ -165,7 +173,7 @@ export { blamed, type Suspicion, suspicionOf } from "./loss-rules.ts";
 export { malformedCheckpoint } from "./malformed-checkpoint.ts";
 export type { CallResolution, CallResolutions, NewExecution } from "./new-execution.ts";
 export { patchOf } from "./row-patch.ts";
-export { decideSignal, type Signal, unconsumedSignals } from "./signal-rules.ts";
+export { decideSignal, type Signal, type SignalLimits, unconsumedSignals } from "./signal-rules.ts";
 export type { ResumeCause } from "./wait-rules.ts";
 export { decideWake, type WaitsFor } from "./wake-rules.ts";
 

@@ -6,6 +6,7 @@ import type { NewEvent } from "./event.ts";
 import type { ClaimReason } from "./event-values.ts";
 import type { ExecutionRow, LossReason } from "./execution-row.ts";
 import { engineFailure } from "./failure.ts";
+import { NO_SIGNALS, type SignalStep } from "./kept-signals.ts";
 import { openWaits, unowned } from "./log-rules.ts";
 import { counted, crashLoop, delayedUntil, lossesAfter } from "./loss-rules.ts";
 import type { NewExecution } from "./new-execution.ts";
@@ -19,6 +20,8 @@ export interface Created {
   readonly row: ExecutionRow;
   readonly events: readonly NewEvent[];
   readonly effects?: readonly Effect[];
+  /** Those that nobody had consumed at a fork's cut. */
+  readonly signals?: readonly SignalStep[];
 }
 
 /** The row of a fresh execution with its first events already counted (EXE-17 row 1). */
@@ -45,7 +48,7 @@ export function createdExecution(fresh: NewExecution): Created {
     last_time: now,
     resuming: false,
     waits: [],
-    signals: [],
+    signals: NO_SIGNALS,
     watchers: [],
     wake_at: null,
     timeout_ms: fresh.timeout_ms ?? null,
@@ -117,15 +120,23 @@ function continuedFork(
     event.type.startsWith("WORKFLOW_") ? { ...event, source_id: execution_id } : event,
   );
   const draft = new Draft({ ...row, last_time: 0 }, now).append(copied);
-  draft.set({ signals: unconsumedSignals(copied) });
+  // The copy begins behind WORKFLOW_CREATED.
+  for (const { seq, ...signal } of unconsumedSignals(copied)) {
+    draft.keepSignal({ ...signal, seq: row.head + seq });
+  }
   const open = new Set(draft.row.waits.map(({ task_call_id }) => task_call_id));
   const opening = copied.filter(({ source_id }) => open.has(source_id));
   draft.set({ state: "PAUSED" }).write({ type: "WORKFLOW_RESUMING", meta: { cause: "fork" } });
-  openWaits(draft, opening, calls);
-  const { events, patch, effects } = draft.done();
+  openWaits(draft, opening, { calls, findKept: () => undefined });
+  const { events, patch, effects, signals } = draft.done();
   // The copy's first event carries the time of the source's, so that times never go back.
   const first = { ...created, time: copied[0]?.time ?? created.time };
-  return { row: { ...row, ...patch }, events: [first, ...events], ...(effects && { effects }) };
+  return {
+    row: { ...row, ...patch },
+    events: [first, ...events],
+    ...(effects && { effects }),
+    ...(signals && { signals }),
+  };
 }
 
 /** Who takes an execution; `now` is the clock of whoever decides, milliseconds since 1970. */

@@ -12,6 +12,7 @@ import { EngineError } from "./errors.ts";
 import { type Event, isOutcome, type NewEvent } from "./event.ts";
 import { isTerminal, type State } from "./execution.ts";
 import type { ExecutionPatch, ExecutionRow, OpenWait } from "./execution-row.ts";
+import type { FindKept } from "./kept-signals.ts";
 import type { CallResolutions } from "./new-execution.ts";
 import { consumeSignals } from "./signal-rules.ts";
 import { parseInstant } from "./time.ts";
@@ -36,6 +37,8 @@ export interface CheckpointSender {
   readonly calls?: CallResolutions;
   /** Milliseconds a worker has to unwind a child that is cancelled with its call. */
   readonly cancel_timeout_ms: number;
+  /** Looks kept signals up; only asked where the row says that there are some. */
+  readonly findKept?: FindKept;
 }
 
 /**
@@ -94,12 +97,20 @@ export function decideCheckpoint(
     const told = draft.row.waits.filter(({ kind }) => kind !== "retry");
     draft.set({ waits: [...told, ...retryWaits(item, sender.now)] });
   }
-  openWaits(draft, events, sender.calls ?? NO_CALLS);
+  openWaits(draft, events, {
+    calls: sender.calls ?? NO_CALLS,
+    findKept: sender.findKept ?? nobodyLooks,
+  });
   giveUpChildren(draft, events, sender);
   return concluded(draft, sender.cancel_timeout_ms);
 }
 
 const NO_CALLS: CallResolutions = new Map();
+
+/** A signal that is kept and not found would wait for ever. */
+function nobodyLooks(name: string): never {
+  throw new Error(`a kept signal ${name} is to be taken, and nobody can look it up`);
+}
 
 /** Retry delays of a parked execution: the only waits that no event opens. */
 function retryWaits({ waiting = [] }: Checkpoint, since: number): OpenWait[] {
@@ -116,9 +127,13 @@ function retryWaits({ waiting = [] }: Checkpoint, since: number): OpenWait[] {
 }
 
 /** What follows at once for waits that events have opened: children, early signals, pauses on an end. */
-export function openWaits(draft: Draft, events: readonly NewEvent[], calls: CallResolutions): void {
+export function openWaits(
+  draft: Draft,
+  events: readonly NewEvent[],
+  { calls, findKept }: { readonly calls: CallResolutions; readonly findKept: FindKept },
+): void {
   startCalls(draft, events, calls);
-  consumeSignals(draft, events);
+  consumeSignals(draft, events, findKept);
   followPauses(draft, events);
 }
 

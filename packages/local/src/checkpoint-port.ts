@@ -77,8 +77,8 @@ async function write(
   const seq = base_seq + events.length;
   await change(
     execution_id,
-    (row, recorded) => {
-      const verdict = decideCheckpoint(row, item, sender, recorded);
+    (row, recorded, findKept) => {
+      const verdict = decideCheckpoint(row, item, { ...sender, findKept }, recorded);
       if (verdict.kind === "refuse") throw verdict.error;
       if (verdict.kind === "repeat") return undefined;
       return withClaims(verdict, calls, claimant);

@@ -1,4 +1,11 @@
-import { decideCancel, decideSignal, EngineError, encode, takeOver } from "@engine/contract";
+import {
+  Config,
+  decideCancel,
+  decideSignal,
+  EngineError,
+  encode,
+  takeOver,
+} from "@engine/contract";
 import { parallel, pause, signal, sleep, task, workflow } from "@engine/sdk";
 import type { Store } from "@engine/store";
 import { expect, test } from "vitest";
@@ -27,7 +34,8 @@ async function cancel(store: Store, execution_id: string, now: number): Promise<
 async function send(store: Store, execution_id: string, payload: unknown, now: number) {
   await store.changeExecution(execution_id, (row) => {
     const of = { name: "paid", payload: encode(payload, "payload"), by: null, now };
-    const verdict = decideSignal(row, of);
+    const limits = Config.parse({}).executions;
+    const verdict = decideSignal(row, { ...of, limits });
     if (verdict instanceof EngineError) throw verdict;
     return verdict;
   });

@@ -68,8 +68,8 @@ export class Commits {
     let wrote = false;
     const changed = await this.#store.changeExecution(
       execution_id,
-      (row, recorded) => {
-        const change = decide(row, recorded);
+      (row, recorded, findKept) => {
+        const change = decide(row, recorded, findKept);
         wrote = change !== undefined;
         if (change && decided.hasSubscribers) decided.publish({ of: typesOf(change.events) });
         return change;

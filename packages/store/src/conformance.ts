@@ -11,6 +11,7 @@ import { randomLivesConformance } from "./conformance/random-lives.ts";
 import { retentionConformance } from "./conformance/retention.ts";
 import { scheduleConformance } from "./conformance/schedules.ts";
 import { sessionConformance } from "./conformance/sessions.ts";
+import { signalConformance } from "./conformance/signals.ts";
 import { taskCacheConformance } from "./conformance/task-cache.ts";
 import { uniqueKeyConformance } from "./conformance/unique-keys.ts";
 import { workerConformance } from "./conformance/workers.ts";
@@ -24,6 +25,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
     claimConformance(open);
     effectConformance(open);
     forkConformance(open);
+    signalConformance(open);
     logConformance(open);
     listConformance(open);
     catalogConformance(open);

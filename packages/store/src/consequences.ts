@@ -10,6 +10,7 @@ import {
   type NewEvent,
   type NewExecution,
   patched,
+  type SignalStep,
 } from "@engine/contract";
 
 /** Far more than any change has: a chain of effects that never ends is a bug. */
@@ -30,16 +31,20 @@ export interface Touched {
   /** What `row` differs by from `stored`. */
   readonly patch: ExecutionPatch;
   readonly events: readonly NewEvent[];
+  /** What becomes of its kept signals. */
+  readonly signals: readonly SignalStep[];
 }
 
 export function untouched(row: ExecutionRow): Touched {
-  return { stored: row, row, patch: NO_PATCH, events: [] };
+  return { stored: row, row, patch: NO_PATCH, events: [], signals: NO_STEPS };
 }
 
 const NO_PATCH: ExecutionPatch = {};
 export const NO_EFFECTS: readonly Effect[] = [];
+const NO_STEPS: readonly SignalStep[] = [];
 
-export function touch({ stored, row, patch, events }: Touched, change: Change): Touched {
+export function touch(touched: Touched, change: Change): Touched {
+  const { stored, row, patch, events, signals } = touched;
   const head = row.head + change.events.length;
   if ((change.patch.head ?? head) !== head) {
     throw new Error(`a decision set head ${change.patch.head}, its events end at ${head}`);
@@ -50,6 +55,7 @@ export function touch({ stored, row, patch, events }: Touched, change: Change): 
     row: patched(row, more),
     patch: patch === NO_PATCH ? more : { ...patch, ...more },
     events: events.length === 0 ? change.events : [...events, ...change.events],
+    signals: change.signals ? [...signals, ...change.signals] : signals,
   };
 }
 
@@ -62,8 +68,8 @@ export function creation(
   fresh: NewExecution,
   claimant: Claimant | undefined,
 ): { readonly created: Touched; readonly isClaimed: boolean; readonly effects: readonly Effect[] } {
-  const { row, events, effects = NO_EFFECTS } = createdExecution(fresh);
-  const created: Touched = { stored: undefined, row, patch: NO_PATCH, events };
+  const { row, events, effects = NO_EFFECTS, signals = NO_STEPS } = createdExecution(fresh);
+  const created: Touched = { stored: undefined, row, patch: NO_PATCH, events, signals };
   const claim = claimant && decideClaim(row, claimant);
   if (!claim) return { created, isClaimed: false, effects };
   const all = claim.effects ? [...effects, ...claim.effects] : effects;

@@ -1,5 +1,10 @@
 /** The columns of an execution's row that every store has: instants as they are, values as JSON text. */
-import type { ExecutionPatch, ExecutionRow } from "@engine/contract";
+import {
+  type ExecutionPatch,
+  type ExecutionRow,
+  type KeptSignals,
+  NO_SIGNALS,
+} from "@engine/contract";
 
 /** Those of a listing, in the order of {@link SummaryRow}: all but the values. */
 export const SUMMARY: readonly (keyof ExecutionRow)[] = [
@@ -132,7 +137,7 @@ export function withValues(
     last_time: row[14],
     resuming: row[15] === 1,
     waits: fromList(row[16]),
-    signals: fromList(row[17]),
+    signals: (fromText(row[17]) as KeptSignals | null) ?? NO_SIGNALS,
     watchers: fromList(row[18]),
     wake_at: row[19],
     timeout_ms: row[20],
@@ -206,8 +211,9 @@ export function storedValue(
     case "requirements":
     case "forked_from":
       return toText(value);
-    case "waits":
     case "signals":
+      return row.signals?.count ? JSON.stringify(row.signals) : null;
+    case "waits":
     case "watchers":
     case "losses":
       return row[column]?.length ? JSON.stringify(value) : null;

@@ -23,6 +23,8 @@ export type {
   Decide,
   DueExecution,
   DuePage,
+  EventFilter,
+  EventPage,
   ExecutionFilter,
   GuardedClaimant,
   Leadership,

@@ -8,6 +8,7 @@ import {
   type Event,
   type ExecutionRow,
   isQueued,
+  KeptSignalLists,
   type NewExecution,
   notFound,
 } from "@engine/contract";
@@ -47,6 +48,7 @@ interface Session {
 export class MemoryModel {
   #rows = new Map<string, ExecutionRow>();
   #logs = new Map<string, readonly Event[]>();
+  #signals = new KeptSignalLists();
   readonly #sessions = new Map<string, Session>();
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): OutcomeOfAll {
@@ -69,7 +71,7 @@ export class MemoryModel {
     if (!this.#holds(guard)) return { row, events: [], others: [] };
     const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
     return this.#whole(execution_id, () => {
-      const change = decide(row, recorded);
+      const change = decide(row, recorded, this.#signals.finderOf(execution_id));
       if (change) this.#write(execution_id, change);
       return change?.effects ?? [];
     });
@@ -92,15 +94,15 @@ export class MemoryModel {
 
   /** Does all of a change or nothing, and says what it did by comparing before and after. */
   #whole(execution_id: string, begin: () => readonly Effect[]): OutcomeOfAll {
-    const [rows, logs] = [this.#rows, this.#logs];
-    [this.#rows, this.#logs] = [new Map(rows), new Map(logs)];
+    const [rows, logs, signals] = [this.#rows, this.#logs, this.#signals];
+    [this.#rows, this.#logs, this.#signals] = [new Map(rows), new Map(logs), signals.copy()];
     const touched: string[] = [];
     try {
       for (let queue = begin(); queue.length > 0; ) {
         queue = queue.flatMap((effect) => this.#follow(effect, touched));
       }
     } catch (error) {
-      [this.#rows, this.#logs] = [rows, logs];
+      [this.#rows, this.#logs, this.#signals] = [rows, logs, signals];
       throw error;
     }
     const outcome = (id: string): Outcome => ({
@@ -133,14 +135,15 @@ export class MemoryModel {
   #insert(fresh: NewExecution): readonly Effect[] {
     const { execution_id } = fresh;
     if (this.#rows.has(execution_id)) throw new EngineError("conflict", "exists");
-    const { row, events, effects = [] } = createdExecution(fresh);
+    const { row, events, effects = [], signals } = createdExecution(fresh);
     this.#rows.set(execution_id, { ...row, head: 0 });
     this.#logs.set(execution_id, []);
-    this.#write(execution_id, { events, patch: {} });
+    this.#write(execution_id, { events, patch: {}, ...(signals && { signals }) });
     return effects;
   }
 
-  #write(execution_id: string, { events, patch }: Change): boolean {
+  #write(execution_id: string, { events, patch, signals }: Change): boolean {
+    this.#signals.follow(execution_id, signals);
     const before = this.#row(execution_id);
     const log = this.log(execution_id);
     const numbered = events.map((event, i) => ({ ...event, seq: log.length + 1 + i }));

@@ -4,8 +4,10 @@ import type {
   Claimant,
   DispatchMode,
   Event,
+  EventType,
   ExecutionRow,
   ExtractedWorkflow,
+  FindKept,
   Heartbeat,
   NewExecution,
   Runner,
@@ -26,8 +28,13 @@ import type { DeclaredSchedules, PutAfterDeletion, ScheduleStore } from "./sched
  * others of the same commit are left alone.
  *
  * @param recorded The log above `options.above`, empty unless that was given.
+ * @param findKept Signals of the execution that nobody has taken, as they are in the transaction.
  */
-export type Decide = (row: ExecutionRow, recorded: readonly Event[]) => Change | undefined;
+export type Decide = (
+  row: ExecutionRow,
+  recorded: readonly Event[],
+  findKept: FindKept,
+) => Change | undefined;
 
 /** What is durable now. */
 export interface Changed {
@@ -79,6 +86,20 @@ export interface LogPage {
   readonly after?: number | undefined;
   readonly before?: number | undefined;
   readonly limit?: number | undefined;
+}
+
+/** Some events of a log, by their type (EXE-86). */
+export interface EventFilter {
+  readonly types: readonly EventType[];
+  /** Only those behind this `seq`. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** A page of them, oldest first. */
+export interface EventPage extends Page<LoggedEvent> {
+  /** How many of all matches lie before the page. */
+  readonly before: number;
 }
 
 export interface ExecutionFilter {
@@ -313,6 +334,8 @@ export interface Store extends ScheduleStore {
   /** Rows come without `input` and `output` (both null): lists must not load large values. */
   listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>>;
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]>;
+  /** Looks through the log where it lies: what does not match is not loaded. */
+  listEvents(execution_id: string, filter: EventFilter): Promise<EventPage>;
   /** Executions `isQueued` holds for, in dispatch order: priority descending, queue time, id. */
   listQueued(page: QueuePage): Promise<readonly QueuedExecution[]>;
   /** Those of the named executions that wait for a worker now. */
@@ -321,6 +344,11 @@ export interface Store extends ScheduleStore {
   listDue(page: DuePage): Promise<readonly DueExecution[]>;
   /** What a session owns, by id. */
   listOwned(session_id: string): Promise<readonly OwnedExecution[]>;
+  /**
+   * Runs of a schedule that have not ended, the newest first, without `input` and `output`. Costs what
+   * it answers, however many have ended.
+   */
+  listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]>;
   /** Executions that belong to nobody who could run them, by id. */
   listOrphaned(limit: number): Promise<readonly OrphanedExecution[]>;
 
@@ -465,6 +493,8 @@ export interface Store extends ScheduleStore {
 
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
+  /** Rejects `unavailable` while nothing can be written; costs at most one small commit. */
+  assertWritable(): Promise<void>;
   /** Statements sent since opening; the idle test counts them. */
   statementCount(): number;
   /** Commits what was asked for before; every later call rejects with `unavailable`. */

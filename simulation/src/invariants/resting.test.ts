@@ -54,7 +54,7 @@ test("I17 nothing at rest waits for nothing, or holds a slot", () => {
 });
 
 test("I17 nothing at rest waits for what is there already", () => {
-  const signals = [{ name: "gate", payload: 1 }];
+  const signals = { count: 1, bytes: 1, names: [{ name: "gate", count: 1 }] };
   const heard = judged({ waits: [{ ...pause, kind: "signal" }], signals });
   expect(heard).toMatchObject(said("it waits for a signal gate, of which it has one"));
   const child = judged({ waits: [{ ...pause, kind: "child", execution_id: "e9" }] });

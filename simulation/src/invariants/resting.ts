@@ -43,7 +43,7 @@ function unrest(row: ExecutionRow, { at, rows }: RestSeen): string | undefined {
   if (waits.length === 0) return "it waits for nothing";
   if (wake_at !== null && wake_at + LATE_MS < at) return `it was to be woken at ${wake_at}`;
   const heard = waits.find(
-    ({ kind, name }) => kind === "signal" && signals.some((signal) => signal.name === name),
+    ({ kind, name }) => kind === "signal" && signals.names.some((known) => known.name === name),
   );
   if (heard) return `it waits for a signal ${heard.name}, of which it has one`;
   const ended = waits.find(

@@ -22,7 +22,8 @@ export const systemRoutes = {
   ready: {
     method: "GET",
     path: "/ready",
-    summary: "Says whether the server takes work; 503 while it starts or stops.",
+    summary:
+      "Says whether the server takes work; 503 while it starts or stops, and while its database can write nothing.",
     permission: open,
     effect: "read",
     answers: { 200: Ready, 503: Ready },

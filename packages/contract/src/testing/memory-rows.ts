@@ -4,6 +4,7 @@ import type { Checkpoint } from "../checkpoint.ts";
 import type { Event, NewEvent } from "../event.ts";
 import type { EventType } from "../event-values.ts";
 import type { ExecutionRow } from "../execution-row.ts";
+import { KeptSignalLists } from "../kept-signal-lists.ts";
 import { createdExecution, decideClaim } from "../lifecycle-rules.ts";
 import { type CheckpointVerdict, decideCheckpoint } from "../log-rules.ts";
 import type { CallResolution, NewExecution } from "../new-execution.ts";
@@ -15,6 +16,7 @@ export class MemoryRows {
   now = 10_000;
   readonly rows = new Map<string, ExecutionRow>();
   readonly logs = new Map<string, Event[]>();
+  readonly signals = new KeptSignalLists();
 
   row(id = "e1"): ExecutionRow {
     const row = this.rows.get(id);
@@ -31,9 +33,10 @@ export class MemoryRows {
   }
 
   create(over: Partial<NewExecution> = {}): ExecutionRow {
-    const { row, events, effects } = createdExecution(this.fresh(over));
+    const { row, events, effects, signals } = createdExecution(this.fresh(over));
     this.rows.set(row.execution_id, row);
     this.logs.set(row.execution_id, numbered(events, 0));
+    this.signals.follow(row.execution_id, signals);
     this.#apply(effects ?? []);
     return this.row(row.execution_id);
   }
@@ -85,7 +88,8 @@ export class MemoryRows {
       events: [...events],
       ...(waiting && { waiting }),
     };
-    const sender = { session: "s1", now: this.now, cancel_timeout_ms: 1_000 };
+    const findKept = this.signals.finderOf(id);
+    const sender = { session: "s1", now: this.now, cancel_timeout_ms: 1_000, findKept };
     const resolved = callStarts(events).flatMap(({ task_call_id }) => {
       const resolution = calls[task_call_id];
       return resolution ? [[task_call_id, resolution] as const] : [];
@@ -103,8 +107,9 @@ export class MemoryRows {
     if (change) this.#write(row, change);
   }
 
-  #write(row: ExecutionRow, { events, patch, effects = [] }: Change): void {
+  #write(row: ExecutionRow, { events, patch, effects = [], signals }: Change): void {
     const id = row.execution_id;
+    this.signals.follow(id, signals);
     this.logs.get(id)?.push(...numbered(events, row.head));
     const after = { ...row, ...patch };
     if (after.head !== this.log(id).length) throw new Error(`head ${after.head} is not the log's`);

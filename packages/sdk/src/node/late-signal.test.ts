@@ -1,3 +1,4 @@
+import { NO_SIGNALS } from "@engine/contract";
 /** A signal that was taken while the end was on its way: the log says that nobody waited for it. */
 import { expect, test } from "vitest";
 import { pause, signal, task, workflow } from "../index.ts";
@@ -50,6 +51,6 @@ test("EXE-53 so are signals of an execution that the server ends", async () => {
   const { execution_id } = scene.engine.start(wf, null);
   scene.engine.signal(execution_id, "news", 1);
   scene.engine.cancel(execution_id);
-  expect(scene.row()).toMatchObject({ state: "CANCELLED", signals: [] });
+  expect(scene.row()).toMatchObject({ state: "CANCELLED", signals: NO_SIGNALS });
   expect(warnings(scene)).toEqual(["signals that no call waited for: news"]);
 });

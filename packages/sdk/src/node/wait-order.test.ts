@@ -1,3 +1,4 @@
+import { NO_SIGNALS } from "@engine/contract";
 /** Waits end in the order of their instants, whatever kept the thread from looking at the clock. */
 import { expect, test } from "vitest";
 import { pause, signal, sleep, task, workflow } from "../index.ts";
@@ -142,7 +143,7 @@ test.each<[string, () => Promise<unknown>]>([
       expect(taken, `turn ${turn}: ${scene.story().join(", ")}`).toEqual(
         sent.slice(0, taken.length),
       );
-      expect(scene.row().signals).toEqual([]);
+      expect(scene.row().signals).toEqual(NO_SIGNALS);
     }
     expect(outcomes.size, "turns differ in what they come to").toBeGreaterThan(1);
   },

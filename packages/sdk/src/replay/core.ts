@@ -1,5 +1,4 @@
 import {
-  type BufferedSignal,
   decode,
   EngineError,
   type Event,
@@ -7,6 +6,8 @@ import {
   engineFailure,
   type Failure,
   isOutcome,
+  type KeptSignal,
+  NO_SIGNALS,
   parseEventTime,
   referenceOf,
   type Stored,
@@ -14,6 +15,7 @@ import {
   store,
   unconsumedSignals,
   type Wait,
+  withSignal,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import { Alarms } from "./alarms.ts";
@@ -537,9 +539,9 @@ export class Core {
   }
 
   /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
-  #warnOfSignals(left: readonly BufferedSignal[]): void {
-    const names = left.map(({ name }) => name).join(", ");
-    if (names !== "") this.warn("signal_dropped", signalsDropped(names));
+  #warnOfSignals(left: readonly KeptSignal[]): void {
+    const message = signalsDropped(left.reduce(withSignal, NO_SIGNALS));
+    if (message !== undefined) this.warn("signal_dropped", message);
   }
 
   #beginCancel(event: Event): void {

@@ -1,8 +1,8 @@
 import {
-  type BufferedSignal,
   decode,
   type Encoded,
   type Event,
+  type KeptSignal,
   parseEventTime,
   unconsumedSignals,
 } from "@engine/contract";
@@ -65,7 +65,7 @@ export class GrowingLog {
   }
 
   /** Signals that no call has taken. */
-  get unconsumedSignals(): readonly BufferedSignal[] {
+  get unconsumedSignals(): readonly KeptSignal[] {
     return this.#hasSignals ? unconsumedSignals(this.#events.map(eventOf)) : [];
   }
 }

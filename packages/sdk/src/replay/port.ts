@@ -115,7 +115,10 @@ export interface Budget {
 
 /** Limits of an engine that is server and worker in one: a local run, the test engine. */
 export type EmbeddedLimits = ExecutionLimits &
-  Pick<Config["executions"], "max_depth" | "cancel_timeout">;
+  Pick<
+    Config["executions"],
+    "max_depth" | "cancel_timeout" | "max_kept_signals" | "max_kept_signal_bytes"
+  >;
 
 /** Whoever keeps the log of one execution, and provides for its tasks. */
 export interface ExecutionPort {

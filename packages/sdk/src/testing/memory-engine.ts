@@ -19,6 +19,7 @@ import {
   type ExecutionRow,
   encode,
   handOver,
+  KeptSignalLists,
   type NewEvent,
   type NewExecution,
   notFound,
@@ -76,6 +77,7 @@ type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
 export class MemoryEngine {
   readonly rows: Map<string, ExecutionRow> = new Map();
   readonly logs: Map<string, Event[]> = new Map();
+  signals: KeptSignalLists = new KeptSignalLists();
   readonly progress: unknown[] = [];
   /** Executions whose copies said that all they have left to do is held; one entry each time. */
   readonly stalled: string[] = [];
@@ -149,12 +151,13 @@ export class MemoryEngine {
   }
 
   create(fresh: NewExecution): void {
-    const { row, events, effects } = createdExecution(fresh);
+    const { row, events, effects, signals } = createdExecution(fresh);
     if (this.rows.has(row.execution_id)) {
       throw new EngineError("conflict", `an execution ${row.execution_id} exists already`);
     }
     this.rows.set(row.execution_id, row);
     this.logs.set(row.execution_id, numbered(events, 0));
+    this.signals.follow(row.execution_id, signals);
     this.onChange(row);
     this.#apply(effects ?? []);
   }
@@ -224,8 +227,9 @@ export class MemoryEngine {
 
   signal(execution_id: string, name: string, payload: unknown): void {
     const signal = { name, payload: encode(payload, "payload"), by: null };
-    const now = this.#options.clock();
-    this.change(execution_id, (row) => orThrow(decideSignal(row, { ...signal, now })));
+    const { clock, limits } = this.#options;
+    const now = clock();
+    this.change(execution_id, (row) => orThrow(decideSignal(row, { ...signal, now, limits })));
   }
 
   cancel(execution_id: string, over: Partial<Cancel> = {}): void {
@@ -311,6 +315,7 @@ export class MemoryEngine {
       session,
       ...this.#cancelling,
       calls: this.#resolve(this.row(execution_id), events),
+      findKept: this.signals.finderOf(execution_id),
     };
     const recorded = this.log(execution_id).slice(base_seq);
     const verdict = decideCheckpoint(this.row(execution_id), item, sender, recorded);
@@ -371,8 +376,9 @@ export class MemoryEngine {
     };
   }
 
-  #write(row: ExecutionRow, { events, patch, effects = [] }: Change): void {
+  #write(row: ExecutionRow, { events, patch, effects = [], signals }: Change): void {
     const { execution_id } = row;
+    this.signals.follow(execution_id, signals);
     this.log(execution_id).push(...numbered(events, row.head));
     const after = { ...row, ...patch, head: row.head + events.length };
     this.rows.set(execution_id, after);

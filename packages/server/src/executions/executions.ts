@@ -16,7 +16,16 @@ import {
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
-import type { Changed, ExecutionFilter, LoggedEvent, LogPage, Page, Store } from "@engine/store";
+import type {
+  Changed,
+  EventFilter,
+  EventPage,
+  ExecutionFilter,
+  LoggedEvent,
+  LogPage,
+  Page,
+  Store,
+} from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
 import { pinTo } from "../catalog/version-pin.ts";
@@ -207,10 +216,11 @@ export class Executions {
   async signal({ execution_id, name, payload, by }: SignalRequest): Promise<number> {
     refuseSignalName(name);
     const encoded = encodeBody(payload, "payload");
+    const limits = this.#ports.config.executions;
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       // One of a local run, too: its process looks what others write (EXE-15).
       const now = this.#ports.clock();
-      const verdict = decideSignal(row, { name, payload: encoded, by, now });
+      const verdict = decideSignal(row, { name, payload: encoded, by, now, limits });
       if (verdict instanceof EngineError) throw verdict;
       return verdict;
     });
@@ -296,6 +306,11 @@ export class Executions {
   /** A page of the log, oldest first; the whole log without a page. */
   log(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]> {
     return this.#store.readLog(execution_id, page);
+  }
+
+  /** A page of the events of some types. */
+  eventsOf(execution_id: string, filter: EventFilter): Promise<EventPage> {
+    return this.#store.listEvents(execution_id, filter);
   }
 
   /** The log as it was when the row was read. */

@@ -203,7 +203,7 @@ test("EXE-53 EXE-87 a fork has the signals that nobody had consumed at the cut",
     await t.engine.executions.signal({ execution_id, name: "paid", payload, by: null });
   }
   const { row } = await forkOf(t, execution_id, { from_seq: 3 });
-  expect(row.signals).toEqual([{ name: "paid", payload: 1 }]);
+  expect(row.signals).toEqual({ count: 1, bytes: 1, names: [{ name: "paid", count: 1 }] });
 });
 
 test("EXE-87 a cut that the log does not have, or with an input, is refused", async () => {

@@ -2,7 +2,14 @@
  * An execution as it was after each of its events. One commit can hold several (creation and claim;
  * start, tasks and completion), but a stream tells each state with the record of that moment.
  */
-import { type Event, type ExecutionRow, isTerminal, patchOf, unowned } from "@engine/contract";
+import {
+  type Event,
+  type ExecutionRow,
+  isTerminal,
+  NO_SIGNALS,
+  patchOf,
+  unowned,
+} from "@engine/contract";
 import type { Changed, LoggedEvent } from "@engine/store";
 
 /** The row as it was before its first event. */
@@ -20,7 +27,7 @@ export function rowBefore(row: ExecutionRow): ExecutionRow {
     head: 0,
     resuming: false,
     waits: [],
-    signals: [],
+    signals: NO_SIGNALS,
     watchers: [],
     wake_at: null,
     cancelling: null,

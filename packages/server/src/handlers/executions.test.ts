@@ -129,12 +129,42 @@ test("EXE-78 a signal answers 202 with the number of its event; no body is the p
   expect(answer.statusCode).toBe(202);
   expect(answer.json()).toEqual({ execution_id, name: "paid", seq: 2 });
   await post(`/executions/${execution_id}/signals/paid`);
-  expect((await t.row(execution_id)).signals).toEqual([
-    { name: "paid", payload: { cents: 900 } },
-    { name: "paid", payload: null },
-  ]);
+  const paid = { name: "paid", count: 2 };
+  expect((await t.row(execution_id)).signals).toEqual({ count: 2, bytes: 17, names: [paid] });
   const refused = await post(`/executions/${execution_id}/signals/engine.stop`);
   expect(refused.statusCode).toBe(422);
+});
+
+test("EXE-53 signals over the limit are 409 with what was reached and the keys to set", async () => {
+  await using t = await TestEngine.start({ executions: { max_kept_signals: 2 } });
+  const { post } = http(t);
+  const { execution_id } = await t.run();
+  const path = `/executions/${execution_id}/signals/paid`;
+  for (const payload of [1, 2]) expect((await post(path, payload)).statusCode).toBe(202);
+  const { head } = await t.row(execution_id);
+  const refused = await post(path, 3);
+  expect(refused.statusCode).toBe(409);
+  expect(refused.json()).toMatchObject({
+    error: {
+      code: "too_many_signals",
+      message: expect.stringContaining("at most 2 signals (executions.max_kept_signals)"),
+      details: { max_kept_signals: 2, max_kept_signal_bytes: 67_108_864 },
+    },
+  });
+  expect((await t.row(execution_id)).head).toBe(head);
+});
+
+test("EXE-34 EXE-53 signals make no log longer than max_events", async () => {
+  await using t = await TestEngine.start({ executions: { max_events: 100 } });
+  const { post } = http(t);
+  const { execution_id } = await t.run();
+  const answers: number[] = [];
+  for (let n = 0; n < 110; n++) {
+    answers.push((await post(`/executions/${execution_id}/signals/paid`)).statusCode);
+  }
+  expect(answers.filter((status) => status === 202)).toHaveLength(97);
+  expect(new Set(answers.slice(97))).toEqual(new Set([409]));
+  expect((await t.row(execution_id)).head).toBe(98);
 });
 
 test("EXE-87 a fork answers 201 with the record of the copy and where to read it", async () => {

@@ -78,10 +78,9 @@ export function executionHandlers(
     events: async ({ params: { id }, query: { after = 0, limit, type } }) => {
       const { head } = await executions.get(id);
       if (type) {
-        const all = (await executions.log(id)).filter(({ event }) => type.includes(event.type));
-        const rest = all.filter(({ event }) => event.seq > after);
-        const items = rest.slice(0, limit).map(toRecordedEvent);
-        return answer(200, { items, total: all.length, limit, offset: all.length - rest.length });
+        const page = await executions.eventsOf(id, { types: type, after, limit });
+        const items = page.items.map(toRecordedEvent);
+        return answer(200, { items, total: page.total, limit, offset: page.before });
       }
       const log = await executions.log(id, { after, limit });
       const items = log.map(toRecordedEvent);

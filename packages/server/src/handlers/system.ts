@@ -24,10 +24,10 @@ export function systemHandlers(options: SystemOptions): Handlers<typeof routes.s
       }
     },
     ready: async () => {
-      // A server that cannot reach its database takes no work, whatever state it is in itself.
+      // A server that can write nothing takes no work, whatever state it is in itself.
       const isUp =
         isReady() &&
-        (await store.ping().then(
+        (await store.assertWritable().then(
           () => true,
           () => false,
         ));

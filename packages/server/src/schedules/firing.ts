@@ -1,10 +1,8 @@
 import {
   EngineError,
   type ExecutionRow,
-  isTerminal,
   type SchedulePatch,
   type ScheduleRow,
-  STATES,
 } from "@engine/contract";
 import type { Store } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -30,7 +28,6 @@ export interface FiringParts {
 /** Nothing is left to do, an execution of the schedule has to end first, or it is not finished. */
 export type Fired = "done" | "waiting" | "more";
 
-const OPEN = STATES.filter((state) => !isTerminal(state));
 /** Moves of one schedule in a row, so that one that catches up does not hold up the others. */
 const MOST_STEPS = 200;
 /** Executions looked at to find whether one of them was started for an instant; the newest first. */
@@ -151,13 +148,7 @@ export class Firing {
     row: ScheduleRow,
     instant: number,
   ): Promise<{ open: readonly ExecutionRow[]; own: ExecutionRow | undefined }> {
-    const { items: open } = await this.#store.listExecutions({
-      schedule: row.name,
-      states: OPEN,
-      order: "created_desc",
-      limit: NEWEST,
-      offset: 0,
-    });
+    const open = await this.#store.listOpenRuns(row.name, NEWEST);
     const { key } = uniqueOf(row, instant);
     return { open, own: open.find(({ unique_key }) => unique_key === key) };
   }

@@ -80,8 +80,8 @@ export class Checkpoints {
     let news = 0;
     const { changed } = await this.#commits.change(
       execution_id,
-      (row, recorded) => {
-        verdict = decideCheckpoint(row, item, sender, recorded);
+      (row, recorded, findKept) => {
+        verdict = decideCheckpoint(row, item, { ...sender, findKept }, recorded);
         if (verdict.kind === "refuse") throw verdict.error;
         news = base_seq + events.length - row.head;
         return verdict.kind === "append" ? verdict : undefined;

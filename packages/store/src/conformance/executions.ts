@@ -3,6 +3,7 @@ import {
   EngineError,
   type ExecutionPatch,
   type ExecutionRow,
+  NO_SIGNALS,
   type OpenWait,
 } from "@engine/contract";
 import { expect, test } from "vitest";
@@ -178,7 +179,7 @@ export function executionConformance(open: Open): void {
       last_time: NOW + 1,
       resuming: true,
       waits: [wait],
-      signals: [{ name: "go", payload: { x: 1 } }],
+      signals: { count: 1, bytes: 7, names: [{ name: "go", count: 1 }] },
       watchers: [{ execution_id: executionId(2), task_call_id: "pause~1" }],
       wake_at: NOW + 6,
       cancelling: { cause: "request", by: NOW + 7 },
@@ -197,7 +198,7 @@ export function executionConformance(open: Open): void {
     expect(await store.findExecution(executionId(1))).toEqual({ ...row, ...patch });
     const back: ExecutionPatch = {
       waits: [],
-      signals: [],
+      signals: NO_SIGNALS,
       watchers: [],
       wake_at: null,
       cancelling: null,

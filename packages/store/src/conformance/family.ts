@@ -18,13 +18,13 @@ export function checkpoint(
   sent: (row: ExecutionRow) => Pick<Checkpoint, "events" | "state" | "waiting">,
   childOf?: (row: ExecutionRow) => Parameters<typeof newExecution>,
 ): Promise<Changed> {
-  return store.changeExecution(execution_id, (row) => {
+  return store.changeExecution(execution_id, (row, _, findKept) => {
     const { session, generation, head } = row;
     const item = { generation, base_seq: head, ...sent(row) };
     const calls = new Map(
       childOf ? [[CALL, { kind: "child", fresh: newExecution(...childOf(row)) }] as const] : [],
     );
-    const sender = { session: session ?? "", now: NOW, cancel_timeout_ms: 30_000, calls };
+    const sender = { session: session ?? "", now: NOW, cancel_timeout_ms: 30_000, calls, findKept };
     const verdict = decideCheckpoint(row, item, sender, []);
     if (verdict.kind === "refuse") throw verdict.error;
     return verdict.kind === "append" ? verdict : undefined;

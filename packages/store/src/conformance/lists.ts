@@ -1,4 +1,12 @@
-import { decideClaim, decideWake, handOver } from "@engine/contract";
+import {
+  type Change,
+  decideClaim,
+  decideWake,
+  type ExecutionRow,
+  engineFailure,
+  failExecution,
+  handOver,
+} from "@engine/contract";
 import { expect, test } from "vitest";
 import type { ExecutionFilter, QueuedExecution, Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
@@ -248,6 +256,24 @@ export function listConformance(open: Open): void {
     expect(await list({ schedule: "nightly", finished_before: NOW + 90 })).toEqual([[4, 1], 2]);
   });
 
+  test("EXE-75 the open runs of a schedule are listed, the newest first, whatever has ended", async () => {
+    const store = await opened(open);
+    for (const n of [1, 2, 3, 4, 5, 6]) {
+      const schedule = { name: n === 5 ? "weekly" : "nightly", scheduled_for: NOW + n };
+      await store.createExecution(newExecution(n, n === 6 ? {} : { schedule }));
+    }
+    const runs = async (name: string, limit: number) =>
+      (await store.listOpenRuns(name, limit)).map((row) => Number(row.execution_id.slice(-2)));
+    expect(await runs("nightly", 9)).toEqual([4, 3, 2, 1]);
+    expect(await runs("nightly", 2)).toEqual([4, 3]);
+    expect(await runs("weekly", 9)).toEqual([5]);
+    expect(await runs("never", 9)).toEqual([]);
+    await store.changeExecution(executionId(3), failed);
+    expect(await runs("nightly", 9)).toEqual([4, 2, 1]);
+    const [newest] = await store.listOpenRuns("nightly", 1);
+    expect(newest).toEqual({ ...(await store.findExecution(executionId(4))), input: null });
+  });
+
   test("EXE-85 a page begins behind an execution, whatever came meanwhile", async () => {
     const store = await opened(open);
     for (const n of [1, 2, 4, 5]) await store.createExecution(newExecution(n));
@@ -297,6 +323,13 @@ export function listConformance(open: Open): void {
     const { items } = await store.listExecutions(filter);
     expect(full).toMatchObject({ input: { secret: 1 }, output: "big", state: "RUNNING" });
     expect(items).toEqual([{ ...full, input: null, output: null }]);
+  });
+}
+
+function failed(row: ExecutionRow): Change {
+  return failExecution(row, engineFailure("WorkflowTimeoutError", "nobody took it"), {
+    cancel_timeout_ms: 1,
+    now: NOW,
   });
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Open, opened } from "./opened.ts";
-import { executionWithLog } from "./sample.ts";
+import { appending, event, executionWithLog } from "./sample.ts";
 
 export function logConformance(open: Open): void {
   test("EXE-86 a log reads whole, upwards from a place, or its newest events", async () => {
@@ -24,6 +24,46 @@ export function logConformance(open: Open): void {
     expect(await seqs({ limit: 0 })).toEqual([]);
     expect(await seqs({ limit: 50 })).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(await seqs({ after: 2, before: 6 })).toEqual([3, 4, 5]);
+  });
+
+  test("EXE-86 events of some types are read by themselves, page by page, with their numbers", async () => {
+    const store = await opened(open);
+    const id = await executionWithLog(store, 1, 9);
+    const odd = 'type":"TASK_FAILED", nul \u0000 half \ud800 two \\u0000 {"type":"TASK_FAILED"}';
+    const value = { type: "TASK_FAILED", odd, [`key \u0000`]: [{ type: "TASK_PAUSED" }] };
+    const some = [
+      event("TASK_FAILED", "a", { n: 1e21 }),
+      event("TASK_COMPLETED", "b", value),
+      event("TASK_FAILED", "c", value),
+    ];
+    await store.changeExecution(id, (row) => appending(row, some));
+    // A copy for a fork, whose changes are cut into several rows.
+    const many = Array.from({ length: 1_200 }, (_, i) =>
+      event(i % 500 === 0 ? "TASK_FAILED" : "TASK_STARTED", `x~${i}`),
+    );
+    await store.changeExecution(id, (row) => appending(row, many));
+    const all = await store.readLog(id);
+    for (const types of [
+      ["TASK_FAILED"],
+      ["TASK_FAILED", "TASK_COMPLETED"],
+      ["TASK_PAUSED"],
+      ["WORKFLOW_CREATED", "TASK_COMPLETED"],
+    ] as const) {
+      const wanted = all.filter(({ event: { type } }) => types.some((one) => one === type));
+      for (const after of [0, 10, 1_013]) {
+        for (const limit of [2, 5_000]) {
+          const behind = wanted.filter(({ event: { seq } }) => seq > after);
+          expect(await store.listEvents(id, { types, after, limit })).toEqual({
+            items: behind.slice(0, limit),
+            total: wanted.length,
+            before: wanted.length - behind.length,
+          });
+        }
+      }
+    }
+    const nothing = { items: [], total: 0, before: 0 };
+    const page = { types: ["TASK_FAILED"], after: 0, limit: 5 } as const;
+    expect(await store.listEvents("nobody's", page)).toEqual(nothing);
   });
 
   test("EXE-23 an event reads as it was written, with the number it was given", async () => {

@@ -5,6 +5,7 @@
 import {
   type CallResolutions,
   type Change,
+  type CheckpointSender,
   callStarts,
   decideCancel,
   decideCheckpoint,
@@ -175,6 +176,9 @@ function commandOf(intent: Intent, model: MemoryModel): Command {
   return { kind: "create", fresh: newExecution(900 + rows.length, { fork, now: deed.at }) };
 }
 
+/** Small, so that lives come to them. */
+const limits = { max_kept_signals: 5, max_kept_signal_bytes: 1_000, max_events: 60 };
+
 function decideOf(deed: Deed): Decide {
   const { what, at: now, name, yes, ms } = deed;
   const cancel = { by: null, cancel_timeout_ms: ms, hasWorker: yes, now };
@@ -182,7 +186,7 @@ function decideOf(deed: Deed): Decide {
     case "claim":
       return (row) => decideClaim(row, { worker: "w", session: yes ? "s1" : "s2", now });
     case "signal":
-      return (row) => agreed(decideSignal(row, { name, payload: ms, by: null, now }));
+      return (row) => agreed(decideSignal(row, { name, payload: ms, by: null, now, limits }));
     case "resume":
       return (row) => agreed(decideResume(row, { input: ms, by: null, now }));
     case "cancel":
@@ -199,7 +203,8 @@ function decideOf(deed: Deed): Decide {
     case "begin late":
       return (row) => decideWake(row, { ...cancel, now: now + 2_000 });
     default:
-      return (row) => (row.session ? checkpoint(row, row.session, deed) : undefined);
+      return (row, _, findKept) =>
+        row.session ? checkpoint(row, { session: row.session, findKept }, deed) : undefined;
   }
 }
 
@@ -208,7 +213,11 @@ function agreed(verdict: Change | EngineError | undefined): Change | undefined {
   return verdict;
 }
 
-function checkpoint(row: ExecutionRow, session: string, deed: Deed): Change | undefined {
+function checkpoint(
+  row: ExecutionRow,
+  by: Pick<CheckpointSender, "session" | "findKept">,
+  deed: Deed,
+): Change | undefined {
   const events = eventsOf(row, deed);
   const { state, generation, head } = row;
   const parks = deed.yes && PARKING.has(deed.what) && state === "RUNNING";
@@ -219,7 +228,7 @@ function checkpoint(row: ExecutionRow, session: string, deed: Deed): Change | un
     state: stateAfter(state, events) ?? state,
     ...(parks && { waiting: [] }),
   };
-  const sender = { session, now: deed.at, cancel_timeout_ms: deed.ms, calls: callsOf(row, events) };
+  const sender = { ...by, now: deed.at, cancel_timeout_ms: deed.ms, calls: callsOf(row, events) };
   const verdict = decideCheckpoint(row, item, sender, []);
   if (verdict.kind === "refuse") throw verdict.error;
   return verdict.kind === "append" ? verdict : undefined;

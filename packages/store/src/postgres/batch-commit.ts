@@ -24,6 +24,7 @@ import type { DirectStatement } from "./direct-statement.ts";
 import type { EventLog } from "./event-log.ts";
 import type { FullRow } from "./execution-record.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
+import { type StoredSignal, toKept } from "./kept-signals.ts";
 import { RowCache } from "./row-cache.ts";
 import { type Job, type LockedSession, Missing, type Need, Workspace } from "./workspace.ts";
 
@@ -144,7 +145,11 @@ export class BatchCommit {
     for (const one of missing) {
       if (one.kind === "row") ids.add(one.execution_id);
       else if (one.kind === "children") parents.add(one.parent_id);
-      else logs.set(one.execution_id, Math.min(one.above, logs.get(one.execution_id) ?? one.above));
+      else if (one.kind === "signals") {
+        const [found = []] = await lane.pipelined<StoredSignal>(this.#statements.signals(one));
+        workspace.addSignals(one, found.map(toKept(one)));
+      } else
+        logs.set(one.execution_id, Math.min(one.above, logs.get(one.execution_id) ?? one.above));
     }
     for (const [execution_id, above] of logs) {
       const events = await this.#log.readIn(lane, execution_id, { after: above });

@@ -44,6 +44,21 @@ export function isDatabaseFailure(error: unknown): error is StatementFailure {
   return error instanceof StatementFailure && error.kind !== "refused";
 }
 
+/** Whether the database answers, and takes no writes at all. */
+export function isUnwritable(error: unknown): error is StatementFailure {
+  return error instanceof StatementFailure && UNWRITABLE.has(error.sqlstate);
+}
+
+const DISK_FULL = "53100";
+const READ_ONLY = "25006";
+const UNWRITABLE: ReadonlySet<string> = new Set([DISK_FULL, READ_ONLY]);
+
+export function readOnly(): EngineError {
+  return new EngineError("unavailable", READ_ONLY_REASON);
+}
+
+const READ_ONLY_REASON = "the database is read-only";
+
 /** What a caller hears when the database failed; the cause is for the log. */
 export function unavailable(cause: unknown): EngineError {
   const message = `${reasonOf(cause)}; nothing was written, try again`;
@@ -74,8 +89,10 @@ function reasonOf(cause: unknown): string {
       return "others change the same executions at this moment";
     case "53300":
       return "the database has no connection left for this server";
-    case "53100":
+    case DISK_FULL:
       return "the disk of the database is full";
+    case READ_ONLY:
+      return READ_ONLY_REASON;
     default:
       return cause.message.startsWith("timeout exceeded when trying to connect")
         ? "no connection to the database became free in time"

@@ -7,6 +7,8 @@ import { Pool, type PoolClient, type PoolConfig, types } from "pg";
 import {
   closedStore,
   isDatabaseFailure,
+  isUnwritable,
+  readOnly,
   StatementFailure,
   unavailable,
 } from "./database-failure.ts";
@@ -55,6 +57,15 @@ const HOT_SETTINGS = `${SETTINGS},
   set_config('enable_mergejoin', 'off', false),
   set_config('jit', 'off', false)`;
 
+/** For so long a write that was refused is taken as a sign that the next one is, too. */
+const BELIEVED_MS = 5_000;
+
+/** A standby, or a database or a role that was told to write nothing; asked on a connection that writes. */
+const IS_READ_ONLY: Statement = {
+  text: `SELECT pg_is_in_recovery()
+    OR current_setting('transaction_read_only')::boolean AS is_read_only`,
+};
+
 const INT8 = 20;
 /** Instants are numbers here; they fit. */
 const TYPES = {
@@ -68,6 +79,8 @@ export class Database {
   readonly #names = new Map<string, string>();
   #sent = 0;
   #closed = false;
+  /** The last time that a commit could not be written. */
+  #refusal: { readonly error: StatementFailure; readonly at: number } | undefined;
 
   constructor({ url }: PostgresTarget, { lanes, general }: PoolSizes) {
     const shared = {
@@ -151,8 +164,27 @@ export class Database {
   }
 
   /** Lends one of the hot connections. */
-  commitLane<Value>(use: (lane: Lane) => Promise<Value>): Promise<Value> {
-    return this.#using(this.#hot, use);
+  async commitLane<Value>(use: (lane: Lane) => Promise<Value>): Promise<Value> {
+    try {
+      return await this.#using(this.#hot, use);
+    } catch (error) {
+      if (isUnwritable(error)) this.#refusal = { error, at: performance.now() };
+      throw error;
+    }
+  }
+
+  /** Rejects while nothing can be written, or so the last writes were told. */
+  async assertWritable(): Promise<void> {
+    if (this.#closed) throw closedStore();
+    const { error, at } = this.#refusal ?? { at: Number.NEGATIVE_INFINITY };
+    // Full disks show only where a file has to grow: whether they still are is for the next write.
+    if (performance.now() - at < BELIEVED_MS) throw unavailable(error);
+    const [[row] = []] = await this.#using(this.#hot, (lane) =>
+      lane.pipelined<{ is_read_only: boolean }>([IS_READ_ONLY]),
+    ).catch((failure: unknown) => {
+      throw isDatabaseFailure(failure) ? unavailable(failure) : failure;
+    });
+    if (row?.is_read_only) throw readOnly();
   }
 
   /** The same on one of the others, for asking what became of a commit. */

@@ -88,9 +88,10 @@ export class DirectCommit {
 
   #judgeChange({ execution_id, decide }: Job & { kind: "change" }, at: number) {
     const known = this.#rows.find(execution_id);
-    const change = known && decide(known.row, []);
+    const change = known && decide(known.row, [], notHere);
     // Whoever changes nothing, or is refused, is told by a row that is certain.
     if (!change || change.events.length === 0 || change.effects?.length) return undefined;
+    if (change.signals?.length) return undefined;
     const one = written(touch(untouched(known.row), change), at);
     return one && { known, ...one };
   }
@@ -160,6 +161,11 @@ function isClaimedCreation(job: Job): boolean {
 function isRelated({ parent_id, watchers, waits }: ExecutionRow): boolean {
   if (parent_id !== null || watchers.length > 0) return true;
   return waits.some(({ kind }) => kind === "child");
+}
+
+/** Kept signals have to be read: what takes one is left to the commit that locks. */
+function notHere(): never {
+  throw new Error("kept signals are not looked at here");
 }
 
 function judgeCreation(

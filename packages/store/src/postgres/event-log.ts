@@ -1,14 +1,32 @@
 import type { NewEvent } from "@engine/contract";
-import type { LoggedEvent, LogPage } from "../store.ts";
+import type { EventFilter, EventPage, LoggedEvent, LogPage } from "../store.ts";
 import type { Database, Lane, Query, Statement } from "./database.ts";
 
 type SegmentRow = readonly [seq: number, recorded_at: number, events: string];
+
+/**
+ * Only what names one of the types somewhere is taken apart: JSON.stringify wrote it. For a look at the
+ * type, escapes that are no character of a text in PostgreSQL are left out of the event.
+ */
+const OF_TYPES = String.raw`
+  FROM segments AS s, json_array_elements(s.events::json) WITH ORDINALITY AS e (value, place)
+  WHERE s.execution_id = $1
+    AND EXISTS (SELECT 1 FROM unnest($2::text[]) AS t (mark) WHERE strpos(s.events, t.mark) > 0)
+    AND regexp_replace(e.value::text,
+      '(\\\\)|\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1', 'g')::json ->> 'type' = ANY($3::text[])`;
+const COUNT_TYPES_SQL = `
+  SELECT count(*), count(*) FILTER (WHERE s.seq + e.place - 1 <= $4) ${OF_TYPES}`;
+const PAGE_OF_TYPES_SQL = `
+  SELECT s.seq + e.place - 1, s.recorded_at, e.value::text ${OF_TYPES}
+    AND s.last_seq > $4 AND s.seq + e.place - 1 > $4 ORDER BY s.seq, e.place LIMIT $5`;
 
 /** Reads the logs of all executions: rows are segments, readers get events and never notice. */
 export class EventLog {
   readonly #database: Database;
   readonly #ascending: Statement;
   readonly #descending: Statement;
+  readonly #countTypes: Statement;
+  readonly #pageOfTypes: Statement;
 
   constructor(database: Database) {
     this.#database = database;
@@ -21,11 +39,28 @@ export class EventLog {
        ORDER BY seq LIMIT $4`,
       "array",
     );
+    this.#countTypes = database.prepare(COUNT_TYPES_SQL, "array");
+    this.#pageOfTypes = database.prepare(PAGE_OF_TYPES_SQL, "array");
     this.#descending = database.prepare(
       `SELECT seq, recorded_at, events FROM segments
        WHERE execution_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3`,
       "array",
     );
+  }
+
+  async ofTypes(execution_id: string, { types, after, limit }: EventFilter): Promise<EventPage> {
+    const marks = types.map((type) => `"type":"${type}"`);
+    const asked = [execution_id, marks, types, after] as const;
+    const [[counted] = [], rows = []] = (await this.#database.readAll<unknown>(
+      [this.#countTypes, ...asked],
+      [this.#pageOfTypes, ...asked, limit],
+    )) as [[[total: number, before: number]], SegmentRow[]];
+    const [total = 0, before = 0] = counted ?? [];
+    const items = rows.map(([seq, recorded_at, text]) => ({
+      event: { ...(JSON.parse(text) as NewEvent), seq },
+      recorded_at,
+    }));
+    return { items, total, before };
   }
 
   async read(execution_id: string, page: LogPage = {}): Promise<readonly LoggedEvent[]> {

@@ -20,6 +20,7 @@ export class ExecutionLists {
   readonly #due: Statement;
   readonly #owned: Statement;
   readonly #orphaned: Statement;
+  readonly #openRuns: Statement;
 
   constructor(database: Database) {
     this.#database = database;
@@ -27,6 +28,7 @@ export class ExecutionLists {
     this.#due = database.prepare(LIST_DUE_SQL);
     this.#owned = database.prepare(LIST_OWNED_SQL);
     this.#orphaned = database.prepare(LIST_ORPHANED_SQL);
+    this.#openRuns = database.prepare(LIST_OPEN_RUNS_SQL, "array");
   }
 
   async queued(page: QueuePage): Promise<readonly QueuedExecution[]> {
@@ -48,6 +50,11 @@ export class ExecutionLists {
 
   owned(session_id: string): Promise<readonly OwnedExecution[]> {
     return this.#database.read(this.#owned, session_id);
+  }
+
+  async openRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
+    const rows = await this.#database.read<SummaryRow>(this.#openRuns, schedule, limit);
+    return rows.map(toSummary);
   }
 
   orphaned(limit: number): Promise<readonly OrphanedExecution[]> {
@@ -147,6 +154,11 @@ export const LIST_ORPHANED_SQL: string = `
     SELECT 1 FROM sessions AS s
     WHERE s.session_id = owners.session AND s.ended_at IS NULL AND s.lost_at IS NULL)
   ORDER BY execution_id LIMIT $1`;
+
+export const LIST_OPEN_RUNS_SQL: string = `
+  SELECT ${SUMMARY_SQL} FROM executions
+  WHERE schedule IS NOT NULL AND finished_at IS NULL AND schedule = $1
+  ORDER BY execution_id DESC LIMIT $2`;
 
 export const LIST_DUE_SQL: string = `
   SELECT execution_id, wake_at FROM executions

@@ -10,6 +10,7 @@ import {
   toExecution,
 } from "./execution-record.ts";
 import type { InputCache } from "./input-cache.ts";
+import { SignalStatements, type SignalsAsked } from "./kept-signals.ts";
 import {
   type ColumnTypes,
   changedColumns,
@@ -48,6 +49,7 @@ export class ExecutionStatements {
   readonly #inserted: readonly SentColumn<ExecutionRow>[];
   readonly #insertRows: Statement;
   readonly #insertSegments: Statement;
+  readonly #signals: SignalStatements;
   readonly #updates = new Map<number, Update>();
 
   constructor(database: Database, types: ColumnTypes, inputs: InputCache) {
@@ -68,6 +70,7 @@ export class ExecutionStatements {
     this.#inserted = executionColumns(INSERTED, types);
     this.#insertRows = database.prepare(insertRowsSql(this.#inserted), "array");
     this.#insertSegments = database.prepare(INSERT_SEGMENTS_SQL);
+    this.#signals = new SignalStatements(database);
   }
 
   find(execution_id: string): RowQuery {
@@ -103,6 +106,11 @@ export class ExecutionStatements {
 
   children(parent_id: string): Query {
     return [this.#children, parent_id];
+  }
+
+  /** The oldest of them, some at once. */
+  signals(asked: SignalsAsked): Query {
+    return this.#signals.find(asked);
   }
 
   /** Whether an input is too long to be kept with its row. */
@@ -161,6 +169,7 @@ export class ExecutionStatements {
     if (segments.length > 0) {
       queries.push([this.#insertSegments, ...sentRows(SEGMENT_COLUMNS, segments)]);
     }
+    queries.push(...this.#signals.write(written));
     return { queries, rowQueries, segments };
   }
 

@@ -181,6 +181,9 @@ test("lists are read from their partial indexes, in their order", async () => {
   const due = await plan(lists.LIST_DUE_SQL, 1, 0, "", 10);
   expect(due).toMatch(/using executions_due/);
   expect(due).not.toContain("Sort");
+  const openRuns = await plan(lists.LIST_OPEN_RUNS_SQL, "s", 5);
+  expect(openRuns).toMatch(/Scan Backward using executions_schedule_open/);
+  expect(openRuns).not.toContain("Sort");
   expect(await plan(lists.LIST_OWNED_SQL, "s")).toMatch(/executions_owned/);
   const orphaned = await plan(lists.LIST_ORPHANED_SQL, 10);
   expect(orphaned).toMatch(/Index Only Scan using executions_owned/);

@@ -20,6 +20,8 @@ import type {
   Decide,
   DueExecution,
   DuePage,
+  EventFilter,
+  EventPage,
   ExecutionFilter,
   GuardedClaimant,
   Leadership,
@@ -187,6 +189,10 @@ class PostgresStore implements Store {
     return this.#log.read(execution_id, page);
   }
 
+  listEvents(execution_id: string, filter: EventFilter): Promise<EventPage> {
+    return this.#log.ofTypes(execution_id, filter);
+  }
+
   listQueued(page: QueuePage): Promise<readonly QueuedExecution[]> {
     return this.#lists.queued(page);
   }
@@ -201,6 +207,10 @@ class PostgresStore implements Store {
 
   listOwned(session_id: string): Promise<readonly OwnedExecution[]> {
     return this.#lists.owned(session_id);
+  }
+
+  listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#lists.openRuns(schedule, limit);
   }
 
   listOrphaned(limit: number): Promise<readonly OrphanedExecution[]> {
@@ -412,6 +422,10 @@ class PostgresStore implements Store {
 
   async ping(): Promise<void> {
     await this.#database.read({ text: "SELECT 1" });
+  }
+
+  assertWritable(): Promise<void> {
+    return this.#database.assertWritable();
   }
 
   statementCount(): number {

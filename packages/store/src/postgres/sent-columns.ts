@@ -2,7 +2,7 @@
  * How rows are sent: a list per column, which the statement takes apart again. Measured against one
  * JSON text for all rows, that is less than half of the work in the database.
  */
-import type { ExecutionRow } from "@engine/contract";
+import { type ExecutionRow, NO_SIGNALS } from "@engine/contract";
 import { PATCHABLE, SUMMARY, storedValue } from "../execution-columns.ts";
 import { binaryArray, type Element, type ElementType, isElementType } from "./binary-array.ts";
 import { folded } from "./execution-record.ts";
@@ -66,8 +66,8 @@ export function arePlain(rows: readonly ExecutionRow[]): boolean {
   return rows.every((row) => {
     for (const name of OFTEN_NULL) {
       const value = row[name as keyof ExecutionRow];
-      const isNull = value === null || value === undefined;
-      if (!isNull && !(Array.isArray(value) && value.length === 0)) return false;
+      if (value === null || value === undefined || value === NO_SIGNALS) continue;
+      if (!(Array.isArray(value) && value.length === 0)) return false;
     }
     return true;
   });

@@ -7,8 +7,11 @@ import {
   type Effect,
   type Event,
   type ExecutionRow,
+  type FindKept,
+  type KeptSignal,
   type NewExecution,
   notFound,
+  type SignalStep,
 } from "@engine/contract";
 import {
   consequencesOf,
@@ -23,6 +26,7 @@ import {
 import { type GuardedSession, guardHolds, guardOf } from "../session-guard.ts";
 import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../store.ts";
 import { type EventTexts, eventTexts } from "./event-texts.ts";
+import { KeptSignals, type SignalsAsked } from "./kept-signals.ts";
 
 /** What is asked of the store. */
 export type Job =
@@ -44,7 +48,8 @@ export type Job =
 export type Need =
   | { readonly kind: "row"; readonly execution_id: string }
   | { readonly kind: "children"; readonly parent_id: string }
-  | { readonly kind: "log"; readonly execution_id: string; readonly above: number };
+  | { readonly kind: "log"; readonly execution_id: string; readonly above: number }
+  | ({ readonly kind: "signals" } & SignalsAsked);
 
 /** Breaks a judgement off; never leaves the transaction. */
 export class Missing extends Error {
@@ -63,6 +68,7 @@ export interface Written {
   readonly row: ExecutionRow;
   readonly events: readonly Event[];
   readonly texts: readonly EventTexts[];
+  readonly signals: readonly SignalStep[];
 }
 
 interface StoredLog {
@@ -80,6 +86,7 @@ export class Workspace {
   readonly #rows = new Map<string, ExecutionRow | undefined>();
   readonly #children = new Map<string, readonly string[]>();
   readonly #logs = new Map<string, StoredLog>();
+  readonly #signals = new KeptSignals();
   readonly #sessions = new Map<string, GuardedSession>();
   /** By their unique keys, as they are stored and not locked. */
   readonly #holders = new Map<string, ExecutionRow>();
@@ -100,6 +107,10 @@ export class Workspace {
 
   addLog(execution_id: string, log: StoredLog): void {
     this.#logs.set(execution_id, log);
+  }
+
+  addSignals(asked: SignalsAsked, found: readonly KeptSignal[]): void {
+    this.#signals.add(asked, found);
   }
 
   /** Those of the guarded sessions that live, locked. */
@@ -134,7 +145,7 @@ export class Workspace {
     if (!row) throw notFound("execution", job.execution_id);
     const unchanged = { row, events: [], recorded_at: at, others: [] };
     if (!this.#holds(job.guard)) return unchanged;
-    const change = job.decide(row, this.#recorded(row, job.above));
+    const change = job.decide(row, this.#recorded(row, job.above), this.#finderOf(row));
     if (!change) return unchanged;
     return this.#apply(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
   }
@@ -173,7 +184,8 @@ export class Workspace {
     return { ...(changed as Changed), others };
   }
 
-  #note({ stored, row, events }: Touched, texts: readonly EventTexts[], at: number): Changed {
+  #note(touched: Touched, texts: readonly EventTexts[], at: number): Changed {
+    const { stored, row, events, signals } = touched;
     const before = this.#written.get(row.execution_id);
     if (!stored && row.unique_key !== null) this.#newHolders.set(row.unique_key, row.execution_id);
     const head = stored?.head ?? 0;
@@ -183,6 +195,7 @@ export class Workspace {
       row,
       events: before ? [...before.events, ...numbered] : numbered,
       texts: before ? [...before.texts, ...texts] : texts,
+      signals: before ? [...before.signals, ...signals] : signals,
     });
     return { row, events: numbered, recorded_at: at, others: [] };
   }
@@ -202,6 +215,15 @@ export class Workspace {
       .filter((one) => !one.stored && one.row.parent_id === parent_id)
       .map(({ row }) => row.execution_id);
     return [...stored, ...created].sort().map((id) => this.#find(id) as ExecutionRow);
+  }
+
+  #finderOf({ execution_id }: ExecutionRow): FindKept {
+    return (name, after) => {
+      const written = this.#written.get(execution_id);
+      const found = this.#signals.find({ execution_id, name, after }, written);
+      if (!found || "name" in found) return found;
+      throw new Missing({ kind: "signals", execution_id, name, after: found.behind });
+    };
   }
 
   /** Almost every checkpoint extends the head: then there is nothing above it to read. */

@@ -49,6 +49,7 @@ export class Connection {
   readonly #dataVersion: Statement<readonly [number]>;
   readonly #memories: (() => void)[] = [];
   #seenVersion: number | undefined;
+  #isClosing = false;
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -76,6 +77,14 @@ export class Connection {
       this.#texts.set(sql, statement);
     }
     return statement;
+  }
+
+  /**
+   * Writes something that nobody reads, inside a transaction: whether that is possible at all. More
+   * than a start writes, so that one does not find the disk full where this found room.
+   */
+  touch(): void {
+    this.prepareOnce("UPDATE writes_tried SET filler = randomblob(65536)").run();
   }
 
   get sent(): number {
@@ -122,8 +131,14 @@ export class Connection {
     }
   }
 
+  /** Reads nothing more; what was asked for before is done. */
+  refuse(): void {
+    this.#isClosing = true;
+  }
+
   assertOpen(): void {
-    if (!this.#db.open) throw new EngineError("unavailable", "the store is closed");
+    if (this.#isClosing || !this.#db.open)
+      throw new EngineError("unavailable", "the store is closed");
   }
 
   close(): void {
@@ -152,14 +167,20 @@ export function isDuplicateKey(error: unknown): boolean {
   );
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  SQLITE_FULL: "the disk of the database is full",
+  // Where the disk has no room for what SQLite keeps beside the file, it calls that a trouble of it.
+  SQLITE_IOERR_WRITE: "the disk of the database cannot be written",
+  SQLITE_IOERR_SHMSIZE: "the disk of the database cannot be written",
+  SQLITE_READONLY: "the disk of the database is read-only",
+};
+
 /** What a caller hears when the database failed; the cause is for the log. */
 export function unavailable(cause: unknown): EngineError {
   const code = cause instanceof Database.SqliteError ? cause.code : "";
   const reason =
     code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")
       ? "the database is locked by another process"
-      : code === "SQLITE_FULL"
-        ? "the disk of the database is full"
-        : "the database does not answer";
+      : (REASONS[code] ?? "the database does not answer");
   return new EngineError("unavailable", `${reason}; nothing was written, try again`, { cause });
 }

@@ -1,9 +1,27 @@
 import type { Event, NewEvent } from "@engine/contract";
-import type { LoggedEvent, LogPage } from "../store.ts";
+import type { EventFilter, EventPage, LoggedEvent, LogPage } from "../store.ts";
 import type { Connection, Statement } from "./connection.ts";
+import type { ListReader } from "./list-query.ts";
 
 /** Long changes, such as a fork's copy, are cut: a page reads whole segments. */
 const MAX_EVENTS_IN_SEGMENT = 1_000;
+
+type Found = readonly [seq: number, recorded_at: number, event: string];
+
+// Only segments that name one of the types somewhere are taken apart: JSON.stringify wrote them.
+const ASKED = "WITH asked (id, types, place) AS (SELECT ?, ?, ?)";
+const OF_TYPES = `
+  FROM asked CROSS JOIN segments AS s CROSS JOIN json_each(s.events) AS e
+  WHERE s.execution_id = asked.id AND EXISTS (
+      SELECT 1 FROM json_each(asked.types) AS t
+      WHERE instr(s.events, '"type":"' || t.value || '"') > 0)
+    AND e.value ->> '$.type' IN (SELECT value FROM json_each(asked.types))`;
+const COUNT_TYPES_SQL = `${ASKED}
+  SELECT count(*), count(*) FILTER (WHERE s.seq + e.key <= asked.place) ${OF_TYPES}`;
+const PAGE_OF_TYPES_SQL = `${ASKED}
+  SELECT s.seq + e.key, s.recorded_at, e.value ${OF_TYPES}
+    AND s.last_seq > asked.place AND s.seq + e.key > asked.place
+  ORDER BY s.seq, e.key LIMIT ?`;
 
 type Segment = readonly [seq: number, recorded_at: number, events: string];
 
@@ -12,11 +30,13 @@ type Segment = readonly [seq: number, recorded_at: number, events: string];
  * under load rows are what costs. Readers get events and never notice.
  */
 export class EventLog {
+  readonly #lists: ListReader;
   readonly #insert: Statement<unknown>;
   readonly #ascending: Statement<Segment>;
   readonly #descending: Statement<Segment>;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, lists: ListReader) {
+    this.#lists = lists;
     this.#insert = connection.prepare("INSERT INTO segments VALUES (?, ?, ?, ?, ?)");
     // Begins with the segment that holds the first event wanted, which may begin before it.
     this.#ascending = connection.prepareRaw(`
@@ -46,6 +66,20 @@ export class EventLog {
       this.#insert.run(execution_id, head + first + 1, head + last, at, text);
     }
     return events.map((event, i) => ({ ...event, seq: head + 1 + i }));
+  }
+
+  async ofTypes(execution_id: string, { types, after, limit }: EventFilter): Promise<EventPage> {
+    const asked = [execution_id, JSON.stringify(types), after];
+    const [[counted = []] = [], rows = []] = await this.#lists.read([
+      { sql: COUNT_TYPES_SQL, values: asked },
+      { sql: PAGE_OF_TYPES_SQL, values: [...asked, limit] },
+    ]);
+    const [total, before] = counted as readonly number[];
+    const items = (rows as unknown as readonly Found[]).map(([seq, recorded_at, text]) => ({
+      event: { ...(JSON.parse(text) as NewEvent), seq },
+      recorded_at,
+    }));
+    return { items, total: total ?? 0, before: before ?? 0 };
   }
 
   /** A segment holds one event at least, so `limit` of them hold enough. */

@@ -11,21 +11,26 @@ import type {
   QueuePage,
 } from "../store.ts";
 import type { Bindable, Connection, Statement } from "./connection.ts";
+import type { ListReader } from "./list-query.ts";
 
 /** Which executions there are, by what is asked of them. */
 export class ExecutionLists {
   readonly #connection: Connection;
+  readonly #lists: ListReader;
   readonly #queuedOf: Statement<QueuedExecution>;
   readonly #due: Statement<DueExecution>;
   readonly #owned: Statement<OwnedExecution>;
+  readonly #openRuns: Statement<SummaryRow>;
   readonly #orphaned: Statement<OrphanedExecution>;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, lists: ListReader) {
     this.#connection = connection;
+    this.#lists = lists;
     this.#queuedOf = connection.prepare(FIND_QUEUED_SQL);
     this.#due = connection.prepare(LIST_DUE_SQL);
     this.#owned = connection.prepare(LIST_OWNED_SQL);
     this.#orphaned = connection.prepare(LIST_ORPHANED_SQL);
+    this.#openRuns = connection.prepareRaw(LIST_OPEN_RUNS_SQL);
   }
 
   queued(page: QueuePage): Promise<readonly QueuedExecution[]> {
@@ -51,31 +56,31 @@ export class ExecutionLists {
     return this.#connection.read(() => this.#owned.all(session_id));
   }
 
+  openRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#connection.read(() => this.#openRuns.all(schedule, limit).map(toSummary));
+  }
+
   orphaned(limit: number): Promise<readonly OrphanedExecution[]> {
     return this.#connection.read(() => this.#orphaned.all(limit));
   }
 
   /** A page of executions and the number of all that match. The order of ids is that of creation. */
-  page(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
+  async page(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
     const { order, behind, limit, offset } = filter;
     const isAscending = order === "created_asc";
     const all = termsOf(filter);
     const rest: Term[] = behind === undefined ? all : [...all, behindTerm(behind, isAscending)];
-    return this.#connection.read(() => {
-      // The texts differ by which filters are given, so there are few of them.
-      const total = this.#connection.prepareOnce<{ total: number }>(
-        `SELECT count(*) AS total FROM executions ${whereOf(all)}`,
-      );
-      const rows = this.#connection.prepareOnce<SummaryRow>(
-        `SELECT ${SUMMARY_SQL} FROM executions ${whereOf(rest)}
-         ORDER BY execution_id ${isAscending ? "ASC" : "DESC"} LIMIT ? OFFSET ?`,
-        "raw",
-      );
-      return {
-        items: rows.all(...valuesOf(rest), limit, offset).map(toSummary),
-        total: total.get(...valuesOf(all))?.total ?? 0,
-      };
-    });
+    // The texts differ by which filters are given, so there are few of them.
+    const [counted = [], rows = []] = await this.#lists.read([
+      { sql: `SELECT count(*) FROM executions ${whereOf(all)}`, values: valuesOf(all) },
+      {
+        sql: `SELECT ${SUMMARY_SQL} FROM executions ${whereOf(rest)}
+          ORDER BY execution_id ${isAscending ? "ASC" : "DESC"} LIMIT ? OFFSET ?`,
+        values: [...valuesOf(rest), limit, offset],
+      },
+    ]);
+    const [total = 0] = counted[0] ?? [];
+    return { items: (rows as SummaryRow[]).map(toSummary), total: total as number };
   }
 }
 
@@ -114,10 +119,6 @@ function whereOf(terms: readonly Term[]): string {
 
 function valuesOf(terms: readonly Term[]): Bindable[] {
   return terms.flatMap(([, value]) => (value === undefined ? [] : [value]));
-}
-
-export function startsWithAnyCase(text: string, beginning: string): 0 | 1 {
-  return text.toLowerCase().startsWith(beginning.toLowerCase()) ? 1 : 0;
 }
 
 // The conditions are those of the partial indexes, word for word.
@@ -159,6 +160,11 @@ export const LIST_ORPHANED_SQL: string = `
       SELECT 1 FROM sessions AS s
       WHERE s.session_id = owners.session AND s.ended_at IS NULL AND s.lost_at IS NULL)
   ORDER BY e.execution_id LIMIT ?`;
+
+export const LIST_OPEN_RUNS_SQL: string = `
+  SELECT ${SUMMARY_SQL} FROM executions
+  WHERE schedule IS NOT NULL AND finished_at IS NULL AND schedule = ?
+  ORDER BY execution_id DESC LIMIT ?`;
 
 export const LIST_DUE_SQL: string = `
   SELECT execution_id, wake_at FROM executions

@@ -30,6 +30,7 @@ import {
   updateSql,
 } from "./execution-record.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import { KeptSignals } from "./kept-signals.ts";
 import { RowCache } from "./row-cache.ts";
 import type { SessionGuards } from "./session-guards.ts";
 
@@ -40,6 +41,7 @@ export class Executions {
   readonly #log: EventLog;
   readonly #guards: SessionGuards;
   readonly #known: RowCache;
+  readonly #signals: KeptSignals;
   readonly #select: Statement<FullRow>;
   readonly #selectInput: Statement<readonly [string]>;
   readonly #insert: Statement<unknown>;
@@ -65,6 +67,7 @@ export class Executions {
     this.#log = log;
     this.#guards = guards;
     this.#known = new RowCache(connection);
+    this.#signals = new KeptSignals(connection);
     this.#select = connection.prepareRaw(
       `SELECT ${COLUMNS_SQL} FROM executions WHERE execution_id = ?`,
     );
@@ -103,7 +106,7 @@ export class Executions {
       if (!this.#guards.holds(guard)) return unchanged;
       // Almost every checkpoint extends the head: then there is nothing above it to read.
       const recorded = above === undefined || above >= row.head ? [] : this.#above(row, above);
-      const change = decide(row, recorded);
+      const change = decide(row, recorded, this.#signals.finderOf(execution_id));
       if (!change) return unchanged;
       return this.#write(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
     });
@@ -154,10 +157,12 @@ export class Executions {
     );
   }
 
-  #save({ stored, row, patch, events }: Touched, at: number, others: readonly Changed[]): Changed {
+  #save(touched: Touched, at: number, others: readonly Changed[]): Changed {
+    const { stored, row, patch, events, signals } = touched;
     if (stored) this.#updateRow(stored, patch);
     else this.#insertRow(row);
     this.#known.keep(row);
+    if (signals.length > 0) this.#signals.follow(row.execution_id, signals);
     const written = this.#log.append(row.execution_id, stored?.head ?? 0, events, at);
     return { row, events: written, recorded_at: at, others };
   }

@@ -6,6 +6,10 @@
 import { EngineError } from "@engine/contract";
 import { commitDone, committing } from "../failpoints.ts";
 import { type Connection, isDatabaseFailure, unavailable } from "./connection.ts";
+import type { DatabaseFile } from "./database-file.ts";
+
+/** For so long a commit is taken as a sign that the next one succeeds too. */
+const BELIEVED_MS = 5_000;
 
 /** Runs inside the transaction; `at` is the clock at the commit. Runs again when it is retried. */
 export type Write<Value> = (at: number) => Value;
@@ -22,12 +26,17 @@ type Settle = () => void;
 export class GroupCommit {
   readonly #connection: Connection;
   readonly #clock: () => number;
+  readonly #file: DatabaseFile | undefined;
   #queue: Job[] = [];
   #closed = false;
+  /** When something was written last; undefined since a commit has failed. */
+  #writtenAt: number | undefined;
 
-  constructor(connection: Connection, clock: () => number) {
+  /** @param file Looked at before each commit; absent for a database in memory. */
+  constructor(connection: Connection, clock: () => number, file?: DatabaseFile) {
     this.#connection = connection;
     this.#clock = clock;
+    this.#file = file;
   }
 
   write<Value>(write: Write<Value>): Promise<Value> {
@@ -39,6 +48,13 @@ export class GroupCommit {
       if (this.#queue.length === 0) setImmediate(() => this.#flush());
       this.#queue.push({ write, resolve: resolve as Job["resolve"], reject });
     });
+  }
+
+  /** Rejects while nothing can be written; tries it unless something was written a moment ago. */
+  async assertWritable(): Promise<void> {
+    this.#file?.assertInPlace();
+    const age = Math.abs(this.#clock() - (this.#writtenAt ?? Number.NEGATIVE_INFINITY));
+    if (age > BELIEVED_MS) await this.write(() => this.#connection.touch());
   }
 
   /** Commits what is queued and takes nothing more. */
@@ -63,7 +79,8 @@ export class GroupCommit {
         this.#connection.rollback();
       }
     } catch (error) {
-      const failure = unavailable(error);
+      this.#writtenAt = undefined;
+      const failure = error instanceof EngineError ? error : unavailable(error);
       this.#rollback(failure);
       return jobs.map((job) => refused.get(job) ?? (() => job.reject(failure)));
     }
@@ -72,8 +89,10 @@ export class GroupCommit {
   /** Undefined when a job broke off after it had begun to write: then the others go again. */
   #attempt(jobs: readonly Job[], refused: Map<Job, Settle>): readonly Settle[] | undefined {
     const connection = this.#connection;
+    this.#file?.assertInPlace();
     connection.begin();
     const at = this.#clock();
+    const before = connection.writes;
     const settled: Settle[] = [];
     for (const job of jobs) {
       const known = refused.get(job);
@@ -95,6 +114,7 @@ export class GroupCommit {
     }
     if (committing.hasSubscribers) committing.publish({ of: [] });
     connection.commit();
+    if (connection.writes !== before) this.#writtenAt = at;
     if (commitDone.hasSubscribers) commitDone.publish({ of: [] });
     return settled;
   }

@@ -132,6 +132,8 @@ test("lists are read from their partial indexes, in their order", async () => {
   expect(due).toEqual([
     expect.stringMatching(/^SEARCH .* INDEX executions_due .*wake_at,execution_id.*wake_at</),
   ]);
+  const openRuns = plan(lists.LIST_OPEN_RUNS_SQL, "s", 5);
+  expect(openRuns).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_schedule_open/)]);
   const children = plan(LIST_CHILDREN_SQL, "p");
   expect(children).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_children/)]);
   db.close();

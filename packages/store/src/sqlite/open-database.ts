@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   readonly busyTimeoutMs?: number | undefined;
 }
 
-const BUSY_TIMEOUT_MS = 5_000;
+export const BUSY_TIMEOUT_MS = 5_000;
 const RETRY_MS = 25;
 /**
  * Kibibytes of pages. A commit that has split pages looks through all that are cached, so more of

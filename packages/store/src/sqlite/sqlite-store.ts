@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type {
   CacheKey,
   ExecutionRow,
@@ -21,6 +22,8 @@ import type {
   Decide,
   DueExecution,
   DuePage,
+  EventFilter,
+  EventPage,
   ExecutionFilter,
   GuardedClaimant,
   LoggedEvent,
@@ -43,12 +46,16 @@ import type {
 } from "../store.ts";
 import { Catalog } from "./catalog.ts";
 import { Connection } from "./connection.ts";
+import { ConnectionLists } from "./connection-lists.ts";
+import { DatabaseFile } from "./database-file.ts";
 import { EventLog } from "./event-log.ts";
-import { ExecutionLists, startsWithAnyCase } from "./execution-lists.ts";
+import { ExecutionLists } from "./execution-lists.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { type ListReader, startsWithAnyCase } from "./list-query.ts";
+import { ListThread } from "./list-thread.ts";
 import { migrate } from "./migrate.ts";
-import { type DatabaseOptions, openDatabase } from "./open-database.ts";
+import { BUSY_TIMEOUT_MS, type DatabaseOptions, openDatabase } from "./open-database.ts";
 import { Replicas } from "./replicas.ts";
 import { Retention } from "./retention.ts";
 import { Schedules } from "./schedules.ts";
@@ -72,7 +79,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     migrate(fresh, options.clock());
     fresh.function("starts_with_any_case", { deterministic: true }, startsWithAnyCase);
   });
-  return new SqliteStore(db, options.clock);
+  return new SqliteStore(db, options);
 }
 
 class SqliteStore implements Store {
@@ -81,6 +88,7 @@ class SqliteStore implements Store {
   readonly #commits: GroupCommit;
   readonly #log: EventLog;
   readonly #executions: Executions;
+  readonly #listReader: ListReader;
   readonly #lists: ExecutionLists;
   readonly #catalog: Catalog;
   readonly #schedules: Schedules;
@@ -90,10 +98,19 @@ class SqliteStore implements Store {
   readonly #replicas = new Replicas();
   readonly #cache: TaskCache;
 
-  constructor(db: Database.Database, clock: () => number) {
+  constructor(db: Database.Database, { path, clock, busyTimeoutMs }: SqliteOptions) {
     this.#connection = new Connection(db);
-    this.#commits = new GroupCommit(this.#connection, clock);
-    this.#log = new EventLog(this.#connection);
+    // A database in memory is its connection's own.
+    const file = path === ":memory:" ? undefined : new DatabaseFile(resolve(path));
+    this.#listReader =
+      file === undefined
+        ? new ConnectionLists(this.#connection)
+        : new ListThread(
+            { path: resolve(path), busyTimeoutMs: busyTimeoutMs ?? BUSY_TIMEOUT_MS },
+            file,
+          );
+    this.#commits = new GroupCommit(this.#connection, clock, file);
+    this.#log = new EventLog(this.#connection, this.#listReader);
     const guards = new SessionGuards(this.#connection);
     this.#executions = new Executions({
       connection: this.#connection,
@@ -101,7 +118,7 @@ class SqliteStore implements Store {
       log: this.#log,
       guards,
     });
-    this.#lists = new ExecutionLists(this.#connection);
+    this.#lists = new ExecutionLists(this.#connection, this.#listReader);
     this.#schedules = new Schedules(this.#connection, this.#commits);
     this.#catalog = new Catalog(this.#connection, this.#commits, this.#schedules);
     this.#sessions = new Sessions({
@@ -135,6 +152,10 @@ class SqliteStore implements Store {
     return this.#connection.read(() => this.#log.read(execution_id, page));
   }
 
+  listEvents(execution_id: string, filter: EventFilter): Promise<EventPage> {
+    return this.#log.ofTypes(execution_id, filter);
+  }
+
   listQueued(page: QueuePage): Promise<readonly QueuedExecution[]> {
     return this.#lists.queued(page);
   }
@@ -149,6 +170,10 @@ class SqliteStore implements Store {
 
   listOwned(session_id: string): Promise<readonly OwnedExecution[]> {
     return this.#lists.owned(session_id);
+  }
+
+  listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#lists.openRuns(schedule, limit);
   }
 
   listOrphaned(limit: number): Promise<readonly OrphanedExecution[]> {
@@ -345,12 +370,19 @@ class SqliteStore implements Store {
     );
   }
 
+  assertWritable(): Promise<void> {
+    return this.#commits.assertWritable();
+  }
+
   statementCount(): number {
     return this.#connection.sent;
   }
 
   async close(): Promise<void> {
     this.#commits.close();
+    this.#connection.refuse();
+    // Before the connection that writes: the last one to go folds the log of SQLite into the file.
+    await this.#listReader.close();
     this.#connection.close();
   }
 }

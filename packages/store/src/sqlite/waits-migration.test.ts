@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { NO_SIGNALS } from "@engine/contract";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
@@ -49,7 +50,7 @@ test("EXE-22 executions from before waits were kept have nothing due and go on a
       ...{ last_session: "s0", generation: 3, head: 2, last_time: 5, resuming: false },
       ...{ priority: 7, queued_at: 4, parent_id: null, parent_call_id: null },
       ...{ created_at: 1, started_at: 2, finished_at: null, updated_at: 6 },
-      ...{ signals: [], watchers: [], wake_at: null, timeout_ms: null, cancelling: null },
+      ...{ signals: NO_SIGNALS, watchers: [], wake_at: null, timeout_ms: null, cancelling: null },
       ...{ seed: executionId(i + 1), transient: false, detached: false, depth: 0 },
       ...{ requirements: null, losses: [], outcome_generation: 0, not_before: null },
       ...{ park_ttl_ms: null, park_by: null, unique_key: null, request_hash: null },

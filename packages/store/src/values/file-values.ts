@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { access, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { access, mkdir, open, readFile, rename, rm, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { EngineError } from "@engine/contract";
 import {
@@ -11,56 +11,130 @@ import {
 } from "./value-reference.ts";
 import type { ValueStore } from "./value-store.ts";
 
+/** What is being written lies here, under no execution's id, so that one look finds all of it. */
+const UNFINISHED = ".writing";
+/** Left free of the disk, which the database may share: a hundredth of it, up to this. */
+const MOST_SPARED = 64 * 1024 * 1024;
+/** Of another server's start, which takes what is half written for what a crash has left. */
+const MOST_ATTEMPTS = 3;
+
 /** Values as files: a folder for each execution, in it a file for each content. */
 export function fileValues(path: string): ValueStore {
-  const root = resolve(path);
+  const files = new ValueFiles(resolve(path));
   return {
     async save(execution_id, text) {
       const reference = referenceTo("file", execution_id, text);
-      await reporting("kept", () => write(join(root, reference.reference_id), text));
+      await reporting("kept", () => files.write(reference.reference_id, text));
       return reference;
     },
     async load(reference_id) {
       if (!parseReference(reference_id)) throw valueGone(reference_id, "no reference looks so");
-      const text = await reporting("read", () => read(join(root, reference_id)));
+      const text = await reporting("read", () => files.read(reference_id));
       if (text === undefined) throw valueGone(reference_id, "its file is not there");
       return verified(reference_id, text);
     },
     async deleteAll(execution_id) {
       assertExecutionId(execution_id);
-      const folder = join(root, execution_id);
-      await reporting("deleted", () => rm(folder, { recursive: true, force: true }));
+      await reporting("deleted", () => files.deleteFolder(execution_id));
     },
   };
 }
 
-/** Under its name a file is complete: what a crash leaves behind has another name. */
-async function write(path: string, text: string): Promise<void> {
-  const folder = dirname(path);
-  if (!(await exists(path))) {
-    const made = await mkdir(folder, { recursive: true });
-    if (made !== undefined) await keepNames(folder, made);
-    const temporary = `${path}.${randomUUID()}`;
-    const file = await open(temporary, "wx");
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  }
-  // For a file that was there, too: whoever wrote it may not have come this far.
-  await syncFolder(folder);
+/** Removes what a crash has left half written. Whoever is writing a value at that moment begins again. */
+export async function sweepUnfinished(path: string): Promise<void> {
+  await rm(join(resolve(path), UNFINISHED), { recursive: true, force: true });
 }
 
-async function read(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+class ValueFiles {
+  readonly #root: string;
+  /** Part of the names of unfinished files: several servers may share the folder. */
+  readonly #writer = randomUUID();
+  /** By reference: the same value at the same time is written once. */
+  readonly #underWay = new Map<string, Promise<void>>();
+  #bytesUnderWay = 0;
+
+  constructor(root: string) {
+    this.#root = root;
   }
+
+  write(reference_id: string, text: string): Promise<void> {
+    let writing = this.#underWay.get(reference_id);
+    if (!writing) {
+      writing = this.#write(reference_id, text).finally(() => this.#underWay.delete(reference_id));
+      this.#underWay.set(reference_id, writing);
+    }
+    return writing;
+  }
+
+  async read(reference_id: string): Promise<string | undefined> {
+    try {
+      return await readFile(join(this.#root, reference_id), "utf8");
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async deleteFolder(execution_id: string): Promise<void> {
+    await rm(join(this.#root, execution_id), { recursive: true, force: true });
+  }
+
+  /** Under its name a file is complete. */
+  async #write(reference_id: string, text: string): Promise<void> {
+    const path = join(this.#root, reference_id);
+    const folder = dirname(path);
+    for (let attempt = 1; !(await exists(path)); attempt++) {
+      await makeFolder(folder);
+      try {
+        await this.#complete(path, `${this.#writer}.${reference_id.replace("/", ".")}`, text);
+        break;
+      } catch (error) {
+        if (!isAbsent(error) || attempt === MOST_ATTEMPTS) throw error;
+      }
+    }
+    // For a file that was there, too: whoever wrote it may not have come this far.
+    await syncFolder(folder);
+  }
+
+  async #complete(path: string, name: string, text: string): Promise<void> {
+    const bytes = Buffer.byteLength(text);
+    const unfinished = join(this.#root, UNFINISHED, name);
+    await makeFolder(dirname(unfinished));
+    this.#bytesUnderWay += bytes;
+    try {
+      await this.#assertRoom();
+      const file = await open(unfinished, "w");
+      try {
+        await file.writeFile(text);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(unfinished, path);
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    } finally {
+      this.#bytesUnderWay -= bytes;
+    }
+  }
+
+  /** Before the disk is full: what shares it goes on, and a large value is not written in vain. */
+  async #assertRoom(): Promise<void> {
+    const { bavail, blocks, bsize } = await statfs(this.#root);
+    const spared = Math.min((blocks * bsize) / 100, MOST_SPARED);
+    if (bavail * bsize - spared >= this.#bytesUnderWay) return;
+    throw Object.assign(new Error("too little room is left"), { code: "ENOSPC" });
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true });
+  if (made !== undefined) await keepNames(folder, made);
+}
+
+function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -86,12 +160,18 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "its disk is full",
+  EDQUOT: "its disk is full",
+  EROFS: "its disk is read-only",
+};
+
 async function reporting<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (cause) {
-    const full = (cause as NodeJS.ErrnoException).code === "ENOSPC";
-    const why = full ? "its disk is full" : "its folder does not answer";
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    const why = REASONS[code] ?? "its folder does not answer";
     const message = `a value could not be ${done} in the output storage: ${why}; try again`;
     throw new EngineError("unavailable", message, { cause });
   }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "@engine/contract";
-import { fileValues } from "./file-values.ts";
+import { fileValues, sweepUnfinished } from "./file-values.ts";
 import { openS3Values, refused } from "./s3-values.ts";
 import type { ValueStore } from "./value-store.ts";
 
@@ -16,6 +16,7 @@ export async function openValueStore({
   const { type, path = join(home, "values"), bucket, prefix, endpoint, region } = storage;
   switch (type) {
     case "file":
+      await sweepUnfinished(path);
       return fileValues(path);
     case "s3":
       if (bucket === undefined) {

@@ -6,6 +6,7 @@ import {
   handOver,
   isQueued,
   isTerminal,
+  type KeptSignalLists,
 } from "@engine/contract";
 import type {
   Budget,
@@ -33,6 +34,7 @@ export interface CrashPoint {
   readonly now: number;
   readonly rows: ReadonlyMap<string, ExecutionRow>;
   readonly logs: ReadonlyMap<string, readonly Event[]>;
+  readonly signals: KeptSignalLists;
 }
 
 /** How long a start lingers for company before it is sent. */
@@ -146,6 +148,7 @@ export class Scene {
     scene.#ids = crash.rows.size;
     for (const [id, row] of crash.rows) scene.engine.rows.set(id, row);
     for (const [id, log] of crash.logs) scene.engine.logs.set(id, [...log]);
+    scene.engine.signals = crash.signals.copy();
     for (const { execution_id, session } of crash.rows.values()) {
       if (session === null) continue;
       const how = { now: crash.now, cancel_timeout_ms: 300_000 };
@@ -188,12 +191,13 @@ export class Scene {
   }
 
   #remember(at: string): void {
-    const { rows, logs } = this.engine;
+    const { rows, logs, signals } = this.engine;
     this.crashPoints.push({
       at,
       now: this.clock.now,
       rows: new Map(rows),
       logs: new Map([...logs].map(([id, log]) => [id, [...log]])),
+      signals: signals.copy(),
     });
   }
 }

@@ -1,0 +1,111 @@
+/**
+ * Reads lists on a thread. What a list answers is short, but its total, or a filter that matches
+ * little, may go through every row that is kept: the event loop does not wait for that. WAL lets the
+ * thread read while the store writes, and shows it every commit that took place before it began.
+ */
+import { Worker } from "node:worker_threads";
+import { EngineError } from "@engine/contract";
+import Database from "better-sqlite3";
+import { isDatabaseFailure, unavailable } from "./connection.ts";
+import type { DatabaseFile } from "./database-file.ts";
+import type { ListQuery, ListReader } from "./list-query.ts";
+
+export interface ListThreadData {
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+}
+
+export interface ListRequest {
+  readonly id: number;
+  readonly queries: readonly ListQuery[];
+}
+
+export type ListAnswer =
+  | { readonly id: number; readonly rows: readonly (readonly unknown[])[][] }
+  | { readonly id: number; readonly failure: { readonly message: string; readonly code: string } };
+
+type Rows = readonly (readonly unknown[])[][];
+
+/** Lists that wait for the thread; each holds its request, and would hold its answer. */
+const MOST_WAITING = 100;
+
+const fromSources = import.meta.url.endsWith(".ts");
+const program = new URL(
+  fromSources ? "./list-thread-main.ts" : "./list-thread-main.js",
+  import.meta.url,
+);
+
+export class ListThread implements ListReader {
+  readonly #data: ListThreadData;
+  readonly #file: DatabaseFile;
+  readonly #waiting = new Map<number, PromiseWithResolvers<Rows>>();
+  #worker: Worker | undefined;
+  #asked = 0;
+  #isClosed = false;
+
+  /** @param file Looked at before each list: the thread opens it by its name. */
+  constructor(data: ListThreadData, file: DatabaseFile) {
+    this.#data = data;
+    this.#file = file;
+  }
+
+  async read(queries: readonly ListQuery[]): Promise<Rows> {
+    if (this.#isClosed) throw closed();
+    if (this.#waiting.size >= MOST_WAITING) {
+      const message = `${MOST_WAITING} lists are being read at this moment; try again`;
+      throw new EngineError("unavailable", message);
+    }
+    this.#file.assertInPlace();
+    const id = ++this.#asked;
+    const answer = Promise.withResolvers<Rows>();
+    this.#waiting.set(id, answer);
+    this.#worker ??= this.#start();
+    // Whoever waits for a list keeps the process; the thread by itself does not.
+    this.#worker.ref();
+    this.#worker.postMessage({ id, queries } satisfies ListRequest);
+    return answer.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#worker?.terminate();
+    this.#refuseAll(closed());
+  }
+
+  /** At the first list: most processes that open a store read none. */
+  #start(): Worker {
+    const worker = new Worker(program, { workerData: this.#data, env: {}, execArgv: [] });
+    worker.on("message", (answer: ListAnswer) => this.#settle(worker, answer));
+    let cause: unknown;
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", () => {
+      if (this.#worker === worker) this.#worker = undefined;
+      // The next list starts another one.
+      this.#refuseAll(unavailable(cause));
+    });
+    return worker;
+  }
+
+  #settle(worker: Worker, answer: ListAnswer): void {
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if (this.#waiting.size === 0) worker.unref();
+    if ("rows" in answer) waiting?.resolve(answer.rows);
+    else {
+      const { message, code } = answer.failure;
+      const error = new Database.SqliteError(message, code);
+      waiting?.reject(isDatabaseFailure(error) ? unavailable(error) : error);
+    }
+  }
+
+  #refuseAll(reason: EngineError): void {
+    for (const { reject } of this.#waiting.values()) reject(reason);
+    this.#waiting.clear();
+  }
+}
+
+function closed(): EngineError {
+  return new EngineError("unavailable", "the store is closed");
+}
