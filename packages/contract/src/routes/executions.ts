@@ -6,6 +6,7 @@ import { ExecutionRecord, ExecutionSummary } from "../execution.ts";
 import { History } from "../history.ts";
 import { listOf, repeated } from "../list.ts";
 import { all, any, grant, run, scoped } from "../permission.ts";
+import { wholeNumber } from "../query-number.ts";
 import { RecordedEvent } from "../recorded-event.ts";
 import type { Route } from "../route.ts";
 import {
@@ -163,7 +164,7 @@ export const executionRoutes = {
         .describe("`sync` waits for its end or a pause, `stream` follows it"),
       events: EachEvent,
       ...EventPageQuery,
-      limit: z.coerce.number().int().min(1).max(5000).optional().describe("at most so many events"),
+      limit: wholeNumber({ min: 1, max: 5000 }).optional().describe("at most so many events"),
     }),
     headers: FollowHeaders,
     answers: runAnswers,
@@ -178,7 +179,7 @@ export const executionRoutes = {
     effect: "read",
     query: z.strictObject({
       after: EventPageQuery.after,
-      limit: z.coerce.number().int().min(1).max(5000).default(500).describe("at most so many"),
+      limit: wholeNumber({ min: 1, max: 5000 }).prefault(500).describe("at most so many"),
       type: repeated(z.enum(EVENT_TYPES)).describe("only events of this type; may be repeated"),
     }),
     answers: { 200: listOf(RecordedEvent) },

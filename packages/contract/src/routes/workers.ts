@@ -3,6 +3,7 @@ import { AnyJson } from "../any-json.ts";
 import { Checkpoint, CheckpointAccepted, CheckpointAnswer, CheckpointItem } from "../checkpoint.ts";
 import { open, worker } from "../permission.ts";
 import { ProgressAccepted, ProgressBatch } from "../progress.ts";
+import { wholeNumber } from "../query-number.ts";
 import { ReleaseAnswer, ReleaseItem } from "../release.ts";
 import type { Route } from "../route.ts";
 import { StoredReference } from "../stored-reference.ts";
@@ -24,11 +25,7 @@ const session = z.object({
   [SESSION_HEADER]: z.string().optional().describe("the secret that registration answered"),
 });
 const CheckpointBatch = z.strictObject({ items: z.array(CheckpointItem).max(256) });
-const Generation = z.coerce
-  .number()
-  .int()
-  .positive()
-  .describe("of the claim under which the session owns it");
+const Generation = wholeNumber({ min: 1 }).describe("of the claim under which the session owns it");
 const CacheQuestion = z.strictObject({
   generation: z.int().positive(),
   ...CacheKey.omit({ namespace: true }).shape,
@@ -153,8 +150,8 @@ export const workerRoutes = {
     headers: session,
     query: z.strictObject({
       generation: Generation,
-      after: z.coerce.number().int().min(0).default(0).describe("only events behind this `seq`"),
-      limit: z.coerce.number().int().min(1).max(1000).default(1000).describe("at most so many"),
+      after: wholeNumber({ min: 0 }).prefault(0).describe("only events behind this `seq`"),
+      limit: wholeNumber({ min: 1, max: 1000 }).prefault(1000).describe("at most so many"),
     }),
     answers: { 200: EventPage },
   },
