@@ -26,7 +26,7 @@ function namingApp() {
 
 const app = namingApp();
 
-async function reached(method: "GET" | "POST", url: string): Promise<unknown> {
+async function reached(method: "DELETE" | "GET" | "POST" | "PUT", url: string): Promise<unknown> {
   const response = await app.inject({ method, url, ...(method === "POST" && { payload: "{}" }) });
   return response.statusCode < 300 ? response.json() : response.statusCode;
 }
@@ -53,6 +53,25 @@ test("EXE-89 fixed routes win: their first segments are no workflow names, whate
   expect(await reached("POST", "/checkpoint")).toBe(404);
   const { headers } = await app.inject({ method: "POST", url: "/health" });
   expect(headers["allow"]).toBe("GET, HEAD");
+});
+
+test("a path that no route has is unknown, whatever the method; only a known one says which it takes", async () => {
+  for (const path of ["/nope", "/nope/0190-x", "/nope/a/b", "/workflows/a/b/c/d/e/f"]) {
+    for (const method of ["GET", "PUT", "DELETE"] as const) {
+      const { statusCode, headers } = await app.inject({ method, url: path });
+      expect([method, path, statusCode]).toEqual([method, path, 404]);
+      expect(headers).not.toHaveProperty("allow");
+    }
+  }
+  for (const [method, path, allow] of [
+    ["DELETE", "/executions", "GET, HEAD"],
+    ["PUT", "/workflows/shop/checkout/run/sync", "POST"],
+    ["POST", "/workflows/shop/checkout", "DELETE, GET, HEAD"],
+    ["GET", "/checkpoint/0190-x", "POST"],
+  ] as const) {
+    const { statusCode, headers } = await app.inject({ method, url: path });
+    expect([path, statusCode, headers["allow"]]).toEqual([path, 405, allow]);
+  }
 });
 
 test("EXE-78 paths whose segments could be read two ways reach the right route", async () => {
