@@ -80,7 +80,10 @@ export const workerRoutes = {
     permission: worker,
     effect: "write",
     headers: session.extend({
-      "x-engine-worker": z.string().optional().describe("the worker's name"),
+      "x-engine-worker": z
+        .string()
+        .optional()
+        .describe("the worker's name, checked when it is sent; the session alone tells it"),
     }),
     body: Checkpoint,
     bodyLimit: LOG_LIMIT,
