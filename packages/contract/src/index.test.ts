@@ -121,6 +121,7 @@ test("the public surface is deliberate", () => {
       "forkHistory",
       "formatEventTime",
       "formatInstant",
+      "groupTitles",
       "handOver",
       "invalidField",
       "invalidInput",

@@ -89,6 +89,7 @@ export const catalogRoutes = {
   version: {
     method: "GET",
     path: "/workflows/{ns}/{wf}/versions/{version}",
+    params: { version: wholeNumber({ min: 1 }) },
     summary: "Reads one version of a workflow.",
     permission: read,
     effect: "read",

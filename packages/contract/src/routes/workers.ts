@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AnyJson } from "../any-json.ts";
 import { Checkpoint, CheckpointAccepted, CheckpointAnswer, CheckpointItem } from "../checkpoint.ts";
+import { ErrorBody } from "../errors.ts";
 import { open, worker } from "../permission.ts";
 import { ProgressAccepted, ProgressBatch } from "../progress.ts";
 import { wholeNumber } from "../query-number.ts";
@@ -17,7 +18,7 @@ import {
   WorkerRegistered,
   WorkerRegistration,
 } from "../worker.ts";
-import { EventPage, WorkerFrame } from "../worker-frame.ts";
+import { EventPage, WorkerFrame, workerFrames } from "../worker-frame.ts";
 
 /** Of bodies that hold what goes into logs: many values, each up to `max_value_bytes`. */
 const LOG_LIMIT = 64 * 1024 * 1024;
@@ -25,6 +26,7 @@ const session = z.object({
   [SESSION_HEADER]: z.string().optional().describe("the secret that registration answered"),
 });
 const CheckpointBatch = z.strictObject({ items: z.array(CheckpointItem).max(256) });
+const CheckpointAnswers = z.object({ items: z.array(CheckpointAnswer) });
 const Generation = wholeNumber({ min: 1 }).describe("of the claim under which the session owns it");
 const CacheQuestion = z.strictObject({
   generation: z.int().positive(),
@@ -51,7 +53,7 @@ export const workerRoutes = {
     headers: session,
     body: Connect,
     answers: { 200: { raw: "text/event-stream", meaning: "frames, `welcome` first" } },
-    frames: ["welcome", "assign", "events", "revoke", "listen", "superseded", "control", "ping"],
+    frames: { ...workerFrames, error: ErrorBody.shape.error },
   },
   poll: {
     method: "POST",
@@ -98,7 +100,7 @@ export const workerRoutes = {
     headers: session,
     body: CheckpointBatch,
     bodyLimit: LOG_LIMIT,
-    answers: { 200: z.object({ items: z.array(CheckpointAnswer) }) },
+    answers: { 200: CheckpointAnswers },
   },
   checkpointLines: {
     method: "POST",
@@ -110,7 +112,7 @@ export const workerRoutes = {
     headers: session,
     body: CheckpointBatch,
     bodyLimit: LOG_LIMIT,
-    lines: true,
+    lines: CheckpointAnswers,
     answers: {
       200: { raw: "application/x-ndjson", meaning: "for each line the answer of `checkpoints`" },
     },

@@ -82,3 +82,30 @@ test("EXE-85 states are written in any case", async () => {
   expect(refused.statusCode).toBe(422);
   expect(refused.json<ErrorBody>().error.message).toMatch(/CREATED.*got "gone"/);
 });
+
+test("EXE-79 an unknown mode is a 400 with the modes there are; what cannot be a number names nothing", async () => {
+  await using t = await TestEngine.start();
+  const app = appOf(t);
+  const { execution_id } = await t.run();
+  const answer = async (method: "GET" | "POST", url: string) => {
+    const response = await app.inject({ method, url });
+    const { error } = response.json<ErrorBody>();
+    return [response.statusCode, error.code, error.details];
+  };
+  const allowed = ["sync", "async", "stream"];
+  const unknown = [400, "bad_request", { allowed }];
+  expect(await answer("POST", "/workflows/default/hello/run/later")).toEqual(unknown);
+  expect(await answer("POST", "/workflows/hello/run/later")).toEqual(unknown);
+  expect(await answer("POST", `/workflows/default/hello/resume/${execution_id}/x`)).toEqual(
+    unknown,
+  );
+  const noEvent = [404, "not_found", { resource: "event" }];
+  for (const seq of ["0", "x", "1.5", "1e0", "9".repeat(20)]) {
+    expect(await answer("GET", `/executions/${execution_id}/events/${seq}/value`)).toEqual(noEvent);
+  }
+  const noVersion = [404, "not_found", { resource: "version" }];
+  for (const version of ["0", "x", "2", "9".repeat(12)]) {
+    const path = `/workflows/default/hello/versions/${version}`;
+    expect(await answer("GET", path)).toEqual(noVersion);
+  }
+});

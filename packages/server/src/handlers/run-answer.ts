@@ -1,4 +1,4 @@
-import { EngineError, type ExecutionRow, RunMode, type State } from "@engine/contract";
+import type { ExecutionRow, State } from "@engine/contract";
 import type { Follower } from "../executions/follower.ts";
 import { type ReplyHeaders, type StreamReply, stream } from "../http/reply.ts";
 
@@ -36,15 +36,6 @@ function statusOf(state: State): RunStatus {
 export function runStream(follower: Follower, more: ReplyHeaders = {}): StreamReply {
   const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
   return stream(follower.frames(), { headers, cut: follower.overflow });
-}
-
-export function runMode(text: string): RunMode {
-  const mode = RunMode.safeParse(text);
-  if (mode.success) return mode.data;
-  throw new EngineError(
-    "bad_request",
-    `mode must be one of ${RunMode.options.join(", ")}; got "${text}"`,
-  );
 }
 
 /** Milliseconds a sync call waits: what the caller asks for, capped by the server (EXE-81). */
