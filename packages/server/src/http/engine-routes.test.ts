@@ -1,5 +1,6 @@
 import { routes } from "@engine/contract";
 import { expect, test } from "vitest";
+import { unchecked } from "../testing/unchecked.ts";
 import { createApp } from "./create-app.ts";
 import type { TableHandlers } from "./handlers.ts";
 import { raw } from "./reply.ts";
@@ -21,7 +22,9 @@ function namingApp() {
       ),
     ]),
   ) as unknown as TableHandlers<typeof routes>;
-  return createApp({ routes, handlers, log: { error: () => {} }, ids: () => "r" });
+  const app = createApp({ routes, handlers, log: { error: () => {} }, ids: () => "r" });
+  unchecked.add(app);
+  return app;
 }
 
 const app = namingApp();
