@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 // Workspace packages are tested from their sources, without a build.
 const ssr = { resolve: { conditions: ["@engine/source", "node"] } };
 
+/** Every answer of a server in a test is what the OpenAPI document says. */
+const CHECK_ANSWERS = "packages/server/src/testing/check-answers.ts";
+
 export default defineConfig({
   test: {
     projects: [
@@ -10,7 +13,7 @@ export default defineConfig({
         ssr,
         test: {
           name: "unit",
-          setupFiles: ["scripts/src/property-seed.ts"],
+          setupFiles: ["scripts/src/property-seed.ts", CHECK_ANSWERS],
           include: [
             "packages/*/src/**/*.test.ts",
             "scripts/src/**/*.test.ts",
@@ -23,6 +26,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
+          setupFiles: [CHECK_ANSWERS],
           testTimeout: 120_000,
           // Starting real servers on a busy machine takes more than the ten seconds of the default.
           hookTimeout: 120_000,

@@ -13,10 +13,11 @@ import { syncSnippets } from "./snippets.ts";
 
 const root = join(import.meta.dirname, "../..");
 const { version } = JSON.parse(readText("packages/contract/package.json")) as { version: string };
-const document = openApiDocument(routes, { title: "Engine", version });
+const info = { title: "Engine", version, server: "http://127.0.0.1:8000" };
+const document = openApiDocument(routes, info);
 
 const pages = new Map<string, string>([
-  ["docs/http.md", httpPage(document)],
+  ["docs/http.md", httpPage(openApiDocument(routes, { ...info, eachMode: false }))],
   ["docs/errors.md", errorsPage()],
   ["docs/configuration.md", configurationPage()],
   ["docs/cli.md", cliPage()],

@@ -1,4 +1,5 @@
 import type { ExecutionRecord, RecordedEvent } from "@engine/contract";
+import { AnswerCheck } from "@engine/server/answer-check";
 import { readFrames, type SseFrame } from "./sse.ts";
 
 export interface Answer<Body = unknown> {
@@ -7,7 +8,9 @@ export interface Answer<Body = unknown> {
   readonly body: Body;
 }
 
-/** The wire as it is: every status is an answer, nothing is checked or thrown. */
+let check: AnswerCheck | undefined;
+
+/** The wire as it is: every status is an answer; one that the document does not list is thrown. */
 export class Http {
   readonly url: string;
 
@@ -80,6 +83,10 @@ export class Http {
     const response = await fetch(this.url + path, init);
     const text = await response.text();
     const { status, headers } = response;
+    check ??= new AnswerCheck();
+    const type = headers.get("content-type") ?? "";
+    const misfit = check.misfit({ method: init.method ?? "GET", path, status, type, text });
+    if (misfit !== undefined) throw new Error(misfit);
     return { status, headers, body: (text === "" ? null : JSON.parse(text)) as Body };
   }
 

@@ -36,7 +36,7 @@ export function priority(text: string): number {
 
 /** An instant as the server reads it: ISO 8601, UTC unless it has an offset. */
 export function instant(text: string): string {
-  const at = /^\d{4}-/.test(text) ? parseUtcInstant(text) : Number.NaN;
+  const at = parseUtcInstant(text);
   if (Number.isFinite(at)) return formatInstant(at);
   throw new InvalidArgumentError(
     "Expected an instant such as 2026-11-20T09:00:00Z; without an offset it is UTC.",

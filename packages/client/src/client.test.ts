@@ -48,7 +48,7 @@ function answering(status: number, body: unknown, options: { token?: string; bas
   return { client, sent };
 }
 
-const run = { params: { ns: "shop", wf: "a b", mode: "sync" }, body: { id: 1 } };
+const run = { params: { ns: "shop", wf: "a b", mode: "sync" as const }, body: { id: 1 } };
 
 function thrown(promise: Promise<unknown>): Promise<EngineError> {
   return promise.then(

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createClient } from "./client.ts";
 import type { Frame, FrameStream } from "./frame-stream.ts";
 
-const run = { params: { ns: "default", wf: "hello", mode: "stream" }, body: null };
+const run = { params: { ns: "default", wf: "hello", mode: "stream" as const }, body: null };
 
 /** A stream whose server side is in the test's hands. */
 async function opened(options: { signal?: AbortSignal } = {}) {

@@ -3,7 +3,7 @@ import type { FetchRequest } from "./transport.ts";
 
 /** The loose shape of `Input<Route>`. */
 export interface RequestInput {
-  readonly params?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, number | string>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
@@ -40,11 +40,11 @@ export function urlOf(
 }
 
 /** An empty or dotted segment would be folded away and reach another route than the one called. */
-function segment(name: string, value: string | undefined): string {
+function segment(name: string, value: number | string | undefined): string {
   if (value === undefined || value === "" || value === "." || value === "..") {
     throw new EngineError("bad_request", `${name} cannot be ${JSON.stringify(value ?? null)}`);
   }
-  return encodeURIComponent(value);
+  return encodeURIComponent(String(value));
 }
 
 export function requestOf(target: Target, route: Route, input: RequestInput): FetchRequest {

@@ -21,12 +21,12 @@ type Calls<Group> = {
 export type RouteCall<R extends Route> = (R extends StreamOnly | LinesOnly
   ? unknown
   : (...args: Args<R>) => Promise<Output<R>>) &
-  (R extends { readonly frames: readonly string[] }
+  (R extends { readonly frames: Readonly<Record<string, unknown>> }
     ? { readonly stream: (...args: Args<R>) => Promise<FrameStream> }
     : unknown);
 
 /** Open both ways, which `fetch` cannot do everywhere: workers bring their own transport. */
-type LinesOnly = { readonly lines: true };
+type LinesOnly = { readonly lines: object };
 type StreamOnly = { readonly answers: { readonly 200: { readonly raw: "text/event-stream" } } };
 
 type Args<R extends Route> =

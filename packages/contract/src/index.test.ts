@@ -125,6 +125,7 @@ test("the public surface is deliberate", () => {
       "forkHistory",
       "formatEventTime",
       "formatInstant",
+      "groupTitles",
       "handOver",
       "invalidField",
       "invalidInput",

@@ -246,7 +246,7 @@ export {
 
 // The wire
 
-export { openApiDocument } from "./openapi.ts";
+export { type DocumentInfo, openApiDocument } from "./openapi.ts";
 export { type Permission, permissionText } from "./permission.ts";
 export {
   type Answer,
@@ -258,5 +258,5 @@ export {
   type Route,
 } from "./route.ts";
 export { RunMode } from "./routes/execution-queries.ts";
-export { routes } from "./routes.ts";
+export { groupTitles, routes } from "./routes.ts";
 export { type SseFrame, sseComment, sseText } from "./sse.ts";

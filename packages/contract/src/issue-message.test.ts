@@ -14,3 +14,15 @@ test.each<[z.ZodType, unknown, string]>([
 ])("what does not fit is told by what was expected (%#)", (schema, value, message) => {
   expect(schema.safeParse(value).error?.issues.map(issueMessage)).toEqual([message]);
 });
+
+test("what came is told where the issue has it, but not at length", () => {
+  const told = (schema: z.ZodType, value: unknown) =>
+    schema.safeParse(value, { reportInput: true }).error?.issues.map(issueMessage);
+  expect(told(z.string(), ["a", "b"])).toEqual(["expected string, got 2 of them"]);
+  expect(told(z.string().min(9), "short")).toEqual(['expected at least 9 characters, got "short"']);
+  expect(told(z.uuid("expected an id"), "x".repeat(61))).toEqual([
+    `expected an id, got "${"x".repeat(60)}…"`,
+  ]);
+  expect(told(z.string(), { secret: 1 })).toEqual(["expected string, received object"]);
+  expect(told(z.string(), undefined)).toEqual(["expected string, which is missing"]);
+});

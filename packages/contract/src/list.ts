@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { wholeNumber } from "./query-number.ts";
 
 /** The shape of every list answer (NET-7). `total` counts all matches, not only this page. */
 export function listOf<Item extends z.ZodType>(item: Item) {
@@ -8,8 +9,8 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 /** `limit` and `offset` of a list's query. */
 export function paging(max: number, initial: number) {
   return {
-    limit: z.coerce.number().int().min(1).max(max).default(initial).describe("at most so many"),
-    offset: z.coerce.number().int().min(0).default(0).describe("skips so many"),
+    limit: wholeNumber({ min: 1, max }).prefault(initial).describe("at most so many"),
+    offset: wholeNumber({ min: 0 }).prefault(0).describe("skips so many"),
   };
 }
 

@@ -1,136 +1,112 @@
-import * as z from "zod";
-import { Namespace, Registered, Registration, SourceIssue, WorkflowRecord } from "./catalog.ts";
-import { Checkpoint, CheckpointAccepted, CheckpointItem, ItemRefused } from "./checkpoint.ts";
-import { ErrorBody } from "./errors.ts";
-import { Event, EventMeta, NewEvent } from "./event.ts";
-import {
-  BasicExecution,
-  ExecutionError,
-  ExecutionRecord,
-  ExecutionSummary,
-  InspectedExecution,
-  OpenPause,
-  State,
-  Wait,
-} from "./execution.ts";
-import { Failure } from "./failure.ts";
+import type { Groups, JsonObject, Schemas } from "./openapi-schemas.ts";
+import { reference, schemasOf } from "./openapi-schemas.ts";
 import { permissionText } from "./permission.ts";
-import { ProgressBatch } from "./progress.ts";
-import { RecordedEvent } from "./recorded-event.ts";
-import { ReleaseItem } from "./release.ts";
 import { isRaw, type Route } from "./route.ts";
-import { NewSchedule, Schedule, ScheduleChanges, ScheduleRun } from "./schedule.ts";
-import { DeclaredSchedule } from "./schedule-declaration.ts";
+import { RunMode } from "./routes/execution-queries.ts";
+import { groupTitles } from "./routes.ts";
 import type { Json } from "./value.ts";
-import { Heartbeat, Holding, WorkerRegistered, WorkerRegistration } from "./worker.ts";
 
-type JsonObject = { [key: string]: Json };
-type Groups = Readonly<Record<string, Readonly<Record<string, Route>>>>;
-
-/**
- * Schemas that get a name in the document. One with defaults or transforms reads differently before
- * and after parsing, so it belongs to one side; `SHARED` ones have neither.
- */
-const SHARED = { EventMeta, Failure, Holding, State, Wait };
-const SENT = {
-  ...SHARED,
-  Checkpoint,
-  CheckpointItem,
-  Heartbeat,
-  NewEvent,
-  NewSchedule,
-  ProgressBatch,
-  Registration,
-  ReleaseItem,
-  ScheduleChanges,
-  WorkerRegistration,
-};
-const ANSWERED = {
-  ...SHARED,
-  BasicExecution,
-  CheckpointAccepted,
-  DeclaredSchedule,
-  ErrorBody,
-  Event,
-  ExecutionError,
-  ExecutionRecord,
-  ExecutionSummary,
-  InspectedExecution,
-  ItemRefused,
-  Namespace,
-  OpenPause,
-  RecordedEvent,
-  Registered,
-  Schedule,
-  ScheduleRun,
-  SourceIssue,
-  WorkerRegistered,
-  WorkflowRecord,
-};
+/** What a document says of its server. */
+export interface DocumentInfo {
+  readonly version: string;
+  readonly title: string;
+  /** The base of all paths; relative to where the document was read, or absolute. */
+  readonly server: string;
+  /**
+   * One path per `{mode}` of a run, since each is answered in another way: without it, a generated
+   * client has a record or a text in its hands, and cannot tell which. Pages for people do without.
+   */
+  readonly eachMode?: boolean;
+}
 
 /** The route table as an OpenAPI 3.1 document. */
-export function openApiDocument(
-  groups: Groups,
-  info: { readonly version: string; readonly title: string },
-): JsonObject {
-  const sent = converted("input", SENT, schemasOf(groups, sentParts));
-  const answered = converted("output", ANSWERED, schemasOf(groups, answeredParts));
+export function openApiDocument(groups: Groups, info: DocumentInfo): JsonObject {
+  const { title, version, server, eachMode = true } = info;
+  const schemas = schemasOf(groups);
   const paths: { [path: string]: JsonObject } = {};
   for (const [group, routes] of Object.entries(groups)) {
     for (const [name, route] of Object.entries(routes)) {
-      const id = `${group}.${name}`;
-      const path = paths[route.path] ?? {};
-      path[route.method.toLowerCase()] = operation(id, group, route, sent.parts, answered.parts);
-      paths[route.path] = path;
+      for (const row of eachMode ? rowsOf(route) : [{ route }]) {
+        const path = paths[row.route.path] ?? {};
+        path[route.method.toLowerCase()] = operation({ group, name, ...row }, schemas);
+        paths[row.route.path] = path;
+      }
     }
   }
-  const schemas = Object.entries({ ...sent.components, ...answered.components }).sort(byName);
+  const titles: Readonly<Record<string, string>> = groupTitles;
   return {
     openapi: "3.1.0",
-    info: { title: info.title, version: info.version },
+    info: { title, version },
+    servers: [{ url: server }],
+    // Everybody may do everything until authorization is on: then callers bring a token.
+    security: [{}, { bearer: [] }],
+    tags: Object.keys(groups).map((name) => ({ name, description: titles[name] ?? name })),
     paths,
-    components: { schemas: Object.fromEntries(schemas) },
+    components: {
+      ...schemas.components,
+      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+    },
   };
 }
 
-function byName([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : 1;
+interface Row {
+  readonly route: Route;
+  /** The one that the path says. */
+  readonly mode?: RunMode;
 }
 
-type Parts = ReadonlyMap<string, JsonObject>;
+/** The route, or a route per mode where its path ends with one. */
+function rowsOf(route: Route): readonly Row[] {
+  if (!route.params?.["mode"] || !route.frames) return [{ route }];
+  return RunMode.options.map((mode) => ({
+    route: { ...route, path: route.path.replace("{mode}", mode), answers: answersOf(route, mode) },
+    mode,
+  }));
+}
 
-function operation(
-  id: string,
-  tag: string,
-  route: Route,
-  sent: Parts,
-  answered: Parts,
-): JsonObject {
-  const body = sent.get(`${id} body`);
+/** EXE-81: at once is always "accepted", and a stream has its results in its frames. */
+function answersOf({ answers }: Route, mode: RunMode): Route["answers"] {
+  if (mode === "sync") return answers;
+  const { 202: accepted } = answers;
+  if (mode === "async" && accepted) return { 202: accepted };
+  return { 200: { raw: "text/event-stream", meaning: "frames, named by `x-frames`" } };
+}
+
+type Named = Row & { readonly group: string; readonly name: string };
+
+function operation({ group, name, route, mode }: Named, { components, parts }: Schemas) {
+  const id = `${group}.${name}`;
+  const body = parts.get(`${id} body`);
+  const streams = route.frames && mode !== "sync" && mode !== "async";
   return {
-    operationId: id,
-    tags: [tag],
+    operationId: mode === undefined ? id : `${id}.${mode}`,
+    tags: [group],
     summary: route.summary,
     "x-permission": permissionText(route.permission),
     "x-effect": route.effect,
-    ...(route.frames && { "x-frames": [...route.frames] }),
+    ...(route.permission.kind === "open" && { security: [] }),
+    ...(streams && { "x-frames": framesOf(id, route, parts) }),
+    ...(route.lines && { "x-lines": parts.get(`${id} lines`) ?? {} }),
     parameters: [
-      ...Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => ({
-        name,
+      ...Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param = ""]) => ({
+        name: param,
         in: "path",
         required: true,
-        schema: { type: "string" },
+        schema: parts.get(`${id} param ${param}`) ?? { type: "string" },
       })),
-      ...parameters("query", sent.get(`${id} query`)),
-      ...parameters("header", sent.get(`${id} headers`)),
+      ...parameters("query", parts.get(`${id} query`)),
+      ...parameters("header", parts.get(`${id} headers`)),
     ],
-    ...(body && {
-      requestBody: {
-        content: { [route.lines ? "application/x-ndjson" : "application/json"]: { schema: body } },
-      },
-    }),
-    responses: responses(id, route, answered),
-  };
+    ...(body && { requestBody: requestBody(route, body, components) }),
+    responses: responses(id, { route, streams: streams === true, parts }),
+  } satisfies JsonObject;
+}
+
+/** The data of each frame, by its name. */
+function framesOf(id: string, { frames = {} }: Route, parts: Schemas["parts"]): JsonObject {
+  return Object.fromEntries(
+    Object.keys(frames).map((name) => [name, parts.get(`${id} frame ${name}`) ?? {}]),
+  );
 }
 
 function parameters(place: string, schema: JsonObject = {}): JsonObject[] {
@@ -143,7 +119,23 @@ function parameters(place: string, schema: JsonObject = {}): JsonObject[] {
   }));
 }
 
-function responses(id: string, route: Route, answered: Parts): JsonObject {
+function requestBody(
+  { lines }: Route,
+  schema: JsonObject,
+  { requestBodies }: Schemas["components"],
+): JsonObject {
+  const name = Object.keys(requestBodies).find((key) => reference(key) === schema["$ref"]);
+  if (name !== undefined) return { $ref: `#/components/requestBodies/${name}` };
+  return { content: { [lines ? "application/x-ndjson" : "application/json"]: { schema } } };
+}
+
+interface Answered {
+  readonly route: Route;
+  readonly streams: boolean;
+  readonly parts: Schemas["parts"];
+}
+
+function responses(id: string, { route, streams, parts }: Answered): JsonObject {
   const listed = Object.entries(route.answers).map(([status, answer]) => {
     if (isRaw(answer)) {
       // Raw JSON is a value that was printed already, of any type.
@@ -151,76 +143,18 @@ function responses(id: string, route: Route, answered: Parts): JsonObject {
       const content = answer.raw && { content: { [answer.raw]: { schema } } };
       return [status, { description: answer.meaning, ...content }];
     }
-    const stream = status === "200" && route.frames && { "text/event-stream": { schema: FRAMES } };
-    const content = { "application/json": { schema: answered.get(`${id} ${status}`) ?? {} } };
-    return [status, { description: "A result.", content: { ...content, ...stream } }];
+    const stream = status === "200" && streams && { "text/event-stream": { schema: FRAMES } };
+    const schema = parts.get(`${id} ${status}`) ?? {};
+    // The same status may be one that a request is refused with.
+    const body = Number(status) < 400 ? schema : { anyOf: [schema, ERROR] };
+    return [
+      status,
+      { description: "A result.", content: { "application/json": { schema: body }, ...stream } },
+    ];
   });
-  const error = { $ref: reference("ErrorBody") };
-  return {
-    ...Object.fromEntries(listed),
-    default: { description: "An error.", content: { "application/json": { schema: error } } },
-  };
+  const error = { description: "An error.", content: { "application/json": { schema: ERROR } } };
+  return { ...Object.fromEntries(listed), "4XX": error, "5XX": error };
 }
 
-const FRAMES = { type: "string", description: "server-sent events, named by `x-frames`" };
-
-function reference(name: string): string {
-  return `#/components/schemas/${name}`;
-}
-
-type NamedSchemas = Readonly<Record<string, z.ZodType>>;
-
-function schemasOf(groups: Groups, partsOf: (route: Route) => NamedSchemas): NamedSchemas {
-  const schemas: Record<string, z.ZodType> = {};
-  for (const [group, routes] of Object.entries(groups)) {
-    for (const [name, route] of Object.entries(routes)) {
-      for (const [part, schema] of Object.entries(partsOf(route))) {
-        schemas[`${group}.${name} ${part}`] = schema;
-      }
-    }
-  }
-  return schemas;
-}
-
-function sentParts({ query, headers, body }: Route): NamedSchemas {
-  return { ...(query && { query }), ...(headers && { headers }), ...(body && { body }) };
-}
-
-function answeredParts({ answers }: Route): NamedSchemas {
-  return Object.fromEntries(
-    Object.entries(answers).filter((entry): entry is [string, z.ZodType] => !isRaw(entry[1])),
-  );
-}
-
-/**
- * Converts all schemas of one side at once, so that a named one is defined once and referred to
- * everywhere else, also where it is the whole of a part.
- */
-function converted(io: "input" | "output", named: NamedSchemas, parts: NamedSchemas) {
-  const registry = z.registry<{ id: string }>();
-  const nameOf = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));
-  for (const [schema, id] of nameOf) registry.add(schema, { id });
-  // A part gets a wrapper of its own: several routes may share one schema.
-  for (const [id, schema] of Object.entries(parts)) registry.add(z.tuple([schema]), { id });
-  const { schemas } = z.toJSONSchema(registry, { io, uri: reference, unrepresentable: "any" });
-
-  const components: JsonObject = {};
-  const byPart = new Map<string, JsonObject>();
-  for (const [id, schema] of Object.entries(schemas)) {
-    const { $schema: _, $id: __, ...rest } = schema;
-    const json = (io === "output" ? open(rest as Json) : (rest as Json)) as JsonObject;
-    if (Object.hasOwn(parts, id)) byPart.set(id, (json["prefixItems"] as JsonObject[])[0] ?? {});
-    else components[id] = json;
-  }
-  return { components, parts: byPart };
-}
-
-/** Answers may gain fields: a reader must not refuse one it does not know. */
-function open(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(open);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const kept = Object.entries(schema).filter(
-    ([key, value]) => !(key === "additionalProperties" && value === false),
-  );
-  return Object.fromEntries(kept.map(([key, value]) => [key, open(value)]));
-}
+const FRAMES: Json = { type: "string", description: "server-sent events, named by `x-frames`" };
+const ERROR: Json = { $ref: reference("ErrorBody") };

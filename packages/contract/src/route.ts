@@ -17,6 +17,8 @@ export interface Route {
   readonly permission: Permission;
   /** What it does, not its verb, decides what counts as a write (AUTH-7). */
   readonly effect: "read" | "write";
+  /** Of the path's parameters those that are not just any text; what does not fit names nothing. */
+  readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   /** Absent: a body is refused. Any JSON, or a schema of named fields. */
@@ -30,11 +32,11 @@ export interface Route {
   readonly answers: Readonly<Record<number, z.ZodType | RawAnswer>>;
   /**
    * Lines of JSON both ways over one request that stays open: every line sent is answered by one, in
-   * order, the answer's or an `ErrorBody`. `body` is what a line holds.
+   * order, this one's or an `ErrorBody`. `body` is what a line holds.
    */
-  readonly lines?: true;
-  /** The names of SSE frames, when the route can answer with a stream. */
-  readonly frames?: readonly string[];
+  readonly lines?: z.ZodType;
+  /** SSE frames by their names, with their data, when the route can answer with a stream. */
+  readonly frames?: Readonly<Record<string, z.ZodType>>;
 }
 
 /** Whether an answer is no JSON. */
@@ -43,13 +45,13 @@ export function isRaw(answer: z.ZodType | RawAnswer): answer is RawAnswer {
 }
 
 /** What a caller passes to a route. */
-export type Input<R extends Route> = Params<R["path"]> &
+export type Input<R extends Route> = Params<R, "input"> &
   Part<R, "query", "input"> &
   Part<R, "headers", "input"> &
   Part<R, "body", "input">;
 
 /** What a handler receives: the same object, parsed. */
-export type Parsed<R extends Route> = Params<R["path"]> &
+export type Parsed<R extends Route> = Params<R, "output"> &
   Part<R, "query", "output"> &
   Part<R, "headers", "output"> &
   Part<R, "body", "output">;
@@ -73,9 +75,16 @@ export type Output<R extends Route> =
 type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
   : never;
-type Params<Path extends string> = [Names<Path>] extends [never]
+type Params<R extends Route, Side extends "input" | "output"> = [Names<R["path"]>] extends [never]
   ? unknown
-  : { params: Record<Names<Path>, string> };
+  : { params: { [Name in Names<R["path"]>]: Param<R, Name, Side> } };
+type Param<R extends Route, Name extends string, Side extends "input" | "output"> = R extends {
+  params: { [K in Name]: infer S extends z.ZodType };
+}
+  ? Side extends "output"
+    ? z.output<S>
+    : z.input<S>
+  : string;
 
 type Part<
   R extends Route,

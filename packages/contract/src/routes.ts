@@ -20,3 +20,14 @@ export const routes = {
   workers: workerRoutes,
   basic: basicRoutes,
 } as const satisfies Record<string, Record<string, Route>>;
+
+/** What each group is about, as pages and the document call it. */
+export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
+  system: "System",
+  catalog: "Workflows",
+  executions: "Executions",
+  schedules: "Schedules",
+  fleet: "Workers",
+  workers: "Worker protocol",
+  basic: "Basic interface",
+};

@@ -21,7 +21,14 @@ test("EXE-73 an instant without an offset is UTC", () => {
   expect(parseUtcInstant("2026-11-20T09:00:00")).toBe(nine);
   expect(parseUtcInstant("2026-11-20T09:00:00Z")).toBe(nine);
   expect(parseUtcInstant("2026-11-20T10:00:00+01:00")).toBe(nine);
-  expect(parseUtcInstant("tomorrow")).toBeNaN();
+  expect(parseUtcInstant("2026-11-20 10:00:00,5+0100")).toBe(nine + 500);
+  expect(parseUtcInstant("2026-11-20")).toBe(nine - 9 * 3_600_000);
+  for (const text of [
+    ...["tomorrow", "1", "2026", "2026-11-20T09", "2026-11-20T09:00+1", "2026-11-20T09:00 01:00"],
+    ...["2026-02-30", "2026-13-01", "2026-00-10", "2026-01-00", "0020-01-01", "2026-01-01T24:00"],
+  ]) {
+    expect(parseUtcInstant(text), text).toBeNaN();
+  }
 });
 
 test("EXE-23 an event's time is refused where it names no instant, day and time of day alike", () => {

@@ -55,7 +55,31 @@ export function parseInstant(text: string): number {
   return Date.parse(text);
 }
 
-/** The same of a text that is UTC unless it has an offset (EXE-73). */
+const INSTANT =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/**
+ * Milliseconds since 1970 of an ISO 8601 instant that a person wrote, or NaN; without an offset it is
+ * UTC (EXE-73). `Date.parse` would take `1` for a day of 2001 and 30 February for one of March.
+ */
 export function parseUtcInstant(text: string): number {
-  return parseInstant(/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+  const match = INSTANT.exec(text.trim());
+  if (!match) return Number.NaN;
+  const [year, month, day, hour, minute, second] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0)) as [number, number, number, number, number, number];
+  if (hour > 23 || minute > 59 || second > 59) return Number.NaN;
+  const ms = Number((match[7] ?? "").padEnd(3, "0"));
+  // biome-ignore lint/style/noRestrictedGlobals: turns an instant it was given into a number
+  const date = Date.UTC(year, month - 1, day);
+  // A day that the month has not would silently become one of the next.
+  if (formatInstant(date).slice(0, 10) !== match.slice(1, 4).join("-")) return Number.NaN;
+  return date + ((hour * 60 + minute - offsetMinutes(match[8])) * 60 + second) * 1000 + ms;
+}
+
+function offsetMinutes(text: string | undefined): number {
+  if (text === undefined || /^z$/i.test(text)) return 0;
+  const [hours, minutes] = [Number(text.slice(1, 3)), Number(text.slice(-2))];
+  if (hours > 14 || minutes > 59) return Number.NaN;
+  return (text.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
 }

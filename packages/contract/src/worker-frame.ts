@@ -85,6 +85,11 @@ export const WorkerFrame = z.discriminatedUnion("event", [
 ]);
 export type WorkerFrame = z.infer<typeof WorkerFrame>;
 
+/** The data of each frame by its name. */
+export const workerFrames: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  WorkerFrame.options.map(({ shape: { event, data } }) => [event.value, data]),
+);
+
 /** A page of the log of an execution, oldest first; `head` is the `seq` of its newest event. */
 export const EventPage = z.object({ events: z.array(Event), head: z.int() });
 export type EventPage = z.infer<typeof EventPage>;

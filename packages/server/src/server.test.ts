@@ -273,7 +273,7 @@ test("WRK-6 a worker behind HTTP registers, gets its work by stream and checkpoi
         worker.event(value.data, "WORKFLOW_COMPLETED", "y"),
       ] as Json[],
     },
-    { ...headers, "x-engine-worker": "remote" },
+    headers,
   );
   expect(await checkpoint.json()).toMatchObject({ seq: 4, state: "COMPLETED" });
   expect(await (await answer).json()).toMatchObject({ output: "y" });

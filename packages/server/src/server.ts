@@ -84,7 +84,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let isReady = false;
   let document: Record<string, Json> | undefined;
   const openApi = () => {
-    document ??= openApiDocument(routes, { title: "Engine", version }) as Record<string, Json>;
+    document ??= openApiDocument(routes, { title: "Engine", version, server: "/" });
     return document;
   };
   const { sync_timeout } = config.executions;

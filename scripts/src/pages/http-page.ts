@@ -1,4 +1,4 @@
-import { type Json, type Route, routes } from "@engine/contract";
+import { groupTitles, type Json, type Route, routes } from "@engine/contract";
 import { fieldTexts, type JsonSchema, rangeText, typeText } from "../json-schema.ts";
 import { code, fenced, table } from "../markdown.ts";
 import { sampleOf } from "../sample.ts";
@@ -8,33 +8,30 @@ interface Operation {
   readonly summary: string;
   readonly "x-permission": string;
   readonly "x-effect": string;
-  readonly "x-frames"?: readonly string[];
+  readonly "x-frames"?: Readonly<Record<string, JsonSchema>>;
+  readonly "x-lines"?: JsonSchema;
   readonly parameters: readonly {
     name: string;
     in: string;
     required: boolean;
     schema: JsonSchema;
   }[];
-  readonly requestBody?: { content: Record<string, { schema: JsonSchema }> };
+  readonly requestBody?: RequestBody | { readonly $ref: string };
   readonly responses: Record<
     string,
     { description: string; content?: Record<string, { schema: JsonSchema }> }
   >;
 }
+interface RequestBody {
+  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly requestBodies: Readonly<Record<string, RequestBody>>;
+  };
 }
-
-const GROUPS: Readonly<Record<keyof typeof routes, string>> = {
-  system: "System",
-  catalog: "Workflows",
-  executions: "Executions",
-  schedules: "Schedules",
-  fleet: "Workers",
-  workers: "Worker protocol",
-  basic: "Basic interface",
-};
 
 /** `docs/http.md`, from the OpenAPI document of the route table. */
 export function httpPage(document: Json): string {
@@ -43,13 +40,16 @@ export function httpPage(document: Json): string {
     const sections = Object.values<Route>(rows).map((route) => {
       const operation = paths[route.path]?.[route.method.toLowerCase()];
       if (!operation) throw new Error(`${route.method} ${route.path} is not in the document`);
-      return routeSection(route, operation, components.schemas);
+      return routeSection(route, operation, components);
     });
-    return `## ${GROUPS[group as keyof typeof routes]}\n\n${sections.join("\n")}`;
+    return `## ${groupTitles[group as keyof typeof routes]}\n\n${sections.join("\n")}`;
   });
-  const shapes = Object.entries(components.schemas).map(
-    ([name, schema]) => `### ${name}\n\n${fenced("ts", shapeText(schema))}`,
+  const bodies = Object.entries(components.requestBodies).map(
+    ([name, { content }]) => [name, jsonOf(content)] as const,
   );
+  const shapes = [...Object.entries(components.schemas), ...bodies]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, schema]) => `### ${name}\n\n${fenced("ts", shapeText(schema))}`);
   return `# HTTP interface
 
 Printed from the route table; [openapi.json](openapi.json) has the same for machines, and a running server answers it under \`GET /openapi.json\`. Bodies are JSON, sent as \`application/json\` or as \`curl -d\` sends it; an empty body is \`null\`. In the commands \`<…>\` and \`…\` stand for something of yours. A query key that takes a list may be repeated. Instants are ISO 8601 in UTC; an event's \`time\` is \`YYYY-MM-DD HH:MM:SS.mmm\`. Anything but a listed answer is an error as in [errors.md](errors.md). The permission is what a caller needs once authorization is on: \`open\` is for everybody, \`identity\` for every known caller, \`worker\` for a worker's own session, \`run(…)\` stands for what running that workflow takes, and of a list with \`scoped(…)\` a caller sees what it may read.
@@ -62,9 +62,13 @@ ${groups.join("\n")}
 ${shapes.join("\n")}`;
 }
 
-type Schemas = Document["components"]["schemas"];
+type Components = Document["components"];
 
-function routeSection(route: Route, operation: Operation, schemas: Schemas): string {
+function jsonOf(content: RequestBody["content"]): JsonSchema {
+  return content["application/json"]?.schema ?? {};
+}
+
+function routeSection(route: Route, operation: Operation, components: Components): string {
   const client = route.lines ? "" : ` · ${code(`client.${operation.operationId}`)}`;
   const permission = code(operation["x-permission"]);
   const parts = [
@@ -75,7 +79,7 @@ function routeSection(route: Route, operation: Operation, schemas: Schemas): str
     bodyText(operation),
     answersTable(operation),
     framesText(operation),
-    fenced("sh", curl(route, operation, schemas)).trimEnd(),
+    fenced("sh", curl(route, operation, components)).trimEnd(),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
@@ -94,6 +98,7 @@ function parametersTable({ parameters }: Operation): string {
 }
 
 function bodyText({ requestBody }: Operation): string {
+  if (requestBody && "$ref" in requestBody) return `Body: ${linked(requestBody)}`;
   const lines = requestBody?.content["application/x-ndjson"]?.schema;
   if (lines) return `Body: lines of JSON, each ${linked(lines)}`;
   const schema = requestBody?.content["application/json"]?.schema;
@@ -102,14 +107,13 @@ function bodyText({ requestBody }: Operation): string {
 
 function answersTable({ responses }: Operation): string {
   const rows = Object.entries(responses)
-    .filter(([status]) => status !== "default")
+    .filter(([status]) => /^\d+$/.test(status))
     .map(([status, { description, content }]) => {
       const json = content?.["application/json"];
-      if (json)
-        return [
-          status,
-          linked(json.schema) + (description === "A result." ? "" : `: ${description}`),
-        ];
+      if (json) {
+        const body = linked(Number(status) < 400 ? json.schema : resultOf(json.schema));
+        return [status, description === "A result." ? body : `${body}: ${description}`];
+      }
       return [
         status,
         content ? `${code(Object.keys(content).join())}: ${description}` : description,
@@ -118,9 +122,16 @@ function answersTable({ responses }: Operation): string {
   return table(["answer", "body"], rows).trimEnd();
 }
 
+/** Of a status that may be a result or a refusal, the result. */
+function resultOf({ anyOf: [result = {}] = [] }: JsonSchema): JsonSchema {
+  return result;
+}
+
 function framesText(operation: Operation): string {
   const frames = operation["x-frames"];
-  return frames ? `Frames of its stream: ${frames.map(code).join(", ")}` : "";
+  if (!frames) return "";
+  const rows = Object.entries(frames).map(([name, schema]) => [code(name), linked(schema)]);
+  return table(["frame of its stream", "data"], rows).trimEnd();
 }
 
 /** A named shape as a link to it, anything else as a type. */
@@ -175,9 +186,20 @@ function sampleParam(name: string, path: string): string {
   return named ?? SAMPLE_PARAMS[name] ?? `<${name}>`;
 }
 
-function curl(route: Route, operation: Operation, schemas: Schemas): string {
+function bodySchema(
+  { requestBody }: Operation,
+  { requestBodies }: Components,
+): JsonSchema | undefined {
+  if (!requestBody || !("$ref" in requestBody)) {
+    return requestBody?.content["application/json"]?.schema;
+  }
+  const body = requestBodies[requestBody.$ref.split("/").at(-1) ?? ""];
+  return body && jsonOf(body.content);
+}
+
+function curl(route: Route, operation: Operation, components: Components): string {
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => sampleParam(name, route.path));
-  const schema = operation.requestBody?.content["application/json"]?.schema;
+  const schema = bodySchema(operation, components);
   // Those of a client's own, such as an idempotency key, are for who needs them.
   const headers = operation.parameters.filter(
     ({ name, required }) => required && name.startsWith("x-engine-"),
@@ -191,7 +213,7 @@ function curl(route: Route, operation: Operation, schemas: Schemas): string {
     `'http://127.0.0.1:8000${path}${search}'`,
     ...headers.map(({ name }) => `-H '${name}: <${name.split("-").at(-1)}>'`),
     ...(route.lines ? ["-H 'content-type: application/x-ndjson' -N -T lines.ndjson"] : []),
-    ...(schema ? [`-d '${JSON.stringify(sampleOf(schema, schemas))}'`] : []),
+    ...(schema ? [`-d '${JSON.stringify(sampleOf(schema, components.schemas))}'`] : []),
   ];
   return words.join(" ");
 }

@@ -9,6 +9,7 @@ import {
 } from "../catalog.ts";
 import { listOf, paging, QueryFlag } from "../list.ts";
 import { grant, scoped } from "../permission.ts";
+import { wholeNumber } from "../query-number.ts";
 import type { Route } from "../route.ts";
 
 const read = grant("workflow:{ns}:{wf}:read");
@@ -72,12 +73,7 @@ export const catalogRoutes = {
     permission: grant("workflow:{ns}:{wf}:register"),
     effect: "write",
     query: z.strictObject({
-      version: z.coerce
-        .number()
-        .int()
-        .min(1)
-        .optional()
-        .describe("only this one; all unless given"),
+      version: wholeNumber({ min: 1 }).optional().describe("only this one; all unless given"),
     }),
     answers: { 204: { raw: null, meaning: "the versions are deleted" } },
   },
@@ -93,6 +89,7 @@ export const catalogRoutes = {
   version: {
     method: "GET",
     path: "/workflows/{ns}/{wf}/versions/{version}",
+    params: { version: wholeNumber({ min: 1 }) },
     summary: "Reads one version of a workflow.",
     permission: read,
     effect: "read",

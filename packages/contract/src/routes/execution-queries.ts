@@ -1,8 +1,9 @@
 /** What may be asked of executions: the queries and headers that their routes share. */
 import * as z from "zod";
 import { Name } from "../catalog.ts";
-import { State } from "../execution.ts";
+import { STATES, State } from "../execution.ts";
 import { paging, QueryFlag, repeated } from "../list.ts";
+import { decimalNumber, wholeNumber } from "../query-number.ts";
 import { parseUtcInstant } from "../time.ts";
 
 /** An input may be as large as the largest value (`executions.max_value_bytes`). */
@@ -14,9 +15,7 @@ export type RunMode = z.infer<typeof RunMode>;
 
 export const Waiting = {
   detailed: QueryFlag.optional().describe("adds the log"),
-  timeout: z.coerce
-    .number()
-    .positive()
+  timeout: decimalNumber({ above: 0 })
     .optional()
     .describe("seconds until `sync` answers as it is then, and `stream` ends"),
 };
@@ -24,7 +23,7 @@ export const EachEvent = z
   .enum(["all"])
   .optional()
   .describe("`all`: in a stream, each event of the log is a frame too, before that of its state");
-const Version = z.coerce.number().int().positive().optional();
+const Version = wholeNumber({ min: 1 }).optional();
 export const RunVersion = Version.describe("the version to run; the latest unless given");
 export const PauseName = z
   .string()
@@ -38,7 +37,11 @@ const CancelOnDisconnect = QueryFlag.optional().describe(
 const Instant = z.string().transform((text, context) => {
   const at = parseUtcInstant(text);
   if (Number.isFinite(at)) return at;
-  context.addIssue({ code: "custom", message: "must be an instant such as 2026-11-20T09:00:00Z" });
+  context.addIssue({
+    code: "custom",
+    message: "must be an instant such as 2026-11-20T09:00:00Z",
+    input: text,
+  });
   return z.NEVER;
 });
 export const RunQuery = z.strictObject({
@@ -47,17 +50,11 @@ export const RunQuery = z.strictObject({
   cancel_on_disconnect: CancelOnDisconnect,
   version: RunVersion,
   name: Label.optional().describe("a label for people, shown in lists"),
-  priority: z.coerce
-    .number()
-    .int()
-    .min(-10)
-    .max(10)
+  priority: wholeNumber({ min: -10, max: 10 })
     .optional()
     .describe("from -10 to 10: a lower one waits as long as a higher one can start"),
   start_at: Instant.optional().describe("no worker gets it before this instant"),
-  park_ttl: z.coerce
-    .number()
-    .min(0)
+  park_ttl: decimalNumber({ min: 0 })
     .optional()
     .describe("seconds it may wait for a worker before it fails; 0 = for ever"),
 });
@@ -71,10 +68,7 @@ export const RunHeaders = z.object({
 });
 export const FollowHeaders = z.object({
   /** What a browser's EventSource sends by itself (EXE-93). */
-  "last-event-id": z.coerce
-    .number()
-    .int()
-    .min(0)
+  "last-event-id": wholeNumber({ min: 0 })
     .optional()
     .describe(
       "`id` of the last frame that was read: `stream` goes on behind it; 0 = from the beginning. With `events=all` the state that this event made is told again, since both frames have this id",
@@ -86,7 +80,17 @@ export const ResumeQuery = z.strictObject({
   cancel_on_disconnect: CancelOnDisconnect,
   pause: PauseName,
 });
-const states = repeated(z.preprocess((text) => String(text).toUpperCase(), State));
+/** Capitals and small letters alike, as a pattern that the document can show. */
+const anyCase = STATES.join("|").replace(/[A-Z]/g, (c) => `[${c}${c.toLowerCase()}]`);
+const states = repeated(
+  z.union([
+    State,
+    z
+      .string()
+      .regex(new RegExp(`^(?:${anyCase})$`))
+      .transform((text) => text.toUpperCase() as State),
+  ]),
+);
 export const ExecutionFilter = {
   state: states.describe("only in this state, in any case; may be repeated"),
   version: Version.describe("only of this version"),
@@ -103,15 +107,15 @@ export const ExecutionFilter = {
     .default("created_desc")
     .describe("newest or oldest first"),
   before: z
-    .string()
-    .min(1)
+    .guid("expected the id of an execution")
+    .toLowerCase()
     .optional()
     .describe("the page behind this execution, the last one of the page before"),
   ...paging(200, 50),
 };
 export const EventPageQuery = {
-  after: z.coerce.number().int().min(0).optional().describe("only events behind this `seq`"),
-  before: z.coerce.number().int().min(1).optional().describe("only events before this `seq`"),
+  after: wholeNumber({ min: 0 }).optional().describe("only events behind this `seq`"),
+  before: wholeNumber({ min: 1 }).optional().describe("only events before this `seq`"),
 };
 export const CancelQuery = z.strictObject({
   mode: z.enum(["async", "sync"]).default("async").describe("`sync` waits until it has ended"),

@@ -1,11 +1,14 @@
 import * as z from "zod";
 import { AnyJson } from "../any-json.ts";
 import { Name } from "../catalog.ts";
+import { ErrorBody } from "../errors.ts";
 import { EVENT_TYPES } from "../event-values.ts";
 import { ExecutionRecord, ExecutionSummary } from "../execution.ts";
 import { History } from "../history.ts";
 import { listOf, repeated } from "../list.ts";
 import { all, any, grant, run, scoped } from "../permission.ts";
+import { TaskProgress } from "../progress.ts";
+import { wholeNumber } from "../query-number.ts";
 import { RecordedEvent } from "../recorded-event.ts";
 import type { Route } from "../route.ts";
 import {
@@ -18,6 +21,7 @@ import {
   ResumeQuery,
   RUN_BODY_LIMIT,
   RunHeaders,
+  RunMode,
   RunQuery,
   Waiting,
 } from "./execution-queries.ts";
@@ -33,7 +37,12 @@ const runAnswers = {
 } as const;
 
 /** SSE frames of an execution: one per state, progress and, if asked for, events in between (EXE-91, EXE-92). */
-const runFrames = ["{workflow}.execution.{state}", "event", "task.progress", "error"] as const;
+const runFrames = {
+  "{workflow}.execution.{state}": ExecutionRecord,
+  event: RecordedEvent,
+  "task.progress": TaskProgress,
+  error: ErrorBody.shape.error,
+} as const;
 
 const read = any(
   grant("workflow:{ns}:{wf}:read"),
@@ -50,6 +59,7 @@ export const executionRoutes = {
   run: {
     method: "POST",
     path: "/workflows/{ns}/{wf}/run/{mode}",
+    params: { mode: RunMode },
     summary: `Starts a workflow; the body is its input. ${MODES}`,
     permission: run("{ns}/{wf}"),
     effect: "write",
@@ -63,6 +73,7 @@ export const executionRoutes = {
   runDefault: {
     method: "POST",
     path: "/workflows/{wf}/run/{mode}",
+    params: { mode: RunMode },
     summary: `Starts a workflow of namespace \`default\`; the body is its input. ${MODES}`,
     permission: run("default/{wf}"),
     effect: "write",
@@ -88,6 +99,7 @@ export const executionRoutes = {
   resumeMode: {
     method: "POST",
     path: "/workflows/{ns}/{wf}/resume/{id}/{mode}",
+    params: { mode: RunMode },
     summary: `Answers an open pause; the body is what its \`pause\` call returns. ${MODES}`,
     permission: run("{ns}/{wf}"),
     effect: "write",
@@ -163,7 +175,7 @@ export const executionRoutes = {
         .describe("`sync` waits for its end or a pause, `stream` follows it"),
       events: EachEvent,
       ...EventPageQuery,
-      limit: z.coerce.number().int().min(1).max(5000).optional().describe("at most so many events"),
+      limit: wholeNumber({ min: 1, max: 5000 }).optional().describe("at most so many events"),
     }),
     headers: FollowHeaders,
     answers: runAnswers,
@@ -178,7 +190,7 @@ export const executionRoutes = {
     effect: "read",
     query: z.strictObject({
       after: EventPageQuery.after,
-      limit: z.coerce.number().int().min(1).max(5000).default(500).describe("at most so many"),
+      limit: wholeNumber({ min: 1, max: 5000 }).prefault(500).describe("at most so many"),
       type: repeated(z.enum(EVENT_TYPES)).describe("only events of this type; may be repeated"),
     }),
     answers: { 200: listOf(RecordedEvent) },
@@ -195,6 +207,7 @@ export const executionRoutes = {
   eventValue: {
     method: "GET",
     path: "/executions/{id}/events/{seq}/value",
+    params: { seq: wholeNumber({ min: 1 }) },
     summary: "Reads the whole value of one event, also one that is kept outside the log.",
     permission: readExecution,
     effect: "read",

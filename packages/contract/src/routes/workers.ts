@@ -1,8 +1,10 @@
 import * as z from "zod";
 import { AnyJson } from "../any-json.ts";
 import { Checkpoint, CheckpointAccepted, CheckpointAnswer, CheckpointItem } from "../checkpoint.ts";
+import { ErrorBody } from "../errors.ts";
 import { open, worker } from "../permission.ts";
 import { ProgressAccepted, ProgressBatch } from "../progress.ts";
+import { wholeNumber } from "../query-number.ts";
 import { ReleaseAnswer, ReleaseItem } from "../release.ts";
 import type { Route } from "../route.ts";
 import { StoredReference } from "../stored-reference.ts";
@@ -16,7 +18,7 @@ import {
   WorkerRegistered,
   WorkerRegistration,
 } from "../worker.ts";
-import { EventPage, WorkerFrame } from "../worker-frame.ts";
+import { EventPage, WorkerFrame, workerFrames } from "../worker-frame.ts";
 
 /** Of bodies that hold what goes into logs: many values, each up to `max_value_bytes`. */
 const LOG_LIMIT = 64 * 1024 * 1024;
@@ -24,11 +26,8 @@ const session = z.object({
   [SESSION_HEADER]: z.string().optional().describe("the secret that registration answered"),
 });
 const CheckpointBatch = z.strictObject({ items: z.array(CheckpointItem).max(256) });
-const Generation = z.coerce
-  .number()
-  .int()
-  .positive()
-  .describe("of the claim under which the session owns it");
+const CheckpointAnswers = z.object({ items: z.array(CheckpointAnswer) });
+const Generation = wholeNumber({ min: 1 }).describe("of the claim under which the session owns it");
 const CacheQuestion = z.strictObject({
   generation: z.int().positive(),
   ...CacheKey.omit({ namespace: true }).shape,
@@ -54,7 +53,7 @@ export const workerRoutes = {
     headers: session,
     body: Connect,
     answers: { 200: { raw: "text/event-stream", meaning: "frames, `welcome` first" } },
-    frames: ["welcome", "assign", "events", "revoke", "listen", "superseded", "control", "ping"],
+    frames: { ...workerFrames, error: ErrorBody.shape.error },
   },
   poll: {
     method: "POST",
@@ -83,7 +82,10 @@ export const workerRoutes = {
     permission: worker,
     effect: "write",
     headers: session.extend({
-      "x-engine-worker": z.string().optional().describe("the worker's name"),
+      "x-engine-worker": z
+        .string()
+        .optional()
+        .describe("the worker's name, checked when it is sent; the session alone tells it"),
     }),
     body: Checkpoint,
     bodyLimit: LOG_LIMIT,
@@ -98,7 +100,7 @@ export const workerRoutes = {
     headers: session,
     body: CheckpointBatch,
     bodyLimit: LOG_LIMIT,
-    answers: { 200: z.object({ items: z.array(CheckpointAnswer) }) },
+    answers: { 200: CheckpointAnswers },
   },
   checkpointLines: {
     method: "POST",
@@ -110,7 +112,7 @@ export const workerRoutes = {
     headers: session,
     body: CheckpointBatch,
     bodyLimit: LOG_LIMIT,
-    lines: true,
+    lines: CheckpointAnswers,
     answers: {
       200: { raw: "application/x-ndjson", meaning: "for each line the answer of `checkpoints`" },
     },
@@ -153,8 +155,8 @@ export const workerRoutes = {
     headers: session,
     query: z.strictObject({
       generation: Generation,
-      after: z.coerce.number().int().min(0).default(0).describe("only events behind this `seq`"),
-      limit: z.coerce.number().int().min(1).max(1000).default(1000).describe("at most so many"),
+      after: wholeNumber({ min: 0 }).prefault(0).describe("only events behind this `seq`"),
+      limit: wholeNumber({ min: 1, max: 1000 }).prefault(1000).describe("at most so many"),
     }),
     answers: { 200: EventPage },
   },

@@ -241,11 +241,16 @@ test.each<Row>([
     "invalid_input",
   ],
   [
-    "no header that names the worker",
-    () => ({ ...checkpoint({}), headers: {} }),
-    422,
-    "invalid_input",
-    { issues: [{ path: "headers.x-engine-worker" }] },
+    "a header that names another worker than the session's",
+    () => ({ ...checkpoint({}), headers: { "x-engine-worker": "other" } }),
+    403,
+    "permission_denied",
+  ],
+  [
+    "a session that nobody has, and no header that names a worker",
+    () => ({ ...checkpoint({}), session: "nobody", headers: {} }),
+    409,
+    "session_unknown",
   ],
   [
     "no events field",

@@ -1,4 +1,4 @@
-import { notFound, type routes, type WorkflowRecord } from "@engine/contract";
+import type { routes, WorkflowRecord } from "@engine/contract";
 import type { Engine } from "../engine.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
@@ -20,10 +20,8 @@ export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.cat
     },
     versions: async ({ params: { ns, wf }, query }) =>
       answer(200, paged(await catalog.versions(ns, wf, query), query)),
-    version: async ({ params: { ns, wf, version }, query: { source } }) => {
-      if (!/^[1-9]\d{0,8}$/.test(version)) throw notFound("version", `${version} of ${ns}/${wf}`);
-      return answer(200, await withSource(await catalog.get(ns, wf, Number(version)), source));
-    },
+    version: async ({ params: { ns, wf, version }, query: { source } }) =>
+      answer(200, await withSource(await catalog.get(ns, wf, version), source)),
   };
 
   async function withSource(record: WorkflowRecord, source: boolean | undefined) {

@@ -5,7 +5,6 @@ import {
   type ExecutionRow,
   isTerminal,
   type Json,
-  notFound,
   type RunMode,
   recordForCaller,
   type routes,
@@ -19,7 +18,7 @@ import { rowAsCreated } from "../executions/row-after.ts";
 import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
 import { hasLeft } from "../http/request-call.ts";
-import { addressOf, readStream, runAnswer, runMode, runStream, waitMs } from "./run-answer.ts";
+import { addressOf, readStream, runAnswer, runStream, waitMs } from "./run-answer.ts";
 import { REPLAYED, type StartHeaders, startHeaders } from "./start-headers.ts";
 
 interface RunQuery {
@@ -44,7 +43,7 @@ export function executionHandlers(
     resume: ({ params, query, body }, call) =>
       resumeSync(resumeRequest(params, query, body, call), query, call),
     resumeMode: ({ params, query, body }, call) =>
-      resume(runMode(params.mode), resumeRequest(params, query, body, call), query, call),
+      resume(params.mode, resumeRequest(params, query, body, call), query, call),
     cancel: ({ params, query, body }, call) =>
       cancel(cancelRequest(params, body?.reason, call), query, call),
     cancelLink: ({ params, query }, call) =>
@@ -87,12 +86,8 @@ export function executionHandlers(
       // Numbers are dense from 1: what lies before the page is what `after` says.
       return answer(200, { items, total: head, limit, offset: after });
     },
-    eventValue: async ({ params: { id, seq } }) => {
-      // Whatever is no number of an event names none.
-      const number = /^[1-9]\d{0,14}$/.test(seq) ? Number(seq) : undefined;
-      if (number === undefined) throw notFound("event", `${seq} of execution ${id}`);
-      return answer(200, await executions.eventValue(id, number));
-    },
+    eventValue: async ({ params: { id, seq } }) =>
+      answer(200, await executions.eventValue(id, seq)),
     history: async ({ params: { id } }) => answer(200, await executions.history(id)),
     signal: async ({ params: { id, name }, body: payload }, { caller }) => {
       const by = caller.principal;
@@ -107,8 +102,7 @@ export function executionHandlers(
     },
   };
 
-  async function run(modeText: string, request: StartRequest, query: RunQuery, call: Call) {
-    const mode: RunMode = runMode(modeText);
+  async function run(mode: RunMode, request: StartRequest, query: RunQuery, call: Call) {
     const { detailed } = query;
     if (request.idempotency_key !== undefined) return runOnce(mode, request, query, call);
     if (mode === "async")

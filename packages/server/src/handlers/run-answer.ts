@@ -1,10 +1,8 @@
 import {
-  EngineError,
   type ExecutionRecord,
   type ExecutionRow,
   eventForCaller,
   type RecordedEvent,
-  RunMode,
   recordForCaller,
   type SseFrame,
   type State,
@@ -71,15 +69,6 @@ function dataForCaller({ event, data }: SseFrame): unknown {
   if (event === "task.progress") return data;
   if (event === "event") return eventForCaller(data as RecordedEvent);
   return recordForCaller(data as ExecutionRecord);
-}
-
-export function runMode(text: string): RunMode {
-  const mode = RunMode.safeParse(text);
-  if (mode.success) return mode.data;
-  throw new EngineError(
-    "bad_request",
-    `mode must be one of ${RunMode.options.join(", ")}; got "${text}"`,
-  );
 }
 
 /** Milliseconds a sync call waits: what the caller asks for, capped by the server (EXE-81). */

@@ -38,12 +38,8 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     heartbeat: async ({ params, headers, body }) =>
       answer(200, await workers.heartbeat(ref(params.name, headers), body)),
     checkpoint: async ({ params: { id }, headers, body }) => {
-      const worker = headers[WORKER_HEADER];
-      if (!worker) {
-        const message = `${WORKER_HEADER} is missing: it names the worker whose session this is`;
-        throw invalidField(`headers.${WORKER_HEADER}`, message);
-      }
-      return answer(200, await workers.checkpoint(ref(worker, headers), id, body));
+      const { [WORKER_HEADER]: worker, [SESSION_HEADER]: session = "" } = headers;
+      return answer(200, await workers.checkpoint({ worker, session }, id, body));
     },
     checkpoints: async ({ params, headers, body }) => {
       const items = await workers.checkpoints(ref(params.name, headers), body.items);

@@ -60,7 +60,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
           params: request.params as Record<string, string>,
           headers: request.headers,
         });
-        refuseOtherMedia(request, route.lines);
+        refuseOtherMedia(request, route.lines !== undefined);
       },
       handler: async (request, reply) => {
         const call = new RequestCall(request, reply);

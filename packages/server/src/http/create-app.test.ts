@@ -130,7 +130,7 @@ test("NET-7 wrong query, headers and body are one 422 that names each field", as
   });
   expect(response.statusCode).toBe(422);
   expect(response.json<ErrorBody>().error.details?.["issues"]).toEqual([
-    { path: "query.times", message: "expected number, received NaN" },
+    { path: "query.times", message: 'expected number, got "NaN"' },
     { path: "query.extra", message: "is unknown" },
     { path: "headers.x-mode", message: expect.stringContaining("at least 1") },
     { path: "body.size", message: "expected number, received string" },

@@ -29,7 +29,7 @@ export function preflight(
   const asked = request.headers["access-control-request-headers"];
   reply
     .code(204)
-    .header("access-control-allow-methods", methods.of(pathOf(request)).join(", "))
+    .header("access-control-allow-methods", methods.offeredTo(pathOf(request)).join(", "))
     .header("access-control-max-age", PREFLIGHT_SECONDS);
   if (asked !== undefined) reply.header("access-control-allow-headers", asked);
   return reply.send();

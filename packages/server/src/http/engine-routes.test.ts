@@ -1,5 +1,6 @@
 import { routes } from "@engine/contract";
 import { expect, test } from "vitest";
+import { unchecked } from "../testing/unchecked.ts";
 import { createApp } from "./create-app.ts";
 import type { TableHandlers } from "./handlers.ts";
 import { raw } from "./reply.ts";
@@ -21,12 +22,14 @@ function namingApp() {
       ),
     ]),
   ) as unknown as TableHandlers<typeof routes>;
-  return createApp({ routes, handlers, log: { error: () => {} }, ids: () => "r" });
+  const app = createApp({ routes, handlers, log: { error: () => {} }, ids: () => "r" });
+  unchecked.add(app);
+  return app;
 }
 
 const app = namingApp();
 
-async function reached(method: "GET" | "POST", url: string): Promise<unknown> {
+async function reached(method: "DELETE" | "GET" | "POST" | "PUT", url: string): Promise<unknown> {
   const response = await app.inject({ method, url, ...(method === "POST" && { payload: "{}" }) });
   return response.statusCode < 300 ? response.json() : response.statusCode;
 }
@@ -55,6 +58,25 @@ test("EXE-89 fixed routes win: their first segments are no workflow names, whate
   expect(headers["allow"]).toBe("GET, HEAD");
 });
 
+test("a path that no route has is unknown, whatever the method; only a known one says which it takes", async () => {
+  for (const path of ["/nope", "/nope/0190-x", "/nope/a/b", "/workflows/a/b/c/d/e/f"]) {
+    for (const method of ["GET", "PUT", "DELETE"] as const) {
+      const { statusCode, headers } = await app.inject({ method, url: path });
+      expect([method, path, statusCode]).toEqual([method, path, 404]);
+      expect(headers).not.toHaveProperty("allow");
+    }
+  }
+  for (const [method, path, allow] of [
+    ["DELETE", "/executions", "GET, HEAD"],
+    ["PUT", "/workflows/shop/checkout/run/sync", "POST"],
+    ["POST", "/workflows/shop/checkout", "DELETE, GET, HEAD"],
+    ["GET", "/checkpoint/0190-x", "POST"],
+  ] as const) {
+    const { statusCode, headers } = await app.inject({ method, url: path });
+    expect([path, statusCode, headers["allow"]]).toEqual([path, 405, allow]);
+  }
+});
+
 test("EXE-78 paths whose segments could be read two ways reach the right route", async () => {
   const sync = { mode: "sync" };
   expect(await reached("POST", "/workflows/shop/checkout/run/sync")).toEqual([
@@ -80,7 +102,7 @@ test("EXE-78 paths whose segments could be read two ways reach the right route",
   ]);
   expect(await reached("GET", "/workflows/shop/checkout/versions/3")).toEqual([
     "catalog.version",
-    { ns: "shop", wf: "checkout", version: "3" },
+    { ns: "shop", wf: "checkout", version: 3 },
   ]);
 });
 
@@ -102,7 +124,11 @@ test("EXE-26 a task call id in a path is percent-decoded, however long", async (
 test("every route of the table is reachable under its own path", async () => {
   for (const [group, rows] of Object.entries(routes)) {
     for (const [name, route] of Object.entries(rows)) {
-      const path = route.path.replace(/\{(\w+)\}/g, "some-$1");
+      const known: Readonly<Record<string, string>> = { mode: "sync", seq: "1", version: "1" };
+      const path = (route.path as string).replace(
+        /\{(\w+)\}/g,
+        (_, param: string) => known[param] ?? `some-${param}`,
+      );
       const found = app.hasRoute({
         method: route.method,
         url: route.path.replace(/\{(\w+)\}/g, ":$1"),

@@ -14,7 +14,7 @@ const routes = {
       effect: "read",
       method: "GET",
       path: "/follow",
-      frames: ["x"],
+      frames: { x: z.unknown() },
       answers: { 200: { raw: "text/event-stream", meaning: "frames" } },
     },
     cancel: {

@@ -36,15 +36,26 @@ export class PathMethods {
     return this.#fixedSegments.has(segment);
   }
 
-  /** The methods of a path without its query, sorted; none when no row has that path. */
+  /**
+   * The methods of a path without its query, sorted; none when no row has that path. A path that
+   * only `/{workflow_name}` fits is not known by that: any other word would be, too.
+   */
   of(path: string): readonly string[] {
+    return this.#methodsOf(path, ({ isFixed }) => isFixed);
+  }
+
+  /** The methods that a path could be asked under, whether or not there is a workflow of its name. */
+  offeredTo(path: string): readonly string[] {
     const reserved = this.isReserved(firstSegment(path));
+    return this.#methodsOf(path, ({ isFixed }) => isFixed || !reserved);
+  }
+
+  #methodsOf(path: string, counts: (row: { readonly isFixed: boolean }) => boolean): string[] {
     const methods = new Set<string>();
-    for (const { method, pattern, isFixed } of this.#patterns) {
-      if (reserved && !isFixed) continue;
-      if (!pattern.test(path)) continue;
-      methods.add(method);
-      if (method === "GET") methods.add("HEAD");
+    for (const row of this.#patterns) {
+      if (!counts(row) || !row.pattern.test(path)) continue;
+      methods.add(row.method);
+      if (row.method === "GET") methods.add("HEAD");
     }
     return [...methods].sort();
   }

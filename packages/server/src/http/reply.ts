@@ -36,10 +36,10 @@ export interface LinesReply<Line> {
 export type Reply<R extends Route> =
   | (Answer<R> & { readonly headers?: ReplyHeaders | undefined })
   | RawReply<keyof R["answers"] & number>
-  | (R extends { lines: true; body: infer Body extends z.ZodType }
+  | (R extends { lines: z.ZodType; body: infer Body extends z.ZodType }
       ? LinesReply<z.output<Body>>
       : never)
-  | (R extends { frames: readonly string[] } ? StreamReply : never);
+  | (R extends { frames: Readonly<Record<string, unknown>> } ? StreamReply : never);
 
 /** An answer of the route's row. Plain `{ status, body }` does as well; this adds headers. */
 export function answer<Status extends number, Body>(

@@ -1,9 +1,9 @@
-import { EngineError, invalidInput, type Route } from "@engine/contract";
+import { EngineError, invalidInput, notFound, type Route } from "@engine/contract";
 import type { FastifyRequest } from "fastify";
 
 /** The loose shape of `Parsed<Route>`: what a handler gets, before the row makes it exact. */
 export interface RequestInput {
-  params: Record<string, string>;
+  params: Readonly<Record<string, unknown>>;
   query?: unknown;
   headers?: unknown;
   body?: unknown;
@@ -14,11 +14,12 @@ type Issue = Parameters<typeof invalidInput>[0]["issues"][number];
 
 /** Reads a request by its row; query, headers and body are checked together and refused as one. */
 export function requestInput(route: Route, request: FastifyRequest): RequestInput {
-  const input: RequestInput = { params: request.params as Record<string, string> };
+  const input: RequestInput = { params: pathParams(route, request) };
   const issues: Issue[] = [];
 
   function read(part: "query" | "headers" | "body", schema: Schema, value: unknown): void {
-    const result = schema.safeParse(value);
+    // A body may hold what nobody should read in an answer or a log.
+    const result = schema.safeParse(value, { reportInput: part !== "body" });
     if (result.success) input[part] = result.data;
     else for (const issue of result.error.issues) issues.push(at(part, issue));
   }
@@ -39,6 +40,30 @@ export function requestInput(route: Route, request: FastifyRequest): RequestInpu
   }
   if (issues.length) throw invalidInput({ issues });
   return input;
+}
+
+/**
+ * The parameters of a path. One that can name nothing names nothing that is there, except for a
+ * choice of few, which may be a mistake in writing (EXE-79).
+ */
+function pathParams({ params: schemas }: Route, request: FastifyRequest): RequestInput["params"] {
+  const params = request.params as Readonly<Record<string, string>>;
+  if (!schemas) return params;
+  const read: Record<string, unknown> = { ...params };
+  for (const [name, schema] of Object.entries(schemas)) {
+    const text = params[name] ?? "";
+    const result = schema.safeParse(text);
+    if (!result.success) throw unfitting(name, text, result.error.issues[0]);
+    read[name] = result.data;
+  }
+  return read;
+}
+
+function unfitting(name: string, text: string, issue: Issue | undefined): EngineError {
+  if (issue?.code !== "invalid_value") return notFound(name === "seq" ? "event" : name, text);
+  const allowed = issue.values.map(String);
+  const message = `${name} must be one of ${allowed.join(", ")}; got "${text}"`;
+  return new EngineError("bad_request", message, { details: { allowed } });
 }
 
 /** One line of a route that reads lines, by its `body`. */

@@ -17,7 +17,7 @@ const routes = {
       effect: "write",
       body: z.strictObject({ n: z.number() }),
       bodyLimit: 100,
-      lines: true,
+      lines: z.unknown(),
       answers: { 200: { raw: "application/x-ndjson", meaning: "-" } },
     },
   },

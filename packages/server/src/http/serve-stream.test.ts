@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { EngineError } from "@engine/contract";
 import type { FastifyInstance } from "fastify";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { createApp } from "./create-app.ts";
 import type { Call, RouteTable } from "./handlers.ts";
 import { OpenStreams } from "./open-streams.ts";
@@ -18,7 +19,7 @@ const routes = {
       permission: { kind: "open" },
       effect: "read",
       answers: { 200: { raw: "text/event-stream", meaning: "frames" } },
-      frames: ["tick"],
+      frames: { tick: z.unknown() },
     },
   },
 } as const satisfies RouteTable;

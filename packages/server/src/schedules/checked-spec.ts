@@ -1,6 +1,11 @@
-import { EngineError, formatInstant, type InputIssue, type ScheduleSpec } from "@engine/contract";
+import {
+  EngineError,
+  formatInstant,
+  type InputIssue,
+  parseUtcInstant,
+  type ScheduleSpec,
+} from "@engine/contract";
 import { cronProblem } from "./cron-times.ts";
-import { instantOf } from "./instant.ts";
 import { nextFire } from "./next-fires.ts";
 
 /**
@@ -84,8 +89,8 @@ function isZone(timezone: string): boolean {
 }
 
 function onceProblems(text: string, now: number | null): SpecProblem[] {
-  const at = instantOf(text);
-  if (at === undefined) return [{ field: "at", message: notAnInstant(text) }];
+  const at = parseUtcInstant(text);
+  if (Number.isNaN(at)) return [{ field: "at", message: notAnInstant(text) }];
   if (now === null || at > now) return [];
   return [{ field: "at", message: `is in the past; now is ${formatInstant(now)}` }];
 }
@@ -97,13 +102,13 @@ function intervalProblems(
   const { start_at, end_at } = spec;
   const given = { start_at, end_at };
   const problems = Object.entries(given).flatMap(([field, text]) =>
-    text !== undefined && instantOf(text) === undefined
+    text !== undefined && Number.isNaN(parseUtcInstant(text))
       ? [{ field, message: notAnInstant(text) }]
       : [],
   );
   if (problems.length > 0 || end_at === undefined) return problems;
-  const end = instantOf(end_at) ?? 0;
-  const start = start_at === undefined ? now : (instantOf(start_at) ?? 0);
+  const end = parseUtcInstant(end_at);
+  const start = start_at === undefined ? now : parseUtcInstant(start_at);
   if (start !== null && end <= start) {
     const what = start_at === undefined ? "now, when the schedule starts" : "start_at";
     return [{ field: "end_at", message: `must be after ${what}` }];
@@ -121,5 +126,5 @@ function notAnInstant(text: string): string {
 }
 
 function written(text: string): string {
-  return formatInstant(instantOf(text) ?? Number.NaN);
+  return formatInstant(parseUtcInstant(text));
 }

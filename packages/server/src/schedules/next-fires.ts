@@ -1,6 +1,5 @@
-import type { ScheduleRow } from "@engine/contract";
+import { parseUtcInstant, type ScheduleRow } from "@engine/contract";
 import { cronTimes } from "./cron-times.ts";
-import { instantOf } from "./instant.ts";
 
 /** What decides when a schedule fires; its text was checked when it was saved. */
 export type Plan = Pick<ScheduleRow, "spec" | "created_at">;
@@ -37,7 +36,7 @@ export function nextFire(plan: Plan, after: number): number | null {
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 function instant(text: string): number {
-  const at = instantOf(text);
-  if (at === undefined) throw new Error(`a schedule was saved with the instant ${text}`);
+  const at = parseUtcInstant(text);
+  if (Number.isNaN(at)) throw new Error(`a schedule was saved with the instant ${text}`);
   return at;
 }

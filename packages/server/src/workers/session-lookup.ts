@@ -94,6 +94,22 @@ export class SessionLookup {
     else if (row.lost_at === null) await this.#meet(row);
   }
 
+  /**
+   * The worker whose secret this is, for a request that names only an execution (WRK-6). A session
+   * of which this server has not heard is found by what it owns, or owned last.
+   */
+  async workerOf(token: string, execution_id: string): Promise<string> {
+    const token_hash = tokenHash(token);
+    const known = this.#sessions.findByToken(token_hash);
+    if (known) return known.worker;
+    const { store } = this.#ports;
+    const row = await store.findExecution(execution_id);
+    const session_id = row?.session ?? row?.last_session;
+    const owner = session_id ? await store.findSessionById(session_id) : undefined;
+    if (owner?.token_hash === token_hash) return owner.worker;
+    throw sessionUnknown();
+  }
+
   /** The session whose secret this is; every call of it says that it lives. */
   async identify({ worker, session: token }: SessionRef): Promise<Session> {
     const token_hash = tokenHash(token);
@@ -155,9 +171,10 @@ export class SessionLookup {
   }
 }
 
-function sessionUnknown(worker: string): EngineError {
+function sessionUnknown(worker?: string): EngineError {
+  const who = worker === undefined ? "there is" : `worker ${worker} has`;
   return new EngineError(
     "session_unknown",
-    `worker ${worker} has no such session; it registers again and keeps its executions`,
+    `${who} no such session; the worker registers again and keeps its executions`,
   );
 }

@@ -184,12 +184,17 @@ export class Workers implements WorkerProtocol {
     return this.#checkpoints.accept(await this.#lookup.identify(ref), items);
   }
 
-  /** One item by itself: what a batch answers as its error is thrown. */
+  /**
+   * One item by itself: what a batch answers as its error is thrown. The session alone says which
+   * worker it is; one that is named, too, is checked.
+   */
   async checkpoint(
-    ref: SessionRef,
+    { session, worker }: { readonly session: string; readonly worker: string | undefined },
     execution_id: string,
     item: Checkpoint,
   ): Promise<CheckpointAccepted> {
+    const named = worker ?? (await this.#lookup.workerOf(session, execution_id));
+    const ref = { session, worker: named };
     return this.#checkpoints.acceptOne(await this.#lookup.identify(ref), execution_id, item);
   }
 
