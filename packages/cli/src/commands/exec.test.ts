@@ -168,7 +168,7 @@ test("EXE-95 a failed exec exits 1 with type, message and causes on stderr", asy
   const cwd = folderWith(PROJECT);
   const { code, out, err } = await engine(cwd, ["exec", "flows.ts", "pay"]);
   expect(err.replace(/[0-9a-f-]{36}/, "ID").replace(/:\d+:\d+/g, ":N")).toBe(
-    "error: pay failed, execution ID\n  Error: card declined\n  at flows.ts:N\n  caused by TypeError: HTTP 402\n  at flows.ts:N\n  in call charge~1, after 2 attempts\n",
+    "error: pay failed, execution ID\n  Error: card declined\n  in flows.ts:N\n  caused by TypeError: HTTP 402\n  in flows.ts:N\n  in call charge~1, after 2 attempts\n",
   );
   expect(out).toBe("");
   expect(code).toBe(1);

@@ -36,7 +36,7 @@ test("EXE-35 a user whose task fails in a helper of another file is shown the li
 
   const shown = await engine("execution", "show", id);
   expect(shown.out).toMatch(
-    /error +TypeError: .*'price'\)\n +at lib\/prices\.ts:6:21\n +in call charge~1, after 2 attempts\n/,
+    /error +TypeError: .*'price'\)\n +in lib\/prices\.ts:6:21\n +in call charge~1, after 2 attempts\n/,
   );
   expect(shown.out).not.toContain("orders.ts");
 

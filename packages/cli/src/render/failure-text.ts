@@ -22,7 +22,7 @@ export function failureLines(failure: Shown): string[] {
 /** The line of the author's code, where it is known. */
 function placeLine({ details = null }: Shown): string[] {
   const at = placeOf({ details });
-  return at === undefined ? [] : [`at ${at}`];
+  return at === undefined ? [] : [`in ${at}`];
 }
 
 /** The innermost cause that names its call: that is where it happened. */

@@ -95,9 +95,7 @@ test("EXE-35 a callback that rejects later says its own line", async () => {
 });
 
 test("EXE-35 what is thrown without being an error has no place", async () => {
-  const fails = task({ name: "fails" }, async () => {
-    throw "text";
-  });
+  const fails = task({ name: "fails" }, () => Promise.reject("text"));
   const { row, events } = await run(workflow({ name: "w" }, async () => fails()));
   expect(row.failure).toMatchObject({ type: "NonError", message: "text", details: null });
   expect(told(events, "TASK_FAILED")[0]?.stack).toBeUndefined();
