@@ -29,6 +29,12 @@ function failed(value: Json): NewEvent {
   return { ...started(null, value), type: "WORKFLOW_FAILED", source_id: "x", name: "w" };
 }
 
+function of(type: NewEvent["type"], value: Json): NewEvent {
+  return { ...started(null, value), type };
+}
+
+const attempt = { attempt: 2, max_attempts: 3 };
+const retry = { ...attempt, delay_ms: 5, not_before: until, error: failure };
 const child = { workflow: "shop/order", input: null, wait: true, detach: false };
 const deep = JSON.parse(`${"[".repeat(200)}${"]".repeat(200)}`) as Json;
 
@@ -43,6 +49,14 @@ test.each<[string, NewEvent]>([
   ["a call whose input could not be stored", started("call", null)],
   ["a task of the user's", started(null, { until: "whenever" })],
   ["a failure", failed(failure)],
+  ["a retry", of("TASK_RETRY_STARTED", retry)],
+  [
+    "a retry with a rich output",
+    of("TASK_RETRY_COMPLETED", encode({ ...attempt, output: 1n }, "o")),
+  ],
+  ["a warning", of("WORKFLOW_WARNING", { code: "history_large", message: "much" })],
+  ["the end of a rollback", of("TASK_ROLLBACK_COMPLETED", null)],
+  ["an output of the user's that looks like a failure", of("TASK_COMPLETED", { type: 1 })],
 ])("EXE-23 %s is well formed", (_, event) => {
   expect(malformedCheckpoint({ events: [started(null, 1), event] })).toBeUndefined();
 });
@@ -64,6 +78,21 @@ test.each<[string, NewEvent, string]>([
   ["a pause until nothing", paused({ name: "a", until: null }), "value.until"],
   ["a value that is no stored one", paused({ $rich: "?" }), "value"],
   ["a failure that is a text", failed("no"), "value"],
+  ["a task's failure that is a text", of("TASK_FAILED", "no"), "value"],
+  ["a failure whose cause is a text", of("TASK_FAILED", { ...failure, cause: "x" }), "value.cause"],
+  [
+    "a retry without a number",
+    of("TASK_RETRY_STARTED", { ...retry, attempt: "2" }),
+    "value.attempt",
+  ],
+  ["a retry after nothing", of("TASK_RETRY_FAILED", attempt), "value.error"],
+  ["a rollback for fun", of("TASK_ROLLBACK_STARTED", { reason: "fun" }), "value.reason"],
+  ["a rollback that ends with something", of("TASK_ROLLBACK_COMPLETED", 1), "value"],
+  ["a fallback after a text", of("TASK_FALLBACK_STARTED", { error: "no" }), "value.error"],
+  ["a warning of nothing known", of("WORKFLOW_WARNING", { code: "x", message: "" }), "value.code"],
+  ["a cancel with a value", of("WORKFLOW_CANCELLED", "why"), "value"],
+  ["a resumed call without a cause", of("TASK_RESUMED", { name: "p" }), "value.cause"],
+  ["a pause of the workflow without a name", of("WORKFLOW_PAUSED", {}), "value.name"],
   ["a time that is none", { ...started(null, 1), time: "now" }, "time"],
 ])("CKP-1 %s is refused by the name of its field", (_, event, field) => {
   const error = malformedCheckpoint({ events: [started(null, 1), event] });

@@ -1,15 +1,18 @@
 /**
  * What a worker writes is kept as it comes, but the rules read some of it: what a wait is for, when
- * it ends, why an execution failed. Whatever they could not read is refused before they see it.
+ * it ends, why an execution failed. Whatever they could not read is refused before they see it, and
+ * so is a value that is another than reads of such an event promise.
  */
 import type * as z from "zod";
+import { AnyJson } from "./any-json.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { EngineError } from "./errors.ts";
 import type { NewEvent } from "./event.ts";
+import { EVENT_VALUES } from "./event-values.ts";
 import { Failure } from "./failure.ts";
 import { type InputIssue, invalidInput } from "./invalid-input.ts";
 import { parseEventTime } from "./time.ts";
-import { peek, store, UnencodableValue } from "./value.ts";
+import { peek, store, toPlain, UnencodableValue } from "./value.ts";
 import { CallStart, Instant, PauseStart, SignalStart, SleepStart } from "./wait-starts.ts";
 
 /** Why a checkpoint cannot be taken, whatever the log holds; undefined when it is well formed. */
@@ -24,6 +27,8 @@ export function malformedCheckpoint({
     const schema = schemaOf(event);
     const error = schema && malformedValue(schema, event, `events[${i}].value`);
     if (error) return error;
+    const misshapen = misshapenValue(event, `events[${i}].value`);
+    if (misshapen) return misshapen;
   }
   for (const [i, { until }] of waiting.entries()) {
     const fits = until === undefined || Instant.safeParse(until).success;
@@ -64,6 +69,14 @@ function malformedValue(
     return refusal(path, isOurs ? error.message : "is no stored value");
   }
   const { error } = schema.safeParse(decoded);
+  return error && invalidInput(error, path);
+}
+
+/** Values of a user's own, which may be anything, are not looked at. */
+function misshapenValue({ type, value }: NewEvent, path: string): EngineError | undefined {
+  const schema: z.ZodType = EVENT_VALUES[type];
+  if (schema === AnyJson) return undefined;
+  const { error } = schema.safeParse(toPlain(value));
   return error && invalidInput(error, path);
 }
 

@@ -15,7 +15,7 @@ import {
   Wait,
 } from "./execution.ts";
 import { Failure } from "./failure.ts";
-import { ProgressBatch, TaskProgress } from "./progress.ts";
+import { ProgressBatch } from "./progress.ts";
 import { RecordedEvent } from "./recorded-event.ts";
 import { ReleaseItem } from "./release.ts";
 import { isRaw, type Route } from "./route.ts";
@@ -69,7 +69,6 @@ const ANSWERED = {
   Schedule,
   ScheduleRun,
   SourceIssue,
-  TaskProgress,
   WorkerRecord,
   WorkerRegistered,
   WorkflowRecord,

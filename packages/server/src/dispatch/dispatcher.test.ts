@@ -154,7 +154,8 @@ test("WRK-7 a long history rides the assignment with its end only", async () => 
   const worker = await t.worker();
   const { execution_id } = await t.run();
   const assigned = await worker.next("assign");
-  const big = worker.event(assigned, "WORKFLOW_WARNING", "x".repeat(100 * 1024));
+  const warning = { code: "history_large", message: "x".repeat(100 * 1024) };
+  const big = worker.event(assigned, "WORKFLOW_WARNING", warning);
   const started = worker.event(assigned, "WORKFLOW_STARTED", null);
   await worker.checkpoint(assigned, 2, "RUNNING", [started, big, big, big, big]);
   await t.engine.workers.release(worker.ref, [
