@@ -11,6 +11,7 @@ import { startTwoProcesses, type TwoProcesses } from "./engine.ts";
 import { failover } from "./failover.ts";
 import { idle } from "./idle.ts";
 import { inProcessReplay } from "./in-process-replay.ts";
+import { kept } from "./kept.ts";
 import { latency } from "./latency.ts";
 import { localRun } from "./local-run.ts";
 import { loopDelay } from "./loop-delay.ts";
@@ -50,6 +51,7 @@ const MEASURES: readonly Measure[] = [
   sleepingHerd,
   unmatchedHerd,
   oneProcess,
+  kept,
   peers,
   against,
 ];

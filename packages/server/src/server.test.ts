@@ -1,4 +1,7 @@
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   type BasicExecution,
   Config,
@@ -10,7 +13,7 @@ import {
   type WorkerRegistered,
 } from "@engine/contract";
 import { openSqliteStore } from "@engine/store";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type Server, startServer } from "./server.ts";
 import { registration, ScriptedWorker } from "./testing/scripted-worker.ts";
 import { HELLO, silent } from "./testing/start-engine.ts";
@@ -25,9 +28,9 @@ class HttpServer implements AsyncDisposable {
     this.#end = end;
   }
 
-  static async start(): Promise<HttpServer> {
+  static async start(path = ":memory:"): Promise<HttpServer> {
     const store = await openSqliteStore({
-      path: ":memory:",
+      path,
       synchronous: "normal",
       clock: Date.now,
     });
@@ -327,4 +330,27 @@ test("a port that is taken is one clear line naming it", async () => {
   });
   await store.close();
   await new Promise((resolve) => blocker.close(resolve));
+});
+
+test("a server whose database file is taken away is not ready and acknowledges nothing, until it is back", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "engine-server-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "engine.db");
+  await using http = await HttpServer.start(path);
+  const run = () => http.post("/workflows/hello/run/async", "World");
+  expect((await run()).status).toBe(202);
+  expect((await http.get("/ready")).status).toBe(200);
+  renameSync(path, `${path}.off`);
+  await expect.poll(async () => (await http.get("/ready")).status).toBe(503);
+  const refused = await run();
+  expect(refused.status).toBe(503);
+  const { error } = (await refused.json()) as ErrorBody;
+  expect(error).toMatchObject({ code: "unavailable" });
+  expect(error.message).toContain("deleted or replaced");
+  expect(JSON.stringify(error)).not.toContain(folder);
+  // It answers, and what it has can be read.
+  expect((await http.get("/health")).status).toBe(200);
+  renameSync(`${path}.off`, path);
+  expect((await http.get("/ready")).status).toBe(200);
+  expect((await run()).status).toBe(202);
 });
