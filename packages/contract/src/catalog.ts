@@ -100,6 +100,7 @@ export const SourceIssue = z.object({
   path: z.string(),
   rule: z.enum([
     "syntax_error",
+    "too_intricate",
     "no_workflow",
     "not_exported",
     "missing_name",

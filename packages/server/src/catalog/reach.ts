@@ -38,6 +38,7 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   const copies: Copy[] = [];
   const calls: CallPlace[] = [];
   const warnings: Finding[] = [];
+  const known = new Set<Node>();
   const visited = new Set<Node>();
   let queue: Place[] = [body];
   for (let place = queue.pop(); place; place = queue.pop()) visit(place, true);
@@ -46,8 +47,8 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   return { tasks: tasks.toSorted(bySource), copies, calls: calls.toSorted(bySource), warnings };
 
   function bySource(a: CallPlace, b: CallPlace): number {
-    const { modules } = graph;
-    return modules.indexOf(a.module) - modules.indexOf(b.module) || a.node.start - b.node.start;
+    const [first = 0, second = 0] = [graph.order.get(a.module), graph.order.get(b.module)];
+    return first - second || a.node.start - b.node.start;
   }
 
   function visit(root: Place, isBody: boolean): void {
@@ -91,7 +92,8 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   }
 
   function addTask(place: CallPlace, isBody: boolean): void {
-    if (tasks.some(({ node }) => node === place.node)) return;
+    if (known.has(place.node)) return;
+    known.add(place.node);
     tasks.push(place);
     if (!isBody) queue.push(...argumentsOf(place));
   }

@@ -41,11 +41,10 @@ export function shorten(text: string): string {
 /** By file as sent, then by place; what was found twice is said once. */
 export function inOrder(issues: readonly SourceIssue[], files: readonly string[]): SourceIssue[] {
   const seen = new Set<string>();
+  const places = new Map(files.map((file, index) => [file, index]));
+  const placeOf = ({ file }: SourceIssue) => places.get(file) ?? -1;
   return issues
-    .toSorted(
-      (a, b) =>
-        files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
-    )
+    .toSorted((a, b) => placeOf(a) - placeOf(b) || a.line - b.line || a.column - b.column)
     .filter(({ file, line, column, rule, message }) => {
       const key = JSON.stringify([file, line, column, rule, message]);
       if (seen.has(key)) return false;

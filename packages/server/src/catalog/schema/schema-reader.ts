@@ -20,14 +20,20 @@ export interface SchemasRead {
   readonly warnings: readonly Finding[];
 }
 
-/** Steps for all schemas of the files: a hostile file ends here, an honest one uses some thousands. */
+/**
+ * Steps for all schemas of the files, and one more for each character of them: a hostile file ends
+ * here, an honest one uses some dozens for each workflow.
+ */
 const STEPS = 150_000;
+/** For all schemas of the files: a large one that many workflows share is written out for each. */
+const MAX_TEXT = 32 * 1024 * 1024;
 
 /** Reads the schemas of one workflow after another, without running any of the files (EXE-63). */
 export function createSchemaReader(
   files: SourceGraph,
 ): (definition: Pick<Definition, "place" | "schemas" | "body">) => SchemasRead {
-  let left = STEPS;
+  let left = files.modules.reduce((steps, { source }) => steps + source.length, STEPS);
+  let room = MAX_TEXT;
   const graph: SourceGraph = {
     ...files,
     spend(steps) {
@@ -74,7 +80,9 @@ export function createSchemaReader(
     try {
       const converted = read();
       if (converted === undefined) return NOTHING;
-      const { schema, gaps } = converted;
+      const { schema, gaps, bytes } = converted;
+      room -= bytes;
+      if (room < 0) throw new TooIntricate();
       const warnings = gaps.map(({ place, reason }): Finding => {
         const message = `this part of the input schema is open, because it ${reason}; ${then}`;
         return { rule: "schema_not_extracted", message, place, path: "input_schema" };
