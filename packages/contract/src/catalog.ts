@@ -113,6 +113,8 @@ export const SourceIssue = z.object({
     "dynamic_call",
     "schema_not_extracted",
     "nondeterministic_call",
+    "shared_state",
+    "shadowed_name",
   ]),
   message: z.string(),
   file: z.string(),

@@ -11,6 +11,7 @@ import { type Reached, reachFrom } from "./reach.ts";
 import { workflowValues } from "./record-values.ts";
 import { exportOrigin, followOrigin } from "./resolve.ts";
 import { createSchemaReader } from "./schema/schema-reader.ts";
+import { shadowedName } from "./shadowed-name.ts";
 import { type SourceGraph, sourceGraph, TooIntricate } from "./source-graph.ts";
 import { type Finding, inOrder, type Subject, sourceIssue } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
@@ -86,6 +87,8 @@ function extractFrom(graph: SourceGraph): Extraction {
     const nested = nestedWorkflows(graph, reached.calls, (node) => nameOf.get(node));
     issues.push(...read.issues);
     nested.issues.forEach(report);
+    const shadowed = shadowing(definition);
+    if (shadowed) warnings.push(sourceIssue(shadowed, subject));
     warnings.push(
       ...[...reached.warnings, ...nested.warnings, ...schemas.warnings].map((each) =>
         sourceIssue(each, subject),
@@ -161,6 +164,14 @@ function notExported(graph: SourceGraph, { place, name }: Definition): Finding {
   const known = name === undefined ? "this workflow" : `workflow ${name}`;
   const message = `${known} is not exported by ${graph.entry.path}: export the const it is bound to from there`;
   return { rule: "not_exported", message, place, path: "" };
+}
+
+function shadowing(definition: Definition): Finding | undefined {
+  const { name = "", place } = definition;
+  const message = shadowedName(namespaceOf(definition) ?? DEFAULT_NAMESPACE, name);
+  return message === undefined
+    ? undefined
+    : { rule: "shadowed_name", message, place, path: "name" };
 }
 
 function duplicateWorkflow(name: string | null, { place }: Definition, first: Place): Finding {

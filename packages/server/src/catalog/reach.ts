@@ -5,6 +5,7 @@ import { calledOfSdk, definedBy } from "./definition.ts";
 import { isLocalSpecifier } from "./local-path.ts";
 import { nondeterministicCall } from "./nondeterminism.ts";
 import { exportOrigin, importOrigin, memberOf, type Origin, resolve, unwrap } from "./resolve.ts";
+import { sharedWrites } from "./shared-state.ts";
 import { contains, type SourceGraph } from "./source-graph.ts";
 import type { Finding } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
@@ -24,7 +25,7 @@ export interface Reached {
   copies: Copy[];
   /** Every `call(…)` of another workflow, in source order. */
   calls: CallPlace[];
-  /** Calls of the body itself that a replay may answer differently. */
+  /** Calls of the body itself that a replay may answer differently, and writes to what executions share. */
   warnings: Finding[];
 }
 
@@ -77,6 +78,7 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
             settle(node.type === "CallExpression" ? node.callee : node, settled);
           }
         }
+        if (functions > 0 || !isBody) warnings.push(...sharedWrites(module, node));
         if (node.type === "ImportExpression") enqueueImport(module, node.source);
         if (node.type === "MemberExpression" && !settled.has(node)) {
           if (enqueueMember(root, node)) settle(node, settled);
