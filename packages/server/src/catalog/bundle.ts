@@ -5,13 +5,10 @@ import type { Node, ParseResult } from "oxc-parser";
 import { walk } from "oxc-walker";
 import { literalKey } from "./binding.ts";
 import { type LineColumn, lineColumns } from "./line-column.ts";
-import { shorten } from "./source-issues.ts";
+import { SOURCE_FILE, shorten } from "./source-issues.ts";
 import { sourceMapComment } from "./source-map.ts";
 import { parseModule } from "./source-module.ts";
 import { readSource, type SourceRead, syntaxError } from "./source-reading.ts";
-
-/** The name a source without a file has in records and issues (short form of EXE-59). */
-export const SOURCE_FILE = "workflow.ts";
 
 /** Takes the types out of one self-contained file. `bundle` is empty when there are issues. */
 export async function transpile(

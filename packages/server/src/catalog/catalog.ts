@@ -11,7 +11,6 @@ import {
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
 import type { ReadRegistration } from "./registration-reading.ts";
-import { readInProcess } from "./source-process.ts";
 
 interface Paging {
   readonly limit: number;
@@ -27,8 +26,7 @@ export interface CatalogParts {
   readonly store: Store;
   /** Without it, declared schedules are left alone. */
   readonly schedules?: ScheduleDeclarations | undefined;
-  /** In a process of its own unless given. */
-  readonly read?: ReadRegistration;
+  readonly read: ReadRegistration;
   /** Tells the other servers on the store; settles once they are told, or cannot be. */
   readonly changed?: () => Promise<void>;
 }
@@ -50,7 +48,7 @@ export class Catalog {
   readonly #tellOthers: () => Promise<void>;
 
   constructor(parts: CatalogParts) {
-    const { store, schedules, read = readInProcess, changed = async () => undefined } = parts;
+    const { store, schedules, read, changed = async () => undefined } = parts;
     this.#store = store;
     this.#read = read;
     this.#schedules = schedules;

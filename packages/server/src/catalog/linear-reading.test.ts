@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { extractWorkflows } from "./extract.ts";
+
+// On a machine that may do other things.
+vi.setConfig({ testTimeout: 60_000 });
 
 const SDK = `import { task, workflow } from "@engine/sdk";\n`;
 
@@ -12,8 +15,8 @@ function repeated(count: number, of: (i: number) => string): string {
   return Array.from({ length: count }, (_, i) => of(i)).join("\n");
 }
 
-// Where one comment, name or member is looked for among all of them, these are too intricate, or
-// take longer than a test may.
+// Where one comment, name or member is looked for among all of them, these are too intricate to be
+// read, or take longer than a test may.
 test.each([
   [
     "each with a comment of its own",

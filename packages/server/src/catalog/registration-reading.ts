@@ -1,8 +1,9 @@
 import type { Registration, SourceFile, SourceIssue } from "@engine/contract";
 import type { NewVersions } from "@engine/store";
-import { SOURCE_FILE, transpile } from "./bundle.ts";
+import { transpile } from "./bundle.ts";
 import { bundleHash, contentHash, sourceHash } from "./content-hash.ts";
 import { extractWorkflows } from "./extract.ts";
+import { SOURCE_FILE } from "./source-issues.ts";
 import { type ReadSource, readSource } from "./source-reading.ts";
 
 /** What the files of a registration say; `workflows` is empty when there are issues. */

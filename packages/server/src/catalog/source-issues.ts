@@ -1,6 +1,9 @@
 import type { SourceIssue } from "@engine/contract";
 import type { Place } from "./source-module.ts";
 
+/** The name a source without a file has in records and issues (short form of EXE-59). */
+export const SOURCE_FILE = "workflow.ts";
+
 const MAX_EXPRESSION = 200;
 
 /** A finding before it is known to which workflow it belongs. */

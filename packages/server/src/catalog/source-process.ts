@@ -1,7 +1,7 @@
 import { EngineError, type Registration, type SourceIssue } from "@engine/contract";
 import { JobProcess } from "../jobs/job-process.ts";
-import { SOURCE_FILE } from "./bundle.ts";
 import type { ReadRegistration, RegistrationRead } from "./registration-reading.ts";
+import { SOURCE_FILE } from "./source-issues.ts";
 
 export interface SourceLimits {
   readonly memoryMb: number;
