@@ -113,7 +113,7 @@ test("EXE-90 EXE-95 types writes declarations of the catalog to a file, or print
   /** Gives hello. */
   readonly "default/hello": {
     readonly "~input"?: unknown;
-    readonly "~output"?: unknown;
+    readonly "~output"?: number;
   };
   /** Gives order. */
   readonly "shop/order": {`);

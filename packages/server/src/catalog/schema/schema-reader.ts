@@ -1,12 +1,13 @@
-import type { ArrowFunctionExpression, Function as FunctionNode, Node, TSType } from "oxc-parser";
 import type { Definition } from "../definition.ts";
 import { resolve } from "../resolve.ts";
 import { type SourceGraph, TooIntricate } from "../source-graph.ts";
 import type { Finding } from "../source-issues.ts";
 import type { Place } from "../source-module.ts";
 import { ExpressionReader } from "./expression-reader.ts";
+import { isFunction } from "./functions.ts";
 import { type Converted, type JsonSchema, type Side, toJsonSchema } from "./json-schema.ts";
 import { NamedValues } from "./named-values.ts";
+import { ReturnReader, settled } from "./return-reader.ts";
 import { SchemaNotes } from "./schema-notes.ts";
 import { TypeNames } from "./type-names.ts";
 import { TypeReader } from "./type-reader.ts";
@@ -52,7 +53,9 @@ export function createSchemaReader(
     const read = input ?? ofType(declared.input, declared.isOptional);
     return {
       input_schema: read.schema,
-      output_schema: (output ?? ofType(declared.output, false)).schema,
+      output_schema: (
+        output ?? (declared.output ? ofType(declared.output, false) : ofReturns(body))
+      ).schema,
       warnings: read.warnings,
     };
   };
@@ -73,6 +76,27 @@ export function createSchemaReader(
       const type = reader.read(place);
       const schema = isOptional ? type.nullable() : type;
       return toJsonSchema(schema, () => reader.side(place), { notes, place });
+    });
+  }
+
+  /** Of a body that does not say what it returns. */
+  function ofReturns(body: Place | undefined): Read {
+    const target = body && resolve(files, body);
+    if (target?.kind !== "node" || !isFunction(target.node)) return NOTHING;
+    const { module, node } = target;
+    const place = { module, node };
+    return attempt(place, "", () => {
+      const reader = new TypeReader(graph, notes, parts);
+      const returns = new ReturnReader({
+        graph,
+        typed: (at) => reader.read(at),
+        schema: (at) => {
+          const schema = expressions.schemaOf(at);
+          return schema instanceof Unread ? undefined : schema;
+        },
+      });
+      const schema = returns.ofFunction(module, node);
+      return schema && toJsonSchema(schema, () => reader.side(place, "output"), { notes, place });
     });
   }
 
@@ -163,26 +187,10 @@ function annotations(graph: SourceGraph, body: Place): DeclaredTypes {
   const isOptional =
     first?.type === "AssignmentPattern" ||
     (written !== undefined && "optional" in written && written.optional === true);
-  const output = node.returnType && promised(node.returnType.typeAnnotation);
+  const output = node.returnType && settled(node.returnType.typeAnnotation);
   return {
     input: input && { module, node: input },
     output: output ? { module, node: output } : undefined,
     isOptional,
   };
-}
-
-function promised(type: TSType): TSType | undefined {
-  const isPromise =
-    type.type === "TSTypeReference" &&
-    type.typeName.type === "Identifier" &&
-    type.typeName.name === "Promise";
-  return isPromise ? type.typeArguments?.params[0] : type;
-}
-
-function isFunction(node: Node): node is FunctionNode | ArrowFunctionExpression {
-  return (
-    node.type === "FunctionDeclaration" ||
-    node.type === "FunctionExpression" ||
-    node.type === "ArrowFunctionExpression"
-  );
 }
