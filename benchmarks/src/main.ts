@@ -20,6 +20,7 @@ import type { Measure, Report } from "./measure.ts";
 import { oneProcess } from "./one-process.ts";
 import { peers } from "./peers/peers.ts";
 import { progress } from "./progress.ts";
+import { register } from "./register.ts";
 import { replay } from "./replay.ts";
 import { resultsFile } from "./results-file.ts";
 import { resume } from "./resume.ts";
@@ -40,6 +41,7 @@ const MEASURES: readonly Measure[] = [
   throughput,
   sustained,
   loopDelay,
+  register,
   replay,
   resume,
   branches,

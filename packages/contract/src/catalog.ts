@@ -100,6 +100,7 @@ export const SourceIssue = z.object({
   path: z.string(),
   rule: z.enum([
     "syntax_error",
+    "too_intricate",
     "no_workflow",
     "not_exported",
     "missing_name",
@@ -112,6 +113,8 @@ export const SourceIssue = z.object({
     "dynamic_call",
     "schema_not_extracted",
     "nondeterministic_call",
+    "shared_state",
+    "shadowed_name",
   ]),
   message: z.string(),
   file: z.string(),

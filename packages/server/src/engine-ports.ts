@@ -1,5 +1,6 @@
 import type { Config } from "@engine/contract";
 import type { Store, ValueStore } from "@engine/store";
+import type { ReadRegistration } from "./catalog/registration-reading.ts";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
 import type { RedactProgress } from "./progress/redact-progress.ts";
@@ -26,6 +27,8 @@ export interface EnginePorts {
   readonly replica: string;
   /** Random text for the generator behind `Math.random` in a fresh execution's body. */
   readonly seed: () => string;
+  /** In a process of its own when absent. */
+  readonly readRegistration?: ReadRegistration;
   /** Every execution may start every workflow when absent. */
   readonly authorizeCall?: AuthorizeCall;
   /** Accounts of schedules are stored as given and not looked at when absent. */

@@ -1,5 +1,6 @@
 import type { ExecutionRow } from "@engine/contract";
 import { Catalog } from "./catalog/catalog.ts";
+import { readInProcess } from "./catalog/source-process.ts";
 import { CallResolver } from "./children/call-resolver.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
@@ -51,7 +52,13 @@ export function createEngine(ports: EnginePorts): Engine {
   const declarations = new ScheduleDeclarations({ ports, changed: () => scheduling.changed() });
   const bus = new Bus({ store, replica, ids, log });
   const tellOthers = () => bus.send({ kind: "catalog" });
-  const catalog = new Catalog({ store, schedules: declarations, changed: tellOthers });
+  const { readRegistration = readInProcess } = ports;
+  const catalog = new Catalog({
+    store,
+    schedules: declarations,
+    read: readRegistration,
+    changed: tellOthers,
+  });
   bus.listen(({ kind }) => {
     if (kind === "catalog") catalog.forget();
   });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Config } from "@engine/contract";
 import { type Server, startServer } from "@engine/server";
 import { openSqliteStore } from "@engine/store";
@@ -113,7 +113,7 @@ test("EXE-90 EXE-95 types writes declarations of the catalog to a file, or print
   /** Gives hello. */
   readonly "default/hello": {
     readonly "~input"?: unknown;
-    readonly "~output"?: unknown;
+    readonly "~output"?: number;
   };
   /** Gives order. */
   readonly "shop/order": {`);
@@ -138,4 +138,71 @@ test("EXE-95 types without --out, or to a file that cannot be written, is a usag
     err: "error: --out gone/workflows.d.ts: the file cannot be written (ENOENT)\n",
   });
   expect(existsSync(`${cwd}/gone`)).toBe(false);
+});
+
+/** The text of a file with one workflow. */
+function fileOf(name: string, body = "async () => 1"): string {
+  return `import { workflow } from "@engine/sdk";
+export const it = workflow({ name: "${name}" }, ${body});
+`;
+}
+
+test("EXE-95 a folder is registered with all workflow files in it, each with a line, and a summary", async () => {
+  const { cwd, workflow } = await startCatalog();
+  mkdirSync(`${cwd}/src/more`, { recursive: true });
+  writeFileSync(`${cwd}/src/a.ts`, fileOf("a"));
+  writeFileSync(`${cwd}/src/a.test.ts`, fileOf("tested"));
+  writeFileSync(`${cwd}/src/helper.ts`, "export const one = 1;");
+  writeFileSync(`${cwd}/src/more/b.ts`, fileOf("b"));
+  const registered = await workflow(["register", "src"]);
+  expect(registered).toMatchObject({ code: 0, err: "" });
+  expect(registered.out.split("\n").map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+    "FILE  WORKFLOW  VERSION  RESULT  TASKS",
+    "src/a.ts  a  1  created",
+    "src/more/b.ts  b  1  created",
+    "2 files, 2 workflows created, 0 unchanged",
+    "",
+  ]);
+
+  writeFileSync(`${cwd}/src/more/b.ts`, fileOf("b").replace("export ", ""));
+  const refused = await workflow(["register", "src"]);
+  expect(refused.code).toBe(1);
+  expect(refused.out).toMatch(/^src\/more\/b\.ts +refused$/m);
+  expect(refused.out).toContain("2 files, 0 workflows created, 1 unchanged, 1 file refused\n");
+  expect(refused.err).toMatch(/src\/more\/b\.ts:2:12 not_exported/);
+  expect(refused.err).toContain(
+    "error: 1 of 2 files cannot be registered; nothing of it was saved",
+  );
+});
+
+test("EXE-95 a file that is missing, and a folder without workflows, are one line that says what to do", async () => {
+  const { cwd, workflow } = await startCatalog();
+  expect(await workflow(["register", "nope.ts"])).toMatchObject({
+    code: 2,
+    out: "",
+    err: `error: nope.ts does not exist (looked for ${cwd}/nope.ts); correct the path, or name the folder that the file is in\n`,
+  });
+  mkdirSync(`${cwd}/empty`);
+  expect(await workflow(["register", "empty"])).toMatchObject({
+    code: 2,
+    out: "",
+    err: expect.stringMatching(/^error: empty has no workflow file: TypeScript that imports .*\n$/),
+  });
+});
+
+test("EXE-90 EXE-95 show prints what goes in and what comes out", async () => {
+  const { cwd, workflow } = await startCatalog();
+  const body =
+    "async (order: { id: string; tags?: string[] }): Promise<{ ok: boolean }> => ({ ok: true })";
+  writeFileSync(`${cwd}/a.ts`, fileOf("a", body));
+  expect((await workflow(["register", "a.ts"])).code).toBe(0);
+  const { out } = await workflow(["show", "a"]);
+  expect(out).toContain(`  input        {
+                 id: string
+                 tags?: string[]
+               }
+  output       {
+                 ok: boolean
+               }
+`);
 });

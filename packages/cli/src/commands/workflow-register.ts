@@ -1,11 +1,12 @@
-import { resolve } from "node:path";
-import type { Registered, SourceIssue } from "@engine/contract";
+import { relative } from "node:path";
+import type { SourceIssue } from "@engine/contract";
 import type { Command } from "commander";
-import { Reported } from "../cli-error.ts";
+import { Reported, UsageError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
-import { registeredTable } from "../render/workflow-view.ts";
+import { type FileRegistered, registeredFiles } from "../render/registered-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
+import { workflowFinder } from "../workflow-file/find-workflow-files.ts";
 import { registerFile } from "../workflow-file/register-file.ts";
 import { reportProblems } from "../workflow-file/report-problems.ts";
 
@@ -18,34 +19,40 @@ export function addRegister(workflow: Command, io: CliIo): void {
     .command("register")
     .summary("Registers the workflows of files.")
     .description(
-      "Bundles each file with what it imports, but for the packages that its workflows request, and registers its workflows. The server reads the source and never runs it. Equal content makes no new version.",
+      "Registers the workflows of files, and of all workflow files below the folders given. Bundles each file with what it imports, but for the packages that its workflows request. The server reads the source and never runs it. Equal content makes no new version.",
     )
-    .argument("<files...>", "TypeScript files that export workflows")
+    .argument("<paths...>", "TypeScript files that export workflows, or folders to search")
     .option("--dry-run", "check only; save nothing");
-  serverOptions(command).action((files: string[], options: RegisterOptions) =>
-    register(io, files, options),
+  serverOptions(command).action((paths: string[], options: RegisterOptions) =>
+    register(io, paths, options),
   );
-  examples(command, ["workflow register hello.ts", "workflow register src/*.ts --dry-run"]);
+  examples(command, ["workflow register hello.ts", "workflow register src --dry-run"]);
 }
 
-async function register(io: CliIo, files: string[], options: RegisterOptions): Promise<void> {
-  const items: Registered["items"] = [];
+async function register(io: CliIo, paths: string[], options: RegisterOptions): Promise<void> {
+  const { files } = workflowFinder(paths, io.cwd)();
+  if (files.length === 0) {
+    throw new UsageError(
+      `${paths.join(", ")} has no workflow file: TypeScript that imports @engine/sdk and defines a workflow, outside of tests and node_modules; name a file or another folder`,
+    );
+  }
+  const registered: FileRegistered[] = [];
   const warnings: SourceIssue[] = [];
-  let refused = 0;
   await callServer(io, options, async (server) => {
     for (const file of files) {
-      const outcome = await registerFile(resolve(io.cwd, file), server.client, options.dryRun);
+      const outcome = await registerFile(file, server.client, options.dryRun);
       reportProblems(io, outcome);
-      if (!outcome.registered) refused++;
-      items.push(...(outcome.registered?.items ?? []));
+      registered.push({ file: relative(io.cwd, file), items: outcome.registered?.items });
       warnings.push(...(outcome.registered?.warnings ?? []));
     }
-    if (items.length || options.format === "json") {
+    const items = registered.flatMap((each) => each.items ?? []);
+    if (files.length > 1 || items.length || options.format === "json") {
       server.print({ items, warnings }, () =>
-        registeredTable(items, server.paint, options.dryRun === true),
+        registeredFiles(registered, server.paint, options.dryRun === true),
       );
     }
   });
+  const refused = registered.filter(({ items }) => !items).length;
   if (refused) {
     const what = files.length === 1 ? "the file" : `${refused} of ${files.length} files`;
     io.err.write(

@@ -3,27 +3,32 @@ import { refText } from "../workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
 import { requestsText } from "./resource-text.ts";
+import { schemaText } from "./schema-text.ts";
 import { fields, lines, table } from "./table.ts";
 import { valueText } from "./value-text.ts";
 
-const tasksOf = ({ tasks }: WorkflowRecord) => tasks.map((task) => task.name).join(", ");
+export function tasksText({ tasks }: WorkflowRecord): string {
+  return tasks.map((task) => task.name).join(", ");
+}
+
+/** What registering made of a workflow. */
+export function resultText({ created }: Registered["items"][number], dryRun: boolean): string {
+  if (!created) return "unchanged";
+  return dryRun ? "would be created" : "created";
+}
 
 export function workflowTable(items: readonly WorkflowRecord[], paint: Paint, now: number): string {
   return table(
     ["WORKFLOW", "VERSION", "REGISTERED", "TASKS"],
-    items.map((w) => [refText(w), String(w.version), ago(w.created_at, now), tasksOf(w)]),
+    items.map((w) => [refText(w), String(w.version), ago(w.created_at, now), tasksText(w)]),
     paint,
   );
 }
 
 export function registeredTable(items: Registered["items"], paint: Paint, dryRun: boolean): string {
-  const result = (created: boolean) => {
-    if (!created) return "unchanged";
-    return dryRun ? "would be created" : "created";
-  };
   return table(
     ["WORKFLOW", "VERSION", "RESULT", "TASKS"],
-    items.map((w) => [refText(w), String(w.version), result(w.created), tasksOf(w)]),
+    items.map((w) => [refText(w), String(w.version), resultText(w, dryRun), tasksText(w)]),
     paint,
   );
 }
@@ -51,6 +56,8 @@ export function workflowView(
   const shown = fields(
     [
       ["about", record.description ?? undefined],
+      ["input", shownSchema(record.input_schema)],
+      ["output", shownSchema(record.output_schema)],
       ["tasks", listed(record.tasks.map(taskText), "\n")],
       ["calls", listed(record.nested_workflows)],
       ["timeout", timeout === null ? undefined : elapsed(timeout * 1000)],
@@ -87,4 +94,9 @@ function taskText({ name, description, ...task }: TaskRecord): string {
 /** Undefined, which hides the line, for an empty list. */
 function listed(items: readonly string[], separator = ", "): string | undefined {
   return items.join(separator) || undefined;
+}
+
+/** Undefined, which hides the line, for what the catalog does not know. */
+function shownSchema(schema: unknown): string | undefined {
+  return schema ? schemaText(schema) : undefined;
 }

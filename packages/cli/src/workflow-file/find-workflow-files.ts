@@ -14,7 +14,10 @@ export function workflowFinder(args: readonly string[], cwd: string): () => Sour
   const targets = args.map((arg) => {
     const path = resolve(cwd, arg);
     const found = statSync(path, { throwIfNoEntry: false });
-    if (!found) throw new UsageError(`${arg} does not exist (looked for ${path})`);
+    if (!found) {
+      const what = "correct the path, or name the folder that the file is in";
+      throw new UsageError(`${arg} does not exist (looked for ${path}); ${what}`);
+    }
     return { path, isFolder: found.isDirectory() };
   });
   const isWorkflowFile = rememberedByStamp(definesWorkflow);

@@ -4,21 +4,18 @@ import { type Message, type TransformFailure, transform } from "esbuild";
 import type { Node, ParseResult } from "oxc-parser";
 import { walk } from "oxc-walker";
 import { literalKey } from "./binding.ts";
-import { lineColumns } from "./line-column.ts";
-import { shorten } from "./source-issues.ts";
+import { type LineColumn, lineColumns } from "./line-column.ts";
+import { SOURCE_FILE, shorten } from "./source-issues.ts";
 import { sourceMapComment } from "./source-map.ts";
 import { parseModule } from "./source-module.ts";
-import { readSource, syntaxError } from "./source-reading.ts";
-
-/** The name a source without a file has in records and issues (short form of EXE-59). */
-export const SOURCE_FILE = "workflow.ts";
+import { readSource, type SourceRead, syntaxError } from "./source-reading.ts";
 
 /** Takes the types out of one self-contained file. `bundle` is empty when there are issues. */
 export async function transpile(
   source: string,
+  { parsed, issues: unread }: SourceRead = readSource(SOURCE_FILE, source),
 ): Promise<{ bundle: string; issues: SourceIssue[] }> {
-  const read = readSource(SOURCE_FILE, source);
-  if (read.parsed === undefined) return { bundle: "", issues: read.issues };
+  if (parsed === undefined) return { bundle: "", issues: unread };
   let bundle: string;
   try {
     const result = await transform(source, {
@@ -38,33 +35,44 @@ export async function transpile(
   } catch (error) {
     const { errors } = error as Partial<TransformFailure>;
     if (!errors?.length) throw error;
-    return { bundle: "", issues: errors.map((each) => refusal(each, source)) };
+    return { bundle: "", issues: refusals(errors, source) };
   }
+  const outside = imports(parsed, source).filter(({ name }) => !isAllowed(name));
+  if (outside.length === 0) return { bundle, issues: [] };
   // Imports of types are gone from the bundle, so those that remain are what the worker will load.
-  const loaded = new Set(imports(parseModule("workflow.js", bundle)).map(({ name }) => name));
-  const issues = imports(read.parsed)
-    .filter(({ name }) => loaded.has(name) && !isAllowed(name))
-    .map(({ name, node }) => unresolvedImport(name, node, source));
+  const loaded = new Set(
+    imports(parseModule("workflow.js", bundle), bundle).map(({ name }) => name),
+  );
+  const position = lineColumns(source);
+  const issues = outside
+    .filter(({ name }) => loaded.has(name))
+    .map(({ name, node }) => unresolvedImport(name, node, { source, position }));
   return { bundle: issues.length === 0 ? bundle : "", issues };
 }
 
-/** Every import of a file; the name is undefined when it is computed. */
-function imports({ program }: ParseResult): { name: string | undefined; node: Node }[] {
-  const found: { name: string | undefined; node: Node }[] = [];
+interface Import {
+  /** Undefined when it is computed. */
+  readonly name: string | undefined;
+  readonly node: Node;
+}
+
+function imports({ program }: ParseResult, source: string): Import[] {
+  const found: Import[] = [];
+  const add = (node: Node) => found.push({ name: literalKey(node), node });
+  for (const statement of program.body) {
+    if ("source" in statement && statement.source) add(statement.source);
+  }
+  if (!MAY_IMPORT_LATER.test(source)) return found;
   walk(program, {
     enter(node) {
-      if (
-        node.type === "ImportDeclaration" ||
-        node.type === "ExportNamedDeclaration" ||
-        node.type === "ExportAllDeclaration" ||
-        node.type === "ImportExpression"
-      ) {
-        if (node.source) found.push({ name: literalKey(node.source), node: node.source });
-      }
+      if (node.type === "ImportExpression") add(node.source);
     },
   });
-  return found;
+  return found.sort((a, b) => a.node.start - b.node.start);
 }
+
+/** Of a text without it, only the statements at its top import anything. */
+const MAY_IMPORT_LATER = /\bimport\s*[(/.]/;
 
 function isAllowed(name: string | undefined): boolean {
   if (name === undefined) return false;
@@ -72,7 +80,11 @@ function isAllowed(name: string | undefined): boolean {
   return name.startsWith("@engine/") || name === "zod" || name.startsWith("zod/");
 }
 
-function unresolvedImport(name: string | undefined, node: Node, source: string): SourceIssue {
+function unresolvedImport(
+  name: string | undefined,
+  node: Node,
+  { source, position }: { source: string; position: (offset: number) => LineColumn },
+): SourceIssue {
   const what = name === undefined ? "a computed import" : `the import of ${name}`;
   return {
     workflow: null,
@@ -80,16 +92,22 @@ function unresolvedImport(name: string | undefined, node: Node, source: string):
     rule: "unresolved_import",
     message: `${what} cannot be resolved: a single source may import @engine/*, zod and node:*; register a file with its imports through the command line`,
     file: SOURCE_FILE,
-    ...lineColumns(source)(node.start),
+    ...position(node.start),
     expression: shorten(source.slice(node.start, node.end)),
   };
 }
 
-function refusal({ text, location }: Message, source: string): SourceIssue {
-  if (location === null) return syntaxError(SOURCE_FILE, source, 0, text);
-  const lines = source.split(/(?<=\r\n|\n|\r(?!\n))/);
-  const start = lines.slice(0, location.line - 1).join("").length;
-  // esbuild counts columns in bytes.
-  const before = Buffer.from(location.lineText).subarray(0, location.column).toString();
-  return syntaxError(SOURCE_FILE, source, start + before.length, text);
+function refusals(errors: readonly Message[], source: string): SourceIssue[] {
+  const starts = [0];
+  for (const line of source.split(/(?<=\r\n|\n|\r(?!\n))/)) {
+    starts.push((starts.at(-1) ?? 0) + line.length);
+  }
+  const position = lineColumns(source);
+  return errors.map(({ text, location }) => {
+    if (location === null) return syntaxError(SOURCE_FILE, source, 0, text, position);
+    // esbuild counts columns in bytes.
+    const before = Buffer.from(location.lineText).subarray(0, location.column).toString();
+    const offset = (starts[location.line - 1] ?? 0) + before.length;
+    return syntaxError(SOURCE_FILE, source, offset, text, position);
+  });
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   type Assignment,
   EngineError,
@@ -11,9 +10,7 @@ import {
 } from "@engine/contract";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
-import { SOURCE_FILE, transpile } from "./bundle.ts";
-import { contentHash, sourceHash } from "./content-hash.ts";
-import { extractWorkflows } from "./extract.ts";
+import type { ReadRegistration } from "./registration-reading.ts";
 
 interface Paging {
   readonly limit: number;
@@ -29,6 +26,7 @@ export interface CatalogParts {
   readonly store: Store;
   /** Without it, declared schedules are left alone. */
   readonly schedules?: ScheduleDeclarations | undefined;
+  readonly read: ReadRegistration;
   /** Tells the other servers on the store; settles once they are told, or cannot be. */
   readonly changed?: () => Promise<void>;
 }
@@ -46,10 +44,13 @@ export class Catalog {
   /** Grows with every change of the catalog, so that a read from before it is not kept after it. */
   #changes = 0;
 
+  readonly #read: ReadRegistration;
   readonly #tellOthers: () => Promise<void>;
 
-  constructor({ store, schedules, changed = async () => undefined }: CatalogParts) {
+  constructor(parts: CatalogParts) {
+    const { store, schedules, read, changed = async () => undefined } = parts;
     this.#store = store;
+    this.#read = read;
     this.#schedules = schedules;
     this.#tellOthers = changed;
   }
@@ -65,20 +66,13 @@ export class Catalog {
     registration: Registration,
     options: { readonly dryRun?: boolean | undefined; readonly by: string | null },
   ): Promise<Registered> {
-    const { entry, files, bundle, issues: unbundled } = await bundled(registration);
-    const { workflows, issues, warnings } = extractWorkflows({ entry, files });
-    refuseIssues(bothOnce(issues, unbundled));
-    const source = files.find(({ path }) => path === entry)?.source ?? "";
+    const { issues, warnings, ...read } = await this.#read(registration);
+    refuseIssues(issues);
+    const declared = read.workflows.map(({ extracted }) => extracted);
     const versions: NewVersions = {
-      workflows: workflows.map((extracted) => ({
-        extracted,
-        content_hash: contentHash(bundle, extracted),
-      })),
-      module: { hash: createHash("sha256").update(bundle).digest("hex"), bundle },
-      files,
-      source_hash: sourceHash(source),
+      ...read,
       created_by: options.by,
-      schedules: this.#schedules?.declared(workflows),
+      schedules: this.#schedules?.declared(declared),
     };
     const { dryRun } = options;
     const items = await this.#store.registerVersions(versions, { dryRun });
@@ -175,29 +169,6 @@ export class Catalog {
       ? notFound("version", `${version} of ${workflow}`)
       : notFound("workflow", workflow);
   }
-}
-
-interface Bundled {
-  readonly entry: string;
-  readonly files: readonly SourceFile[];
-  readonly bundle: string;
-  readonly issues: readonly SourceIssue[];
-}
-
-async function bundled(registration: Registration): Promise<Bundled> {
-  if (!("source" in registration)) return { ...registration, issues: [] };
-  const { source } = registration;
-  const files = [{ path: SOURCE_FILE, source }];
-  return { entry: SOURCE_FILE, files, ...(await transpile(source)) };
-}
-
-/** Both readers of a single source find its syntax errors; one place is told once, in order. */
-function bothOnce(a: readonly SourceIssue[], b: readonly SourceIssue[]): readonly SourceIssue[] {
-  const place = ({ rule, file, line, column }: SourceIssue) => `${rule} ${file}:${line}:${column}`;
-  const places = new Set(a.map(place));
-  const others = b.filter((issue) => !places.has(place(issue)));
-  if (others.length === 0) return a;
-  return [...a, ...others].sort((x, y) => x.line - y.line || x.column - y.column);
 }
 
 function refuseIssues(issues: readonly SourceIssue[]): void {

@@ -2,8 +2,12 @@ import { createHash } from "node:crypto";
 import type { ExtractedWorkflow } from "@engine/contract";
 
 /** What makes two versions of a workflow the same: the bundle and what was read of the source (EXE-67). */
-export function contentHash(bundle: string, record: ExtractedWorkflow): string {
-  return sha256(`${sha256(bundle)}\n${JSON.stringify(record, sortKeys)}`);
+export function contentHash(bundleHash: string, record: ExtractedWorkflow): string {
+  return sha256(`${bundleHash}\n${JSON.stringify(record, sortKeys)}`);
+}
+
+export function bundleHash(bundle: string): string {
+  return sha256(bundle);
 }
 
 /** Of the text of the entry file, as users see it in a record. */

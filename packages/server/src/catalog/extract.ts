@@ -11,9 +11,11 @@ import { type Reached, reachFrom } from "./reach.ts";
 import { workflowValues } from "./record-values.ts";
 import { exportOrigin, followOrigin } from "./resolve.ts";
 import { createSchemaReader } from "./schema/schema-reader.ts";
+import { shadowedName } from "./shadowed-name.ts";
 import { type SourceGraph, sourceGraph, TooIntricate } from "./source-graph.ts";
 import { type Finding, inOrder, type Subject, sourceIssue } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
+import { type ReadSource, readSource } from "./source-reading.ts";
 import { createTaskReader } from "./task-reading.ts";
 
 export interface Extraction {
@@ -27,12 +29,14 @@ export interface Extraction {
 export function extractWorkflows({
   entry,
   files,
+  read = readSource,
 }: {
   entry: string;
   files: readonly SourceFile[];
+  read?: ReadSource;
 }): Extraction {
   try {
-    const { graph, issues } = sourceGraph(entry, files);
+    const { graph, issues } = sourceGraph(entry, files, read);
     if (graph === undefined) return { workflows: [], issues: inOrder(issues, []), warnings: [] };
     const found = extractFrom(graph);
     const order = graph.modules.map(({ path }) => path);
@@ -62,6 +66,9 @@ function extractFrom(graph: SourceGraph): Extraction {
       .filter((node) => graph.running.has(module) || exported.has(node))
       .map((node) => readDefinition(graph, "workflow", { module, node })),
   );
+  if (definitions.length > MAX_WORKFLOWS) {
+    return { workflows, issues: [tooMany(graph.entry.path, definitions.length)], warnings };
+  }
   const firstOf = new Map<string, Place>();
   const nameOf = new Map(definitions.map((each) => [each.place.node as Node, qualifiedName(each)]));
 
@@ -80,6 +87,8 @@ function extractFrom(graph: SourceGraph): Extraction {
     const nested = nestedWorkflows(graph, reached.calls, (node) => nameOf.get(node));
     issues.push(...read.issues);
     nested.issues.forEach(report);
+    const shadowed = shadowing(definition);
+    if (shadowed) warnings.push(sourceIssue(shadowed, subject));
     warnings.push(
       ...[...reached.warnings, ...nested.warnings, ...schemas.warnings].map((each) =>
         sourceIssue(each, subject),
@@ -99,6 +108,9 @@ function extractFrom(graph: SourceGraph): Extraction {
   if (definitions.length === 0) issues.push(noWorkflow(graph.entry));
   return { workflows, issues, warnings };
 }
+
+/** They are written in one transaction, which holds the server's loop as long as it takes. */
+const MAX_WORKFLOWS = 20_000;
 
 const NOTHING: Reached = { tasks: [], copies: [], calls: [], warnings: [] };
 
@@ -154,6 +166,14 @@ function notExported(graph: SourceGraph, { place, name }: Definition): Finding {
   return { rule: "not_exported", message, place, path: "" };
 }
 
+function shadowing(definition: Definition): Finding | undefined {
+  const { name = "", place } = definition;
+  const message = shadowedName(namespaceOf(definition) ?? DEFAULT_NAMESPACE, name);
+  return message === undefined
+    ? undefined
+    : { rule: "shadowed_name", message, place, path: "name" };
+}
+
 function duplicateWorkflow(name: string | null, { place }: Definition, first: Place): Finding {
   const { line, column } = first.module.position(first.node.start);
   const message = `two workflows are named ${name}, the first at ${first.module.path}:${line}:${column}; rename one or give it another namespace`;
@@ -172,10 +192,24 @@ function noWorkflow(entry: SourceModule): SourceIssue {
 }
 
 function tooIntricate(file: string): SourceIssue {
+  return wholeFile(
+    file,
+    "the files are too intricate to be read: spreads or references multiply without end",
+  );
+}
+
+function tooMany(file: string, count: number): SourceIssue {
+  return wholeFile(
+    file,
+    `the files define ${count} workflows, and at most ${MAX_WORKFLOWS} are registered at once; register them with several files`,
+  );
+}
+
+function wholeFile(file: string, message: string): SourceIssue {
   return {
     ...WHOLE,
-    rule: "syntax_error",
-    message: "the files are too intricate to be read: spreads or references multiply without end",
+    rule: "too_intricate",
+    message,
     file,
     line: 1,
     column: 1,

@@ -49,11 +49,28 @@ function introduces(parent: Node, child: Node): boolean {
 }
 
 function jsdocBefore(comments: readonly Comment[], source: string, start: number): string | null {
-  const comment = comments.findLast(({ end }) => end <= start);
-  if (comment === undefined || source.slice(comment.end, start).trim() !== "") return null;
-  // A line comment between, such as an instruction to a linter, does not separate them.
-  if (comment.type === "Line") return jsdocBefore(comments, source, comment.start);
-  return comment.value.startsWith("*") ? comment.value.slice(1) : null;
+  let before = start;
+  for (let index = lastBefore(comments, start); index >= 0; index--) {
+    const comment = comments[index];
+    if (!comment || source.slice(comment.end, before).trim() !== "") return null;
+    if (comment.type === "Block")
+      return comment.value.startsWith("*") ? comment.value.slice(1) : null;
+    // A line comment between, such as an instruction to a linter, does not separate them.
+    before = comment.start;
+  }
+  return null;
+}
+
+/** The index of the last comment that ends before an offset; comments are in order. */
+function lastBefore(comments: readonly Comment[], offset: number): number {
+  let low = 0;
+  let high = comments.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((comments[middle]?.end ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 function firstParagraph(comment: string): string | null {

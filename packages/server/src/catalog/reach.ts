@@ -5,6 +5,7 @@ import { calledOfSdk, definedBy } from "./definition.ts";
 import { isLocalSpecifier } from "./local-path.ts";
 import { nondeterministicCall } from "./nondeterminism.ts";
 import { exportOrigin, importOrigin, memberOf, type Origin, resolve, unwrap } from "./resolve.ts";
+import { sharedWrites } from "./shared-state.ts";
 import { contains, type SourceGraph } from "./source-graph.ts";
 import type { Finding } from "./source-issues.ts";
 import type { Place, SourceModule } from "./source-module.ts";
@@ -24,7 +25,7 @@ export interface Reached {
   copies: Copy[];
   /** Every `call(…)` of another workflow, in source order. */
   calls: CallPlace[];
-  /** Calls of the body itself that a replay may answer differently. */
+  /** Calls of the body itself that a replay may answer differently, and writes to what executions share. */
   warnings: Finding[];
 }
 
@@ -38,6 +39,7 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   const copies: Copy[] = [];
   const calls: CallPlace[] = [];
   const warnings: Finding[] = [];
+  const known = new Set<Node>();
   const visited = new Set<Node>();
   let queue: Place[] = [body];
   for (let place = queue.pop(); place; place = queue.pop()) visit(place, true);
@@ -46,8 +48,8 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   return { tasks: tasks.toSorted(bySource), copies, calls: calls.toSorted(bySource), warnings };
 
   function bySource(a: CallPlace, b: CallPlace): number {
-    const { modules } = graph;
-    return modules.indexOf(a.module) - modules.indexOf(b.module) || a.node.start - b.node.start;
+    const [first = 0, second = 0] = [graph.order.get(a.module), graph.order.get(b.module)];
+    return first - second || a.node.start - b.node.start;
   }
 
   function visit(root: Place, isBody: boolean): void {
@@ -76,6 +78,7 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
             settle(node.type === "CallExpression" ? node.callee : node, settled);
           }
         }
+        if (functions > 0 || !isBody) warnings.push(...sharedWrites(module, node));
         if (node.type === "ImportExpression") enqueueImport(module, node.source);
         if (node.type === "MemberExpression" && !settled.has(node)) {
           if (enqueueMember(root, node)) settle(node, settled);
@@ -91,7 +94,8 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   }
 
   function addTask(place: CallPlace, isBody: boolean): void {
-    if (tasks.some(({ node }) => node === place.node)) return;
+    if (known.has(place.node)) return;
+    known.add(place.node);
     tasks.push(place);
     if (!isBody) queue.push(...argumentsOf(place));
   }

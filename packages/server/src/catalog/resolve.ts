@@ -1,4 +1,4 @@
-import type { Node, ObjectExpression } from "oxc-parser";
+import type { ArrayExpression, Node, ObjectExpression, ObjectProperty } from "oxc-parser";
 import { type Binding, literalKey, propertyName } from "./binding.ts";
 import { isLocalSpecifier } from "./local-path.ts";
 import type { SourceGraph } from "./source-graph.ts";
@@ -20,7 +20,11 @@ export type Target =
 /** What an export or import leads to first: a declaration, or something that is none. */
 export type Origin = { kind: "binding"; module: SourceModule; binding: Binding } | Target;
 
+/** What is being followed now; whoever adds to it takes it out again. */
 type Seen = Set<unknown>;
+
+/** Where bindings lead, once it is known: many workflows may go by one chain of names. */
+const known = new WeakMap<Binding, Target>();
 
 export function resolve(graph: SourceGraph, place: Place, seen: Seen = new Set()): Target {
   graph.spend(1);
@@ -75,9 +79,14 @@ function followBinding(
       if (init === null) return unknown(at, "has no fixed value");
       if (binding.keys === undefined) return unknown(at, "is taken apart with a default or a rest");
       if (seen.has(binding)) return unknown(at, "leads back to itself");
-      const next = new Set(seen).add(binding);
-      let target = resolve(graph, { module, node: init }, next);
-      for (const key of binding.keys) target = memberOf(graph, target, key, at, next);
+      const before = known.get(binding);
+      if (before) return before;
+      seen.add(binding);
+      let target = resolve(graph, { module, node: init }, seen);
+      for (const key of binding.keys) target = memberOf(graph, target, key, at, seen);
+      seen.delete(binding);
+      // Others say where they were asked for.
+      if (target.kind === "node") known.set(binding, target);
       return target;
     }
     case "function":
@@ -164,7 +173,10 @@ export function followOrigin(
   const { module, binding } = origin;
   if (binding.kind === "import") {
     if (seen.has(binding)) return unknown(at, "leads back to itself");
-    return followBinding(graph, module, binding, at, new Set(seen).add(binding));
+    seen.add(binding);
+    const target = followBinding(graph, module, binding, at, seen);
+    seen.delete(binding);
+    return target;
   }
   return followBinding(graph, module, binding, at, seen);
 }
@@ -189,7 +201,7 @@ export function memberOf(
     case "node": {
       const { module, node } = target;
       if (node.type === "ObjectExpression") return property(graph, module, node, key, at, seen);
-      const element = node.type === "ArrayExpression" && elementAt(node.elements, key);
+      const element = node.type === "ArrayExpression" && elementAt(node, key);
       if (element) return resolve(graph, { module, node: element }, seen);
       return unknown(at, "is no member of an object or array written out in the files sent");
     }
@@ -198,11 +210,20 @@ export function memberOf(
   }
 }
 
-function elementAt(elements: readonly (Node | null)[], key: string): Node | undefined {
+function elementAt(array: ArrayExpression, key: string): Node | undefined {
   const index = /^\d{1,9}$/.test(key) ? Number(key) : -1;
-  const before = elements.slice(0, index + 1);
-  if (index < 0 || before.some((element) => element?.type === "SpreadElement")) return undefined;
-  return before[index] ?? undefined;
+  const { elements } = array;
+  const fixed = fixedElements.get(array) ?? countFixed(elements);
+  fixedElements.set(array, fixed);
+  return index >= 0 && index < fixed ? (elements[index] ?? undefined) : undefined;
+}
+
+/** How many elements come before a spread. */
+const fixedElements = new WeakMap<ArrayExpression, number>();
+
+function countFixed(elements: readonly (Node | null)[]): number {
+  const spread = elements.findIndex((element) => element?.type === "SpreadElement");
+  return spread < 0 ? elements.length : spread;
 }
 
 function property(
@@ -213,7 +234,15 @@ function property(
   at: Place,
   seen: Seen,
 ): Target {
+  const members = membersByName(object);
+  if (members) {
+    const member = members.get(key);
+    if (member === undefined) return unknown(at, ABSENT);
+    if (member.kind !== "init") return unknown(at, "is a getter");
+    return resolve(graph, { module, node: member.value }, seen);
+  }
   for (const member of object.properties.toReversed()) {
+    graph.spend(1);
     if (member.type === "SpreadElement") {
       const spread = resolve(graph, { module, node: member.argument }, seen);
       const found = memberOf(graph, spread, key, at, seen);
@@ -232,6 +261,24 @@ function property(
 }
 
 const ABSENT = "is not a member of that object";
+
+const plainMembers = new WeakMap<ObjectExpression, ReadonlyMap<string, ObjectProperty> | null>();
+
+/** The members of an object whose names are all written out; null for any other. */
+function membersByName(object: ObjectExpression): ReadonlyMap<string, ObjectProperty> | null {
+  const before = plainMembers.get(object);
+  if (before !== undefined) return before;
+  const members = new Map<string, ObjectProperty>();
+  let isPlain = true;
+  for (const member of object.properties) {
+    const name =
+      member.type === "SpreadElement" || member.computed ? undefined : propertyName(member.key);
+    if (member.type === "SpreadElement" || name === undefined) isPlain = false;
+    else members.set(name, member);
+  }
+  plainMembers.set(object, isPlain ? members : null);
+  return isPlain ? members : null;
+}
 
 function computedKey(graph: SourceGraph, place: Place, seen: Seen): string | undefined {
   const target = resolve(graph, place, seen);

@@ -5,7 +5,7 @@ import { candidatePaths, isLocalSpecifier, isProgram, normalPath } from "./local
 import { type ModuleExports, moduleExports } from "./module-exports.ts";
 import { sourceIssue } from "./source-issues.ts";
 import { indexModule, type Place, type SourceModule } from "./source-module.ts";
-import { readSource } from "./source-reading.ts";
+import type { ReadSource } from "./source-reading.ts";
 
 /** Thrown when reading a file costs more than any honest one does, such as spreads that double. */
 export class TooIntricate extends Error {}
@@ -15,6 +15,8 @@ export interface SourceGraph {
   /** The entry first, then the other files by path, so that equal content gives an equal record. */
   readonly modules: readonly SourceModule[];
   readonly entry: SourceModule;
+  /** The place of each among them. */
+  readonly order: ReadonlyMap<SourceModule, number>;
   /** Those that run with the entry. The others were sent for their types. */
   readonly running: ReadonlySet<SourceModule>;
   exportsOf(module: SourceModule): ModuleExports;
@@ -28,7 +30,11 @@ export type GraphResult =
   | { graph: SourceGraph; issues: SourceIssue[] }
   | { graph: undefined; issues: SourceIssue[] };
 
-export function sourceGraph(entry: string, files: readonly SourceFile[]): GraphResult {
+export function sourceGraph(
+  entry: string,
+  files: readonly SourceFile[],
+  readSource: ReadSource,
+): GraphResult {
   const entryPath = normalPath(entry);
   const byPath = new Map<string, SourceModule>();
   const paths = new Set<string>();
@@ -72,9 +78,11 @@ export function sourceGraph(entry: string, files: readonly SourceFile[]): GraphR
       if (typeof next === "object") running.add(next);
     }
   }
+  const modules = [entryModule, ...others];
   const graph: SourceGraph = {
     entry: entryModule,
-    modules: [entryModule, ...others],
+    modules,
+    order: new Map(modules.map((module, index) => [module, index])),
     running,
     exportsOf(module) {
       const known = exported.get(module) ?? moduleExports(module);
@@ -109,9 +117,10 @@ function unresolvedImports(graph: SourceGraph, module: SourceModule): SourceIssu
 /** Imports of local files that remain when the types are gone. */
 function localImports(module: SourceModule): { specifier: string; node: Node }[] {
   const found: { specifier: string; node: Node }[] = [];
+  const used = new Set([...module.references.values()].map(({ node }) => node));
   for (const statement of module.parsed.program.body) {
     const isValue =
-      (statement.type === "ImportDeclaration" && isValueImport(statement, module)) ||
+      (statement.type === "ImportDeclaration" && isValueImport(statement, used)) ||
       ((statement.type === "ExportNamedDeclaration" || statement.type === "ExportAllDeclaration") &&
         statement.exportKind !== "type");
     if (isValue && statement.source) {
@@ -126,10 +135,9 @@ function localImports(module: SourceModule): { specifier: string; node: Node }[]
 }
 
 /** Bundlers drop a TypeScript import whose names are used as types only, so its file never runs. */
-function isValueImport(statement: ImportDeclaration, module: SourceModule): boolean {
+function isValueImport(statement: ImportDeclaration, used: ReadonlySet<Node>): boolean {
   if (statement.importKind === "type") return false;
   if (statement.specifiers.length === 0) return true;
-  const used = new Set([...module.references.values()].map(({ node }) => node));
   return statement.specifiers.some((specifier) => used.has(specifier));
 }
 

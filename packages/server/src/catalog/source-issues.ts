@@ -1,6 +1,9 @@
 import type { SourceIssue } from "@engine/contract";
 import type { Place } from "./source-module.ts";
 
+/** The name a source without a file has in records and issues (short form of EXE-59). */
+export const SOURCE_FILE = "workflow.ts";
+
 const MAX_EXPRESSION = 200;
 
 /** A finding before it is known to which workflow it belongs. */
@@ -41,11 +44,10 @@ export function shorten(text: string): string {
 /** By file as sent, then by place; what was found twice is said once. */
 export function inOrder(issues: readonly SourceIssue[], files: readonly string[]): SourceIssue[] {
   const seen = new Set<string>();
+  const places = new Map(files.map((file, index) => [file, index]));
+  const placeOf = ({ file }: SourceIssue) => places.get(file) ?? -1;
   return issues
-    .toSorted(
-      (a, b) =>
-        files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
-    )
+    .toSorted((a, b) => placeOf(a) - placeOf(b) || a.line - b.line || a.column - b.column)
     .filter(({ file, line, column, rule, message }) => {
       const key = JSON.stringify([file, line, column, rule, message]);
       if (seen.has(key)) return false;

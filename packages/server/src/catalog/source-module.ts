@@ -30,7 +30,7 @@ export interface SourceModule {
 }
 
 /** Methods of the built-in collections that change what they are called on. */
-const MUTATORS: ReadonlySet<string> = new Set(
+export const MUTATORS: ReadonlySet<string> = new Set(
   "add copyWithin fill pop push reverse set shift sort splice unshift".split(" "),
 );
 

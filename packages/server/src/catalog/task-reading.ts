@@ -31,6 +31,7 @@ export function createTaskReader(
     const issues: SourceIssue[] = [];
     const byName = new Map<string, Place>();
     const copies = reached.copies.map(readCopy);
+    const byTask = Map.groupBy(copies, ({ task }) => task);
     const tasks = reached.tasks.map((place, index): TaskRecord => {
       const task = readTask(place);
       const at = { workflow: subject.workflow, path: `${subject.path}.tasks[${index}]` };
@@ -40,7 +41,7 @@ export function createTaskReader(
       const earlier = task.name === undefined ? undefined : byName.get(task.name);
       if (earlier) issues.push(sourceIssue(duplicateTask(task, earlier), at));
       else if (task.name !== undefined) byName.set(task.name, place);
-      const own = copies.filter((copy) => copy.task === place.node);
+      const own = byTask.get(place.node) ?? [];
       return {
         name: task.name ?? "",
         description: task.description,

@@ -96,7 +96,7 @@ export class CallResolver {
     }
     const fresh = this.#child(caller, { child_id, task_call_id, start }, found);
     try {
-      checkInput(found.record.input_schema, fresh.input, "input");
+      await checkInput(found.record.input_schema, fresh.input, "input");
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "invalid_input") throw error;
       const message = `call of ${target}: ${error.message}`;

@@ -322,7 +322,7 @@ export class Executions {
     const { namespace, workflow, label, trigger, by, priority, start_at } = request;
     const input = encodeBody(request.input, "input");
     const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
-    checkInput(found.record.input_schema, input);
+    await checkInput(found.record.input_schema, input);
     const pin = pinTo(found);
     const unique = uniqueOf(request, input);
     const changed = await this.#parts.dispatcher.create({

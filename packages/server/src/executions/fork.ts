@@ -48,7 +48,7 @@ export async function forkOf(
   // What is replayed keeps the input that its log was made with.
   if (isRestart && isNew) {
     const schema = await inputSchemaOf(pin, catalog);
-    checkInput(schema, input, given === undefined ? "input" : "body.input");
+    await checkInput(schema, input, given === undefined ? "input" : "body.input");
   }
   const execution_id = ports.ids();
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null };

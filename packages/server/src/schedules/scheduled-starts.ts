@@ -49,7 +49,7 @@ export class ScheduledStarts {
     const { namespace, workflow, version, input } = schedule;
     const { catalog, authorize } = this.#parts;
     const found = await catalog.resolve(namespace, workflow, version ?? undefined);
-    checkInput(found.record.input_schema, encode(input, path), path);
+    await checkInput(found.record.input_schema, encode(input, path), path);
     const by = (await authorize?.(schedule)) ?? null;
     return { ...pinTo(found), by };
   }

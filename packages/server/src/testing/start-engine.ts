@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
 import { openSqliteStore, type Store } from "@engine/store";
 import { type MemoryValues, memoryValues } from "@engine/store/memory-values";
+import { readRegistration } from "../catalog/registration-reading.ts";
 import { createEngine, type Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { StartRequest } from "../executions/requests.ts";
@@ -145,6 +146,8 @@ export class TestEngine implements AsyncDisposable {
       replica: `replica-${++this.#replicas}-${this.#instance}`,
       setTimer: this.time.setTimer,
       log: silent,
+      // Hundreds of tests need no process each for one small file.
+      readRegistration,
       ...this.#ports,
     });
   }

@@ -92,6 +92,29 @@ export function catalogConformance(open: Open): void {
     ]);
   });
 
+  test("EXE-67 a file with thousands of workflows is registered in one go, and what changed of it again", async () => {
+    const store = await opened(open);
+    const file = registration("any", "c");
+    const workflows = (changed: number) =>
+      Array.from({ length: 2_100 }, (_, i) => ({
+        extracted: extracted(`w${i}`),
+        content_hash: i === changed ? "new" : `c${i}`,
+      }));
+    const first = await store.registerVersions({ ...file, workflows: workflows(-1) });
+    expect(first.map(({ name, version }) => `${name}@${version}`)).toEqual(
+      workflows(-1).map(({ extracted: { name } }) => `${name}@1`),
+    );
+    const again = await store.registerVersions({ ...file, workflows: workflows(2_050) });
+    expect(again.filter(({ created }) => created).map(({ name }) => name)).toEqual(["w2050"]);
+    expect(await store.readModule(file.module.hash)).toBe(file.module.bundle);
+    expect((await store.findVersion("default", "w2050"))?.record).toMatchObject({ version: 2 });
+    expect((await store.findVersion("default", "w7"))?.record).toMatchObject({
+      ...extracted("w7"),
+      version: 1,
+      content_hash: "c7",
+    });
+  });
+
   test("workflows are listed by their latest version, namespaces with their count", async () => {
     const store = await opened(open);
     await store.registerVersions(registration("hello", "c1"));

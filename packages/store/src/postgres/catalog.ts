@@ -28,6 +28,17 @@ interface Total {
 
 type Registered = readonly (WorkflowRecord & { created: boolean })[];
 
+type Made = NewVersions["workflows"][number] & { readonly version: number };
+
+/** What there is of a workflow: its last number, and the content of its latest live version. */
+interface Before {
+  readonly version: number | null;
+  readonly content_hash: string | null;
+}
+
+/** Workflows that one statement looks up or writes. */
+const BATCH = 1_000;
+
 const COLUMNS =
   "extracted, version, content_hash, source_hash, module_hash, created_at, created_by, deleted_at";
 
@@ -64,9 +75,9 @@ export class Catalog {
   readonly #latest: Statement;
   readonly #exact: Statement;
   readonly #ofModule: Statement;
-  readonly #lastNumber: Statement;
+  readonly #before: Statement;
   readonly #delete: Statement;
-  readonly #insertVersion: Statement;
+  readonly #insertVersions: Statement;
   readonly #insertModule: Statement;
   readonly #insertFiles: Statement;
   readonly #module: Statement;
@@ -87,17 +98,28 @@ export class Catalog {
       `SELECT ${COLUMNS} ${one} AND module_hash = $3
        ORDER BY (deleted_at IS NULL) DESC, version DESC LIMIT 1`,
     );
-    this.#lastNumber = database.prepare(`
-      SELECT max(version) AS version FROM (
-        SELECT version ${one}
-        UNION ALL SELECT version FROM retired_versions WHERE namespace = $1 AND name = $2) AS numbers`);
+    this.#before = database.prepare(`
+      SELECT greatest(
+        (SELECT max(version) FROM workflow_versions AS v
+          WHERE v.namespace = asked.namespace AND v.name = asked.name),
+        (SELECT max(version) FROM retired_versions AS r
+          WHERE r.namespace = asked.namespace AND r.name = asked.name)
+      ) AS version, (
+        SELECT content_hash FROM workflow_versions AS v
+        WHERE v.namespace = asked.namespace AND v.name = asked.name AND deleted_at IS NULL
+        ORDER BY version DESC LIMIT 1
+      ) AS content_hash
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (namespace, name, place)
+      ORDER BY place`);
     this.#delete = database.prepare(`
       UPDATE workflow_versions SET deleted_at = $1
       WHERE namespace = $2 AND name = $3 AND version = coalesce($4, version) AND deleted_at IS NULL
       RETURNING version`);
-    this.#insertVersion = database.prepare(`
+    this.#insertVersions = database.prepare(`
       INSERT INTO workflow_versions (namespace, name, file_set_hash, ${COLUMNS})
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)`);
+      SELECT namespace, name, $6, extracted, version, content_hash, $7, $8, $9, $10, NULL
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[])
+        AS made (namespace, name, extracted, version, content_hash)`);
     this.#insertModule = database.prepare(
       "INSERT INTO modules (hash, bundle) VALUES ($1, $2) ON CONFLICT DO NOTHING",
     );
@@ -113,71 +135,87 @@ export class Catalog {
     fresh: NewVersions,
     { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
   ): Promise<Registered> {
+    const files = JSON.stringify(fresh.files);
+    const fileSetHash = createHash("sha256").update(files).digest("hex");
     return this.#writes.write(() =>
       this.#database.transaction(async (lane) => {
         // One registration at a time on all replicas: the numbers of versions have no gaps.
         await lane.pipelined([this.#lock]);
         const at = this.#clock();
-        const registered: Registered[number][] = [];
-        for (const workflow of fresh.workflows) {
-          registered.push(await this.#registerOne(lane, fresh, workflow, at, dryRun));
+        const items: Registered[number][] = [];
+        const kept: Query[] = [
+          [this.#insertModule, fresh.module.hash, fresh.module.bundle],
+          [this.#insertFiles, fileSetHash, files],
+        ];
+        let isKept = false;
+        for (const workflows of inBatches(fresh.workflows)) {
+          const batch = await this.#versionsOf(lane, { ...fresh, workflows }, at);
+          items.push(...batch);
+          const made = workflows.flatMap((each, index): Made[] => {
+            const { version = 0, created = false } = batch[index] ?? {};
+            return created ? [{ ...each, version }] : [];
+          });
+          if (dryRun || made.length === 0) continue;
+          await lane.pipelined(
+            ...(isKept ? [] : kept),
+            this.#insertion(made, { fileSetHash, at, fresh }),
+          );
+          isKept = true;
         }
-        for (const { name, put } of fresh.schedules ?? []) {
-          await this.#schedules.put(lane, name, put, { dryRun });
-        }
-        return registered;
+        if (fresh.schedules) await this.#schedules.put(lane, fresh.schedules, { dryRun });
+        return items;
       }),
     );
   }
 
-  async #registerOne(
-    lane: Lane,
-    fresh: NewVersions,
-    { extracted, content_hash }: NewVersions["workflows"][number],
-    at: number,
-    dryRun: boolean,
-  ): Promise<Registered[number]> {
-    const { namespace, name } = extracted;
-    const [latest, last] = (await lane.pipelined<unknown>(
-      [this.#latest, namespace, name],
-      [this.#lastNumber, namespace, name],
-    )) as [VersionRow[], { version: number | null }[]];
-    if (latest[0]?.content_hash === content_hash) {
-      return { ...recordOf(latest[0]), created: false };
-    }
-    const row: VersionRow = {
-      extracted: JSON.stringify(extracted),
-      version: (last[0]?.version ?? 0) + 1,
-      content_hash,
-      source_hash: fresh.source_hash,
-      module_hash: fresh.module.hash,
-      created_at: at,
-      created_by: fresh.created_by,
-      deleted_at: null,
-    };
-    if (!dryRun) await lane.pipelined(...this.#inserts(fresh, namespace, name, row));
-    return { ...recordOf(row), created: true };
+  /** What registering makes of workflows, or the versions that are there and equal. */
+  async #versionsOf(lane: Lane, fresh: NewVersions, at: number): Promise<Registered> {
+    const { workflows } = fresh;
+    const [before = []] = await lane.pipelined<Before>([
+      this.#before,
+      workflows.map(({ extracted }) => extracted.namespace),
+      workflows.map(({ extracted }) => extracted.name),
+    ]);
+    const equal = workflows.filter(
+      ({ content_hash }, index) => before[index]?.content_hash === content_hash,
+    );
+    const latest = await lane.pipelined<VersionRow>(
+      ...equal.map(({ extracted }): Query => [this.#latest, extracted.namespace, extracted.name]),
+    );
+    const found = new Map(equal.map((each, index) => [each, latest[index]?.[0]]));
+    return workflows.map((each, index): Registered[number] => {
+      const { extracted, content_hash } = each;
+      const row = found.get(each);
+      if (row) return { ...recordOf(row), created: false };
+      return {
+        ...extracted,
+        version: (before[index]?.version ?? 0) + 1,
+        content_hash,
+        source_hash: fresh.source_hash,
+        created_at: formatInstant(at),
+        created_by: fresh.created_by,
+        created: true,
+      };
+    });
   }
 
-  #inserts(fresh: NewVersions, namespace: string, name: string, row: VersionRow): Query[] {
-    const files = JSON.stringify(fresh.files);
-    const fileSetHash = createHash("sha256").update(files).digest("hex");
+  #insertion(
+    made: readonly Made[],
+    { fileSetHash, at, fresh }: { fileSetHash: string; at: number; fresh: NewVersions },
+  ): Query {
+    const { source_hash, module, created_by } = fresh;
     return [
-      [this.#insertModule, fresh.module.hash, fresh.module.bundle],
-      [this.#insertFiles, fileSetHash, files],
-      [
-        this.#insertVersion,
-        namespace,
-        name,
-        fileSetHash,
-        row.extracted,
-        row.version,
-        row.content_hash,
-        row.source_hash,
-        row.module_hash,
-        row.created_at,
-        row.created_by,
-      ],
+      this.#insertVersions,
+      made.map(({ extracted }) => extracted.namespace),
+      made.map(({ extracted }) => extracted.name),
+      made.map(({ extracted }) => JSON.stringify(extracted)),
+      made.map(({ version }) => String(version)),
+      made.map(({ content_hash }) => content_hash),
+      fileSetHash,
+      source_hash,
+      module.hash,
+      at,
+      created_by,
     ];
   }
 
@@ -200,7 +238,8 @@ export class Catalog {
         const current = latest && recordOf(latest);
         for (const schedule of await this.#schedules.ofWorkflow(lane, namespace, name)) {
           const after = put(schedule, { current, deleted });
-          await this.#schedules.put(lane, schedule.name, () => after, { dryRun: false });
+          const { name } = schedule;
+          await this.#schedules.put(lane, [{ name, put: () => after }], { dryRun: false });
         }
         return deleted;
       }),
@@ -334,4 +373,9 @@ function recordOf(row: VersionRow): WorkflowRecord {
     created_at: formatInstant(row.created_at),
     created_by: row.created_by,
   };
+}
+
+function inBatches<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  const count = Math.ceil(items.length / BATCH);
+  return Array.from({ length: count }, (_, i) => items.slice(i * BATCH, (i + 1) * BATCH));
 }

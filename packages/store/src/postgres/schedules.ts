@@ -1,8 +1,8 @@
 import type { ScheduleRow } from "@engine/contract";
 import {
   type DecideSchedule,
+  type DeclaredSchedules,
   type DueSchedulePage,
-  type PutSchedule,
   patchedSchedule,
   readSchedule,
   SCHEDULE_COLUMNS,
@@ -23,6 +23,7 @@ export class Schedules {
   readonly #writes: Serial;
   readonly #find: Statement;
   readonly #lock: Statement;
+  readonly #lockAll: Statement;
   readonly #ofWorkflow: Statement;
   readonly #insert: Statement;
   readonly #update: Statement;
@@ -36,6 +37,9 @@ export class Schedules {
     const find = "SELECT record FROM schedules WHERE name = $1";
     this.#find = database.prepare(find);
     this.#lock = database.prepare(`${find} FOR UPDATE`);
+    this.#lockAll = database.prepare(
+      "SELECT record FROM schedules WHERE name = ANY($1::text[]) ORDER BY name FOR UPDATE",
+    );
     this.#ofWorkflow = database.prepare(`
       SELECT record FROM schedules WHERE namespace = $1 AND workflow = $2
       ORDER BY name FOR UPDATE`);
@@ -116,19 +120,23 @@ export class Schedules {
   /** Inside a transaction of the catalog. */
   async put(
     lane: Lane,
-    name: string,
-    put: PutSchedule,
+    declared: readonly DeclaredSchedules[],
     { dryRun }: { readonly dryRun: boolean },
   ): Promise<void> {
-    const before = await this.#locked(lane, name);
-    const row = put(before);
-    if (row === undefined || dryRun) return;
-    if (row === null) await lane.pipelined([this.#delete, name]);
-    else if (before) await lane.pipelined(this.#query(this.#update, row));
-    else {
-      const [inserted = []] = await lane.pipelined(this.#query(this.#insert, row));
-      // Somebody created one of that name since it was looked for.
-      if (inserted.length === 0) throw scheduleExists(name);
+    const names = declared.map(({ name }) => name);
+    const [found = []] = await lane.pipelined<Stored>([this.#lockAll, names]);
+    const rows = new Map(found.map(readSchedule).map((row) => [row.name, row]));
+    for (const { name, put } of declared) {
+      const before = rows.get(name);
+      const row = put(before);
+      if (row === undefined || dryRun) continue;
+      if (row === null) await lane.pipelined([this.#delete, name]);
+      else if (before) await lane.pipelined(this.#query(this.#update, row));
+      else {
+        const [inserted = []] = await lane.pipelined(this.#query(this.#insert, row));
+        // Somebody created one of that name since it was looked for.
+        if (inserted.length === 0) throw scheduleExists(name);
+      }
     }
   }
 

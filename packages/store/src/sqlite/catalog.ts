@@ -49,7 +49,7 @@ export class Catalog {
   readonly #latest: Statement<VersionRow>;
   readonly #exact: Statement<VersionRow>;
   readonly #ofModule: Statement<VersionRow>;
-  readonly #lastNumber: Statement<{ version: number | null }>;
+  readonly #before: Statement<{ version: number; content_hash: string | null }>;
   readonly #delete: Statement<{ version: number }>;
   readonly #insertVersion: Statement<unknown>;
   readonly #insertModule: Statement<unknown>;
@@ -68,10 +68,16 @@ export class Catalog {
     this.#ofModule = connection.prepare(`
       SELECT ${COLUMNS} ${one} AND module_hash = ?
       ORDER BY deleted_at IS NOT NULL, version DESC LIMIT 1`);
-    this.#lastNumber = connection.prepare(`
-      SELECT max(version) AS version FROM (
-        SELECT version FROM workflow_versions WHERE namespace = ? AND name = ?
-        UNION ALL SELECT version FROM retired_versions WHERE namespace = ? AND name = ?)`);
+    const asked = "WHERE namespace = asked.namespace AND name = asked.name";
+    this.#before = connection.prepare(`
+      SELECT max(
+        coalesce((SELECT max(version) FROM workflow_versions ${asked}), 0),
+        coalesce((SELECT max(version) FROM retired_versions ${asked}), 0)
+      ) AS version, (
+        SELECT content_hash FROM workflow_versions ${asked} AND deleted_at IS NULL
+        ORDER BY version DESC LIMIT 1
+      ) AS content_hash
+      FROM (SELECT ? AS namespace, ? AS name) AS asked`);
     this.#delete = connection.prepare(`
       UPDATE workflow_versions SET deleted_at = ?
       WHERE namespace = ? AND name = ? AND version = coalesce(?, version) AND deleted_at IS NULL
@@ -91,14 +97,17 @@ export class Catalog {
     const files = JSON.stringify(fresh.files);
     const fileSetHash = createHash("sha256").update(files).digest("hex");
     return this.#commits.write((at) => {
+      let isKept = false;
       const registered = fresh.workflows.map(({ extracted, content_hash }) => {
         const { namespace, name } = extracted;
-        const latest = this.#latest.get(namespace, name);
-        if (latest?.content_hash === content_hash) return { ...recordOf(latest), created: false };
+        const before = this.#before.get(namespace, name);
+        const latest =
+          before?.content_hash === content_hash ? this.#latest.get(namespace, name) : undefined;
+        if (latest) return { ...recordOf(latest), created: false };
 
         const row: VersionRow = {
           extracted: JSON.stringify(extracted),
-          version: (this.#lastNumber.get(namespace, name, namespace, name)?.version ?? 0) + 1,
+          version: (before?.version ?? 0) + 1,
           content_hash,
           source_hash: fresh.source_hash,
           module_hash: fresh.module.hash,
@@ -106,10 +115,14 @@ export class Catalog {
           created_by: fresh.created_by,
           deleted_at: null,
         };
-        if (dryRun) return { ...recordOf(row), created: true };
+        const record = { ...recordWith(extracted, row), created: true };
+        if (dryRun) return record;
 
-        this.#insertModule.run(fresh.module.hash, fresh.module.bundle);
-        this.#insertFiles.run(fileSetHash, files);
+        if (!isKept) {
+          this.#insertModule.run(fresh.module.hash, fresh.module.bundle);
+          this.#insertFiles.run(fileSetHash, files);
+          isKept = true;
+        }
         this.#insertVersion.run(
           namespace,
           name,
@@ -122,7 +135,7 @@ export class Catalog {
           row.created_at,
           row.created_by,
         );
-        return { ...recordOf(row), created: true };
+        return record;
       });
       for (const { name, put } of fresh.schedules ?? []) {
         this.#schedules.put(name, put, { dryRun });
@@ -244,9 +257,13 @@ export class Catalog {
 }
 
 function recordOf(row: VersionRow): WorkflowRecord {
+  // Parsed, since a record of an engine that read fewer options lacks them.
+  return recordWith(ExtractedWorkflow.parse(JSON.parse(row.extracted)), row);
+}
+
+function recordWith(extracted: ExtractedWorkflow, row: VersionRow): WorkflowRecord {
   return {
-    // Parsed, since a record of an engine that read fewer options lacks them.
-    ...ExtractedWorkflow.parse(JSON.parse(row.extracted)),
+    ...extracted,
     version: row.version,
     content_hash: row.content_hash,
     source_hash: row.source_hash,

@@ -10,9 +10,11 @@ import {
   peek,
   toPlain,
 } from "@engine/contract";
-import { isRelated, type Path, pathText, richPaths } from "./input-path.ts";
-import { inputIssues } from "./schema-issues.ts";
-import { validatorOf } from "./schema-validator.ts";
+import { JobProcess } from "../../jobs/job-process.ts";
+import { type Path, richPaths } from "./input-path.ts";
+import { type Checked, type CheckJob, refusals, type Subject } from "./input-refusals.ts";
+import { nativeTest } from "./pattern-test.ts";
+import { type SchemaValidator, SchemaValidators } from "./schema-validator.ts";
 
 /** A JSON Schema as a record of the catalog has it. */
 export type InputSchema = Record<string, Json> | null | undefined;
@@ -20,10 +22,18 @@ export type InputSchema = Record<string, Json> | null | undefined;
 /**
  * @param input As it is stored.
  * @param root What the input is, first in the path of each issue.
- * @throws EngineError `invalid_input` with `details.issues` when the schema refuses it.
+ * @throws EngineError `invalid_input` with `details.issues` when the schema refuses it, `unavailable`
+ * when too many inputs wait for a slow one.
  */
-export function checkInput(schema: InputSchema, input: Encoded, root = "body"): void {
-  const [first, ...more] = refusals(schema, input, root);
+export async function checkInput(
+  schema: InputSchema,
+  input: Encoded,
+  root = "body",
+): Promise<void> {
+  const validator = schema && validators.of(schema);
+  if (!validator) return;
+  const subject = { value: toPlain(input), root, unsure: doubtful(input) };
+  const [first, ...more] = await issuesOf(schema, validator, subject);
   if (!first) return;
   const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
   throw new EngineError("invalid_input", `${first.path}: ${first.message}${rest}`, {
@@ -31,20 +41,53 @@ export function checkInput(schema: InputSchema, input: Encoded, root = "body"): 
   });
 }
 
-function refusals(schema: InputSchema, input: Encoded, root: string): InputIssue[] {
-  const validator = schema && validatorOf(schema);
-  if (!validator) return [];
-  const value = toPlain(input);
-  const errors = validator.errorsOf(value);
-  if (errors.length === 0) return [];
-  const unsure = doubtful(input);
-  return inputIssues(errors)
-    .filter(({ path }) => !unsure.some((other) => isRelated(path, other)))
-    .slice(0, MAX_ISSUES)
-    .map(({ path, message }) => ({ path: pathText(root, path, value), message }));
+const validators = new SchemaValidators(nativeTest);
+
+/** What a check may hold the server's loop; nearly all take less than a hundredth of it. */
+const ON_LOOP_MS = 10;
+/** What it may take in a process of its own. */
+const APART_MS = 500;
+/** Then a schema that was slow is tried on the loop again: the machine may have been busy. */
+const SLOW_FOR_MS = 60_000;
+/** Inputs that may wait for one slow schema. */
+const MAX_WAITING = 100;
+
+/** Schemas with an input that took too long on the loop, and until when they are checked apart. */
+const slowUntil = new WeakMap<SchemaValidator, number>();
+
+const fromSources = import.meta.url.endsWith(".ts");
+const apart = new JobProcess<CheckJob, Checked>({
+  program: new URL(
+    fromSources ? "./input-check-main.ts" : "./input-check-main.js",
+    import.meta.url,
+  ),
+  memoryMb: 512,
+  // A pass for the first error, one for all, and what starting the process takes.
+  limitMs: 20 * APART_MS,
+  idleMs: 60_000,
+});
+
+async function issuesOf(
+  schema: Record<string, Json>,
+  validator: SchemaValidator,
+  subject: Subject,
+): Promise<readonly InputIssue[]> {
+  if ((slowUntil.get(validator) ?? 0) <= performance.now()) {
+    const checked = refusals(validator, subject, ON_LOOP_MS);
+    if (checked !== "timeout") return checked;
+    slowUntil.set(validator, performance.now() + SLOW_FOR_MS);
+  }
+  if (apart.waiting(validator.text) >= MAX_WAITING) {
+    const message = `too many inputs wait for the schema of this workflow, which takes long to check; try again in a moment`;
+    throw new EngineError("unavailable", message);
+  }
+  const outcome = await apart.run({ schema, subject, limitMs: APART_MS }, validator.text);
+  const checked = outcome.kind === "done" ? outcome.answer : "timeout";
+  return checked === "timeout" ? [{ path: subject.root, message: TOO_SLOW }] : checked;
 }
 
-const MAX_ISSUES = 20;
+const TOO_SLOW =
+  "takes too long to check: a pattern of the schema, or the way it refers to itself, needs more time than the server gives";
 
 /**
  * Places where an input of a child has what JSON lacks, such as a Date. What the schema says of the

@@ -1,6 +1,5 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { type Path, pointerPath } from "./input-path.ts";
-import type { SchemaError } from "./schema-validator.ts";
 
 /** What is wrong with one part of an input. Values are not repeated: they may be long, or secret. */
 export interface SchemaIssue {
@@ -8,9 +7,8 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-export function inputIssues(errors: readonly SchemaError[]): SchemaIssue[] {
-  if (errors.includes("timeout")) return [{ path: [], message: TOO_SLOW }];
-  const own = errors.slice(0, MAX_ERRORS).filter((error) => error !== "timeout");
+export function inputIssues(errors: readonly ErrorObject[]): SchemaIssue[] {
+  const own = errors.slice(0, MAX_ERRORS);
   // Of a key that is refused, what is wrong with its text is told once, with the key.
   const told = withoutBranches(own.filter(({ propertyName }) => propertyName === undefined));
   const issues = told.map(issueOf);
@@ -23,8 +21,6 @@ export function inputIssues(errors: readonly SchemaError[]): SchemaIssue[] {
 
 /** Enough for the few issues that are told. */
 const MAX_ERRORS = 2_000;
-const TOO_SLOW =
-  "takes too long to check: a pattern of the schema, or the way it refers to itself, needs more time than the server gives";
 
 /** Of the forms that a value may have, only what is wrong with the nearest is told. */
 function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {

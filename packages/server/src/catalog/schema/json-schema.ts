@@ -12,6 +12,7 @@ export type Side = "input" | "output";
 
 export interface Converted {
   readonly schema: JsonSchema;
+  readonly bytes: number;
   /** Why some of its parts take any value. */
   readonly gaps: readonly Unread[];
 }
@@ -31,8 +32,8 @@ export function toJsonSchema(
   { notes, place }: { readonly notes: SchemaNotes; readonly place: Place },
 ): Converted {
   const gaps = new Set<Unread>();
-  const tooLarge = new NotExtracted(new Unread(place, "is larger than the engine reads"));
-  if (!isConvertible(schema, notes)) throw tooLarge;
+  const tooLarge = () => new NotExtracted(new Unread(place, "is larger than the engine reads"));
+  if (!isConvertible(schema, notes)) throw tooLarge();
   const side = sideOf();
   const converted = z.toJSONSchema(schema, {
     io: side,
@@ -57,8 +58,9 @@ export function toJsonSchema(
     throw new NotExtracted(new Unread(place, "stands for nothing but itself"));
   }
   const text = JSON.stringify(converted);
-  if (Buffer.byteLength(text) > MAX_BYTES) throw tooLarge;
-  return { schema: JSON.parse(text), gaps: [...gaps] };
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_BYTES) throw tooLarge();
+  return { schema: JSON.parse(text), bytes, gaps: [...gaps] };
 }
 
 /** Sources of regular expressions that mean another thing without their flags. */

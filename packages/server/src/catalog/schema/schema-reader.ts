@@ -1,12 +1,13 @@
-import type { ArrowFunctionExpression, Function as FunctionNode, Node, TSType } from "oxc-parser";
 import type { Definition } from "../definition.ts";
 import { resolve } from "../resolve.ts";
 import { type SourceGraph, TooIntricate } from "../source-graph.ts";
 import type { Finding } from "../source-issues.ts";
 import type { Place } from "../source-module.ts";
 import { ExpressionReader } from "./expression-reader.ts";
+import { isFunction } from "./functions.ts";
 import { type Converted, type JsonSchema, type Side, toJsonSchema } from "./json-schema.ts";
 import { NamedValues } from "./named-values.ts";
+import { ReturnReader, settled } from "./return-reader.ts";
 import { SchemaNotes } from "./schema-notes.ts";
 import { TypeNames } from "./type-names.ts";
 import { TypeReader } from "./type-reader.ts";
@@ -20,14 +21,20 @@ export interface SchemasRead {
   readonly warnings: readonly Finding[];
 }
 
-/** Steps for all schemas of the files: a hostile file ends here, an honest one uses some thousands. */
+/**
+ * Steps for all schemas of the files, and one more for each character of them: a hostile file ends
+ * here, an honest one uses some dozens for each workflow.
+ */
 const STEPS = 150_000;
+/** For all schemas of the files: a large one that many workflows share is written out for each. */
+const MAX_TEXT = 32 * 1024 * 1024;
 
 /** Reads the schemas of one workflow after another, without running any of the files (EXE-63). */
 export function createSchemaReader(
   files: SourceGraph,
 ): (definition: Pick<Definition, "place" | "schemas" | "body">) => SchemasRead {
-  let left = STEPS;
+  let left = files.modules.reduce((steps, { source }) => steps + source.length, STEPS);
+  let room = MAX_TEXT;
   const graph: SourceGraph = {
     ...files,
     spend(steps) {
@@ -46,7 +53,9 @@ export function createSchemaReader(
     const read = input ?? ofType(declared.input, declared.isOptional);
     return {
       input_schema: read.schema,
-      output_schema: (output ?? ofType(declared.output, false)).schema,
+      output_schema: (
+        output ?? (declared.output ? ofType(declared.output, false) : ofReturns(body))
+      ).schema,
       warnings: read.warnings,
     };
   };
@@ -70,11 +79,34 @@ export function createSchemaReader(
     });
   }
 
+  /** Of a body that does not say what it returns. */
+  function ofReturns(body: Place | undefined): Read {
+    const target = body && resolve(files, body);
+    if (target?.kind !== "node" || !isFunction(target.node)) return NOTHING;
+    const { module, node } = target;
+    const place = { module, node };
+    return attempt(place, "", () => {
+      const reader = new TypeReader(graph, notes, parts);
+      const returns = new ReturnReader({
+        graph,
+        typed: (at) => reader.read(at),
+        schema: (at) => {
+          const schema = expressions.schemaOf(at);
+          return schema instanceof Unread ? undefined : schema;
+        },
+      });
+      const schema = returns.ofFunction(module, node);
+      return schema && toJsonSchema(schema, () => reader.side(place, "output"), { notes, place });
+    });
+  }
+
   function attempt(place: Place, then: string, read: () => Converted | undefined): Read {
     try {
       const converted = read();
       if (converted === undefined) return NOTHING;
-      const { schema, gaps } = converted;
+      const { schema, gaps, bytes } = converted;
+      room -= bytes;
+      if (room < 0) throw new TooIntricate();
       const warnings = gaps.map(({ place, reason }): Finding => {
         const message = `this part of the input schema is open, because it ${reason}; ${then}`;
         return { rule: "schema_not_extracted", message, place, path: "input_schema" };
@@ -155,26 +187,10 @@ function annotations(graph: SourceGraph, body: Place): DeclaredTypes {
   const isOptional =
     first?.type === "AssignmentPattern" ||
     (written !== undefined && "optional" in written && written.optional === true);
-  const output = node.returnType && promised(node.returnType.typeAnnotation);
+  const output = node.returnType && settled(node.returnType.typeAnnotation);
   return {
     input: input && { module, node: input },
     output: output ? { module, node: output } : undefined,
     isOptional,
   };
-}
-
-function promised(type: TSType): TSType | undefined {
-  const isPromise =
-    type.type === "TSTypeReference" &&
-    type.typeName.type === "Identifier" &&
-    type.typeName.name === "Promise";
-  return isPromise ? type.typeArguments?.params[0] : type;
-}
-
-function isFunction(node: Node): node is FunctionNode | ArrowFunctionExpression {
-  return (
-    node.type === "FunctionDeclaration" ||
-    node.type === "FunctionExpression" ||
-    node.type === "ArrowFunctionExpression"
-  );
 }

@@ -21,6 +21,7 @@ type Found = { kind: "type"; node: TypeDeclaration } | Imported | { kind: "other
 export class TypeNames {
   readonly #graph: SourceGraph;
   readonly #blocks = new WeakMap<Node, ReadonlyMap<string, readonly Found[]>>();
+  readonly #exports = new WeakMap<SourceModule, TypeExports>();
 
   constructor(graph: SourceGraph) {
     this.#graph = graph;
@@ -46,38 +47,22 @@ export class TypeNames {
     this.#graph.spend(1);
     if (seen.has(module)) return undefined;
     seen.add(module);
-    const { body } = module.parsed.program;
-    for (const statement of body) {
-      if (statement.type === "ExportNamedDeclaration") {
-        for (const { exported, local } of statement.specifiers) {
-          if (moduleExportName(exported) !== name) continue;
-          const own = moduleExportName(local);
-          if (statement.source === null) return this.find(module, module.parsed.program, own);
-          return this.#imported(module, { source: statement.source.value, name: own }, seen);
-        }
-        if (declaredName(statement.declaration) === name) {
-          return this.find(module, module.parsed.program, name);
-        }
-      }
-      if (statement.type === "ExportDefaultDeclaration" && name === "default") {
-        const { declaration } = statement;
-        const own =
-          declaration.type === "Identifier" ? declaration.name : declaredName(declaration);
-        return own === undefined ? undefined : this.find(module, module.parsed.program, own);
-      }
-      if (statement.type === "ExportAllDeclaration" && statement.exported) {
-        if (moduleExportName(statement.exported) !== name) continue;
-        return this.#imported(module, { source: statement.source.value, name: "*" }, seen);
-      }
-    }
-    for (const statement of body) {
-      if (statement.type !== "ExportAllDeclaration" || statement.exported) continue;
-      const { value: source } = statement.source;
+    const { named, stars } = this.#exportsOf(module);
+    const found = named.get(name);
+    if (found?.kind === "import") return this.#imported(module, found, seen);
+    if (found) return this.find(module, module.parsed.program, found.name);
+    for (const source of stars) {
       const next = isLocalSpecifier(source) ? this.#graph.importedBy(module, source) : undefined;
-      const found = typeof next === "object" ? this.exported(next, name, seen) : undefined;
-      if (found) return found;
+      const type = typeof next === "object" ? this.exported(next, name, seen) : undefined;
+      if (type) return type;
     }
     return undefined;
+  }
+
+  #exportsOf(module: SourceModule): TypeExports {
+    const known = this.#exports.get(module) ?? typeExports(module);
+    this.#exports.set(module, known);
+    return known;
   }
 
   #follow(module: SourceModule, name: string, found: readonly Found[]): NamedType {
@@ -137,6 +122,43 @@ export class TypeNames {
     this.#blocks.set(node, names);
     return names;
   }
+}
+
+interface TypeExports {
+  readonly named: ReadonlyMap<string, Imported | { kind: "own"; name: string }>;
+  /** The files of `export * from`. */
+  readonly stars: readonly string[];
+}
+
+/** The names under which a file may export types; of two the first counts. */
+function typeExports({ parsed }: SourceModule): TypeExports {
+  const named = new Map<string, Imported | { kind: "own"; name: string }>();
+  const stars: string[] = [];
+  const add = (name: string, own: string, source?: string) => {
+    if (named.has(name)) return;
+    named.set(
+      name,
+      source === undefined ? { kind: "own", name: own } : { kind: "import", source, name: own },
+    );
+  };
+  for (const statement of parsed.program.body) {
+    if (statement.type === "ExportNamedDeclaration") {
+      for (const { exported, local } of statement.specifiers) {
+        add(moduleExportName(exported), moduleExportName(local), statement.source?.value);
+      }
+      const name = declaredName(statement.declaration);
+      if (name !== undefined) add(name, name);
+    }
+    if (statement.type === "ExportDefaultDeclaration") {
+      const { declaration } = statement;
+      const own = declaration.type === "Identifier" ? declaration.name : declaredName(declaration);
+      add("default", own ?? "");
+    }
+    if (statement.type !== "ExportAllDeclaration") continue;
+    if (statement.exported === null) stars.push(statement.source.value);
+    else add(moduleExportName(statement.exported), "*", statement.source.value);
+  }
+  return { named, stars };
 }
 
 type Block = Node & { type: "Program" | "BlockStatement" };

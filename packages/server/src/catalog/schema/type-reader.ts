@@ -100,10 +100,11 @@ export class TypeReader {
   /**
    * The side of zod schemas that the types read so far stand for.
    *
+   * @param otherwise When they stand for none.
    * @throws NotExtracted for both sides at once: there is no conversion of half a schema.
    */
-  side(type: TypePlace): Side {
-    const [side = "input", other] = this.#references.inferred;
+  side(type: TypePlace, otherwise: Side = "input"): Side {
+    const [side = otherwise, other] = this.#references.inferred;
     if (other === undefined) return side;
     throw new NotExtracted(new Unread(type, "mixes z.input with z.infer or z.output"));
   }

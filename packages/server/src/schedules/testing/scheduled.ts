@@ -11,6 +11,7 @@ import {
 } from "@engine/contract";
 import { openSqliteStore, type Store } from "@engine/store";
 import { Catalog } from "../../catalog/catalog.ts";
+import { readRegistration } from "../../catalog/registration-reading.ts";
 import { Commits } from "../../commits.ts";
 import type { Log } from "../../log.ts";
 import { ManualTime, settled } from "../../testing/manual-time.ts";
@@ -48,7 +49,7 @@ export class Scheduled implements AsyncDisposable {
       for (const scheduler of this.#schedulers) void scheduler.refresh();
     };
     const schedules = new ScheduleDeclarations({ ports, changed });
-    this.catalog = new Catalog({ store, schedules });
+    this.catalog = new Catalog({ store, schedules, read: readRegistration });
     const { log } = ports;
     this.#commits = new Commits({ store: this.#breakable(), log });
     this.schedules = new Schedules({ ports, starts: this.#starts(), changed });
