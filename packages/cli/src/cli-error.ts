@@ -1,4 +1,5 @@
 import { EngineError } from "@engine/contract";
+import type { CliIo } from "./cli-io.ts";
 
 /** The command line is wrong: exit code 2. */
 export class UsageError extends Error {
@@ -8,6 +9,13 @@ export class UsageError extends Error {
 /** The command has said on stderr what went wrong: nothing more to print, exit code 1. */
 export class Reported extends Error {
   override readonly name = "Reported";
+}
+
+/** Says what went wrong; further lines are indented, so that none of them passes for one of ours. */
+export function reportError(io: CliIo, text: string): void {
+  const [first = "", ...rest] = text.split(/\r?\n/);
+  const below = rest.map((line) => (/^\s/.test(line) ? line : `  ${line}`));
+  io.err.write(`${[`error: ${first}`, ...below].join("\n")}\n`);
 }
 
 /** What to print after `error: `. One line per problem, never a stack. */

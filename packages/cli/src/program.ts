@@ -1,5 +1,6 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command } from "commander";
+import { reportError } from "./cli-error.ts";
 import type { CliIo } from "./cli-io.ts";
 import { addDb } from "./commands/db.ts";
 import { addDev } from "./commands/dev.ts";
@@ -26,6 +27,7 @@ export function createProgram(io: CliIo): Command {
     .configureOutput({
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),
+      outputError: (text) => reportError(io, text.trimEnd().replace(/^error: /, "")),
       getOutHelpWidth: () => io.out.columns ?? 100,
       getErrHelpWidth: () => io.err.columns ?? 100,
       getOutHasColors: () => false,

@@ -60,10 +60,10 @@ export function refusalText(
   reason: string | undefined,
   kept: readonly Given[],
 ): string {
-  const what = `error: ${file} cannot be registered${reason === undefined ? "" : `: ${reason}`}`;
-  if (kept.length === 0) return `${what}\n`;
+  const what = `${file} cannot be registered${reason === undefined ? "" : `: ${reason}`}`;
+  if (kept.length === 0) return what;
   const versions = kept.map((one) => `${refText(one)} at version ${one.version}`);
-  return `${what}; still served: ${versions.join(", ")}\n`;
+  return `${what}; still served: ${versions.join(", ")}`;
 }
 
 export function timeText(now: number, paint: Paint): string {

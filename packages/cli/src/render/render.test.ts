@@ -2,6 +2,7 @@ import { type ExecutionRecord, executionError, type Failure, type Wait } from "@
 import { expect, test } from "vitest";
 import { elapsed } from "./elapsed.ts";
 import { eventTable, executionTable, executionView, failureSentence } from "./execution-view.ts";
+import { forTerminal } from "./harmless.ts";
 import { painter } from "./paint.ts";
 import { problemText } from "./source-problem.ts";
 import { valueLine } from "./value-text.ts";
@@ -238,7 +239,7 @@ test("a source problem shows the line with a caret below the column", () => {
 
 test("colours need a terminal, and NO_COLOR switches them off", () => {
   const tty = { isTTY: true, write() {}, columns: 80 };
-  expect(painter(tty, {})("failed", "x")).toContain("\u001b[31m");
+  expect(forTerminal(painter(tty, {})("failed", "x"))).toBe("\u001b[31mx\u001b[39m");
   expect(painter(tty, { NO_COLOR: "1" })("failed", "x")).toBe("x");
   expect(plain("failed", "x")).toBe("x");
 });

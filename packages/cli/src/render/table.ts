@@ -1,30 +1,36 @@
-import Table from "cli-table3";
+import stringWidth from "string-width";
+import { oneLine } from "./harmless.ts";
 import type { Paint } from "./paint.ts";
 
-const NO_BORDERS = Object.fromEntries(
-  "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle"
-    .split(" ")
-    .map((part) => [part, ""]),
-);
+const GAP = 3;
 
-/** Aligned columns under small headings, without lines. */
+/** Aligned columns under small headings, without lines. Each row is one line. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   paint: Paint,
 ): string {
-  const grid = new Table({
-    head: head.map((title) => paint("muted", title)),
-    chars: NO_BORDERS,
-    style: { head: [], border: [], "padding-left": 0, "padding-right": 3 },
-  });
-  grid.push(...rows.map((row) => [...row]));
-  return lines(
-    grid
-      .toString()
-      .split("\n")
-      .map((line) => line.trimEnd()),
+  const cells = [head.map((title) => paint("muted", title)), ...rows.map((row) => row.map(cellOf))];
+  const widths = head.map((_, column) =>
+    Math.max(...cells.map((row) => stringWidth(row[column] ?? ""))),
   );
+  return lines(
+    cells.map((row) =>
+      row
+        .map((cell, column) => padded(cell, (widths[column] ?? 0) + GAP))
+        .join("")
+        .trimEnd(),
+    ),
+  );
+}
+
+/** A tab has no width of its own. */
+function cellOf(text: string): string {
+  return oneLine(text).replaceAll("\t", "\\t");
+}
+
+function padded(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - stringWidth(text)));
 }
 
 /** Indented `label  value` lines; values that are undefined are left out. */
@@ -35,14 +41,15 @@ export function fields(
   const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const width = Math.max(0, ...present.map(([name]) => name.length));
   return lines(
-    present.map(([name, value]) => {
-      const [first = "", ...rest] = value.split("\n");
-      const below = rest.map((line) => `\n${" ".repeat(width + 5)}${line}`).join("");
-      return `  ${paint("muted", name.padEnd(width))}   ${first}${below}`;
+    present.flatMap(([name, value]) => {
+      const [first = "", ...rest] = value.split(/\r?\n/);
+      const below = rest.map((line) => `${" ".repeat(width + 5)}${line}`);
+      return [`  ${paint("muted", name.padEnd(width))}   ${first}`, ...below];
     }),
   );
 }
 
+/** Each text is one line, whatever it holds. */
 export function lines(texts: readonly string[]): string {
-  return texts.map((text) => `${text}\n`).join("");
+  return texts.map((text) => `${oneLine(text)}\n`).join("");
 }
