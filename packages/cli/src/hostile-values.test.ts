@@ -7,7 +7,7 @@ import { runCli } from "./run-cli.ts";
 import { type StartedDev, startDev } from "./started-dev.ts";
 
 // A server and a worker start here, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 /** A title, colours, a cleared screen, a C1 sequence, text turned around, lines that pass for others. */
 const EVIL =
@@ -108,6 +108,7 @@ test("what data says reaches a terminal as text only, by every command that show
     ["workflow", "delete", "fails"],
     ["workflow", "types", "--out", "-"],
     ["execution", "list"],
+    ["execution", "list", "--wide"],
     ["execution", "list", "--name", EVIL],
     ["execution", "show", failed, "--detailed"],
     ["execution", "show", paused, "--detailed"],
@@ -119,6 +120,8 @@ test("what data says reaches a terminal as text only, by every command that show
     ["execution", "watch", waiting, "--events"],
     ["execution", "rename", failed, `again ${EVIL}`],
     ["execution", "signal", waiting, EVIL, QUOTED],
+    ["execution", "resume", paused, "--pause", EVIL],
+    ["execution", "cancel", cancelled, "--reason", EVIL],
     ["execution", "fork", failed, "--name", EVIL, "--from-call", EVIL],
     ["execution", "restart", echoed, "--name", EVIL],
     ["execution", "export", failed],
