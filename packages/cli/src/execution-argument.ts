@@ -1,5 +1,5 @@
 import { EngineError, type ExecutionSummary } from "@engine/contract";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { UsageError } from "./cli-error.ts";
 import { executionTitle } from "./render/execution-view.ts";
 import type { ServerCall, ServerOptions } from "./server-call.ts";
@@ -31,6 +31,12 @@ export function executionArgument(command: Command): Command {
 
 export function workflowFilter(text: string): WorkflowFilter {
   return { ...parseRef(text), qualified: text.includes("/") };
+}
+
+/** An id in a filter, which finds nothing rather than refuse what is none. */
+export function idOrBeginning(text: string): string {
+  if (/^[0-9a-f-]{4,36}$/i.test(text)) return text;
+  throw new InvalidArgumentError(`Expected an ${ID_HELP}.`);
 }
 
 /** What a list is asked for, to find only executions of a workflow. */

@@ -4,6 +4,7 @@ import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import {
   executionId,
+  idOrBeginning,
   type WorkflowFilter,
   workflowFilter,
   workflowQuery,
@@ -46,7 +47,7 @@ export function addList(execution: Command, io: CliIo): void {
     .option("--state <state>", "only in this state; may be repeated", state)
     .option("--version <n>", "only of this version", wholeNumber(1))
     .option("--name <label>", "only with a label that begins like this, in any case")
-    .option("--parent <id>", "only children of this execution: what it called")
+    .option("--parent <id>", "only children of this execution: what it called", idOrBeginning)
     .addOption(new Option("--root", "only executions that are nobody's child").conflicts("parent"))
     .option("--schedule <name>", "only those that this schedule started")
     .option("--created-after <instant>", "only those created after: ISO 8601, UTC", instant)
@@ -60,7 +61,11 @@ export function addList(execution: Command, io: CliIo): void {
     )
     .option("--limit <n>", "at most so many, up to 200", wholeNumber(1, 200), 50)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0)
-    .option("--before <id>", "the page behind this execution, the last one that was listed")
+    .option(
+      "--before <id>",
+      "the page behind this execution, the last one that was listed",
+      idOrBeginning,
+    )
     .option("--wide", "whole ids and texts, and more columns, however wide the terminal is");
   serverOptions(command).action((options: ListOptions) =>
     callServer(io, options, async ({ client, print, paint }) => {

@@ -1,3 +1,4 @@
+import { isName, NAME_RULE } from "@engine/contract";
 import type { Command } from "commander";
 import { UsageError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -29,6 +30,11 @@ export function addSignal(execution: Command, io: CliIo): void {
       const [id, name, input] = withoutId(options, [first, second, third]);
       if (name === undefined) {
         throw new UsageError("missing required argument 'name': the name of the signal");
+      }
+      if (!isName(name)) {
+        throw new UsageError(
+          `argument 'name' is invalid: '${name}'. Expected the name of a signal: ${NAME_RULE}`,
+        );
       }
       await signal(io, { id, name, input, options });
     },
