@@ -5,16 +5,20 @@ export interface CapturedIo extends CliIo {
   readonly complained: () => string;
 }
 
+interface Parts
+  extends Partial<Pick<CliIo, "env" | "cwd" | "now" | "readStdin" | "confirm" | "stopSignals">> {
+  /** A terminal of so many columns, in place of none. */
+  readonly columns?: number;
+}
+
 /** For tests: a world of a command that keeps what it prints. The clock stands at an instant. */
-export function capturedIo(
-  parts: Partial<Pick<CliIo, "env" | "cwd" | "now" | "readStdin" | "confirm">> = {},
-): CapturedIo {
+export function capturedIo({ columns, ...parts }: Parts = {}): CapturedIo {
   const out: string[] = [];
   const err: string[] = [];
   const stream = (texts: string[]) => ({
     write: (text: string) => void texts.push(text),
-    isTTY: false,
-    columns: undefined,
+    isTTY: columns !== undefined,
+    columns,
   });
   return {
     env: {},

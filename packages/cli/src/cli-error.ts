@@ -1,4 +1,5 @@
 import { EngineError } from "@engine/contract";
+import type { CliIo } from "./cli-io.ts";
 
 /** The command line is wrong: exit code 2. */
 export class UsageError extends Error {
@@ -10,6 +11,13 @@ export class Reported extends Error {
   override readonly name = "Reported";
 }
 
+/** Says what went wrong; further lines are indented, so that none of them passes for one of ours. */
+export function reportError(io: CliIo, text: string): void {
+  const [first = "", ...rest] = text.split(/\r?\n/);
+  const below = rest.map((line) => (/^\s/.test(line) ? line : `  ${line}`));
+  io.err.write(`${[`error: ${first}`, ...below].join("\n")}\n`);
+}
+
 /** What to print after `error: `. One line per problem, never a stack. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -19,7 +27,11 @@ export function errorText(error: unknown): string {
   if (!Array.isArray(issues) || issues.length < 2 || error.message.includes("\n")) {
     return asTyped(error.message);
   }
-  return [error.message, ...issues.map(issueLine)].map(asTyped).join("\n  ");
+  // The message tells the first one and how many more there are: here they are.
+  const [first, ...others] = issues.map(issueLine);
+  const head = error.message.replace(/ \(and \d+ more\)$/, "");
+  const below = head === first ? others : [first, ...others];
+  return [head, ...below].map((line) => asTyped(String(line))).join("\n  ");
 }
 
 function issueLine(issue: unknown): string {
@@ -27,7 +39,17 @@ function issueLine(issue: unknown): string {
   return `${String(path)}: ${String(message)}`;
 }
 
-/** Names what is wrong as the command line does: there is INPUT, and no body that holds it. */
+/** Names what is wrong as the command line does: INPUT and options, of which the server knows none. */
 function asTyped(message: string): string {
-  return message.replace(/^(?:body|query)\.(?:spec\.)?/, "").replace(/^body(?=[:[])/, "INPUT");
+  return message
+    .replace(/^(?:query|body\.spec)\.(\w+)/, (_, name: string) => `--${option(name)}`)
+    .replace(/^body\./, "")
+    .replace(/^body(?=[:[])/, "INPUT");
+}
+
+/** What differs from the field's own name. */
+const OPTIONS: Readonly<Record<string, string>> = { expression: "cron", every_seconds: "every" };
+
+function option(field: string): string {
+  return OPTIONS[field] ?? field.replaceAll("_", "-");
 }

@@ -50,7 +50,9 @@ function streamOf(stream: NodeJS.WriteStream): CliStream {
   return {
     write: (text) => void stream.write(text),
     isTTY: stream.isTTY === true,
-    columns: stream.columns,
+    get columns() {
+      return stream.columns;
+    },
   };
 }
 

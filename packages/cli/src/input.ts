@@ -14,6 +14,10 @@ export const INPUT_HELP =
 export async function readInput(argument: string | undefined, io: CliIo): Promise<unknown> {
   if (argument === undefined) return undefined;
   const text = await inputText(argument, io);
+  if (text === "" && argument !== "") {
+    const what = argument === "-" ? "standard input" : argument;
+    io.err.write(`note: ${what} is empty, so INPUT is the empty text\n`);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {

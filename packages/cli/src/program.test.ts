@@ -50,7 +50,7 @@ test.each(
 });
 
 test.each([
-  [["workflwo"], /unknown command 'workflwo'\n\(Did you mean workflow\?\)/],
+  [["workflwo"], /unknown command 'workflwo'\n {2}\(Did you mean workflow\?\)/],
   [["workflow", "rum"], /Did you mean run\?/],
   [["workflow", "run"], /missing required argument 'ref'/],
   [["workflow", "run", "a/b/c"], /NAME or NAMESPACE\/NAME/],

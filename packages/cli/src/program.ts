@@ -1,5 +1,6 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command } from "commander";
+import { reportError } from "./cli-error.ts";
 import type { CliIo } from "./cli-io.ts";
 import { addDb } from "./commands/db.ts";
 import { addDev } from "./commands/dev.ts";
@@ -50,7 +51,7 @@ export function createProgram(io: CliIo): Command {
       `completion fish > ~/.config/fish/completions/engine.fish`,
     ]);
   }
-  helpAfterErrors(program, "npx engine");
+  explainErrors(program, "npx engine", io);
   return examples(program, [
     "dev                                    # server, worker and the workflows of this folder",
     `exec hello.ts hello_world '"World"'    # run one without a server`,
@@ -58,8 +59,22 @@ export function createProgram(io: CliIo): Command {
   ]);
 }
 
-/** A command line that is wrong is told where to read what would be right. */
-function helpAfterErrors(command: Command, typed: string): void {
+/** A command line that is wrong is told what was expected, and where to read more of it. */
+function explainErrors(command: Command, typed: string, io: CliIo): void {
   command.showHelpAfterError(`see: ${typed} --help`);
-  for (const below of command.commands) helpAfterErrors(below, `${typed} ${below.name()}`);
+  command.configureOutput({ outputError: (text) => reportError(io, usageText(command, text)) });
+  for (const below of command.commands) explainErrors(below, `${typed} ${below.name()}`, io);
+}
+
+function usageText(command: Command, text: string): string {
+  const said = text
+    .trimEnd()
+    .replace(/^error: /, "")
+    .replace(
+      /^command-argument value '(.*)' is invalid for argument '([\w-]+)'\./s,
+      "argument '$2' is invalid: '$1'.",
+    );
+  const [, missing] = /^missing required argument '([\w-]+)'$/.exec(said) ?? [];
+  const argument = command.registeredArguments.find((one) => one.name() === missing);
+  return argument?.description ? `${said}: ${argument.description}` : said;
 }

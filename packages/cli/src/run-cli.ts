@@ -1,10 +1,12 @@
 import { CommanderError } from "commander";
-import { errorText, Reported, UsageError } from "./cli-error.ts";
+import { errorText, Reported, reportError, UsageError } from "./cli-error.ts";
 import type { CliIo } from "./cli-io.ts";
+import { harmlessIo } from "./harmless-io.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs one command line, without the program's own name, and answers its exit code. */
-export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(args: readonly string[], world: CliIo): Promise<number> {
+  const io = harmlessIo(world);
   const program = createProgram(io);
   try {
     await program.parseAsync(args.length ? [...args] : ["--help"], { from: "user" });
@@ -12,7 +14,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   } catch (error) {
     if (error instanceof CommanderError) return usageExitCode(error);
     if (error instanceof Reported) return 1;
-    io.err.write(`error: ${errorText(error)}\n`);
+    reportError(io, errorText(error));
     if (error instanceof UsageError) return 2;
     if (error instanceof Error && io.env["ENGINE_LOG_LEVEL"] === "debug") {
       io.err.write(`${error.stack}\n`);

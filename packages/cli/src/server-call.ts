@@ -64,7 +64,8 @@ export async function callServer<T>(
       print: printer(io, format),
     });
   } catch (error) {
-    throw isUnreached(error) ? withAdvice(error) : withWhereToLook(error, { serverUrl });
+    if (isUnreached(error)) throw withAdvice(error);
+    throw isElsewhere(error) ? ofNoEngine(error, url) : withWhereToLook(error, { serverUrl });
   }
 }
 
@@ -82,6 +83,17 @@ function withAdvice(error: EngineError): EngineError {
   const [what] = error.message.split("; ");
   const advice = "start an engine with `npx engine dev`, or name another with --server-url";
   return new EngineError("unavailable", `${what}; ${advice}`, { cause: error.cause });
+}
+
+/** An engine answers, and knows no such route: what is called is none of its own addresses. */
+function isElsewhere(error: unknown): error is EngineError {
+  if (!(error instanceof EngineError)) return false;
+  return error.code === "method_not_allowed" || error.details?.["resource"] === "route";
+}
+
+function ofNoEngine(error: EngineError, url: string): EngineError {
+  const advice = `check the address ${url}, or whether that engine is older than this command`;
+  return new EngineError(error.code, `${error.message}; ${advice}`, { cause: error });
 }
 
 /** What is not there may have another name: the list of all tells. */

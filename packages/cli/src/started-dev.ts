@@ -24,14 +24,35 @@ export interface StartedDev extends AsyncDisposable {
   stop(): Promise<number>;
 }
 
+interface Started {
+  readonly watch?: boolean;
+  /** What follows `engine dev`. */
+  readonly args?: readonly string[];
+}
+
 /** For tests: `engine dev` in this process, on a folder of its own with these files. */
 export async function startDev(
   files: Readonly<Record<string, string>>,
-  { watch = false }: { readonly watch?: boolean } = {},
+  options: Started = {},
 ): Promise<StartedDev> {
   const folder = temporaryFolder(files);
+  const dev = await startDevIn(folder.path, options);
+  return {
+    ...dev,
+    async [Symbol.asyncDispose]() {
+      await dev.stop();
+      folder.remove();
+    },
+  };
+}
+
+/** For tests: the same in a folder that is there, and stays. */
+export async function startDevIn(
+  cwd: string,
+  { watch = false, args = ["."] }: Started = {},
+): Promise<StartedDev> {
   const stopped = Promise.withResolvers<void>();
-  const io = capturedIo({ cwd: folder.path, env: { ENGINE_LOG_LEVEL: "warn" }, now: Date.now });
+  const io = capturedIo({ cwd, env: { ENGINE_LOG_LEVEL: "warn" }, now: Date.now });
   const signals = { first: stopped.promise, second: new Promise<void>(() => {}) };
   const listeners = new Set<() => void>();
   const heard = (stream: CliStream): CliStream => ({
@@ -41,7 +62,7 @@ export async function startDev(
       for (const listener of listeners) listener();
     },
   });
-  const ended = runCli(["dev", ".", "--port", "0", ...(watch ? [] : ["--no-watch"])], {
+  const ended = runCli(["dev", ...args, "--port", "0", ...(watch ? [] : ["--no-watch"])], {
     ...io,
     out: heard(io.out),
     err: heard(io.err),
@@ -75,13 +96,13 @@ export async function startDev(
   };
   return {
     io,
-    cwd: folder.path,
+    cwd,
     url,
     stop,
     untilPrinted,
     async engine(...args) {
       const user = capturedIo({
-        cwd: folder.path,
+        cwd,
         env: { ENGINE_SERVER_URL: url },
         now: Date.now,
       });
@@ -90,7 +111,6 @@ export async function startDev(
     },
     async [Symbol.asyncDispose]() {
       await stop();
-      folder.remove();
     },
   };
 }

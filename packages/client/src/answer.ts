@@ -39,7 +39,9 @@ function fitting(
   const json = parsed(text);
   const result = schema?.safeParse(json);
   if (result?.success) return result.data;
-  throw refusal(json, status, from) ?? foreign(status, text, from, result?.error.issues[0]);
+  // What is no JSON at all is of no version of the engine.
+  const issue = json === undefined ? undefined : result?.error.issues[0];
+  throw refusal(json, status, from) ?? foreign(status, text, from, issue);
 }
 
 function parsed(text: string): unknown {

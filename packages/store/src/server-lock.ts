@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
 import Database from "better-sqlite3";
 import { parseDatabaseUrl } from "./database-url.ts";
+import { makeFolder } from "./make-folder.ts";
 
 /** Held by the one server of a home folder. */
 export interface ServerLock {
@@ -14,16 +14,16 @@ export interface ServerLock {
  * share. The lock is an exclusive transaction on a SQLite file, so the operating system frees it with
  * the process, however that ends: no stale file to clean up.
  *
- * @throws EngineError `conflict` while another server holds it.
+ * @throws EngineError `conflict` while another server holds it, `unavailable` when it cannot be made.
  */
 export function lockServer(home: string, databaseUrl?: string): ServerLock {
   if (databaseUrl !== undefined && parseDatabaseUrl(databaseUrl).kind === "postgres") {
     return { release: () => undefined };
   }
+  makeFolder(home);
   const path = join(home, "server.lock");
   let db: Database.Database | undefined;
   try {
-    mkdirSync(home, { recursive: true });
     db = new Database(path, { timeout: 0 });
     db.exec("BEGIN EXCLUSIVE");
   } catch (cause) {

@@ -18,7 +18,9 @@ export async function callFleet(
       if (!(error instanceof EngineError)) throw error;
       const { code, message, details } = error;
       const advice = ADVICE[code]?.(worker);
-      if (advice === undefined) throw error;
+      // Another thing that is not there, such as the whole server, is no matter of workers.
+      const isOther = code === "not_found" && details?.["resource"] !== "worker";
+      if (advice === undefined || isOther) throw error;
       throw new EngineError(code, `${message}; ${advice}`, { ...(details && { details }) });
     }),
   );

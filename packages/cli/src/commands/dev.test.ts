@@ -70,7 +70,7 @@ test("EXE-95 the commands of a server: run in each mode, resume, status, show, e
   expect(paused.code).toBe(0);
   const [, id = ""] =
     /resume it with: npx engine workflow resume shop\/review (\S+) /.exec(paused.err) ?? [];
-  expect((await engine("execution", "list", "--state", "paused")).out).toContain(id);
+  expect((await engine("execution", "list", "--state", "paused", "--wide")).out).toContain(id);
   expect((await engine("workflow", "status", "shop/review", id)).out).toMatch(
     /waits for +pause approve, since/,
   );

@@ -6,8 +6,11 @@ import type { CliIo } from "../cli-io.ts";
 import { DevFiles } from "../dev/dev-files.ts";
 import { DevReporter } from "../dev/dev-reporter.ts";
 import { itemsOf, newVersions } from "../dev/file-news.ts";
+import { givenVersions } from "../dev/given-versions.ts";
+import { leftLines } from "../dev/news-lines.ts";
 import { ReplayChecks } from "../dev/replay-checks.ts";
 import { WatchLoop } from "../dev/watch-loop.ts";
+import { yielding } from "../dev/yielding.ts";
 import { examples } from "../examples.ts";
 import { createLog } from "../log.ts";
 import { openServer } from "../open-server.ts";
@@ -27,6 +30,7 @@ interface DevFlags {
   readonly host?: string;
   readonly port?: number;
   readonly watch: boolean;
+  readonly yield?: boolean;
 }
 
 const WORKER_NAME = "dev";
@@ -42,8 +46,17 @@ export function addDev(program: Command, io: CliIo): void {
     .option("--host <address>", "address to listen on (default: 127.0.0.1)")
     .option("--port <n>", "port to listen on; 0 = any free one, printed (default: 8000)", port)
     .option("--no-watch", "register the files once and do not watch them")
+    .option(
+      "--yield",
+      "as it starts, leave each workflow alone whose newest version is of something else; a save registers it",
+    )
     .action((paths: string[], flags: DevFlags) => dev(io, paths, flags));
-  examples(command, ["dev", "dev src/workflows --port 9000", "dev hello.ts --no-watch"]);
+  examples(command, [
+    "dev",
+    "dev src/workflows --port 9000",
+    "dev hello.ts --no-watch",
+    "dev examples/src --yield",
+  ]);
 }
 
 async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promise<void> {
@@ -85,20 +98,26 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
     ),
   );
   const client = createClient({ baseUrl: url });
+  const yields = flags.yield ? yielding(client, givenVersions(config.home)) : undefined;
   const files = new DevFiles({
     find,
     stamp: stampOf,
     isSavedSince,
-    register: (path) => registerFile(path, client),
+    register: (path) => (yields ? yields.register(path) : registerFile(path, client)),
     clock: io.now,
   });
   const serverFlag = url === config.server_url.replace(/\/+$/, "") ? "" : ` --server-url ${url}`;
   const reporter = new DevReporter(io, serverFlag);
   const { news } = await files.look();
+  yields?.end();
   reporter.problems(news);
   const items = itemsOf(news);
   const where = paths.length ? paths.join(", ") : io.cwd;
-  io.out.write(`\n${registered(items, { fileCount: news.length, flags, where, paint })}`);
+  const left = yields?.left ?? [];
+  if (items.length || !left.length) {
+    io.out.write(`\n${registered(items, { fileCount: news.length, flags, where, paint })}`);
+  }
+  if (left.length) io.out.write(`\n${leftLines(left, io.cwd)}`);
   io.out.write(`\n${thingsToTry(items, serverFlag)}`);
   if (flags.watch) io.out.write(`\n${watching(files.inputs.size)}`);
 

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noControlCharactersInRegex: none of them may be printed
 import { execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -243,4 +244,22 @@ test("an older Node gets one clear line and exit code 1", async () => {
   );
   expect(out).toBe("");
   expect(code).toBe(1);
+});
+
+test("what a local run tells reaches the terminal as text, and its output is the same JSON", async () => {
+  const evil = JSON.stringify("\u001b[31mred\u202e\u009b2J\r\nerror: forged");
+  const cwd = folderWith({
+    "evil.ts": `
+import { workflow } from "@engine/sdk";
+export const echo = workflow({ name: "echo" }, async (text: string) => text);
+export const fail = workflow({ name: "fail" }, async (text: string) => { throw new Error(text); });
+`,
+  });
+  const echoed = await engine(cwd, ["exec", "evil.ts", "echo", evil]);
+  expect(echoed.out).not.toMatch(/[\u001b\u202e\u009b\r]/);
+  expect(echoed.out).toBe('"\\u001b[31mred\\u202e\\u009b2J\\r\\nerror: forged"\n');
+  expect(JSON.parse(echoed.out)).toBe(JSON.parse(evil));
+  const failed = await engine(cwd, ["exec", "evil.ts", "fail", evil]);
+  expect(failed.err).not.toMatch(/[\u001b\u202e\u009b\r]|^error: forged/m);
+  expect(failed.err).toMatch(/Error: \\u001b\[31mred\\u202e\\u009b2J\n {2}error: forged\n/);
 });

@@ -1,11 +1,12 @@
 import { encode, toPlain } from "@engine/contract";
 import type { RunResult } from "@engine/sdk";
 import type { Command } from "commander";
-import { Reported } from "../cli-error.ts";
+import { Reported, reportError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { INPUT_HELP, readInput } from "../input.ts";
 import { failureLines } from "../render/failure-text.ts";
+import { oneLine } from "../render/harmless.ts";
 import { shellQuote } from "../render/value-text.ts";
 import { withUnawaitedRejections } from "../workflow-file/unawaited-rejections.ts";
 
@@ -59,7 +60,7 @@ async function exec(io: CliIo, { file, name, input, options }: Exec): Promise<vo
     started = id;
   };
   const tell = (reason: string) =>
-    io.err.write(`warning: a promise was rejected while nobody awaited it: ${reason}\n`);
+    io.err.write(`warning: a promise was rejected while nobody awaited it: ${oneLine(reason)}\n`);
   const result = await withUnawaitedRejections(tell, () => {
     const running = run(workflow, value, { executionId, pause, onStarted });
     return Promise.race([running, interrupted.then(() => undefined)]);
@@ -74,7 +75,7 @@ async function exec(io: CliIo, { file, name, input, options }: Exec): Promise<vo
   if (result.paused) io.err.write(resumeHint(result, file, name));
   else if (!result.finished) io.err.write(waitingHint(result, file, name));
   if (result.finished && !result.succeeded) {
-    io.err.write(`error: ${failureReport(result)}\n`);
+    reportError(io, failureReport(result));
     throw new Reported();
   }
 }

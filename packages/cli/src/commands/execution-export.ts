@@ -1,10 +1,16 @@
 import type { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
+import {
+  type ExecutionOptions,
+  executionArgument,
+  executionId,
+  withoutId,
+} from "../execution-argument.ts";
 import { writeOutFile } from "../out-file.ts";
-import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
+import { callServer, serverOptions } from "../server-call.ts";
 
-interface ExportOptions extends ServerOptions {
+interface ExportOptions extends ExecutionOptions {
   readonly out: string;
 }
 
@@ -15,10 +21,10 @@ export function addExport(execution: Command, io: CliIo): void {
     .description(
       "Prints an execution with its typed log as JSON: what `workflow replay --history` and tests read. It holds inputs and outputs: keep it as you keep those.",
     )
-    .argument("<id>", "execution id")
     .option("--out <file>", "file to write; - prints it", "-");
-  serverOptions(command).action((id: string, options: ExportOptions) =>
-    exportHistory(io, id, options),
+  executionArgument(command);
+  serverOptions(command).action(async (given: string | undefined, options: ExportOptions) =>
+    exportHistory(io, withoutId(options, [given])[0], options),
   );
   examples(command, [
     "execution export 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --out order-17.json",
@@ -26,9 +32,14 @@ export function addExport(execution: Command, io: CliIo): void {
   ]);
 }
 
-async function exportHistory(io: CliIo, id: string, options: ExportOptions): Promise<void> {
+async function exportHistory(
+  io: CliIo,
+  named: string | undefined,
+  options: ExportOptions,
+): Promise<void> {
   const { out } = options;
   await callServer(io, options, async ({ client, print }) => {
+    const id = await executionId({ client }, named, options);
     const history = await client.executions.history({ params: { id } });
     const text = `${JSON.stringify(history, null, 2)}\n`;
     if (out === "-") {

@@ -2,15 +2,21 @@ import type { ExecutionSummary, State } from "@engine/contract";
 import { type Command, Option } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
+import {
+  executionId,
+  idOrBeginning,
+  type WorkflowFilter,
+  workflowFilter,
+  workflowQuery,
+} from "../execution-argument.ts";
 import { instant, state, wholeNumber } from "../option-values.ts";
-import { executionTable } from "../render/execution-view.ts";
+import { executionTable } from "../render/execution-table.ts";
 import { nextPage, type Page } from "../render/next-page.ts";
 import { lines } from "../render/table.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
-import { parseRef, type WorkflowRef } from "../workflow-ref.ts";
 
 interface ListOptions extends ServerOptions {
-  readonly workflow?: WorkflowRef & { readonly qualified: boolean };
+  readonly workflow?: WorkflowFilter;
   readonly namespace?: string;
   readonly state?: readonly State[];
   readonly version?: number;
@@ -26,7 +32,11 @@ interface ListOptions extends ServerOptions {
   readonly limit: number;
   readonly offset: number;
   readonly before?: string;
+  readonly wide?: boolean;
 }
+
+/** Where no terminal tells its width, as in a pipe. */
+const USUAL_COLUMNS = 80;
 
 export function addList(execution: Command, io: CliIo): void {
   const command = execution
@@ -37,7 +47,7 @@ export function addList(execution: Command, io: CliIo): void {
     .option("--state <state>", "only in this state; may be repeated", state)
     .option("--version <n>", "only of this version", wholeNumber(1))
     .option("--name <label>", "only with a label that begins like this, in any case")
-    .option("--parent <id>", "only children of this execution: what it called")
+    .option("--parent <id>", "only children of this execution: what it called", idOrBeginning)
     .addOption(new Option("--root", "only executions that are nobody's child").conflicts("parent"))
     .option("--schedule <name>", "only those that this schedule started")
     .option("--created-after <instant>", "only those created after: ISO 8601, UTC", instant)
@@ -51,19 +61,32 @@ export function addList(execution: Command, io: CliIo): void {
     )
     .option("--limit <n>", "at most so many, up to 200", wholeNumber(1, 200), 50)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0)
-    .option("--before <id>", "the page behind this execution, the last one that was listed");
+    .option(
+      "--before <id>",
+      "the page behind this execution, the last one that was listed",
+      idOrBeginning,
+    )
+    .option("--wide", "whole ids and texts, and more columns, however wide the terminal is");
   serverOptions(command).action((options: ListOptions) =>
     callServer(io, options, async ({ client, print, paint }) => {
-      const page = await client.executions.list({ query: listQuery(options) });
+      const { parent, before } = options;
+      const whole = {
+        ...options,
+        ...(parent && { parent: await executionId({ client }, parent) }),
+        ...(before && { before: await executionId({ client }, before) }),
+      };
+      const page = await client.executions.list({ query: listQuery(whole) });
       print(page, () =>
         page.items.length === 0
           ? noneText(page.total)
-          : executionTable(page.items, paint, io.now()) + following(page, options),
+          : executionTable(page.items, paint, { now: io.now(), columns: screen(io, options) }) +
+            following(page, options),
       );
     }),
   );
   examples(command, [
     "execution list",
+    "execution list --wide",
     "execution list --workflow shop/checkout --state paused --state failed",
     "execution list --state failed --finished-after 2026-11-20T09:00:00Z --root",
     "execution list --schedule nightly --order created_asc --limit 200 --format json",
@@ -71,12 +94,17 @@ export function addList(execution: Command, io: CliIo): void {
   ]);
 }
 
+/** Columns to fit into; undefined for all there is. */
+function screen(io: CliIo, { wide }: ListOptions): number | undefined {
+  return wide ? undefined : (io.out.columns ?? USUAL_COLUMNS);
+}
+
 function listQuery(options: ListOptions) {
-  const { workflow, namespace, state: states, root } = options;
-  const ns = namespace ?? (workflow?.qualified ? workflow.ns : undefined);
+  const { namespace, state: states, root } = options;
+  const only = workflowQuery(options.workflow);
   return {
-    workflow: workflow?.wf,
-    namespace: ns,
+    ...only,
+    namespace: namespace ?? only.namespace,
     ...(states && { state: [...states] }),
     version: options.version,
     name: options.name,
@@ -92,11 +120,6 @@ function listQuery(options: ListOptions) {
     offset: options.offset,
     before: options.before,
   };
-}
-
-/** A bare NAME matches in every namespace: this is a filter, not an address. */
-function workflowFilter(text: string): WorkflowRef & { qualified: boolean } {
-  return { ...parseRef(text), qualified: text.includes("/") };
 }
 
 function noneText(total: number): string {

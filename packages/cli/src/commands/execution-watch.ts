@@ -5,18 +5,18 @@ import type { Command } from "commander";
 import { Reported } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
-import { isState } from "../render/frame-view.ts";
 import {
-  callServer,
-  type ServerCall,
-  type ServerOptions,
-  serverFlag,
-  serverOptions,
-} from "../server-call.ts";
+  type ExecutionOptions,
+  executionArgument,
+  executionId,
+  withoutId,
+} from "../execution-argument.ts";
+import { isState } from "../render/frame-view.ts";
+import { callServer, type ServerCall, serverFlag, serverOptions } from "../server-call.ts";
 import { concludeWith, nextStep } from "./run-answer.ts";
 import { printFrame } from "./run-stream.ts";
 
-interface WatchOptions extends ServerOptions {
+interface WatchOptions extends ExecutionOptions {
   readonly events?: boolean;
 }
 
@@ -27,19 +27,23 @@ export function addWatch(execution: Command, io: CliIo): void {
     .description(
       "Follows an execution to its end, also through pauses: its state now, each one it passes through and the progress in between. A server that restarts is waited for, and nothing but progress is missed. Ctrl-C ends the watching; the execution goes on.",
     )
-    .argument("<id>", "execution id")
     .option("--events", "each event of its log too, from now on");
-  serverOptions(command).action((id: string, options: WatchOptions) => watch(io, id, options));
+  executionArgument(command);
+  serverOptions(command).action(async (given: string | undefined, options: WatchOptions) =>
+    watch(io, withoutId(options, [given])[0], options),
+  );
   examples(command, [
     "execution watch 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
+    "execution watch --last",
     "execution watch 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --events --format json",
   ]);
 }
 
-async function watch(io: CliIo, id: string, options: WatchOptions): Promise<void> {
+async function watch(io: CliIo, named: string | undefined, options: WatchOptions): Promise<void> {
   const leaving = new AbortController();
   void io.stopSignals().first.then(() => leaving.abort());
   await callServer(io, options, async (server) => {
+    const id = await executionId(server, named, options);
     const ended = await followToEnd(io, server, { id, options, signal: leaving.signal });
     if (ended) return concludeWith(io, ended, options);
     const again = `npx engine execution watch ${id}${serverFlag(options)}`;

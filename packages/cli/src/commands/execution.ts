@@ -2,17 +2,29 @@ import type { EventType, RecordedEvent } from "@engine/contract";
 import type { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
+import {
+  type ExecutionOptions,
+  executionArgument,
+  executionId,
+  withoutId,
+} from "../execution-argument.ts";
 import { eventType } from "../option-values.ts";
 import { detailedView, eventTable } from "../render/execution-view.ts";
-import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
+import { callServer, type ServerCall, serverOptions } from "../server-call.ts";
+import { addExecutionCancel } from "./cancel.ts";
 import { addExport } from "./execution-export.ts";
 import { addFork, addRestart } from "./execution-fork.ts";
 import { addList } from "./execution-list.ts";
 import { addRename } from "./execution-rename.ts";
 import { addSignal } from "./execution-signal.ts";
 import { addWatch } from "./execution-watch.ts";
+import { addExecutionResume } from "./resume.ts";
 
-interface EventOptions extends ServerOptions {
+interface ShowOptions extends ExecutionOptions {
+  readonly detailed?: boolean;
+}
+
+interface EventOptions extends ExecutionOptions {
   readonly type?: readonly EventType[];
 }
 
@@ -20,13 +32,15 @@ interface EventOptions extends ServerOptions {
 export function addExecution(program: Command, io: CliIo): void {
   const execution = program
     .command("execution")
-    .description("Shows, follows, signals and forks executions.");
+    .description("Shows, follows, answers, cancels and forks executions.");
   addList(execution, io);
   addShow(execution, io);
   addEvents(execution, io);
   addWatch(execution, io);
   addRename(execution, io);
   addSignal(execution, io);
+  addExecutionResume(execution, io);
+  addExecutionCancel(execution, io);
   addFork(execution, io);
   addRestart(execution, io);
   addExport(execution, io);
@@ -36,34 +50,42 @@ function addShow(execution: Command, io: CliIo): void {
   const command = execution
     .command("show")
     .description("Shows one execution: state, input, output or error.")
-    .argument("<id>", "execution id")
     .option("--detailed", "add its log");
-  serverOptions(command).action((id: string, options: ServerOptions & { detailed?: boolean }) =>
-    callServer(io, options, async ({ client, print, paint }) => {
+  executionArgument(command);
+  serverOptions(command).action(async (given: string | undefined, options: ShowOptions) => {
+    const [named] = withoutId(options, [given]);
+    await callServer(io, options, async ({ client, print, paint }) => {
+      const id = await executionId({ client }, named, options);
       const query = options.detailed ? { detailed: "true" as const } : {};
       // Whatever the state, this is an answer; only what else goes wrong is thrown.
       const { body: record } = await client.executions.get({ params: { id }, query });
       print(record, () => detailedView(record, paint, { now: io.now(), columns: io.out.columns }));
-    }),
-  );
-  examples(command, ["execution show 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --detailed"]);
+    });
+  });
+  examples(command, [
+    "execution show 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --detailed",
+    "execution show 0198c2f4-5b",
+    "execution show --last --workflow shop/checkout",
+  ]);
 }
 
 function addEvents(execution: Command, io: CliIo): void {
   const command = execution
     .command("events")
     .description("Prints the log of an execution, oldest first.")
-    .argument("<id>", "execution id")
     .option("--type <type>", "only events of this type; may be repeated", eventType);
-  serverOptions(command).action((id: string, options: EventOptions) =>
-    callServer(io, options, async ({ client, print, paint }) => {
+  executionArgument(command);
+  serverOptions(command).action(async (given: string | undefined, options: EventOptions) => {
+    const [named] = withoutId(options, [given]);
+    await callServer(io, options, async ({ client, print, paint }) => {
+      const id = await executionId({ client }, named, options);
       const items = await allEvents(client, id, options.type);
       const list = { items, total: items.length, limit: items.length, offset: 0 };
       print(list, () =>
         items.length === 0 ? "No events of that type.\n" : eventTable(items, paint, io.out.columns),
       );
-    }),
-  );
+    });
+  });
   examples(command, [
     "execution events 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --format json",
     "execution events 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --type task_failed --type task_retry_started",

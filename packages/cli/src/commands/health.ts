@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { Reported } from "../cli-error.ts";
+import { Reported, reportError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { fields, lines } from "../render/table.ts";
@@ -28,7 +28,7 @@ export function addHealth(program: Command, io: CliIo): void {
           ),
       );
       if (status === 200) return;
-      io.err.write(`error: the database of ${url} does not answer\n`);
+      reportError(io, `the database of ${url} does not answer`);
       throw new Reported();
     }),
   );

@@ -1,5 +1,5 @@
 import { type ExecutionRecord, isTerminal } from "@engine/contract";
-import { Reported } from "../cli-error.ts";
+import { Reported, reportError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { detailedView, failureSentence } from "../render/execution-view.ts";
 import { shellQuote } from "../render/value-text.ts";
@@ -21,7 +21,7 @@ export function printRecord(
 /** The last word on an execution: exit 1 when it failed, else a hint while it is not finished. */
 export function concludeWith(io: CliIo, record: ExecutionRecord, options: ServerOptions): void {
   if (record.state === "FAILED" || record.state === "CANCELLED") {
-    io.err.write(`error: ${failureSentence(record)}\n`);
+    reportError(io, failureSentence(record));
     // Whoever runs a workflow is not told its lines; whoever may read the execution is.
     if (record.state === "FAILED" && options.format === "simple") {
       const show = `npx engine execution show ${record.execution_id} --detailed`;

@@ -118,7 +118,7 @@ test("EXE-95 at a terminal replay counts on stderr, on a line that it takes away
   const user = capturedIo({ cwd: dev.cwd, env: { ENGINE_SERVER_URL: dev.url } });
   const err = { write: (text: string) => void shown.push(text), isTTY: true, columns: 80 };
   expect(await runCli(["workflow", "replay", "shop/order"], { ...user, err })).toBe(0);
-  const line = (text: string) => `\r\u001b[2K${text}`;
+  const line = (text: string) => `\u001b[2K\u001b[1G${text}`;
   expect(shown).toEqual([line("replaying 1 of 2"), line("replaying 2 of 2"), line("")]);
 });
 

@@ -1,9 +1,10 @@
 import type { State } from "@engine/contract";
 import { Argument, type Command, Option } from "commander";
-import { Reported, UsageError } from "../cli-error.ts";
+import { Reported, reportError, UsageError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { state, wholeNumber } from "../option-values.ts";
+import { ownSequence } from "../render/harmless.ts";
 import { painter } from "../render/paint.ts";
 import { count, replayView } from "../render/replay-view.ts";
 import { codeToTry } from "../replay/code-to-try.ts";
@@ -81,7 +82,7 @@ async function replay(
   print(replayed, () => replayView(replayed, painter(io.out, io.env)));
   const diverged = count(replayed, "diverged");
   if (diverged === 0) return;
-  io.err.write(`error: ${diverged} of ${replayed.length} diverged\n`);
+  reportError(io, `${diverged} of ${replayed.length} diverged`);
   throw new Reported();
 }
 
@@ -117,7 +118,7 @@ async function each<Item>(
   items: readonly Item[],
   run: (item: Item) => Promise<Replayed>,
 ): Promise<Replayed[]> {
-  const say = (text: string) => io.err.isTTY && io.err.write(`\r${CLEAR}${text}`);
+  const say = (text: string) => io.err.isTTY && io.err.write(CLEAR + text);
   const replayed: Replayed[] = [];
   try {
     for (const item of items) {
@@ -130,5 +131,5 @@ async function each<Item>(
   return replayed;
 }
 
-/** Clears the line of a terminal. */
-const CLEAR = "\u001b[2K";
+/** Clears the line of a terminal and goes to its beginning. */
+const CLEAR = ownSequence(2, "K") + ownSequence(1, "G");

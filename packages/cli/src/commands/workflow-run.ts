@@ -1,28 +1,22 @@
-import { RunMode } from "@engine/contract";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
-import { INPUT_HELP, readBody } from "../input.ts";
 import {
-  instant,
-  priority,
-  seconds,
-  secondsOrEver,
-  wholeNumber,
-  workerName,
-} from "../option-values.ts";
+  type ExecutionOptions,
+  executionId,
+  executionOfArgument,
+  withoutId,
+} from "../execution-argument.ts";
+import { INPUT_HELP, readBody } from "../input.ts";
+import { instant, priority, secondsOrEver, wholeNumber, workerName } from "../option-values.ts";
+import { ofWorkflow } from "../other-workflow.ts";
 import { executionView } from "../render/execution-view.ts";
-import { callServer, type ServerOptions, serverFlag, serverOptions } from "../server-call.ts";
+import { callServer, serverFlag, serverOptions } from "../server-call.ts";
 import { refArgument, type WorkflowRef } from "../workflow-ref.ts";
 import { printRecord } from "./run-answer.ts";
 import { followStream } from "./run-stream.ts";
+import { modeOption, type WaitOptions, waitOptions, waitQuery } from "./wait-options.ts";
 import { whileWaiting } from "./while-waiting.ts";
-
-interface WaitOptions extends ServerOptions {
-  readonly mode: RunMode;
-  readonly timeout?: number;
-  readonly detailed?: boolean;
-}
 
 interface RunOptions extends WaitOptions {
   readonly version?: number;
@@ -33,10 +27,6 @@ interface RunOptions extends WaitOptions {
   readonly parkTtl?: number;
   readonly preferWorker?: string;
   readonly requireWorker?: string;
-}
-
-interface ResumeOptions extends WaitOptions {
-  readonly pause?: string;
 }
 
 export function addRun(workflow: Command, io: CliIo): void {
@@ -76,55 +66,29 @@ export function addRun(workflow: Command, io: CliIo): void {
   ]);
 }
 
-export function addResume(workflow: Command, io: CliIo): void {
-  const command = workflow
-    .command("resume")
-    .summary("Answers an open pause.")
-    .description("Answers the open pause of an execution; INPUT is what its `pause` call returns.")
-    .addArgument(refArgument())
-    .argument("<id>", "execution id")
-    .argument("[input]", INPUT_HELP)
-    .option("--pause <name>", "which pause, when several are open")
-    .addOption(modeOption("sync"));
-  waitOptions(command).action(
-    (ref: WorkflowRef, id: string, input: string | undefined, options: ResumeOptions) =>
-      resume(io, { ref, id, input, options }),
-  );
-  examples(command, [`workflow resume expense 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 '{"ok":true}'`]);
-}
-
 export function addStatus(workflow: Command, io: CliIo): void {
   const command = workflow
     .command("status")
     .summary("Shows one execution of a workflow.")
     .description("Shows one execution of a workflow: its state, output or error.")
-    .addArgument(refArgument())
-    .argument("<id>", "execution id");
-  serverOptions(command).action((ref: WorkflowRef, id: string, options: ServerOptions) =>
-    callServer(io, options, async ({ client, print, paint }) => {
-      const record = await client.executions.status({ params: { ...ref, id } });
-      print(record, () => executionView(record, paint, io.now()));
-    }),
+    .addArgument(refArgument());
+  serverOptions(executionOfArgument(command)).action(
+    async (ref: WorkflowRef, given: string | undefined, options: ExecutionOptions) => {
+      const [named] = withoutId(options, [given]);
+      await callServer(io, options, async (server) => {
+        const { client, print, paint } = server;
+        const id = await executionId(server, named, { workflow: { ...ref, qualified: true } });
+        const record = await ofWorkflow(server, { ref, id, command: "show", options }, () =>
+          client.executions.status({ params: { ...ref, id } }),
+        );
+        print(record, () => executionView(record, paint, io.now()));
+      });
+    },
   );
-  examples(command, ["workflow status hello_world 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10"]);
-}
-
-function modeOption(initial: RunMode): Option {
-  return new Option("--mode <mode>", "how to wait").choices(RunMode.options).default(initial);
-}
-
-function waitOptions(command: Command): Command {
-  command
-    .option("--timeout <seconds>", "longest wait of --mode sync", seconds)
-    .option("--detailed", "add the log to the answer");
-  return serverOptions(command);
-}
-
-function waitQuery({ timeout, detailed }: WaitOptions) {
-  return {
-    ...(timeout !== undefined && { timeout }),
-    ...(detailed && { detailed: "true" as const }),
-  };
+  examples(command, [
+    "workflow status hello_world 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
+    "workflow status hello_world --last",
+  ]);
 }
 
 async function run(
@@ -164,27 +128,4 @@ function startParts(options: RunOptions) {
       "x-engine-require-worker": requireWorker,
     },
   };
-}
-
-interface Resume {
-  readonly ref: WorkflowRef;
-  readonly id: string;
-  readonly input: string | undefined;
-  readonly options: ResumeOptions;
-}
-
-async function resume(io: CliIo, { ref, id, input, options }: Resume): Promise<void> {
-  const body = await readBody(input, io);
-  const { mode, pause } = options;
-  const query = { ...waitQuery(options), ...(pause !== undefined && { pause }) };
-  await callServer(io, options, async (server) => {
-    const { executions } = server.client;
-    const call = { params: { ...ref, id, mode }, query, body };
-    if (mode === "stream") {
-      return followStream(io, server, await executions.resumeMode.stream(call), options);
-    }
-    const watch = `npx engine execution watch ${id}${serverFlag(options)}`;
-    const answer = await whileWaiting(io, executions.resumeMode(call), { seeIt: watch });
-    printRecord(io, server, answer.body, options);
-  });
 }

@@ -1,17 +1,22 @@
 import type { Command } from "commander";
+import { allPages, type PartOptions, partOptions } from "../all-pages.ts";
 import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
 import { wholeNumber } from "../option-values.ts";
-import { lines, table } from "../render/table.ts";
+import { nextPage } from "../render/next-page.ts";
+import { table } from "../render/table.ts";
 import { versionTable, workflowTable, workflowView } from "../render/workflow-view.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
 import { refArgument, type WorkflowRef } from "../workflow-ref.ts";
-import { addCancel } from "./workflow-cancel.ts";
+import { addCancel } from "./cancel.ts";
+import { addResume } from "./resume.ts";
 import { addDelete } from "./workflow-delete.ts";
 import { addRegister } from "./workflow-register.ts";
 import { addReplay } from "./workflow-replay.ts";
-import { addResume, addRun, addStatus } from "./workflow-run.ts";
+import { addRun, addStatus } from "./workflow-run.ts";
 import { addTypes } from "./workflow-types.ts";
+
+interface ListOptions extends ServerOptions, PartOptions {}
 
 /** `engine workflow …`: the catalog, and runs by workflow. */
 export function addWorkflow(program: Command, io: CliIo): void {
@@ -35,30 +40,34 @@ function addList(workflow: Command, io: CliIo): void {
     .command("list")
     .description("Lists the latest version of each workflow.")
     .option("-n, --namespace <ns>", "only this namespace");
-  serverOptions(command).action((options: ServerOptions & { namespace?: string }) =>
+  serverOptions(partOptions(command)).action((options: ListOptions & { namespace?: string }) =>
     callServer(io, options, async ({ client, print, paint }) => {
       const { namespace } = options;
-      const page = await client.catalog.list({
-        query: { limit: 1000, ...(namespace !== undefined && { namespace }) },
-      });
+      const page = await allPages(options, (place) =>
+        client.catalog.list({ query: { ...place, namespace } }),
+      );
       const none = namespace === undefined ? "" : ` in namespace ${namespace}`;
       print(page, () =>
         page.total === 0
           ? `No workflows${none} yet. Register a file: npx engine workflow register hello.ts\n`
-          : workflowTable(page.items, paint, io.now()) + more(page),
+          : workflowTable(page.items, paint, io.now()) + nextPage(page),
       );
     }),
   );
-  examples(command, ["workflow list", "workflow list -n shop --format json"]);
+  examples(command, [
+    "workflow list",
+    "workflow list -n shop --format json",
+    "workflow list --limit 50 --offset 100",
+  ]);
 }
 
 function addNamespaces(workflow: Command, io: CliIo): void {
   const command = workflow
     .command("namespaces")
     .description("Lists the namespaces that hold a workflow.");
-  serverOptions(command).action((options: ServerOptions) =>
+  serverOptions(partOptions(command)).action((options: ListOptions) =>
     callServer(io, options, async ({ client, print, paint }) => {
-      const page = await client.catalog.namespaces({ query: { limit: 1000 } });
+      const page = await allPages(options, (query) => client.catalog.namespaces({ query }));
       print(page, () =>
         page.total === 0
           ? "No namespaces yet: a namespace appears with its first workflow.\n"
@@ -66,7 +75,7 @@ function addNamespaces(workflow: Command, io: CliIo): void {
               ["NAMESPACE", "WORKFLOWS"],
               page.items.map((item) => [item.namespace, String(item.workflow_count)]),
               paint,
-            ) + more(page),
+            ) + nextPage(page),
       );
     }),
   );
@@ -103,25 +112,13 @@ function addVersions(workflow: Command, io: CliIo): void {
     .command("versions")
     .description("Lists the versions of a workflow, newest first.")
     .addArgument(refArgument());
-  serverOptions(command).action((ref: WorkflowRef, options: ServerOptions) =>
+  serverOptions(partOptions(command)).action((ref: WorkflowRef, options: ListOptions) =>
     callServer(io, options, async ({ client, print, paint }) => {
-      const page = await client.catalog.versions({ params: { ...ref }, query: { limit: 1000 } });
-      print(page, () => versionTable(page.items, paint, io.now()) + more(page));
+      const page = await allPages(options, (query) =>
+        client.catalog.versions({ params: { ...ref }, query }),
+      );
+      print(page, () => versionTable(page.items, paint, io.now()) + nextPage(page));
     }),
   );
-  examples(command, ["workflow versions hello_world"]);
-}
-
-/** Says when a list is longer than what was printed. */
-function more({
-  items,
-  total,
-  offset,
-}: {
-  items: readonly unknown[];
-  total: number;
-  offset: number;
-}): string {
-  const shown = offset + items.length;
-  return shown < total ? lines([`${total - shown} more of ${total}`]) : "";
+  examples(command, ["workflow versions hello_world", "workflow versions hello_world --limit 10"]);
 }

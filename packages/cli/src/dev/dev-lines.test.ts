@@ -41,9 +41,9 @@ test("EXE-95 a save is a line for each workflow: unchanged, new version N, or wh
 });
 
 test("EXE-95 a file that is refused says what goes on being served", () => {
-  expect(refusalText("a.ts", undefined, [])).toBe("error: a.ts cannot be registered\n");
+  expect(refusalText("a.ts", undefined, [])).toBe("a.ts cannot be registered");
   expect(refusalText("a.ts", "the server is down", [given("order", 2), given("b", 1)])).toBe(
-    "error: a.ts cannot be registered: the server is down; still served: order at version 2, b at version 1\n",
+    "a.ts cannot be registered: the server is down; still served: order at version 2, b at version 1",
   );
 });
 

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { errorText } from "../cli-error.ts";
+import { errorText, reportError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { painter } from "../render/paint.ts";
 import { reportProblems } from "../workflow-file/report-problems.ts";
@@ -27,10 +27,10 @@ export class DevReporter {
       }
       if (one.kind === "refused") {
         reportProblems(this.#io, one);
-        this.#io.err.write(refusalText(file, undefined, one.kept));
+        reportError(this.#io, refusalText(file, undefined, one.kept));
       }
       if (one.kind === "failed") {
-        this.#io.err.write(refusalText(file, errorText(one.error), one.kept));
+        reportError(this.#io, refusalText(file, errorText(one.error), one.kept));
       }
     }
   }
@@ -48,6 +48,6 @@ export class DevReporter {
   }
 
   lookFailed(message: string): void {
-    this.#io.err.write(`error: the files could not be looked at: ${message}\n`);
+    reportError(this.#io, `the files could not be looked at: ${message}`);
   }
 }

@@ -1,8 +1,10 @@
 import { relative } from "node:path";
 import type { Paint } from "../render/paint.ts";
 import { lines } from "../render/table.ts";
+import { shellQuote } from "../render/value-text.ts";
 import { refText } from "../workflow-ref.ts";
 import type { FileNews, Given } from "./file-news.ts";
+import type { Left } from "./yielding.ts";
 
 export interface LineOptions {
   readonly paint: Paint;
@@ -60,10 +62,21 @@ export function refusalText(
   reason: string | undefined,
   kept: readonly Given[],
 ): string {
-  const what = `error: ${file} cannot be registered${reason === undefined ? "" : `: ${reason}`}`;
-  if (kept.length === 0) return `${what}\n`;
+  const what = `${file} cannot be registered${reason === undefined ? "" : `: ${reason}`}`;
+  if (kept.length === 0) return what;
   const versions = kept.map((one) => `${refText(one)} at version ${one.version}`);
-  return `${what}; still served: ${versions.join(", ")}\n`;
+  return `${what}; still served: ${versions.join(", ")}`;
+}
+
+/** Which workflows go on as something else has registered them, and how to have those of the files. */
+export function leftLines(left: readonly Left[], cwd: string): string {
+  return lines(
+    left.map(({ path, versions }) => {
+      const file = relative(cwd, path);
+      const named = versions.map((one) => `${refText(one)} stays at version ${one.version}`);
+      return `${named.join(", ")}, which is not of ${file}: for that save the file, or npx engine workflow register ${shellQuote(file)}`;
+    }),
+  );
 }
 
 export function timeText(now: number, paint: Paint): string {

@@ -9,6 +9,14 @@ export function elapsed(ms: number): string {
   return pair(Math.floor(s / 3600), 24, "d", "h");
 }
 
+/** In one unit, for a column: `340 ms`, `1.5 s`, `12 s`, `3 min`, `5 h`, `4 d`. */
+export function brief(ms: number): string {
+  if (ms < 60_000) return elapsed(ms);
+  const s = Math.floor(ms / 1000);
+  if (s < 3600) return `${Math.floor(s / 60)} min`;
+  return s < 86_400 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
+}
+
 function pair(count: number, per: number, big: string, small: string): string {
   const rest = count % per;
   return `${Math.floor(count / per)} ${big}${rest ? ` ${rest} ${small}` : ""}`;

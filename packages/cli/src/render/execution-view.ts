@@ -12,10 +12,10 @@ import { stackView } from "./stack-view.ts";
 import { stateMark } from "./state-mark.ts";
 import { fields, lines, table } from "./table.ts";
 import { valueLine, valueText } from "./value-text.ts";
-import { waitBrief, waitText } from "./wait-text.ts";
+import { waitText } from "./wait-text.ts";
 
 /** Name of the workflow as a user types it, with the version that runs. */
-function title({ namespace, workflow, version }: ExecutionSummary): string {
+export function executionTitle({ namespace, workflow, version }: ExecutionSummary): string {
   return `${refText({ namespace, name: workflow })}${version === null ? " (local)" : ` v${version}`}`;
 }
 
@@ -23,7 +23,7 @@ function title({ namespace, workflow, version }: ExecutionSummary): string {
 export function executionView(record: ExecutionRecord, paint: Paint, now: number): string {
   const { execution_id, state, error, pause, started_at, finished_at, worker, name } = record;
   const ran = started_at && finished_at && Date.parse(finished_at) - Date.parse(started_at);
-  const head = `${stateMark(state, paint)}  ${paint("strong", title(record))}`;
+  const head = `${stateMark(state, paint)}  ${paint("strong", executionTitle(record))}`;
   return (
     lines([head]) +
     fields(
@@ -87,29 +87,11 @@ function errorText({ error }: ExecutionRecord): string | undefined {
 /** The failure of a record in one sentence, for `error: `. */
 export function failureSentence(record: ExecutionRecord): string {
   const { state, error } = record;
-  if (state === "CANCELLED") return `${title(record)}: ${error.message}`;
-  const what = `${title(record)} failed`;
+  if (state === "CANCELLED") return `${executionTitle(record)}: ${error.message}`;
+  const what = `${executionTitle(record)} failed`;
   if (!error) return what;
   const [first = ""] = failureLines(failureOf(error));
   return `${what}: ${first}`;
-}
-
-export function executionTable(
-  items: readonly ExecutionSummary[],
-  paint: Paint,
-  now: number,
-): string {
-  return table(
-    ["STATE", "WORKFLOW", "ID", "CREATED", "WAITS FOR"],
-    items.map((item) => [
-      stateMark(item.state, paint),
-      title(item) + (item.name ? ` (${item.name})` : ""),
-      item.execution_id,
-      ago(item.created_at, now),
-      item.waiting.map((wait) => waitBrief(wait, now)).join(", "),
-    ]),
-    paint,
-  );
 }
 
 /** A log, one line per event; values are cut to what is left of the terminal's width. */

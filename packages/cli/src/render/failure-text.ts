@@ -4,10 +4,10 @@ type Shown = Pick<Failure, "type" | "message"> & Partial<Failure>;
 
 /** A failure for people: what happened, why, where. The lines of a message stay lines. */
 export function failureLines(failure: Shown): string[] {
-  const lines = `${failure.type}: ${failure.message}`.split("\n");
+  const lines = `${failure.type}: ${failure.message}`.split(/\r?\n/);
   lines.push(...placeLine(failure));
   for (let cause = failure.cause; cause; cause = cause.cause) {
-    lines.push(...`caused by ${cause.type}: ${cause.message}`.split("\n"), ...placeLine(cause));
+    lines.push(...`caused by ${cause.type}: ${cause.message}`.split(/\r?\n/), ...placeLine(cause));
   }
   const origin = deepest(failure);
   if (origin.task_call_id) {

@@ -1,5 +1,6 @@
 import type { Frame } from "@engine/client";
 import { ExecutionRecord, RecordedEvent, TaskProgress } from "@engine/contract";
+import { oneLine } from "./harmless.ts";
 import type { Paint } from "./paint.ts";
 import { stateMark } from "./state-mark.ts";
 import { lines } from "./table.ts";
@@ -26,11 +27,11 @@ function stateText(record: ExecutionRecord, paint: Paint): string {
   const detail = {
     CREATED: record.execution_id,
     CLAIMED: `by ${worker}`,
-    PAUSED: pause ? `at ${pause.name}` : "",
+    PAUSED: pause ? `at ${oneLine(pause.name)}` : "",
     COMPLETED: valueText(output),
   }[state as string];
   const time = updated_at.slice(11, 23);
-  return lines([`${time}  ${stateMark(state, paint)}${detail ? `  ${detail}` : ""}`]);
+  return lines(`${time}  ${stateMark(state, paint)}${detail ? `  ${detail}` : ""}`.split("\n"));
 }
 
 function eventText({ time, seq, type, source_id, value }: RecordedEvent, columns: number): string {

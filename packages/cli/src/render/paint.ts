@@ -1,5 +1,5 @@
-import { styleText } from "node:util";
 import type { CliIo, CliStream } from "../cli-io.ts";
+import { ownStyle } from "./harmless.ts";
 
 /** What a colour may mean (look.md): a state, or that something is secondary. */
 export type Role = "running" | "needs_you" | "failed" | "muted" | "strong";
@@ -10,7 +10,7 @@ const FORMATS = {
   failed: "red",
   muted: "dim",
   strong: "bold",
-} as const satisfies Record<Role, Parameters<typeof styleText>[0]>;
+} as const satisfies Record<Role, Parameters<typeof ownStyle>[0]>;
 
 export type Paint = (role: Role, text: string) => string;
 
@@ -18,5 +18,5 @@ export type Paint = (role: Role, text: string) => string;
 export function painter(stream: CliStream, env: CliIo["env"]): Paint {
   const coloured = stream.isTTY && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   if (!coloured) return (_role, text) => text;
-  return (role, text) => styleText(FORMATS[role], text, { validateStream: false });
+  return (role, text) => ownStyle(FORMATS[role], text);
 }

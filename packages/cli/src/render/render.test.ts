@@ -1,7 +1,9 @@
 import { type ExecutionRecord, executionError, type Failure, type Wait } from "@engine/contract";
 import { expect, test } from "vitest";
 import { elapsed } from "./elapsed.ts";
-import { eventTable, executionTable, executionView, failureSentence } from "./execution-view.ts";
+import { executionTable } from "./execution-table.ts";
+import { eventTable, executionView, failureSentence } from "./execution-view.ts";
+import { forTerminal } from "./harmless.ts";
 import { painter } from "./paint.ts";
 import { problemText } from "./source-problem.ts";
 import { valueLine } from "./value-text.ts";
@@ -184,13 +186,47 @@ test("a failed execution shows type, message, causes and the call it happened in
   `);
 });
 
-test("a list has a state as glyph and word, and columns that line up", () => {
-  expect(executionTable([paused, failed], plain, now)).toMatchInlineSnapshot(`
-    "STATE      WORKFLOW                      ID                                     CREATED     WAITS FOR
-    ‖ paused   shop/checkout v3 (order-17)   0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10   5 min ago   pause review
-    ✗ failed   checkout v3                   0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10   5 min ago
+const many: ExecutionRecord[] = [
+  paused,
+  {
+    ...failed,
+    execution_id: "0198c2f4-5b7a-7c30-9d7e-3f1b8a6c2d10",
+    workflow: "quarterly_settlement_of_accounts",
+  },
+  { ...paused, execution_id: "0198c2f0-1b7a-7000-9d7e-3f1b8a6c2d10", name: "東京の注文\nof\tada" },
+];
+
+test("a list fits 80 columns: state, workflow, as much of an id as is needed, age, duration, reason", () => {
+  expect(executionTable(many, plain, { now, columns: 80 })).toMatchInlineSnapshot(`
+    "STATE     WORKFLOW           ID                  AGE    TOOK   REASON
+    ‖ paused  shop/checkout v3…  0198c2f4-5b7a-7c31  5 min         pause review
+    ✗ failed  quarterly_settle…  0198c2f4-5b7a-7c30  5 min  1.5 s  PaymentError: th…
+    ‖ paused  shop/checkout v3…  0198c2f0-1b7a-7000  5 min         pause review
     "
   `);
+});
+
+test("in a wide terminal, and with --wide, nothing is cut; --wide has whole ids and more columns", () => {
+  expect(executionTable(many, plain, { now, columns: 160 })).toMatchInlineSnapshot(`
+    "STATE      WORKFLOW                                 ID                   AGE     TOOK    REASON
+    ‖ paused   shop/checkout v3 (order-17)              0198c2f4-5b7a-7c31   5 min           pause review
+    ✗ failed   quarterly_settlement_of_accounts v3      0198c2f4-5b7a-7c30   5 min   1.5 s   PaymentError: the card was declined
+    ‖ paused   shop/checkout v3 (東京の注文\\nof\\tada)   0198c2f0-1b7a-7000   5 min           pause review
+    "
+  `);
+  expect(executionTable(many, plain, { now, columns: undefined })).toMatchInlineSnapshot(`
+    "STATE      WORKFLOW                                 ID                                     CREATED                                TOOK    WORKER   REASON
+    ‖ paused   shop/checkout v3 (order-17)              0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10   5 min ago (2026-01-01T11:55:00.000Z)                    pause review
+    ✗ failed   quarterly_settlement_of_accounts v3      0198c2f4-5b7a-7c30-9d7e-3f1b8a6c2d10   5 min ago (2026-01-01T11:55:00.000Z)   1.5 s            PaymentError: the card was declined
+    ‖ paused   shop/checkout v3 (東京の注文\\nof\\tada)   0198c2f0-1b7a-7000-9d7e-3f1b8a6c2d10   5 min ago (2026-01-01T11:55:00.000Z)                    pause review
+    "
+  `);
+});
+
+test("in the narrowest terminal a row is still one line, and the state is whole", () => {
+  const rows = executionTable(many, plain, { now, columns: 20 }).trimEnd().split("\n");
+  expect(rows).toHaveLength(4);
+  expect(rows[2]).toMatch(/^✗ failed {2}quarterly_set… {2}0198c2f4-5b7a-7c30/);
 });
 
 test("a log prints a line per event, with values cut to the terminal", () => {
@@ -238,7 +274,7 @@ test("a source problem shows the line with a caret below the column", () => {
 
 test("colours need a terminal, and NO_COLOR switches them off", () => {
   const tty = { isTTY: true, write() {}, columns: 80 };
-  expect(painter(tty, {})("failed", "x")).toContain("\u001b[31m");
+  expect(forTerminal(painter(tty, {})("failed", "x"))).toBe("\u001b[31mx\u001b[39m");
   expect(painter(tty, { NO_COLOR: "1" })("failed", "x")).toBe("x");
   expect(plain("failed", "x")).toBe("x");
 });

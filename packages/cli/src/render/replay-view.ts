@@ -26,7 +26,7 @@ export function replayEntry(one: Replayed, paint: Paint): string[] {
 
 function why(one: Replayed): string[] {
   if (one.result === "ok") return [];
-  return (one.result === "diverged" ? one.failure.message : one.reason).split("\n");
+  return (one.result === "diverged" ? one.failure.message : one.reason).split(/\r?\n/);
 }
 
 /** `2 ok, 1 diverged` */

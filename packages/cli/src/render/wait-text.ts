@@ -11,9 +11,9 @@ export function waitText(wait: Wait, now: number): string {
 }
 
 /** The same in the width of a list: instants relative to now. */
-export function waitBrief(wait: Wait, now: number): string {
+export function waitBrief(wait: Wait, now: number, length: typeof elapsed = elapsed): string {
   const { until } = wait;
-  return until === undefined ? subject(wait) : `${subject(wait)} (${ahead(until, now)})`;
+  return until === undefined ? subject(wait) : `${subject(wait)} (${ahead(until, now, length)})`;
 }
 
 function subject({ kind, name, execution_id }: Wait): string {
@@ -34,7 +34,7 @@ function subject({ kind, name, execution_id }: Wait): string {
   }
 }
 
-function ahead(until: string, now: number): string {
+function ahead(until: string, now: number, length: typeof elapsed = elapsed): string {
   const ms = Date.parse(until) - now;
-  return ms <= 0 ? "due now" : `in ${elapsed(ms)}`;
+  return ms <= 0 ? "due now" : `in ${length(ms)}`;
 }

@@ -71,9 +71,11 @@ export function workflowView(
     ],
     paint,
   );
-  const sources = (files ?? []).map(
-    ({ path, source }) => `\n${paint("muted", `// ${path}`)}\n${source.trimEnd()}`,
-  );
+  const sources = (files ?? []).flatMap(({ path, source }) => [
+    "",
+    paint("muted", `// ${path}`),
+    ...source.trimEnd().split(/\r?\n/),
+  ]);
   return lines([head]) + shown + lines(sources);
 }
 

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { DEFAULT_NAMESPACE, nearest } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import { installReplaySafeGlobals, isWorkflow } from "@engine/sdk/node";
-import { Reported } from "../cli-error.ts";
+import { Reported, reportError } from "../cli-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { loadProblem } from "./load-problem.ts";
 import { installSourceHooks } from "./source-hooks.ts";
@@ -37,7 +37,7 @@ async function importFile(path: string, io: CliIo): Promise<Record<string, unkno
   try {
     return await import(pathToFileURL(path).href);
   } catch (error) {
-    io.err.write(`error: ${relative(io.cwd, path) || path} does not load\n`);
+    reportError(io, `${relative(io.cwd, path) || path} does not load`);
     io.err.write(loadProblem(error, path, io));
     throw new Reported();
   }

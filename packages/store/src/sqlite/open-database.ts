@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { EngineError } from "@engine/contract";
 import Database from "better-sqlite3";
+import { makeFolder } from "../make-folder.ts";
 
 export interface DatabaseOptions {
   /** A file, made where there is none, or `:memory:`. */
@@ -27,11 +27,11 @@ export async function openDatabase(
   prepare: (db: Database.Database) => void,
 ): Promise<Database.Database> {
   const { path, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
+  if (path !== ":memory:") makeFolder(dirname(path));
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     let db: Database.Database | undefined;
     try {
-      if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
       db = new Database(path, { timeout: busyTimeoutMs });
       // When two processes make the file at once, SQLite answers "busy" to one of them without
       // waiting, since each holds what the other waits for: hence the loop.

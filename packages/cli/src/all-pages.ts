@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { wholeNumber } from "./option-values.ts";
+import type { Page } from "./render/next-page.ts";
+
+/** Options of a list that shows everything unless a part of it is asked for. */
+export interface PartOptions {
+  readonly limit?: number;
+  readonly offset: number;
+}
+
+export function partOptions(command: Command): Command {
+  return command
+    .option("--limit <n>", "at most so many (default: all)", wholeNumber(1))
+    .option("--offset <n>", "skip so many", wholeNumber(0), 0);
+}
+
+interface Place {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The most that the server answers at once. */
+const PER_PAGE = 1000;
+
+/** What was asked for of a list, as one page of it, however often the server must be asked. */
+export async function allPages<Item>(
+  { limit = Number.MAX_SAFE_INTEGER, offset }: PartOptions,
+  page: (place: Place) => Promise<{ readonly items: readonly Item[]; readonly total: number }>,
+): Promise<Page<Item> & Place> {
+  const items: Item[] = [];
+  for (;;) {
+    const place = {
+      limit: Math.min(PER_PAGE, limit - items.length),
+      offset: offset + items.length,
+    };
+    const { items: found, total } = await page(place);
+    items.push(...found);
+    if (found.length < place.limit || items.length === limit) {
+      return { items, total, limit: items.length, offset };
+    }
+  }
+}

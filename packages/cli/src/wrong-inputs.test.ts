@@ -1,0 +1,310 @@
+import { spawnSync } from "node:child_process";
+import { createServer, type Server as WebServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { Config } from "@engine/contract";
+import { startServer } from "@engine/server";
+import { openSqliteStore } from "@engine/store";
+import type { Command } from "commander";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { capturedIo } from "./captured-io.ts";
+import { createProgram } from "./program.ts";
+import { runCli } from "./run-cli.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+// A server starts here, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const ID = "0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10";
+const NAMES = /1 to 128 letters, digits/;
+const NO_ID = /missing required argument 'id': an execution id, how it begins, or --last/;
+const NO_EXECUTION = new RegExp(`no execution ${ID}; see all .*npx engine execution list`);
+const NO_WORKFLOW = /no workflow default\/nobody; see all .*npx engine workflow list/;
+const NO_SCHEDULE = /no schedule nobody; see all .*npx engine schedule list/;
+const NO_WORKER = /no worker nobody; see all .*npx engine worker list/;
+const REF = /missing required argument 'ref': NAME \(namespace `default`\) or NAMESPACE\/NAME/;
+
+/** A command line with something wrong, its exit code, and what its answer must name. */
+type Wrong = readonly [args: string, code: 1 | 2, message: RegExp];
+
+const WRONG: readonly Wrong[] = [
+  ["frobnicate", 2, /unknown command 'frobnicate'/],
+  ["executoin list", 2, /\(Did you mean execution\?\)/],
+  ["workflow register", 2, /missing required argument 'files': TypeScript files/],
+  ["workflow run", 2, REF],
+  ["workflow run hello --frob", 2, /unknown option '--frob'/],
+  ["workflow run hello 5", 1, /INPUT: expected a string, got an integer/],
+  ["workflow run nobody", 1, NO_WORKFLOW],
+  ["workflow run hello @gone.json", 2, /INPUT @gone\.json: the file cannot be read \(ENOENT\)/],
+  ["workflow run a b c", 2, /too many arguments .* Expected 2 arguments but got 3: a, b, c/],
+  [
+    "workflow run bad!name",
+    2,
+    /argument 'ref' is invalid: 'bad!name'\. Expected NAME or NAMESPACE/,
+  ],
+  ["workflow run hello x --timeout soon", 2, /--timeout .*'soon' is invalid\. Expected a number/],
+  ["workflow run hello x --version 99", 1, /no version 99 of default\/hello/],
+  ["workflow run hello x --mode later", 2, /Allowed choices are sync, async, stream/],
+  ["workflow run hello x --priority 99", 2, /whole number from -10 to 10/],
+  ["workflow run hello x --start-at tomorrow", 2, /an instant such as 2026-/],
+  ["workflow run hello x --park-ttl -1", 2, /0 = for ever/],
+  ["workflow run hello x --require-worker gpu!1", 2, NAMES],
+  ["workflow resume hello", 2, NO_ID],
+  [`workflow resume hello ${ID}`, 1, NO_EXECUTION],
+  ["workflow status hello", 2, NO_ID],
+  ["workflow status hello nope", 1, /no execution nope; see all/],
+  [`workflow cancel hello ${ID}`, 1, NO_EXECUTION],
+  ["workflow replay", 2, /name either a workflow or files with --history/],
+  ["workflow replay nobody", 1, NO_WORKFLOW],
+  ["workflow replay --history gone.json --file x.ts", 2, /gone\.json: the file cannot be read/],
+  ["workflow list extra", 2, /Expected 0 arguments but got 1: extra/],
+  ["workflow list --limit 0", 2, /whole number of at least 1/],
+  ["workflow list -n bad!name", 1, /--namespace: must be a name: 1 to 128/],
+  ["workflow namespaces --offset -1", 2, /whole number of at least 0/],
+  ["workflow show", 2, REF],
+  ["workflow show nobody", 1, NO_WORKFLOW],
+  ["workflow show hello --version x", 2, /whole number of at least 1/],
+  ["workflow versions nobody", 1, NO_WORKFLOW],
+  ["workflow delete nobody", 1, NO_WORKFLOW],
+  ["workflow delete hello", 2, /Add --yes to do so/],
+  ["workflow types", 2, /required option '--out <file>' not specified/],
+  ["execution list --state asleep", 2, /Expected one of created, claimed, running/],
+  ["execution list --limit 999", 2, /whole number from 1 to 200/],
+  ["execution list --created-after yesterday", 2, /an instant such as 2026-/],
+  ["execution list --parent nope", 2, /Expected an execution id, or how it begins: 4 characters/],
+  ["execution list --before nope", 2, /Expected an execution id, or how it begins: 4 characters/],
+  ["execution list --namespace bad!name", 1, /--namespace: must be a name: 1 to 128/],
+  ["execution list --workflow a/b/c", 2, /Expected NAME or NAMESPACE\/NAME/],
+  ["execution show", 2, NO_ID],
+  [`execution show ${ID}`, 1, NO_EXECUTION],
+  ["execution show 0198c2f4", 1, /no execution id begins with 0198c2f4; see all/],
+  ["execution show abc", 2, /"abc" is too short .* give 4 characters or more/],
+  [`execution events ${ID} --type boom`, 2, /Expected one of workflow_created/],
+  [`execution events ${ID}`, 1, NO_EXECUTION],
+  ["execution watch", 2, NO_ID],
+  [`execution watch ${ID}`, 1, NO_EXECUTION],
+  [`execution rename ${ID}`, 2, /a name, or --clear to take its label away/],
+  [`execution rename ${ID} x`, 1, NO_EXECUTION],
+  [`execution signal ${ID}`, 2, /missing required argument 'name': the name of the signal/],
+  [
+    `execution signal ${ID} bad!name`,
+    2,
+    /argument 'name' is invalid: 'bad!name'\. Expected the name/,
+  ],
+  [`execution signal ${ID} word`, 1, NO_EXECUTION],
+  ["execution resume", 2, NO_ID],
+  [`execution resume ${ID} 1`, 1, NO_EXECUTION],
+  ["execution cancel", 2, NO_ID],
+  [`execution cancel ${ID} --reason`, 2, /'--reason <text>' argument missing/],
+  [`execution fork ${ID} --from-seq 0`, 2, /whole number of at least 1/],
+  [`execution fork ${ID}`, 1, NO_EXECUTION],
+  [`execution restart ${ID} --input @gone.json`, 2, /INPUT @gone\.json: the file cannot be read/],
+  [`execution export ${ID}`, 1, NO_EXECUTION],
+  ["schedule create", 2, REF],
+  ["schedule create hello", 2, /missing required argument 'name': name of the schedule/],
+  ["schedule create hello s", 2, /say when it fires: one of --cron, --every and --at/],
+  ["schedule create hello s --cron nonsense", 1, /error: --cron: .*write 5 \(minute, hour/],
+  ["schedule create hello s --cron x --timezone Mars", 1, /--cron: .*\n {2}--timezone: .*IANA/],
+  ["schedule create hello s --every soon", 2, /at least a second, such as 30s, 15m/],
+  ["schedule create hello s --at never", 1, /--at: must be an instant .* such as 2026-/],
+  ["schedule create hello s --every 1h --timezone UTC", 2, /--timezone belongs to --cron/],
+  ["schedule create nobody s --every 1h", 1, NO_WORKFLOW],
+  ["schedule create hello bad!name --every 1h", 1, /name: must be 1 to 257 letters/],
+  ["schedule list --status asleep", 2, /Allowed choices are active, paused/],
+  ["schedule show nobody", 1, NO_SCHEDULE],
+  ["schedule update nobody", 2, /say what to change, such as --every 1h/],
+  ["schedule update nobody --every 1h", 1, NO_SCHEDULE],
+  ["schedule pause nobody", 1, NO_SCHEDULE],
+  ["schedule resume nobody", 1, NO_SCHEDULE],
+  ["schedule trigger nobody", 1, NO_SCHEDULE],
+  ["schedule history nobody", 1, NO_SCHEDULE],
+  ["schedule delete nobody", 1, NO_SCHEDULE],
+  ["worker list --label x", 2, /Expected KEY=VALUE/],
+  ["worker list --status busy", 2, /Allowed choices are offline/],
+  ["worker show", 2, /missing required argument 'name': name of the worker/],
+  ["worker show nobody", 1, NO_WORKER],
+  ["worker pause nobody", 1, NO_WORKER],
+  ["worker resume nobody", 1, NO_WORKER],
+  ["worker drain nobody", 1, NO_WORKER],
+  ["worker drain nobody --timeout x", 2, /a number of seconds; 0 = at once/],
+  ["worker delete nobody", 1, NO_WORKER],
+  ["health --server-url localhost:8000", 2, /Expected an address such as http:\/\//],
+  ["health --format xml", 2, /Allowed choices are simple, json/],
+  ["start server --port 99999", 2, /a port from 0 to 65535/],
+  ["start server --database-url mysql://x", 1, /sqlite:<path> or postgres:\/\/…, got .* mysql:/],
+  [
+    "start server --host not.a.host.invalid",
+    1,
+    /a host that is not known; choose another with --host/,
+  ],
+  ["start worker bad!name", 2, NAMES],
+  ["start worker --label x", 2, /Expected KEY=VALUE/],
+  ["start worker --runner rocket", 2, /one of thread, process, inline/],
+  ["start worker --dispatch pigeon", 2, /one of event, poll/],
+  ["db upgrade --database-url nonsense", 1, /sqlite:<path> or postgres:\/\/…, got .* scheme/],
+  ["db current --format xml", 2, /Allowed choices are simple, json/],
+  ["db history extra", 2, /Expected 0 arguments but got 1: extra/],
+  ["exec", 2, /missing required argument 'workflow_file': TypeScript file/],
+  ["exec gone.ts", 2, /missing required argument 'workflow_name': NAME or NAMESPACE\/NAME/],
+  ["exec gone.ts hello", 1, /gone\.ts does not exist \(looked for .*gone\.ts\)/],
+  ["dev gone", 2, /gone does not exist \(looked for/],
+  ["dev --port x", 2, /a port from 0 to 65535/],
+  ["completion", 2, /missing required argument 'shell'/],
+  ["completion tcsh", 2, /argument 'shell' is invalid: 'tcsh'\. Allowed choices are zsh, bash/],
+];
+
+let url = "";
+let cwd = "";
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock: Date.now });
+  const config = Config.parse({ server: { port: 0 } });
+  const server = await startServer({ config, store, log: silent, version: "1.2.3" });
+  const source = `import { workflow } from "@engine/sdk";
+export const hello = workflow({ name: "hello" }, async (name: string) => name);
+`;
+  await server.engine.catalog.register({ source }, { by: null });
+  const folder = temporaryFolder({ "empty.json": "", "hello.ts": source });
+  ({ url } = server);
+  cwd = folder.path;
+  closing.push(
+    () => server.close(),
+    () => store.close(),
+    () => folder.remove(),
+  );
+});
+
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+async function engine(args: readonly string[], server = url) {
+  const io = capturedIo({
+    cwd,
+    env: { ENGINE_SERVER_URL: server, ENGINE_HOME: `${cwd}/home` },
+    now: Date.now,
+  });
+  const code = await runCli(args, io);
+  return { code, out: io.printed(), err: io.complained() };
+}
+
+test.each<Wrong>(WRONG)(
+  "EXE-95 `engine %s` is answered with exit code %i and what was expected",
+  async (line, code, message) => {
+    const ran = await engine(line.split(" "));
+    expect(ran.err).toMatch(message);
+    expect(ran.err).toMatch(/^error: /);
+    expect(ran.err).not.toMatch(/undefined|\[object|\n\s+at /);
+    expect(ran).toMatchObject({ code, out: "" });
+  },
+);
+
+test("every command was tried with a wrong input", () => {
+  const missed = leaves(createProgram(capturedIo())).filter(
+    (path) => !WRONG.some(([line]) => line.startsWith(path)),
+  );
+  expect(missed.filter((path) => path !== "complete" && path !== "help")).toEqual([]);
+});
+
+test.each([
+  ["standard input", "-"],
+  ["@empty.json", "@empty.json"],
+])("an INPUT from %s that is empty is told of, since nobody means that", async (what, input) => {
+  const ran = await engine(["workflow", "run", "hello", input]);
+  expect(ran).toMatchObject({ code: 0 });
+  expect(ran.err).toMatch(`note: ${what} is empty, so INPUT is the empty text\n`);
+});
+
+test("an INPUT that only looks like JSON is told of", async () => {
+  const ran = await engine(["workflow", "run", "hello", '{"a":1']);
+  expect(ran.err).toMatch(/^note: INPUT is sent as text, because it is not JSON: /);
+});
+
+const CALLS = [
+  "health",
+  "workflow list",
+  "workflow run hello x",
+  "execution list",
+  `execution show ${ID}`,
+  "execution show --last",
+  `execution watch ${ID}`,
+  `execution cancel ${ID}`,
+  `execution resume ${ID}`,
+  "schedule list",
+  "worker list",
+].map((line) => line.split(" "));
+
+test("EXE-95 where no server runs, every command says so, and how to start one or name another", async () => {
+  const gone = await listening(createServer());
+  await new Promise((resolve) => gone.web.close(resolve));
+  for (const args of CALLS) {
+    const ran = await engine(args, gone.url);
+    expect(ran, args.join(" ")).toMatchObject({ code: 1, out: "" });
+    expect(ran.err).toMatch(
+      /^error: no answer from http:\/\/127\.0\.0\.1:\d+ \(.*\); start an engine with `npx engine dev`, or name another with --server-url\n$/,
+    );
+  }
+});
+
+test.each([200, 404, 502])(
+  "EXE-95 an address where something else answers %i is told with what it said",
+  async (status) => {
+    const other = await listening(
+      createServer((_request, reply) => {
+        reply.writeHead(status, { "content-type": "text/html" }).end("<html>shop</html>");
+      }),
+    );
+    for (const args of CALLS) {
+      const ran = await engine(args, other.url);
+      expect(ran, args.join(" ")).toMatchObject({ code: 1, out: "" });
+      expect(ran.err).toMatch(/not as the engine does|is no stream/);
+      expect(ran.err).not.toContain("see all of them");
+    }
+    other.web.close();
+  },
+);
+
+test("EXE-95 an address below the engine's own is told to be checked", async () => {
+  for (const args of CALLS) {
+    const ran = await engine(args, `${url}/api`);
+    expect(ran, args.join(" ")).toMatchObject({ code: 1, out: "" });
+    expect(ran.err).toContain(`check the address ${url}/api`);
+  }
+});
+
+const BIN = fileURLToPath(new URL("../bin/engine.js", import.meta.url));
+
+test.runIf(process.platform === "linux").each([
+  ["dev .", 1],
+  ["start server", 1],
+  ["start worker", 2],
+  ["exec hello.ts hello", 1],
+  ["db upgrade", 1],
+])("a home that cannot be made is one plain error of `engine %s`, at once", (line, code) => {
+  const env = { PATH: process.env["PATH"], ENGINE_HOME: "/proc/engine/home" };
+  const ended = spawnSync(process.execPath, [BIN, ...line.split(" ")], {
+    cwd,
+    env,
+    encoding: "utf8",
+    timeout: 50_000,
+    killSignal: "SIGKILL",
+  });
+  expect(ended).toMatchObject({ status: code, stdout: "" });
+  expect(ended.stderr).toMatch(
+    /^error: the folder \/proc\/engine\/home\S* cannot be made \(ENOENT\); choose a place .* ENGINE_HOME.*\n$/,
+  );
+});
+
+async function listening(web: WebServer): Promise<{ web: WebServer; url: string }> {
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  return { web, url: `http://127.0.0.1:${(web.address() as AddressInfo).port}` };
+}
+
+function leaves(command: Command, above = ""): string[] {
+  return command.commands.flatMap((below) => {
+    const path = `${above}${below.name()}`;
+    return below.commands.length === 0 ? [path] : leaves(below, `${path} `);
+  });
+}
