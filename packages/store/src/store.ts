@@ -195,7 +195,7 @@ export interface NewSession {
 /** What a worker said of itself last. */
 export interface Beat {
   readonly session_id: string;
-  /** When it was heard of, whatever it said. */
+  /** When it was heard of, whatever it said, by the clock of the server that heard it. */
   readonly at: number;
   /** Its newest heartbeat; left out when it only made other requests. */
   readonly said?: SaidByWorker;
@@ -245,7 +245,9 @@ export interface WorkerFilter {
 /** A server on the same database. */
 export interface ReplicaRow {
   readonly replica: string;
-  /** Milliseconds since it said that it lives, by the database's clock. */
+  /** When it said last that it lives, by the database's clock: another stamp is a sign of life. */
+  readonly seen_at: number;
+  /** Milliseconds since then, by that clock, which somebody may have set meanwhile. */
   readonly silent_ms: number;
 }
 

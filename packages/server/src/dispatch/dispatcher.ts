@@ -62,7 +62,7 @@ export class Dispatcher {
   readonly #ports: EnginePorts;
   readonly #queue = new DispatchQueue();
   readonly #reader: QueueReader;
-  /** Left to a server that holds the preferred worker, until an instant. */
+  /** Left to a server that holds the preferred worker, until then by the clock that nobody sets. */
   readonly #leftToOthers = new Map<string, number>();
   #claimsInFlight = 0;
   #isClosed = false;
@@ -267,9 +267,9 @@ export class Dispatcher {
   /** Whether the server of the preferred worker gets its time to take it first. */
   #isLeft({ execution_id }: Entry, wanted: Dispatchable): boolean {
     const until = this.#leftToOthers.get(execution_id);
-    if (until !== undefined) return this.#ports.clock() < until;
+    if (until !== undefined) return this.#ports.monotonic() < until;
     if (!this.#hangsElsewhere(wanted)) return false;
-    this.#leftToOthers.set(execution_id, this.#ports.clock() + OTHERS_MS);
+    this.#leftToOthers.set(execution_id, this.#ports.monotonic() + OTHERS_MS);
     this.#ports.setTimer(() => this.wake(), OTHERS_MS);
     return true;
   }

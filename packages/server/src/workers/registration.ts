@@ -87,7 +87,7 @@ export class WorkerRegistrations {
       const ended = sessions.find(superseded.session_id);
       if (ended) sessions.remove(ended);
     }
-    const session = sessions.find(row.session_id) ?? new Session(row, ports.clock());
+    const session = sessions.find(row.session_id) ?? new Session(row, ports.monotonic());
     session.see(row);
     sessions.add(session, token_hash);
     await sessions.lookAtDesired(() => ports.store.findWorker(name));

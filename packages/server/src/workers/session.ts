@@ -16,10 +16,12 @@ export class Session implements Candidate {
     send: (frame) => this.send(frame),
     isConnected: () => this.isConnected,
   });
-  /** The clock when it was heard of last. */
+  /** When it was heard of last, by the clock that nobody sets. */
   heardAt: number;
-  /** The clock when its stream closed here; undefined while open, and before the first one. */
+  /** When its stream closed here, by that clock; undefined while open, and before the first one. */
   closedAt: number | undefined;
+  /** The `last_seen_at` that this server has written last, or has taken notice of. */
+  notedAt: number | undefined;
   /** What operators want of it. */
   desired: WorkerActivity = "active";
   /** It gave work back because it is stopping: no more for this stream. */

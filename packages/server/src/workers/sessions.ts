@@ -23,13 +23,13 @@ export class Sessions {
   /** By the SHA-256 of the session's secret. */
   readonly #byToken = new Map<string, Session>();
   readonly #tokens = new Map<Session, string>();
-  readonly #clock: () => number;
+  readonly #monotonic: () => number;
   readonly #pushListeners: PushListener[] = [];
   /** For each look at what the store says: workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
 
-  constructor(clock: () => number) {
-    this.#clock = clock;
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
   }
 
   add(session: Session, token_hash: string): void {
@@ -84,7 +84,7 @@ export class Sessions {
     if (row.session !== null) {
       const session = this.#byId.get(row.session);
       if (!session?.isHeld) return;
-      if (!session.holdings.owns(row)) session.holdings.own(row, this.#clock());
+      if (!session.holdings.owns(row)) session.holdings.own(row, this.#monotonic());
       this.push(session, row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
       this.#byId.get(row.last_session)?.holdings.disown(row);

@@ -317,7 +317,7 @@ export class Workers implements WorkerProtocol {
       if (session.holdings.hasMissed(holding)) repeats.send(session, holding, holding.seq);
     }
     const { claim_timeout } = this.#ports.config.workers;
-    const before = this.#ports.clock() - claim_timeout * 1000;
+    const before = this.#ports.monotonic() - claim_timeout * 1000;
     for (const missing of session.holdings.unlisted(running, before))
       this.#takeBack(session, missing);
     return running
