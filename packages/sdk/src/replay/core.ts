@@ -26,7 +26,7 @@ import { cancelled } from "./failure.ts";
 import { fetchOutput } from "./fetch-output.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GrowingLog } from "./growing-log.ts";
-import { Journal } from "./journal.ts";
+import { Journal, restEndedBy } from "./journal.ts";
 import { type Entry, Outbox } from "./outbox.ts";
 import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
@@ -48,9 +48,6 @@ export interface Sending {
   readonly time?: string;
   readonly meta?: Readonly<Record<string, unknown>>;
 }
-
-/** A log this long is worth a warning (EXE-34). */
-const LARGE_HISTORY = 10_000;
 
 /**
  * The heart of one running copy of an execution: the log it replays, the events it adds, and the
@@ -250,14 +247,6 @@ export class Core {
     this.emit(undefined, "WORKFLOW_WARNING", text);
   }
 
-  /** Counts what a call adds to the log; a long log is warned of once (EXE-34). */
-  countCall(): void {
-    if (this.outbox.length < LARGE_HISTORY || this.journal.hasWarnedLarge) return;
-    this.journal.hasWarnedLarge = true;
-    const message = `the log has ${this.outbox.length} events, which every replay reads; at ${this.options.limits.max_events} the execution fails: split the work into child executions`;
-    this.warn("history_large", message);
-  }
-
   /**
    * Writes a call's outcome and hands it to the code: once it is durable, or at once where the code
    * may run ahead of the log (see {@link RunAhead}).
@@ -374,6 +363,7 @@ export class Core {
     this.releases.restart();
     this.outbox.restart(events);
     this.alarms.start();
+    for (const id of events.flatMap(restEndedBy)) this.parking.endRest(this.calls.get(id));
     // Not before what woke it has had its effect, whatever the life before left to consider.
     this.parking.active++;
     this.options.host.drain(() => {

@@ -1,4 +1,4 @@
-import { EngineError, engineFailure, store } from "@engine/contract";
+import { EngineError, store } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
 import { asideOf } from "./aside.ts";
@@ -20,6 +20,7 @@ import { CallIds } from "./call-ids.ts";
 import { CallMatching } from "./call-matching.ts";
 import type { Core } from "./core.ts";
 import { cancelled, toFailure } from "./failure.ts";
+import { isFull, warnOfLength } from "./history-limit.ts";
 import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./task-attempts.ts";
 import type { Declared } from "./task-provisions.ts";
@@ -203,7 +204,7 @@ export class CallRuntime implements Runtime {
     call.isBegun = call.recorded !== undefined;
     core.whenLive(() => {
       // One that is made while a cancel unwinds never begins.
-      if (call.isBegun || core.isCancelled) return;
+      if (call.isBegun || core.isCancelled || isFull(core, CALL_EVENTS)) return;
       call.isBegun = true;
       core.emit(call, "TASK_STARTED", spec.started);
     });
@@ -257,12 +258,8 @@ export class CallRuntime implements Runtime {
       core.givingUp.refuse(call);
       return;
     }
-    if (core.outbox.length + CALL_EVENTS > core.options.limits.max_events) {
-      const message = `the log has reached ${core.outbox.length} events, the most an execution may have; split the work into child executions`;
-      core.doom(engineFailure("HistoryLimitError", message));
-      return;
-    }
-    core.countCall();
+    if (isFull(core, CALL_EVENTS)) return;
+    warnOfLength(core);
     call.isBegun = true;
     if (!call.recorded) {
       const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
