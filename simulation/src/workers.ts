@@ -212,6 +212,7 @@ export class Workers {
           },
           host: (log) => virtualHost({ log, life, world, random: random.fork("host") }),
           load: ({ hash }) => Promise.resolve(programs.workflows(hash)),
+          monotonic: life.process.monotonic,
         }),
     };
   }

@@ -204,7 +204,13 @@ export interface Beat {
 /** The part of a heartbeat that is kept, for listings and for matching. */
 export type SaidByWorker = Pick<
   Heartbeat,
-  "status" | "healthy" | "slots_free" | "metrics" | "resources" | "stuck_threads"
+  | "status"
+  | "healthy"
+  | "slots_free"
+  | "metrics"
+  | "resources"
+  | "stuck_threads"
+  | "clock_offset_ms"
 >;
 
 export interface SessionRow extends NewSession {

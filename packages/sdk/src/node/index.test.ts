@@ -7,6 +7,7 @@ test("the public surface is deliberate", () => {
     "findWorkflow",
     "installReplaySafeGlobals",
     "isWorkflow",
+    "machineTime",
     "nodeHost",
     "refusedReply",
     "replayHistory",

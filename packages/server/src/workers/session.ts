@@ -22,6 +22,8 @@ export class Session implements Candidate {
   closedAt: number | undefined;
   /** The `last_seen_at` that this server has written last, or has taken notice of. */
   notedAt: number | undefined;
+  /** The offset of its clock that was told last; 0 while it is right. */
+  toldOffsetMs: number = 0;
   /** What operators want of it. */
   desired: WorkerActivity = "active";
   /** It gave work back because it is stopping: no more for this stream. */
@@ -136,8 +138,10 @@ export class Session implements Candidate {
   }
 
   hear(heartbeat: Heartbeat): void {
-    const { status, healthy, slots_free, metrics, resources, stuck_threads } = heartbeat;
-    this.#said = { status, healthy, slots_free, metrics, resources, stuck_threads };
+    const { status, healthy, slots_free, metrics, resources } = heartbeat;
+    const { stuck_threads, clock_offset_ms } = heartbeat;
+    const now = { status, healthy, slots_free, metrics, resources };
+    this.#said = { ...now, stuck_threads, clock_offset_ms };
   }
 
   /**

@@ -35,6 +35,7 @@ import type { Bus } from "../replicas/bus.ts";
 import type { BusMessage } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
@@ -305,6 +306,7 @@ export class Workers implements WorkerProtocol {
   #noteSaid(session: Session, heartbeat: Heartbeat): void {
     session.hear(heartbeat);
     if (heartbeat.slots_free > 0) session.isOverloaded = false;
+    warnOfClock(session, this.#ports.log);
     this.#liveness.heard(session, { hasSaid: true });
     this.#parts.dispatcher.wake();
   }

@@ -332,6 +332,7 @@ function says(slots_free: number): SaidByWorker {
     metrics: { "engine.loop_lag_seconds": 0.25 },
     resources: null,
     stuck_threads: 0,
+    clock_offset_ms: -250,
   };
 }
 

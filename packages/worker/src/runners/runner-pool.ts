@@ -54,6 +54,8 @@ export class RunnerPool {
   readonly #watch: StallWatch;
   readonly #shared = new Map<RunnerKind, SharedRunners>();
   #processes: ProcessRunners | undefined;
+  readonly #alive = new Set<Runner>();
+  #serverAtZero: number | undefined;
   #stuck = 0;
 
   constructor(options: RunnerPoolOptions) {
@@ -100,7 +102,14 @@ export class RunnerPool {
     runner.load--;
     if (runner.isShared || runner.load > 0) return;
     this.#watch.remove(runner);
+    this.#alive.delete(runner);
     this.#processes?.end(runner);
+  }
+
+  /** All runners go by the server's clock, and so does everyone that is started later. */
+  setClock(serverAtZero: number): void {
+    this.#serverAtZero = serverAtZero;
+    for (const runner of this.#alive) this.#tellClock(runner, serverAtZero);
   }
 
   async close(): Promise<void> {
@@ -130,7 +139,7 @@ export class RunnerPool {
       setTimer,
       random,
       events: this.#events(),
-      create: (memoryMb, events) => new ProcessRunner({ ...child, memoryMb }, events),
+      create: (memoryMb, events) => this.#begun(new ProcessRunner({ ...child, memoryMb }, events)),
     });
   }
 
@@ -150,11 +159,23 @@ export class RunnerPool {
       log,
       events: this.#events(),
       create: (events) =>
-        isInline
-          ? (inline?.(events) ?? inlineRunner(folder, events))
-          : new ThreadRunner(thread, events),
+        this.#begun(
+          isInline
+            ? (inline?.(events) ?? inlineRunner(folder, events))
+            : new ThreadRunner(thread, events),
+        ),
       isSilent: (runner) => this.#watch.isSilent(runner),
     });
+  }
+
+  #begun(runner: Runner): Runner {
+    this.#alive.add(runner);
+    if (this.#serverAtZero !== undefined) this.#tellClock(runner, this.#serverAtZero);
+    return runner;
+  }
+
+  #tellClock(runner: Runner, server_at_zero: number): void {
+    runner.post([{ kind: "clock", server_at_zero }]);
   }
 
   #events(): RunnerEvents {
@@ -173,6 +194,7 @@ export class RunnerPool {
   #died(runner: Runner, why: string): void {
     const { events, log } = this.#options;
     this.#watch.remove(runner);
+    this.#alive.delete(runner);
     log.error({ why, executions: runner.load }, "a runner has died; another one replaces it");
     events.died(runner, why);
   }
@@ -180,6 +202,7 @@ export class RunnerPool {
   #replace(runner: Runner, seconds: number): void {
     this.#stuck++;
     this.#watch.remove(runner);
+    this.#alive.delete(runner);
     this.#options.events.stuck(runner, runner.entered, seconds);
     if (!runner.isShared) this.#processes?.end(runner);
     else for (const runners of this.#shared.values()) runners.replace(runner);
