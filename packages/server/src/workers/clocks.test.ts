@@ -1,7 +1,7 @@
 /** Clocks that are set, and a server that stood still: who is lost is judged by neither (LIV-2). */
 import { expect, test } from "vitest";
 import { settled } from "../testing/manual-time.ts";
-import { TestEngine } from "../testing/start-engine.ts";
+import { silent, TestEngine } from "../testing/start-engine.ts";
 import { TwoServers } from "../testing/two-servers.ts";
 
 const HOUR = 3_600_000;
@@ -139,4 +139,27 @@ test("LIV-3 what a worker without a server ran goes back though the clocks were 
   t.time.set(-HOUR);
   await t.time.advance(30_000);
   expect(await t.a.row(execution_id)).toMatchObject({ worker: null, state: "CREATED" });
+});
+
+test("WMD-7 a worker whose clock is off is shown with it, and told of once per change", async () => {
+  const told: unknown[] = [];
+  const log = {
+    ...silent,
+    warn: (details: object, message: string) => void told.push({ ...details, message }),
+    info: (details: object, message: string) => void told.push({ ...details, message }),
+  };
+  await using t = await TestEngine.start({}, { ports: { log } });
+  const worker = await t.worker();
+  expect(await t.engine.fleet.show("w")).toMatchObject({ clock_offset_ms: null });
+  for (const clock_offset_ms of [12, HOUR, HOUR + 300, -HOUR, -40, 3]) {
+    await worker.beat([], { clock_offset_ms });
+  }
+  expect(told).toEqual([
+    { worker: "w", offset_ms: HOUR, message: expect.stringContaining("is not this server's") },
+    { worker: "w", offset_ms: -HOUR, message: expect.stringContaining("is not this server's") },
+    { worker: "w", offset_ms: -40, message: expect.stringContaining("right again") },
+  ]);
+  await worker.beat([], { clock_offset_ms: -HOUR });
+  await t.time.advance(5_000);
+  expect(await t.engine.fleet.show("w")).toMatchObject({ clock_offset_ms: -HOUR });
 });
