@@ -316,6 +316,8 @@ export interface Store extends ScheduleStore {
    */
   changeExecution(execution_id: string, decide: Decide, options?: ChangeOptions): Promise<Changed>;
   findExecution(execution_id: string): Promise<ExecutionRow | undefined>;
+  /** The execution that has a unique key. */
+  findByKey(unique_key: string): Promise<ExecutionRow | undefined>;
   /** Rows come without `input` and `output` (both null): lists must not load large values. */
   listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>>;
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]>;

@@ -306,10 +306,17 @@ export class Executions {
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
     const { namespace, workflow, label, trigger, by, priority, start_at } = request;
     const input = encodeBody(request.input, "input");
+    const unique = uniqueOf(request, input);
+    // What is there is answered for whatever became of its workflow, of its schema, of its worker.
+    const holder = unique && (await this.#store.findByKey(unique.key));
+    if (holder) {
+      refuseMismatch(unique, holder);
+      const recorded_at = this.#ports.clock();
+      return { row: holder, events: [], recorded_at, others: [], existing: true };
+    }
     const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
     checkInput(found.record.input_schema, input);
     const pin = pinTo(found);
-    const unique = uniqueOf(request, input);
     const changed = await this.#parts.dispatcher.create({
       ...pin,
       execution_id,
