@@ -31,6 +31,7 @@ import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
 import { refuseMismatch, uniqueOf } from "./idempotency.ts";
+import { parkTtlMs } from "./park-ttl.ts";
 import type {
   CancelRequest,
   FollowOptions,
@@ -327,7 +328,7 @@ export class Executions {
       ...(priority !== undefined && { priority }),
       ...(unique && { unique }),
       not_before: start_at ?? null,
-      park_ttl_ms: this.#parkTtl(request.park_ttl),
+      park_ttl_ms: parkTtlMs(this.#ports.config, request.park_ttl),
       preferred_worker: request.preferred_worker ?? null,
       requirements: await this.#requirements(pin.requirements, request.required_worker),
       seed: this.#ports.seed(),
@@ -335,10 +336,6 @@ export class Executions {
     });
     if (unique && changed.existing) refuseMismatch(unique, changed.row);
     return changed;
-  }
-
-  #parkTtl(seconds = this.#ports.config.workers.park_ttl): number | null {
-    return seconds === 0 ? null : seconds * 1000;
   }
 
   /** A name that never registered is a mistake; one that is offline is waited for (DSP-7). */
