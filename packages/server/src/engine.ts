@@ -99,7 +99,7 @@ export function createEngine(ports: EnginePorts): Engine {
     bus,
     replicas,
   });
-  const hasWorker = () => sessions.hasConnected(replicas);
+  const hasWorker = (row: ExecutionRow) => dispatcher.isMatched(row);
   const executions = new Executions({
     ports,
     commits,

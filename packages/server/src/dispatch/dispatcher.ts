@@ -15,7 +15,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { assigned, assigning } from "../failpoints.ts";
-import { needs } from "../gate/fits.ts";
+import { lacks, needs } from "../gate/fits.ts";
 import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Replicas } from "../replicas/replicas.ts";
@@ -173,6 +173,15 @@ export class Dispatcher {
     const answer = gate(wanted, this.#everywhere());
     const code = answer.kind === "wait" ? answer.reason : "workers_full";
     return { code, message: WAIT_WORDS[code](requirements) };
+  }
+
+  /** Whether a connected worker could have it, be it full or paused now (EXE-17 row 14). */
+  isMatched({ requirements }: ExecutionRow): boolean {
+    const { sessions, replicas } = this.#parts;
+    for (const session of sessions.connected(replicas)) {
+      if (lacks(requirements, session) === undefined) return true;
+    }
+    return false;
   }
 
   close(): void {

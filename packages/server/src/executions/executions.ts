@@ -52,7 +52,7 @@ interface Parts {
   readonly catalog: Catalog;
   readonly dispatcher: Dispatcher;
   /** Whether a worker is connected that could unwind an execution. */
-  readonly hasWorker: () => boolean;
+  readonly hasWorker: (row: ExecutionRow) => boolean;
   readonly waiters: Waiters;
   readonly followers: Followers;
   readonly calls: CallResolver;
@@ -158,14 +158,13 @@ export class Executions {
     const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
     const { changed } = await commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
-      const hasWorker = this.#parts.hasWorker();
       const now = ports.clock();
       const verdict = decideCancel(row, {
         cause: "request",
         by,
         reason,
         cancel_timeout_ms,
-        hasWorker,
+        hasWorker: this.#parts.hasWorker,
         now,
       });
       if (verdict instanceof EngineError) throw verdict;

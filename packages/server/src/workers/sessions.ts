@@ -68,15 +68,14 @@ export class Sessions {
     return this.#byId.values();
   }
 
-  /** Whether a worker is connected to some server that could take an execution. */
-  hasConnected(replicas: Pick<Replicas, "isLive">): boolean {
-    for (const { isReady, row, ended } of this.#byId.values()) {
-      if (isReady) return true;
+  /** Those whose worker is connected to some server. */
+  *connected(replicas: Pick<Replicas, "isLive">): Generator<Session, void, undefined> {
+    for (const session of this.#byId.values()) {
+      const { isReady, row, ended } = session;
       const { replica, disconnected_at } = row;
-      const isElsewhere = replica !== null && disconnected_at === null && replicas.isLive(replica);
-      if (isElsewhere && !ended) return true;
+      const isThere = replica !== null && disconnected_at === null && replicas.isLive(replica);
+      if (isReady || (isThere && !ended)) yield session;
     }
-    return false;
   }
 
   /** Keeps who owns what in step with the rows, and pushes to owners what they do not know. */

@@ -93,7 +93,7 @@ export function listConformance(open: Open): void {
     const due = { execution_id: executionId(1), wake_at: NOW + 1_010 };
     expect(await store.listDue({ until: NOW + 5_000, limit: 9 })).toEqual([due]);
 
-    const wake = { now: NOW + 1_010, cancel_timeout_ms: 1, hasWorker: true };
+    const wake = { now: NOW + 1_010, cancel_timeout_ms: 1, hasWorker: () => true };
     await store.changeExecution(executionId(1), (row) => decideWake(row, wake));
     expect(await store.listDue({ until: NOW + 5_000, limit: 9 })).toEqual([]);
     expect(await store.listQueued({ limit: 9 })).toMatchObject([

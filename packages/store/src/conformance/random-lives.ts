@@ -177,7 +177,7 @@ function commandOf(intent: Intent, model: MemoryModel): Command {
 
 function decideOf(deed: Deed): Decide {
   const { what, at: now, name, yes, ms } = deed;
-  const cancel = { by: null, cancel_timeout_ms: ms, hasWorker: yes, now };
+  const cancel = { by: null, cancel_timeout_ms: ms, hasWorker: () => yes, now };
   switch (what) {
     case "claim":
       return (row) => decideClaim(row, { worker: "w", session: yes ? "s1" : "s2", now });
