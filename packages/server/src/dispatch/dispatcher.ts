@@ -266,11 +266,17 @@ export class Dispatcher {
     return replica !== this.#parts.replicas.me && this.#parts.replicas.isLive(replica);
   }
 
-  /** Whether the worker that is preferred hangs on another server, which may have room for it. */
+  /** Whether the worker that comes first hangs on another server, which may have room for it. */
   #hangsElsewhere({ last_worker, was_lost, requirements }: Dispatchable): boolean {
-    const preferred = requirements?.worker ?? (was_lost ? null : last_worker);
-    const session = preferred === null ? undefined : this.#parts.sessions.findByWorker(preferred);
-    return session !== undefined && this.#isElsewhere(session) && session.takesWork;
+    const { worker, prefers } = requirements ?? {};
+    const inOrder = worker === undefined ? [was_lost ? null : last_worker, prefers] : [worker];
+    for (const name of inOrder) {
+      const session = name ? this.#parts.sessions.findByWorker(name) : undefined;
+      if (!session?.takesWork) continue;
+      if (this.#isElsewhere(session)) return true;
+      if (session.isReady && session.hasFreeSlot) return false;
+    }
+    return false;
   }
 
   /** Whether the server of the preferred worker gets its time to take it first. */

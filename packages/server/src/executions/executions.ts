@@ -328,8 +328,7 @@ export class Executions {
       ...(unique && { unique }),
       not_before: start_at ?? null,
       park_ttl_ms: parkTtlMs(this.#ports.config, request.park_ttl),
-      preferred_worker: request.preferred_worker ?? null,
-      requirements: await this.#requirements(pin.requirements, request.required_worker),
+      requirements: await this.#requirements(pin.requirements, request),
       seed: this.#ports.seed(),
       now: this.#ports.clock(),
     });
@@ -337,12 +336,12 @@ export class Executions {
     return changed;
   }
 
-  /** A name that never registered is a mistake; one that is offline is waited for (DSP-7). */
+  /** A required name that never registered is a mistake; one that is offline is waited for (DSP-7). */
   async #requirements(
     of: Requirements | null,
-    worker: string | undefined,
+    { required_worker: worker, preferred_worker: prefers }: StartRequest,
   ): Promise<Requirements | null> {
-    if (worker === undefined) return of;
+    if (worker === undefined) return prefers === undefined ? of : { ...of, prefers };
     if (await this.#store.findWorker(worker)) return { ...of, worker };
     throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
   }

@@ -112,8 +112,8 @@ function openCalls(history: readonly NewEvent[]): readonly NewEvent[] {
   return history.filter((event) => isCallStart(event) && !over.has(event.source_id));
 }
 
-/** The worker that a start asked for was asked for that execution alone. */
+/** The worker that a start asked for, or wished for, was for that execution alone. */
 function withoutWorker(requirements: Requirements | null): Requirements | null {
-  const { worker: _, ...rest } = requirements ?? {};
+  const { worker: _, prefers: __, ...rest } = requirements ?? {};
   return Object.keys(rest).length > 0 ? rest : null;
 }

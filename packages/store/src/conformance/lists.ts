@@ -53,7 +53,11 @@ export function listConformance(open: Open): void {
 
   test("DSP-2 the queue tells what each execution needs of its worker", async () => {
     const store = await opened(open);
-    const requirements = { runner: "process", requests: { cpu: 2, packages: ["a b"] } } as const;
+    const requirements = {
+      prefers: "w7",
+      runner: "process",
+      requests: { cpu: 2, packages: ["a b"] },
+    } as const;
     await store.createExecution(newExecution(1, { requirements, preferred_worker: "w9" }));
     await store.createExecution(newExecution(2, { requirements }), claimant);
     const needs = { requirements: JSON.stringify(requirements) };
