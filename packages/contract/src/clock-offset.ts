@@ -1,5 +1,5 @@
 /** A worker's clock that is off by more than this is told of. */
-export const CLOCK_TOLERANCE_MS = 1_000;
+const CLOCK_TOLERANCE_MS = 1_000;
 
 /** Whether a worker's clock is too far from the server's to go unmentioned. */
 export function isClockOff(offset_ms: number | null): boolean {
