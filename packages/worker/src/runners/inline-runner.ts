@@ -13,8 +13,8 @@ export interface InlineRunnerOptions {
   /** @param log Goes to the worker's own log. */
   host(log: Host["log"]): Host;
   load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
-  /** That of the worker it belongs to. */
-  readonly monotonic: () => number;
+  /** What its copies take for the time. */
+  readonly clock: RunnerClock;
   release?(): void;
 }
 
@@ -25,7 +25,7 @@ export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner
     events,
     host: (log) => nodeHost({ log }),
     load: ({ path }) => loadWorkflows(path),
-    monotonic: machineTime,
+    clock: new RunnerClock({ clock: nodeHost().now, monotonic: machineTime }),
     release: resolveBundleImports(folder),
   });
 }
@@ -40,7 +40,7 @@ export class InlineRunner implements Runner {
   readonly #inbox: Outbox<ToRunner>;
   readonly #release: (() => void) | undefined;
 
-  constructor({ events, host, load, monotonic, release }: InlineRunnerOptions) {
+  constructor({ events, host, load, clock, release }: InlineRunnerOptions) {
     const outbox = new Outbox<FromRunner>((messages) => {
       for (const message of messages) events.message(this, message);
     });
@@ -48,7 +48,6 @@ export class InlineRunner implements Runner {
     const own = host((level, message, details = {}) =>
       outbox.add({ kind: "log", level, message, details }),
     );
-    const clock = new RunnerClock({ clock: own.now, monotonic });
     this.#executor = new Executor({
       host: { ...own, now: clock.now },
       setClock: (serverAtZero) => clock.set(serverAtZero),

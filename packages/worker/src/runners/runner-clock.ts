@@ -28,4 +28,9 @@ export class RunnerClock {
     if (this.#serverAtZero === undefined) return clock();
     return Math.floor(this.#serverAtZero + monotonic());
   };
+
+  /** What {@link set} was told last. */
+  get serverAtZero(): number | undefined {
+    return this.#serverAtZero;
+  }
 }
