@@ -57,6 +57,11 @@ export class Clock {
   /** Milliseconds since it began to run: nobody sets these. */
   readElapsed(): number {
     this.#pass();
+    return this.peekElapsed();
+  }
+
+  /** The same without anybody taking the time to look. */
+  peekElapsed(): number {
     return (this.reached - this.#began) * this.rate;
   }
 

@@ -40,6 +40,7 @@ function engineOn(store: Store): ReturnType<typeof createEngine> {
     values: { save: never, load: never, deleteAll: never },
     config: Config.parse({}),
     clock: () => 0,
+    monotonic: () => 0,
     ids: () => "",
     token: () => "",
     seed: () => "",

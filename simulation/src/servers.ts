@@ -182,6 +182,7 @@ export class Servers {
       values,
       config: this.#config,
       clock: process.clock,
+      monotonic: process.monotonic,
       ids,
       token: () => secrets.hex(43),
       seed: () => secrets.hex(32),

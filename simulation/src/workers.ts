@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Config, createUuidV7, EngineError, type WorkerFrame } from "@engine/contract";
 import { type Host, nodeHost } from "@engine/sdk/node";
 import { type RunningWorker, startWorker } from "@engine/worker";
-import { InlineRunner, type Machine } from "@engine/worker/machine";
+import { InlineRunner, type Machine, RunnerClock } from "@engine/worker/machine";
 import type { CopyKept } from "./evidence.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import type { Network } from "./network.ts";
@@ -32,6 +32,8 @@ export interface WorkersParts {
 /** One life of a worker. */
 export interface WorkerLife {
   readonly process: Process;
+  /** What its copies take for the time. */
+  readonly clock: RunnerClock;
   /** Generations under which it was given executions last. */
   readonly generations: Map<string, number>;
   worker: RunningWorker | undefined;
@@ -96,8 +98,10 @@ export class Workers {
     process.time.skew = skews[at] ?? 0;
     const chance = own.fork("worker");
     const uuids = own.fork("ids");
+    const { clock, monotonic } = process;
     const life: WorkerLife = {
       process,
+      clock: new RunnerClock({ clock, monotonic }),
       generations: new Map(),
       worker: undefined,
       isLeaving: false,
@@ -213,6 +217,7 @@ export class Workers {
           },
           host: (log) => virtualHost({ log, life, world, random: random.fork("host") }),
           load: ({ hash }) => Promise.resolve(programs.workflows(hash)),
+          clock: life.clock,
         }),
     };
   }

@@ -6,7 +6,7 @@ const nextId: () => string = createUuidV7(Date.now, randomUUID);
 /** The world of this process, as server and worker want it handed in. */
 export const processPorts = {
   clock: (): number => Date.now(),
-  monotonic: (): number => performance.now(),
+  monotonic: (): number => Number(process.hrtime.bigint()) / 1e6,
   ids: (): string => nextId(),
   /** A fresh secret. */
   token: (): string => randomBytes(32).toString("base64url"),

@@ -10,10 +10,10 @@ const request: Cancel = {
   by: "ada",
   reason: "wrong order",
   cancel_timeout_ms: 1_000,
-  hasWorker: true,
+  hasWorker: () => true,
   now: 20_000,
 };
-const noWorker = { ...request, hasWorker: false };
+const noWorker = { ...request, hasWorker: () => false };
 const ended = { now: 20_000, cancel_timeout_ms: 1_000 };
 
 /** e1 waits, parked, for its child e2. */

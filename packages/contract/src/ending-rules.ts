@@ -19,8 +19,8 @@ export interface Cancel {
   readonly reason?: string | undefined;
   /** Milliseconds a worker has to unwind it before it ends without. */
   readonly cancel_timeout_ms: number;
-  /** Whether a worker is connected that could take it. */
-  readonly hasWorker: boolean;
+  /** Whether a worker is connected that could have an execution: this one, or a child of it. */
+  readonly hasWorker: (row: ExecutionRow) => boolean;
   readonly now: number;
 }
 
@@ -65,13 +65,13 @@ export function cancelChildOf(execution_id: string, cancel: Omit<Cancel, "cause"
 }
 
 /**
- * Parked with nothing but built-in calls open, and nobody there to replay them (row 14). A local run
+ * Parked with nothing but built-in calls open, and nobody there who could replay them (row 14). A local run
  * that no process holds is nobody's to unwind (EXE-15).
  */
 function endsAtOnce(row: ExecutionRow, { hasWorker }: Cancel): boolean {
   if (row.session === null && row.version === null) return true;
-  if (!isParked(row) || hasWorker) return false;
-  return row.waits.every((wait) => isBuiltIn(wait.task_call_id));
+  if (!isParked(row) || !row.waits.every((wait) => isBuiltIn(wait.task_call_id))) return false;
+  return !hasWorker(row);
 }
 
 function isBuiltIn(task_call_id: string): boolean {
@@ -155,7 +155,7 @@ export function concluded(draft: Draft, cancel_timeout_ms: number): Append {
   for (const { kind, execution_id } of before.waits) {
     // Left open by an end that closed no calls, such as a divergence.
     if (kind !== "child" || execution_id === undefined || before.state === "CANCELLING") continue;
-    const cancel = { by: null, cancel_timeout_ms, hasWorker: true, now };
+    const cancel = { by: null, cancel_timeout_ms, hasWorker: () => true, now };
     draft.effect(cancelChildOf(execution_id, cancel));
   }
   const { parent_id } = row;

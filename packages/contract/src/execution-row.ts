@@ -40,10 +40,12 @@ export interface Cancelling {
   readonly reason?: string;
 }
 
-/** What a worker must have to get an execution; taken once, at creation (DSP-2). */
+/** What a worker must have to get an execution, and which one is wished; taken once, at creation (DSP-2). */
 export interface Requirements {
   /** The only worker that may have it (`X-Engine-Require-Worker`). */
   readonly worker?: string;
+  /** The one that comes first where its last worker cannot have it (`X-Engine-Preferred-Worker`). */
+  readonly prefers?: string;
   readonly runner?: Runner;
   /** The most its process may take, in MiB. */
   readonly memory_mb?: number;

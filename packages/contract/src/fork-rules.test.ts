@@ -64,7 +64,7 @@ test("EXE-87 the end is never copied, nor anything from a cancel on", () => {
     cause: "request",
     by: null,
     cancel_timeout_ms: 1,
-    hasWorker: true,
+    hasWorker: () => true,
     now: 1,
   } as const;
   cancelled.change((row) => decideCancel(row, request));
@@ -195,7 +195,7 @@ test("EXE-87 a sleep that is open at the cut ends at its instant in the copy too
   rows.send("RUNNING", [event("WORKFLOW_RESUMED", "f1")], { id: "f1", waiting: [] });
   expect(rows.row("f1").wake_at).toBe(50_000);
   rows.change(
-    (row) => decideWake(row, { now: 50_000, cancel_timeout_ms: 1, hasWorker: true }),
+    (row) => decideWake(row, { now: 50_000, cancel_timeout_ms: 1, hasWorker: () => true }),
     "f1",
   );
   expect(rows.row("f1")).toMatchObject({ state: "RESUMING", waits: [] });

@@ -204,6 +204,7 @@ export {
   CheckpointItem,
   ItemRefused,
 } from "./checkpoint.ts";
+export { clockNews, isClockOff } from "./clock-offset.ts";
 export {
   PROGRESS_QUEUE_LIMIT,
   PROGRESS_VALUE_BYTES,

@@ -155,7 +155,7 @@ function giveUpChildren(draft: Draft, events: readonly NewEvent[], sender: Check
     if (type !== "TASK_CANCELLED" || kind !== "call") continue;
     const wait = draft.before.waits.find((open) => open.task_call_id === source_id);
     if (!wait?.execution_id) continue;
-    const cancel = { by: null, cancel_timeout_ms, hasWorker: true, now };
+    const cancel = { by: null, cancel_timeout_ms, hasWorker: () => true, now };
     draft.effect(cancelChildOf(wait.execution_id, cancel));
   }
 }

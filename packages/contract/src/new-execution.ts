@@ -20,7 +20,7 @@ export interface NewExecution {
   readonly transient?: boolean;
   /** Random text: of the generator behind `Math.random` in the body. */
   readonly seed: string;
-  /** The worker that is asked first. */
+  /** The worker that is asked first, as if it had had it before: that of the parent, or of the source. */
   readonly preferred_worker?: string | null;
   readonly requirements?: Requirements | null;
   /** No worker gets it before. */

@@ -20,7 +20,7 @@ const request = {
   cause: "request",
   by: null,
   cancel_timeout_ms: 1_000,
-  hasWorker: true,
+  hasWorker: () => true,
   now: 20_000,
 } as const;
 

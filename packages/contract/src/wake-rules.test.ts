@@ -4,7 +4,7 @@ import { event, MemoryRows, opens } from "./testing/memory-rows.ts";
 import { formatInstant } from "./time.ts";
 import { decideWake } from "./wake-rules.ts";
 
-const by = (now: number) => ({ now, cancel_timeout_ms: 1_000, hasWorker: true });
+const by = (now: number) => ({ now, cancel_timeout_ms: 1_000, hasWorker: () => true });
 
 test("EXE-50 a timer never fires early and fires once", () => {
   const rows = new MemoryRows();
@@ -49,7 +49,7 @@ test("EXE-44 without a worker and with built-in calls only it fails at once", ()
   rows.running({ timeout_ms: 5_000 });
   rows.send("RUNNING", opens.sleep("sleep~1", formatInstant(90_000)), { waiting: [] });
   rows.now = 15_000;
-  rows.change((row) => decideWake(row, { ...by(15_000), hasWorker: false }));
+  rows.change((row) => decideWake(row, { ...by(15_000), hasWorker: () => false }));
   expect(rows.types().slice(4)).toEqual([
     "WORKFLOW_CANCELLING",
     "TASK_CANCELLED",

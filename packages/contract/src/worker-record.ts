@@ -50,6 +50,8 @@ export const WorkerRecord = z.object({
   metrics: z.record(z.string(), z.number()),
   /** Threads that hung and were replaced. */
   stuck_threads: z.int(),
+  /** By how much its clock is ahead of the server's; negative: behind. Null when it did not say. */
+  clock_offset_ms: z.int().nullable(),
   runtime: z.object({ os: z.string(), arch: z.string(), node: z.string() }).nullable(),
   engine_version: z.string().nullable(),
   host: z.string().nullable(),

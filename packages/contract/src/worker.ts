@@ -128,6 +128,8 @@ export const Heartbeat = z.strictObject({
   resources: WorkerResources.nullable().default(null),
   /** Threads that did not answer for `stuck_after` and were replaced. */
   stuck_threads: z.int().nonnegative().default(0),
+  /** By how much its clock is ahead of the server's; negative: behind. Null before it was measured. */
+  clock_offset_ms: z.int().nullable().default(null),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 

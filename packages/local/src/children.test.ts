@@ -295,7 +295,7 @@ test("EXE-21 cancelling the parent cancels a child that runs and one that is det
   await manual.pass(10);
   await store.changeExecution(executionId, (row) => {
     const of = { cause: "request", by: null, cancel_timeout_ms: 300_000 } as const;
-    const verdict = decideCancel(row, { ...of, hasWorker: false, now: manual.now });
+    const verdict = decideCancel(row, { ...of, hasWorker: () => false, now: manual.now });
     if (verdict instanceof EngineError) throw verdict;
     return verdict;
   });

@@ -102,7 +102,7 @@ function isWoken(row: ExecutionRow, pause: string | undefined, now: number): boo
 
 /** Both steps in one commit, so that of two racing processes one goes on and the other is told. */
 function wakeAndClaim(row: ExecutionRow, { claimant, cancel_timeout_ms }: Successor): Change {
-  const woken = decideWake(row, { now: claimant.now, cancel_timeout_ms, hasWorker: true });
+  const woken = decideWake(row, { now: claimant.now, cancel_timeout_ms, hasWorker: () => true });
   if (!woken) throw new Error(`a due execution is ${row.state} and has nothing to wake`);
   return thenClaim(row, woken, claimant);
 }

@@ -207,7 +207,7 @@ export class LocalProcess {
     const due = [...this.#held.values()].filter(({ execution: { row } }) => {
       return row.wake_at !== null && row.wake_at <= now;
     });
-    const of = { now, cancel_timeout_ms: this.successor.cancel_timeout_ms, hasWorker: true };
+    const of = { now, cancel_timeout_ms: this.successor.cancel_timeout_ms, hasWorker: () => true };
     await Promise.all(
       due.map(({ execution }) => {
         return this.change(execution.execution_id, (row) => decideWake(row, of));

@@ -25,7 +25,7 @@ const review = workflow({ name: "review" }, async () => {
 async function cancel(store: Store, execution_id: string, now: number): Promise<void> {
   await store.changeExecution(execution_id, (row) => {
     const of = { cause: "request", by: "ops", cancel_timeout_ms: 300_000 } as const;
-    const verdict = decideCancel(row, { ...of, hasWorker: false, now });
+    const verdict = decideCancel(row, { ...of, hasWorker: () => false, now });
     if (verdict instanceof EngineError) throw verdict;
     return verdict;
   });

@@ -17,6 +17,8 @@ export interface EnginePorts {
   readonly config: Config;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Milliseconds of a clock that only counts up: nobody sets it. */
+  readonly monotonic: () => number;
   /** A fresh UUIDv7. */
   readonly ids: () => string;
   /** A fresh secret of 32 random bytes, as base64url. */

@@ -45,9 +45,9 @@ export interface Engine {
 }
 
 export function createEngine(ports: EnginePorts): Engine {
-  const { store, values, setTimer, config, log, replica, ids, clock } = ports;
+  const { store, values, setTimer, config, log, replica, ids, monotonic } = ports;
   const commits = new Commits({ store, log });
-  const sessions = new Sessions(clock);
+  const sessions = new Sessions(monotonic);
   // Registering writes schedules, and what fires them needs the catalog.
   const declarations = new ScheduleDeclarations({ ports, changed: () => scheduling.changed() });
   const bus = new Bus({ store, replica, ids, log });
@@ -62,7 +62,7 @@ export function createEngine(ports: EnginePorts): Engine {
   bus.listen(({ kind }) => {
     if (kind === "catalog") catalog.forget();
   });
-  const replicas = new Replicas({ me: replica, store, bus, setTimer, log });
+  const replicas = new Replicas({ me: replica, store, bus, setTimer, monotonic, log });
   const leadership = new Leadership({ store, setTimer, log });
   const news = new ChangeNews({ bus, replicas, setTimer });
   const progress: ProgressHub = new ProgressHub({
@@ -106,7 +106,7 @@ export function createEngine(ports: EnginePorts): Engine {
     bus,
     replicas,
   });
-  const hasWorker = () => sessions.hasConnected(replicas);
+  const hasWorker = (row: ExecutionRow) => dispatcher.isMatched(row);
   const executions = new Executions({
     ports,
     commits,

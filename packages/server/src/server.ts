@@ -38,6 +38,8 @@ export interface ServerOptions {
   readonly authorize?: Authorize;
   /** Milliseconds since 1970; the system's clock when absent. */
   readonly clock?: () => number;
+  /** Milliseconds of a clock that nobody sets; that of the process when absent. */
+  readonly monotonic?: () => number;
   readonly ids?: () => string;
   readonly token?: () => string;
   readonly seed?: () => string;
@@ -68,6 +70,7 @@ const CLOSE_MS = 5_000;
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, store, log, version, authorize, clock = Date.now } = options;
   const { ids = createUuidV7(clock, randomUUID), setTimer = systemTimer } = options;
+  const { monotonic = () => performance.now() } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
   const { seed = randomUUID } = options;
   const values = await openValueStore(config);
@@ -79,7 +82,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
   const replica = ids();
   const { random = Math.random } = options;
-  const ports = { store, values, config, clock, ids, token, seed, setTimer, log, random, replica };
+  const time = { clock, monotonic, setTimer };
+  const ports = { store, values, config, ...time, ids, token, seed, log, random, replica };
   const engine = createEngine(ports);
   let isReady = false;
   let document: Record<string, Json> | undefined;

@@ -57,11 +57,22 @@ export type StoredSession = Readonly<Record<Column | "said", Value>>;
 
 const BEAT = "FROM session_beats AS b WHERE b.session_id = sessions.session_id";
 
-/** What to read of `sessions`, under that name. The dialects differ in what they call the larger one. */
-export function sessionSql(larger: "max" | "greatest"): string {
-  const seen = `${larger}(last_seen_at, coalesce((SELECT b.seen_at ${BEAT}), 0)) AS last_seen_at`;
+/** What to read of `sessions`, under that name. */
+export function sessionSql(): string {
+  const seen = `coalesce((SELECT b.seen_at ${BEAT}), last_seen_at) AS last_seen_at`;
   const columns = COLUMNS.map((column) => (column === "last_seen_at" ? seen : column));
   return [...columns, `(SELECT b.said ${BEAT}) AS said`].join(", ");
+}
+
+/** What one server heard comes no later than this after what another one heard before it. */
+const LATEST_BEAT_MS = 60_000;
+
+/**
+ * Whether a beat changes what is kept: not when it comes late. One that is older by more than any delay
+ * is of a clock that was set back.
+ */
+export function isNewsSql(fresh: string, kept: string): string {
+  return `(${fresh} >= coalesce(${kept}, 0) OR ${fresh} < ${kept} - ${LATEST_BEAT_MS})`;
 }
 
 /** @param parameter The n-th parameter, from 1, as the dialect writes it. */

@@ -216,7 +216,7 @@ export interface NewSession {
 /** What a worker said of itself last. */
 export interface Beat {
   readonly session_id: string;
-  /** When it was heard of, whatever it said. */
+  /** When it was heard of, whatever it said, by the clock of the server that heard it. */
   readonly at: number;
   /** Its newest heartbeat; left out when it only made other requests. */
   readonly said?: SaidByWorker;
@@ -225,7 +225,13 @@ export interface Beat {
 /** The part of a heartbeat that is kept, for listings and for matching. */
 export type SaidByWorker = Pick<
   Heartbeat,
-  "status" | "healthy" | "slots_free" | "metrics" | "resources" | "stuck_threads"
+  | "status"
+  | "healthy"
+  | "slots_free"
+  | "metrics"
+  | "resources"
+  | "stuck_threads"
+  | "clock_offset_ms"
 >;
 
 export interface SessionRow extends NewSession {
@@ -266,7 +272,9 @@ export interface WorkerFilter {
 /** A server on the same database. */
 export interface ReplicaRow {
   readonly replica: string;
-  /** Milliseconds since it said that it lives, by the database's clock. */
+  /** When it said last that it lives, by the database's clock: another stamp is a sign of life. */
+  readonly seen_at: number;
+  /** Milliseconds since then, by that clock, which somebody may have set meanwhile. */
   readonly silent_ms: number;
 }
 
@@ -331,6 +339,8 @@ export interface Store extends ScheduleStore {
    */
   changeExecution(execution_id: string, decide: Decide, options?: ChangeOptions): Promise<Changed>;
   findExecution(execution_id: string): Promise<ExecutionRow | undefined>;
+  /** The execution that has a unique key. */
+  findByKey(unique_key: string): Promise<ExecutionRow | undefined>;
   /** Rows come without `input` and `output` (both null): lists must not load large values. */
   listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>>;
   readLog(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]>;

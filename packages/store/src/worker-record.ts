@@ -7,9 +7,8 @@ export type StoredWorker = StoredSession & Omit<WorkerRow, "session">;
 /** The live session of a name, else the one that began last. */
 export const NEWEST_FIRST = "(ended_at IS NULL) DESC, created_at DESC, session_id DESC";
 
-/** @param larger See `sessionSql`. */
-export function workerSql(larger: "max" | "greatest"): string {
-  return `SELECT w.name, w.desired_state, w.registered_at, ${sessionSql(larger)}, (
+export function workerSql(): string {
+  return `SELECT w.name, w.desired_state, w.registered_at, ${sessionSql()}, (
       SELECT count(*) FROM executions AS e
       WHERE e.session IS NOT NULL AND e.session = sessions.session_id
     ) AS load

@@ -1,18 +1,23 @@
 import type { Heartbeat, HeartbeatAnswer, WorkerProtocol } from "@engine/contract";
+import type { ServerClock } from "./server-clock.ts";
 import type { Session } from "./session.ts";
 import { messageOf } from "./transient.ts";
 import { delay, type Log, type SetTimer } from "./world.ts";
 
 /** A cancel must be acknowledged within a second; those that come together share a heartbeat. */
 const SOON_MS = 250;
+/** A poll waits for frames, so the server's clock is not to be measured by it: this many are enough. */
+const INTERVALS_OF_POLLING = 6;
 
 export interface HeartbeatsOptions {
   readonly link: WorkerProtocol;
   readonly session: Session;
+  readonly serverClock: ServerClock;
   readonly setTimer: SetTimer;
+  readonly monotonic: () => number;
   readonly life: AbortSignal;
   readonly log: Log;
-  /** Something else says the same at least as often. */
+  /** Polls say the same at least as often. */
   readonly isPolling: () => boolean;
   status(): Heartbeat;
   onDrop(drop: HeartbeatAnswer["drop"][number]): void;
@@ -32,12 +37,13 @@ export class Heartbeats {
   /** Settles when the worker has ended. */
   async run(): Promise<void> {
     const { session, setTimer, life, isPolling } = this.#options;
-    while (!life.aborted) {
+    for (let interval = 1; !life.aborted; interval++) {
       const answer = await session.registered().catch(() => undefined);
       // A worker that is refused ends.
       if (!answer) return;
       await delay(setTimer, answer.heartbeat_seconds * 1000, life);
-      if (!life.aborted && !isPolling()) await this.now();
+      if (life.aborted) return;
+      if (!isPolling() || interval % INTERVALS_OF_POLLING === 0) await this.now();
     }
   }
 
@@ -68,9 +74,14 @@ export class Heartbeats {
   }
 
   async #beat(): Promise<void> {
-    const { link, session, life, log, status, onDrop } = this.#options;
+    const { link, session, serverClock, monotonic, life, log, status, onDrop } = this.#options;
+    let sentAt = 0;
     try {
-      const { drop } = await session.call((ref) => link.heartbeat(ref, status()));
+      const { drop, server_time } = await session.call((ref) => {
+        sentAt = monotonic();
+        return link.heartbeat(ref, status());
+      });
+      serverClock.measured(server_time, { sentAt, heardAt: monotonic() });
       for (const entry of drop) onDrop(entry);
     } catch (error) {
       // The next one says the same; the stream notices when the server is away.

@@ -3,3 +3,4 @@
 export type { LoopLag } from "./health.ts";
 export type { Machine } from "./machine.ts";
 export { InlineRunner, type InlineRunnerOptions } from "./runners/inline-runner.ts";
+export { RunnerClock } from "./runners/runner-clock.ts";

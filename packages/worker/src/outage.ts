@@ -6,16 +6,16 @@ const LINE_EVERY_MS = 30_000;
 /** Tells about a server that stays away, without a line for each of the many tries. */
 export class Outage {
   readonly #log: Log;
-  readonly #clock: () => number;
+  readonly #monotonic: () => number;
   #lastLine: number | undefined;
 
-  constructor(log: Log, clock: () => number) {
+  constructor(log: Log, monotonic: () => number) {
     this.#log = log;
-    this.#clock = clock;
+    this.#monotonic = monotonic;
   }
 
   failed(error: unknown): void {
-    const now = this.#clock();
+    const now = this.#monotonic();
     if (this.#lastLine !== undefined && now - this.#lastLine < LINE_EVERY_MS) return;
     this.#lastLine = now;
     this.#log.warn({ error: messageOf(error) }, "the server cannot be reached; trying again");

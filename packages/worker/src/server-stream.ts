@@ -10,6 +10,7 @@ import type {
 import { Backoff } from "./backoff.ts";
 import type { Outage } from "./outage.ts";
 import { openPolls } from "./polls.ts";
+import type { ServerClock } from "./server-clock.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { Silence } from "./silence.ts";
 import { leaveServer } from "./text-link.ts";
@@ -24,6 +25,7 @@ export interface ServerStreamOptions {
   readonly link: WorkerProtocol;
   readonly session: Session;
   readonly outage: Outage;
+  readonly serverClock: ServerClock;
   readonly setTimer: SetTimer;
   readonly monotonic: () => number;
   readonly random: () => number;
@@ -89,17 +91,23 @@ export class ServerStream {
   }
 
   async #once(): Promise<void> {
-    const { session, setTimer, monotonic, onFrame, onHeard } = this.#options;
+    const { session, serverClock, setTimer, monotonic, onFrame, onHeard } = this.#options;
     const { heartbeat_seconds, dispatch } = await session.registered();
     this.#mode = this.#options.dispatch ?? dispatch;
     const epoch = ++this.#epoch;
     const longestMs = SILENT_INTERVALS * heartbeat_seconds * 1000;
     let silence = new Silence({ setTimer, monotonic, longestMs });
+    let sentAt = monotonic();
     const listener = {
       // Frames of a stream that counts as down are not listened to: the next one says it all again.
       onFrame: (frame: WorkerFrame) => {
         if (epoch !== this.#epoch || !silence.heard()) return;
-        if (frame.event === "welcome") this.#welcomed();
+        if (frame.event === "welcome") {
+          const { server_time } = frame.data;
+          // Before anything is assigned, so that no body begins by another clock.
+          serverClock.measured(server_time, { sentAt, heardAt: monotonic() });
+          this.#welcomed();
+        }
         onFrame(frame);
       },
       onAnswer: () => void silence.heard(),
@@ -110,6 +118,7 @@ export class ServerStream {
         // Not before: the call may have had to wait for a session.
         silence.end();
         silence = new Silence({ setTimer, monotonic, longestMs });
+        sentAt = monotonic();
         return this.#open(ref, heartbeat_seconds, listener);
       });
       this.#connection = connection;

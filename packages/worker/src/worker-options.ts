@@ -19,7 +19,7 @@ export interface WorkerOptions {
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of the machine's clock that nobody sets, the same for its threads and processes. */
   readonly monotonic: () => number;
   /** A fresh UUIDv7. */
   readonly ids: () => string;

@@ -16,6 +16,7 @@ import { Releases } from "./releases.ts";
 import { Reservations } from "./reservations.ts";
 import { ResourceBudget } from "./resource-budget.ts";
 import { RunnerPool } from "./runners/runner-pool.ts";
+import { ServerClock } from "./server-clock.ts";
 import { ServerStream } from "./server-stream.ts";
 import { ServiceDesk } from "./service-desk.ts";
 import { Session } from "./session.ts";
@@ -60,8 +61,15 @@ export async function createParts(
   const { link, config, log, setTimer, monotonic, random } = options;
   const machine = options.machine ?? (await openMachine(options));
   const { folder, resources, packages } = machine;
-  const outage = new Outage(log, options.clock);
-  const world = { link, log, setTimer, monotonic, random, life, outage };
+  const outage = new Outage(log, monotonic);
+  const serverClock = new ServerClock({
+    clock: options.clock,
+    monotonic,
+    log,
+    onChange: (serverAtZero) => pool.setClock(serverAtZero),
+    onNews: () => void heartbeats.now(),
+  });
+  const world = { link, log, setTimer, monotonic, random, life, outage, serverClock };
   let isPaused = false;
   const copies = new Copies();
   const warm = new WarmCopies(config.warm_executions);
@@ -190,6 +198,7 @@ export async function createParts(
       metrics: { "engine.running_executions": copies.size, "engine.slots_free": free },
       resources: resources.latest,
       stuck_threads: pool.stuckThreads,
+      clock_offset_ms: serverClock.offsetMs,
     };
   }
 

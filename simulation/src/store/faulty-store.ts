@@ -16,7 +16,15 @@ const WRITES: ReadonlySet<string> = new Set([
   ...["createSchedule", "changeSchedule", "deleteSchedule", "confirmForgotten"],
 ]);
 const READS: ReadonlySet<string> = new Set([
-  ...["findExecution", "listExecutions", "readLog", "listQueued", "findQueued", "listDue"],
+  ...[
+    "findExecution",
+    "findByKey",
+    "listExecutions",
+    "readLog",
+    "listQueued",
+    "findQueued",
+    "listDue",
+  ],
   ...["listOwned", "listOrphaned", "findVersion", "findVersionOfModule", "listWorkflows"],
   ...["listVersions", "listNamespaces", "readFiles", "readModule", "findSession"],
   ...["listLiveSessions", "findSessionById", "listWorkers", "findWorker", "findCached"],

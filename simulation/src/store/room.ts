@@ -46,7 +46,7 @@ export class Room {
   note(replica: string): ReplicaRow[] {
     const { now } = this.#world;
     this.#seen.set(replica, now);
-    return [...this.#seen].map(([replica, at]) => ({ replica, silent_ms: now - at }));
+    return [...this.#seen].map(([replica, at]) => ({ replica, seen_at: at, silent_ms: now - at }));
   }
 
   remove(replica: string): void {

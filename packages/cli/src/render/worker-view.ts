@@ -1,5 +1,10 @@
-import type { DetailedWorkerRecord, Labels, WorkerRecord } from "@engine/contract";
-import { ago } from "./elapsed.ts";
+import {
+  type DetailedWorkerRecord,
+  isClockOff,
+  type Labels,
+  type WorkerRecord,
+} from "@engine/contract";
+import { ago, elapsed } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
 import { byteText, reservedText, resourcesText } from "./resource-text.ts";
 import { fields, lines, table } from "./table.ts";
@@ -8,14 +13,16 @@ import { workerMark } from "./worker-mark.ts";
 const MOST_PACKAGES = 10;
 
 export function workerTable(items: readonly WorkerRecord[], paint: Paint, now: number): string {
+  const isAnyOff = items.some((item) => isClockOff(item.clock_offset_ms));
   return table(
-    ["STATUS", "WORKER", "LOAD", "LABELS", "LAST SEEN"],
+    ["STATUS", "WORKER", "LOAD", "LABELS", "LAST SEEN", ...(isAnyOff ? ["CLOCK"] : [])],
     items.map((item) => [
       workerMark(item.status, paint),
       item.name,
       item.status === "offline" && item.load === 0 ? "" : loadText(item),
       pairs(item.labels).join(", "),
       item.last_seen_at === null ? "never" : ago(item.last_seen_at, now),
+      ...(isAnyOff ? [clockText(item) ?? ""] : []),
     ]),
     paint,
   );
@@ -66,6 +73,7 @@ export function workerView(
         ["packages", packagesText(record, packages)],
         ["metrics", metricsText(record.metrics)],
         ["stuck threads", stuck_threads > 0 ? `${stuck_threads}, replaced` : undefined],
+        ["clock", clockText(record)],
         ["dispatch", record.dispatch ?? undefined],
         ["process", processText(record)],
         ["platform", runtime ? `${runtime.os} ${runtime.arch}, node ${runtime.node}` : undefined],
@@ -111,6 +119,12 @@ function packagesText({ packages }: WorkerRecord, all: boolean): string | undefi
     return `${packages.length}; --packages lists them`;
   }
   return packages.map(({ name, version }) => `${name} ${version}`).join("\n");
+}
+
+/** Undefined when it is right, or not known. */
+function clockText({ clock_offset_ms }: WorkerRecord): string | undefined {
+  if (clock_offset_ms === null || !isClockOff(clock_offset_ms)) return undefined;
+  return `${elapsed(Math.abs(clock_offset_ms))} ${clock_offset_ms > 0 ? "ahead" : "behind"}`;
 }
 
 function metricsText(metrics: WorkerRecord["metrics"]): string | undefined {

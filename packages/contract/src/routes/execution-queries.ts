@@ -63,7 +63,9 @@ export const RunHeaders = z.object({
     .string()
     .optional()
     .describe("of two starts with the same key one creates, the other is answered for it"),
-  "x-engine-preferred-worker": Name.optional().describe("the worker that is asked first"),
+  "x-engine-preferred-worker": Name.optional().describe(
+    "the worker that is asked first, and again where the last one cannot have it",
+  ),
   "x-engine-require-worker": Name.optional().describe("the only worker that may run it"),
 });
 export const FollowHeaders = z.object({

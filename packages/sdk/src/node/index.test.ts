@@ -8,6 +8,7 @@ test("the public surface is deliberate", () => {
     "installReplaySafeGlobals",
     "installSourceStacks",
     "isWorkflow",
+    "machineTime",
     "nodeHost",
     "refusedReply",
     "replayHistory",

@@ -20,6 +20,7 @@ export type {
 export { type RunResult, runResult } from "../run-result.ts";
 export { isWorkflow } from "../workflow.ts";
 export { type NodeHostOptions, nodeHost } from "./host.ts";
+export { machineTime } from "./machine-time.ts";
 export { type ReplayVerdict, replayHistory } from "./replay-history.ts";
 export { installReplaySafeGlobals } from "./replay-safe/install.ts";
 export { installSourceStacks } from "./source-stacks.ts";

@@ -170,8 +170,35 @@ test("EXE-34 calls beside each other stop at the limit too: only what had begun 
     code: "history_limit",
     message: expect.stringContaining("split the work into child executions"),
   });
+  expect(scene.types().length).toBeLessThanOrEqual(50);
   const started = scene.types().filter((t) => t === "TASK_STARTED");
-  expect(started.length).toBeLessThan(50);
+  expect(started.length).toBeGreaterThan(20);
+});
+
+test("EXE-34 branches that end after each other use the whole log, and not more", async () => {
+  const wf = workflow({ name: "w" }, async () =>
+    map(
+      Array.from({ length: 100 }, (_, n) => n),
+      double,
+      { concurrency: 4 },
+    ),
+  );
+  const scene = new Scene([wf], { limits: { max_events: 50 } });
+  await scene.run();
+  expect(scene.row().failure).toMatchObject({ type: "HistoryLimitError" });
+  expect(scene.types().length).toBeLessThanOrEqual(50);
+  expect(scene.types().length).toBeGreaterThan(44);
+});
+
+test("EXE-34 attempts beside each other stop at the limit too", async () => {
+  const never = task({ name: "never", retry: { maxAttempts: 100, delay: 0 } }, () => {
+    throw new Error("no");
+  });
+  const wf = workflow({ name: "w" }, async () => parallel([() => never(), () => never()]));
+  const scene = new Scene([wf], { limits: { max_events: 50 } });
+  await scene.run();
+  expect(scene.row().failure).toMatchObject({ type: "HistoryLimitError" });
+  expect(scene.types().length).toBeLessThanOrEqual(50);
 });
 
 test("EXE-42 EXE-46 a call that a given-up sibling's function makes rejects, so that it can end", async () => {

@@ -156,3 +156,46 @@ test("RUN-4 a kept copy that is dropped tells nobody that it is given up", async
   execution.resume(1);
   expect(execution.engine.wake("e1", kept)).toBeUndefined();
 });
+
+test.each(["warm", "replayed"])(
+  "EXE-38 a retry that the server says is due begins on a worker whose clock is an hour behind (%s)",
+  async (how) => {
+    const attempts: number[] = [];
+    const flaky = task({ name: "flaky", retry: { maxAttempts: 2, delay: "10m" } }, (_, ctx) => {
+      attempts.push(ctx.attempt);
+      if (ctx.attempt < 2) throw new Error("no");
+      return ctx.attempt;
+    });
+    const wf = workflow({ name: "w" }, async () => flaky());
+    const scene = new Scene([wf]);
+    scene.engine.start(wf, null);
+    const kept = scene.engine.claim("e1");
+    await scene.settle();
+    // It goes on where the clock is another one.
+    scene.clock.behind = 3_600_000;
+    scene.clock.now = Number(scene.row().wake_at);
+    scene.engine.wakeDue();
+    if (how === "warm") expect(scene.wake(kept)).toBe(true);
+    await scene.settle();
+    expect(attempts.at(-1)).toBe(2);
+    expect(scene.row()).toMatchObject({ state: "COMPLETED", output: 2 });
+    expect(scene.types().filter((type) => type === "WORKFLOW_RESUMING")).toHaveLength(1);
+  },
+);
+
+test("EXE-38 a retry whose copy was lost after the server called it due does not wait again", async () => {
+  const attempts: number[] = [];
+  const flaky = task({ name: "flaky", retry: { maxAttempts: 2, delay: "10m" } }, (_, ctx) => {
+    attempts.push(ctx.attempt);
+    if (ctx.attempt < 2) throw new Error("no");
+  });
+  const scene = new Scene([workflow({ name: "w" }, async () => flaky())]);
+  await scene.start();
+  scene.clock.behind = 3_600_000;
+  scene.clock.now = Number(scene.row().wake_at);
+  scene.engine.wakeDue();
+  scene.engine.claim("e1");
+  await scene.crash();
+  expect(attempts.at(-1)).toBe(2);
+  expect(scene.row().state).toBe("COMPLETED");
+});

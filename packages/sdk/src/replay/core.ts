@@ -30,7 +30,7 @@ import { Failures } from "./failures.ts";
 import { fetchOutput } from "./fetch-output.ts";
 import { GivingUp } from "./giving-up.ts";
 import { GrowingLog } from "./growing-log.ts";
-import { Journal } from "./journal.ts";
+import { Journal, restEndedBy } from "./journal.ts";
 import { type Entry, Outbox } from "./outbox.ts";
 import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
@@ -392,6 +392,7 @@ export class Core {
     this.releases.restart();
     this.outbox.restart(events);
     this.alarms.start();
+    for (const id of events.flatMap(restEndedBy)) this.parking.endRest(this.calls.get(id));
     // Not before what woke it has had its effect, whatever the life before left to consider.
     this.parking.active++;
     this.options.host.drain(() => {

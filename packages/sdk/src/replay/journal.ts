@@ -13,6 +13,8 @@ export interface RecordedCall {
   /** Some enclosing call is a user's task: the code that made it need not be deterministic. */
   readonly inTask: boolean;
   outcome: Event | undefined;
+  /** A server has said that the delay before its newest attempt is over. */
+  isRestOver: boolean;
   /** The code has made this call again. */
   asked: boolean;
 }
@@ -20,6 +22,16 @@ export interface RecordedCall {
 /** Kinds whose outcome follows from their branches: these run again on replay (see combinator). */
 function isCombinator(kind: CallKind): boolean {
   return kind === "parallel" || kind === "map" || kind === "pipeline" || kind === "graph";
+}
+
+/**
+ * The calls whose wait a server ended because its time had come, by the event that woke the execution.
+ * Of a sleep or a signal the outcome says it too; of a delay before a retry nothing else does.
+ */
+export function restEndedBy({ type, meta }: Event): readonly string[] {
+  const { cause, task_call_id } = meta ?? {};
+  if (type !== "WORKFLOW_RESUMING" || cause !== "timer") return [];
+  return typeof task_call_id === "string" ? [task_call_id] : [];
 }
 
 /** The log of an execution, arranged for replay. */
@@ -104,6 +116,7 @@ export class Journal {
         return;
       case "WORKFLOW_RESUMING":
         this.resuming = event;
+        for (const id of restEndedBy(event)) this.#endRest(id);
         return;
       case "WORKFLOW_RESUMED":
         this.resuming = undefined;
@@ -123,6 +136,11 @@ export class Journal {
     }
   }
 
+  #endRest(id: string): void {
+    const call = this.calls.get(id);
+    if (call) call.isRestOver = true;
+  }
+
   #open(started: Event): void {
     const { source_id: id, name, kind } = started;
     const slash = id.lastIndexOf("/");
@@ -137,6 +155,7 @@ export class Journal {
       children: [],
       inTask,
       outcome: undefined,
+      isRestOver: false,
       asked: false,
     };
     this.calls.set(id, call);
@@ -147,6 +166,7 @@ export class Journal {
     const call = this.calls.get(event.source_id);
     if (!call) return;
     if (!isOutcome(event.type)) {
+      if (event.type === "TASK_RETRY_STARTED") call.isRestOver = false;
       call.steps.push(event);
       return;
     }

@@ -128,6 +128,11 @@ export class Parking {
     });
   }
 
+  /** The time between two attempts is over, whatever the clock says here. */
+  endRest(call: Call | undefined): void {
+    if (call && this.#rests.has(call)) this.#options.alarms.ringNow(call);
+  }
+
   /** Looks whether to park once the code has done all it can do by itself. */
   soon(): void {
     if (this.#waits.size || this.#held.size) this.#options.host.drain(() => this.consider());

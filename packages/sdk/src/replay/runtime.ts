@@ -1,4 +1,4 @@
-import { EngineError, engineFailure, store } from "@engine/contract";
+import { EngineError, store } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
 import { asideOf } from "./aside.ts";
@@ -21,6 +21,7 @@ import { CallMatching } from "./call-matching.ts";
 import type { Core, Sending } from "./core.ts";
 import { cancelled, toFailure } from "./failure.ts";
 import { changed, keepOrigin, metaOf } from "./failure-stacks.ts";
+import { isFull, warnOfLength } from "./history-limit.ts";
 import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./task-attempts.ts";
 import type { Declared } from "./task-provisions.ts";
@@ -38,8 +39,6 @@ import { World } from "./world.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */
 const CALL_EVENTS = 3;
-/** A log this long is worth a warning (EXE-34). */
-const LARGE_HISTORY = 10_000;
 
 /** Carries out the calls that user code makes: finds them in the log, or begins them. */
 export class CallRuntime implements Runtime {
@@ -207,7 +206,7 @@ export class CallRuntime implements Runtime {
     call.isBegun = call.recorded !== undefined;
     core.whenLive(() => {
       // One that is made while a cancel unwinds never begins.
-      if (call.isBegun || core.isCancelled) return;
+      if (call.isBegun || core.isCancelled || isFull(core, CALL_EVENTS)) return;
       call.isBegun = true;
       core.emit(call, "TASK_STARTED", spec.started);
     });
@@ -271,12 +270,8 @@ export class CallRuntime implements Runtime {
       core.givingUp.refuse(call);
       return;
     }
-    if (core.outbox.length + CALL_EVENTS > core.options.limits.max_events) {
-      const message = `the log has reached ${core.outbox.length} events, the most an execution may have; split the work into child executions`;
-      core.doom(engineFailure("HistoryLimitError", message));
-      return;
-    }
-    this.#warnOfLength();
+    if (isFull(core, CALL_EVENTS)) return;
+    warnOfLength(core);
     call.isBegun = true;
     if (!call.recorded) {
       const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
@@ -298,15 +293,6 @@ export class CallRuntime implements Runtime {
       spec.begun?.(call, begun);
     }
     if (call.isGivenUp) core.givingUp.cancel(call);
-  }
-
-  /** A long log is warned of once (EXE-34). */
-  #warnOfLength(): void {
-    const { outbox, journal, options } = this.#core;
-    if (outbox.length < LARGE_HISTORY || journal.hasWarnedLarge) return;
-    journal.hasWarnedLarge = true;
-    const message = `the log has ${outbox.length} events, which every replay reads; at ${options.limits.max_events} the execution fails: split the work into child executions`;
-    this.#core.warn("history_large", message);
   }
 
   /** What the engine does for a call is not the doing of the code that made it. */

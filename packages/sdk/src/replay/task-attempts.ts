@@ -9,12 +9,16 @@ import type { Call, TaskDefinition } from "./call.ts";
 import type { Core } from "./core.ts";
 import { copyOfFailure, toFailure } from "./failure.ts";
 import { changed } from "./failure-stacks.ts";
+import { isFull } from "./history-limit.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { keepOutput, storeOr } from "./stored.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
 import { TaskCache } from "./task-cache.ts";
 import { taskRoom } from "./task-room.ts";
 import { type Reached, reached, withRetryIf, withRollback } from "./task-steps.ts";
+
+/** What another attempt takes: its start, its end, and the end of the execution after it. */
+const ATTEMPT_EVENTS = 3;
 
 type Unwinding = Omit<Extract<Reached, { kind: "unwinding" }>, "kind">;
 
@@ -79,7 +83,9 @@ export class TaskAttempts {
   async #attempts(at: Extract<Reached, { kind: "attempt" | "failed" }>): Promise<void> {
     const { maxAttempts = 1 } = this.#task.options.retry ?? {};
     let known: Failure | undefined = at.kind === "failed" ? at.failure : undefined;
-    let notBefore = at.kind === "attempt" ? at.not_before : undefined;
+    // Whoever woke the execution for it knows that its time has come, whatever the clock says here.
+    const isDue = at.kind === "failed" || this.#call.recorded?.isRestOver === true;
+    let notBefore = isDue ? undefined : at.not_before;
     for (let attempt = at.attempt; ; attempt++) {
       if (notBefore !== undefined) await this.#until(notBefore);
       if (this.#call.isConcluded) return;
@@ -98,6 +104,7 @@ export class TaskAttempts {
       if (judged.ends) {
         return this.#unwind({ failure: judged.ends, rollback: "none", hasFallbackStarted: false });
       }
+      if (isFull(this.#core, ATTEMPT_EVENTS)) return;
       const delay_ms = this.#delayBefore(attempt + 1);
       notBefore = this.#core.options.host.now() + delay_ms;
       await this.#emitDurably("TASK_RETRY_STARTED", {

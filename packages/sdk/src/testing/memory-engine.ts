@@ -277,7 +277,7 @@ export class MemoryEngine {
 
   get #cancelling() {
     const { clock, limits } = this.#options;
-    return { cancel_timeout_ms: limits.cancel_timeout * 1000, hasWorker: true, now: clock() };
+    return { cancel_timeout_ms: limits.cancel_timeout * 1000, hasWorker: () => true, now: clock() };
   }
 
   #claimFor(execution_id: string, session: string): void {

@@ -21,6 +21,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
 import { pinTo } from "../catalog/version-pin.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { parkTtlMs } from "../executions/park-ttl.ts";
 import type { CallingExecution } from "./authorize-call.ts";
 
 export const NO_CALLS: CallResolutions = new Map();
@@ -119,6 +120,7 @@ export class CallResolver {
       trigger: { kind: "call", id: execution_id },
       by: null,
       priority,
+      park_ttl_ms: parkTtlMs(this.#ports.config),
       seed: this.#ports.seed(),
       preferred_worker: worker,
       parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },

@@ -17,7 +17,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { assigned, assigning } from "../failpoints.ts";
-import { needs } from "../gate/fits.ts";
+import { lacks, needs } from "../gate/fits.ts";
 import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Replicas } from "../replicas/replicas.ts";
@@ -66,7 +66,7 @@ export class Dispatcher {
   readonly #ports: EnginePorts;
   readonly #queue = new DispatchQueue();
   readonly #reader: QueueReader;
-  /** Left to a server that holds the preferred worker, until an instant. */
+  /** Left to a server that holds the preferred worker, until then by the clock that nobody sets. */
   readonly #leftToOthers = new Map<string, number>();
   #claimsInFlight = 0;
   #isClosed = false;
@@ -180,6 +180,15 @@ export class Dispatcher {
     return { code, message: WAIT_WORDS[code](requirements) };
   }
 
+  /** Whether a connected worker could have it, be it full or paused now (EXE-17 row 14). */
+  isMatched({ requirements }: ExecutionRow): boolean {
+    const { sessions, replicas } = this.#parts;
+    for (const session of sessions.connected(replicas)) {
+      if (lacks(requirements, session) === undefined) return true;
+    }
+    return false;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#reader.close();
@@ -263,19 +272,25 @@ export class Dispatcher {
     return replica !== this.#parts.replicas.me && this.#parts.replicas.isLive(replica);
   }
 
-  /** Whether the worker that is preferred hangs on another server, which may have room for it. */
+  /** Whether the worker that comes first hangs on another server, which may have room for it. */
   #hangsElsewhere({ last_worker, was_lost, requirements }: Dispatchable): boolean {
-    const preferred = requirements?.worker ?? (was_lost ? null : last_worker);
-    const session = preferred === null ? undefined : this.#parts.sessions.findByWorker(preferred);
-    return session !== undefined && this.#isElsewhere(session) && session.takesWork;
+    const { worker, prefers } = requirements ?? {};
+    const inOrder = worker === undefined ? [was_lost ? null : last_worker, prefers] : [worker];
+    for (const name of inOrder) {
+      const session = name ? this.#parts.sessions.findByWorker(name) : undefined;
+      if (!session?.takesWork) continue;
+      if (this.#isElsewhere(session)) return true;
+      if (session.isReady && session.hasFreeSlot) return false;
+    }
+    return false;
   }
 
   /** Whether the server of the preferred worker gets its time to take it first. */
   #isLeft({ execution_id }: Entry, wanted: Dispatchable): boolean {
     const until = this.#leftToOthers.get(execution_id);
-    if (until !== undefined) return this.#ports.clock() < until;
+    if (until !== undefined) return this.#ports.monotonic() < until;
     if (!this.#hangsElsewhere(wanted)) return false;
-    this.#leftToOthers.set(execution_id, this.#ports.clock() + OTHERS_MS);
+    this.#leftToOthers.set(execution_id, this.#ports.monotonic() + OTHERS_MS);
     this.#ports.setTimer(() => this.wake(), OTHERS_MS);
     return true;
   }

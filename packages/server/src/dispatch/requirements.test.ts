@@ -109,6 +109,46 @@ test("EXE-80 a start_at that has passed is no delay", async () => {
   expect((await start(t, { start_at: t.time.now - 1 })).row).toMatchObject({ worker: "w" });
 });
 
+test("DSP-6 a worker that is preferred stays so after another one had the execution", async () => {
+  await using t = await TestEngine.start();
+  const first = await t.worker("a");
+  const { row } = await start(t, { preferred_worker: "c" });
+  expect(row).toMatchObject({ worker: "a", last_worker: null });
+  await first.paused(await first.next("assign"));
+  await t.engine.workers.disconnect(first.ref);
+  await t.worker("b");
+  await t.worker("c");
+  await start(t, { required_worker: "c" });
+  // Both could have it, and the preferred one has more to do.
+  const { execution_id } = row;
+  await t.engine.executions.resume({ execution_id, input: null, by: null });
+  await settled();
+  expect(await t.row(execution_id)).toMatchObject({ worker: "c", generation: 2 });
+});
+
+test("DSP-6 LIV-5 what its last worker lost goes to the preferred one, and not back to that one", async () => {
+  await using t = await TestEngine.start();
+  const lost = await t.worker("a");
+  const { row } = await start(t, { preferred_worker: "c" });
+  await lost.started(await lost.next("assign"));
+  await t.worker("b");
+  await t.worker("c");
+  await start(t, { required_worker: "c" });
+  lost.connection?.close();
+  await t.time.advance(1_000);
+  expect(await t.row(row.execution_id)).toMatchObject({ worker: "c", generation: 2 });
+});
+
+test("DSP-6 a fork is not asked to prefer what its source was", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker("a");
+  const { row } = await start(t, { preferred_worker: "c" });
+  await worker.completed(await worker.next("assign"), 1);
+  const { execution_id } = row;
+  const fork = await t.engine.executions.fork({ execution_id, by: null });
+  expect(fork.row).toMatchObject({ requirements: null, worker: "a" });
+});
+
 test("DSP-8 an execution that no worker takes in time fails, and says what it waited for", async () => {
   await using t = await TestEngine.start();
   const { execution_id } = (await start(t, { park_ttl: 30 })).row;

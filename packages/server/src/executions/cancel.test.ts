@@ -118,6 +118,34 @@ test("EXE-17 row 14: without a worker, one with only built-in calls open is over
   ]);
 });
 
+test("EXE-17 row 14: one that no connected worker could have is over at once, its children too", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker("needed");
+  await t.engine.executions.start({ ...hello(), required_worker: "needed" });
+  const assigned = await worker.next("assign");
+  const call = { workflow: "default/hello", input: null, wait: true, detach: false };
+  await worker.parked(assigned, [worker.callEvent("TASK_STARTED", "call~1", call)]);
+  const child = await worker.next("assign");
+  await worker.paused(child);
+  await t.engine.workers.disconnect(worker.ref);
+  // Connected, but not the one that it must have; the child asks for none.
+  const other = await t.worker("other");
+  const { row } = await cancelOf(t, assigned.execution_id);
+  expect(row).toMatchObject({ state: "CANCELLED", waits: [], wake_at: null });
+  expect(await other.next("assign")).toMatchObject({ execution_id: child.execution_id });
+});
+
+test("EXE-17 row 14: a full or paused worker that could have it is given time to unwind it", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker("w", { slots: 1 });
+  await t.engine.executions.start({ ...hello(), required_worker: "w" });
+  const assigned = await worker.next("assign");
+  await worker.paused(assigned);
+  await t.engine.fleet.pause("w");
+  const { row } = await cancelOf(t, assigned.execution_id);
+  expect(row).toMatchObject({ state: "CANCELLING" });
+});
+
 test("EXE-17 row 14: nobody takes it within cancel_timeout: it ends with a warning", async () => {
   await using t = await TestEngine.start({ executions: { cancel_timeout: 60 } });
   const worker = await t.worker();

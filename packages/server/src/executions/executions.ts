@@ -40,6 +40,7 @@ import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
 import { refuseMismatch, uniqueOf } from "./idempotency.ts";
+import { parkTtlMs } from "./park-ttl.ts";
 import type {
   CancelRequest,
   FollowOptions,
@@ -60,7 +61,7 @@ interface Parts {
   readonly catalog: Catalog;
   readonly dispatcher: Dispatcher;
   /** Whether a worker is connected that could unwind an execution. */
-  readonly hasWorker: () => boolean;
+  readonly hasWorker: (row: ExecutionRow) => boolean;
   readonly waiters: Waiters;
   readonly followers: Followers;
   readonly calls: CallResolver;
@@ -166,14 +167,13 @@ export class Executions {
     const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
     const { changed } = await commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
-      const hasWorker = this.#parts.hasWorker();
       const now = ports.clock();
       const verdict = decideCancel(row, {
         cause: "request",
         by,
         reason,
         cancel_timeout_ms,
-        hasWorker,
+        hasWorker: this.#parts.hasWorker,
         now,
       });
       if (verdict instanceof EngineError) throw verdict;
@@ -321,10 +321,17 @@ export class Executions {
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
     const { namespace, workflow, label, trigger, by, priority, start_at } = request;
     const input = encodeBody(request.input, "input");
+    const unique = uniqueOf(request, input);
+    // What is there is answered for whatever became of its workflow, of its schema, of its worker.
+    const holder = unique && (await this.#store.findByKey(unique.key));
+    if (holder) {
+      refuseMismatch(unique, holder);
+      const recorded_at = this.#ports.clock();
+      return { row: holder, events: [], recorded_at, others: [], existing: true };
+    }
     const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
     await checkInput(found.record.input_schema, input);
     const pin = pinTo(found);
-    const unique = uniqueOf(request, input);
     const changed = await this.#parts.dispatcher.create({
       ...pin,
       execution_id,
@@ -335,9 +342,8 @@ export class Executions {
       ...(priority !== undefined && { priority }),
       ...(unique && { unique }),
       not_before: start_at ?? null,
-      park_ttl_ms: this.#parkTtl(request.park_ttl),
-      preferred_worker: request.preferred_worker ?? null,
-      requirements: await this.#requirements(pin.requirements, request.required_worker),
+      park_ttl_ms: parkTtlMs(this.#ports.config, request.park_ttl),
+      requirements: await this.#requirements(pin.requirements, request),
       seed: this.#ports.seed(),
       now: this.#ports.clock(),
     });
@@ -345,16 +351,12 @@ export class Executions {
     return changed;
   }
 
-  #parkTtl(seconds = this.#ports.config.workers.park_ttl): number | null {
-    return seconds === 0 ? null : seconds * 1000;
-  }
-
-  /** A name that never registered is a mistake; one that is offline is waited for (DSP-7). */
+  /** A required name that never registered is a mistake; one that is offline is waited for (DSP-7). */
   async #requirements(
     of: Requirements | null,
-    worker: string | undefined,
+    { required_worker: worker, preferred_worker: prefers }: StartRequest,
   ): Promise<Requirements | null> {
-    if (worker === undefined) return of;
+    if (worker === undefined) return prefers === undefined ? of : { ...of, prefers };
     if (await this.#store.findWorker(worker)) return { ...of, worker };
     throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
   }

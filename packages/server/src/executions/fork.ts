@@ -16,6 +16,7 @@ import { checkInput, type InputSchema } from "../catalog/input/input-check.ts";
 import { pinTo, type VersionPin } from "../catalog/version-pin.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { parkTtlMs } from "./park-ttl.ts";
 
 export interface Fork extends Cut {
   /** Stored; undefined = that of the source. */
@@ -26,7 +27,7 @@ export interface Fork extends Cut {
 }
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "store" | "ids" | "seed" | "clock">;
+  readonly ports: Pick<EnginePorts, "store" | "ids" | "seed" | "clock" | "config">;
   readonly catalog: Catalog;
   readonly calls: CallResolver;
 }
@@ -63,6 +64,7 @@ export async function forkOf(
     priority: source.priority,
     // What is replayed has to see the numbers it saw.
     seed: isRestart ? ports.seed() : source.seed,
+    park_ttl_ms: parkTtlMs(ports.config),
     preferred_worker: source.worker ?? source.last_worker,
     fork: {
       from: { execution_id: source.execution_id, seq },
@@ -110,8 +112,8 @@ function openCalls(history: readonly NewEvent[]): readonly NewEvent[] {
   return history.filter((event) => isCallStart(event) && !over.has(event.source_id));
 }
 
-/** The worker that a start asked for was asked for that execution alone. */
+/** The worker that a start asked for, or wished for, was for that execution alone. */
 function withoutWorker(requirements: Requirements | null): Requirements | null {
-  const { worker: _, ...rest } = requirements ?? {};
+  const { worker: _, prefers: __, ...rest } = requirements ?? {};
   return Object.keys(rest).length > 0 ? rest : null;
 }

@@ -40,3 +40,20 @@ test("DSP-6 the original worker is preferred, then the lowest load, then the nam
   const full = candidate("a", { hasFreeSlot: false });
   expect(choice("a", [full, c])).toMatchObject({ candidate: { worker: "c" } });
 });
+
+test("DSP-6 where the original worker cannot have it, the preferred one comes before a lower load", () => {
+  const workers = [candidate("a"), candidate("b"), candidate("p", { load: 9 })];
+  const choice = (over: Partial<Dispatchable>, among = workers) =>
+    gate({ ...fresh, requirements: { prefers: "p" }, ...over }, among);
+  for (const among of [workers, workers.toReversed()]) {
+    expect(choice({}, among)).toMatchObject({ candidate: { worker: "p" } });
+    expect(choice({ last_worker: "gone" }, among)).toMatchObject({ candidate: { worker: "p" } });
+    expect(choice({ last_worker: "b" }, among)).toMatchObject({ candidate: { worker: "b" } });
+    const lost = { last_worker: "b", was_lost: true };
+    expect(choice(lost, among)).toMatchObject({ candidate: { worker: "p" } });
+    const lostIt = { last_worker: "p", was_lost: true };
+    expect(choice(lostIt, among)).toMatchObject({ candidate: { worker: "a" } });
+  }
+  const full = [...workers.slice(0, 2), candidate("p", { hasFreeSlot: false })];
+  expect(choice({}, full)).toMatchObject({ candidate: { worker: "a" } });
+});

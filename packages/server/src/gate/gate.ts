@@ -61,7 +61,7 @@ export function gate<C extends Candidate>(
       // What it did before may be warm there; it only chooses among those that may have it.
       if (!was_lost) return { kind: "claim", candidate };
       lastResort = candidate;
-    } else if (!best || isBetter(candidate, best)) best = candidate;
+    } else if (!best || isBetter(candidate, best, requirements?.prefers)) best = candidate;
   }
   const chosen = best ?? lastResort;
   return chosen ? { kind: "claim", candidate: chosen } : { kind: "wait", reason };
@@ -72,7 +72,8 @@ function hasRoom({ requirements }: Dispatchable, candidate: Candidate): boolean 
   return !lacksRoom(requirements.requests, candidate.resources, candidate.reservations());
 }
 
-/** Lowest load, then name (DSP-6). */
-function isBetter(a: Candidate, b: Candidate): boolean {
+/** The preferred one, then lowest load, then name (DSP-6). */
+function isBetter(a: Candidate, b: Candidate, preferred: string | undefined): boolean {
+  if (a.worker === preferred || b.worker === preferred) return a.worker === preferred;
   return a.load !== b.load ? a.load < b.load : a.worker < b.worker;
 }

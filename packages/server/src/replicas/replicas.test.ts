@@ -292,9 +292,7 @@ test("LIV-1 a heartbeat that comes to another server still shows what never arri
   await worker.next("assign");
   await t.time.advance(11_000);
   for (let beat = 0; beat < 2; beat++) {
-    const said = { status: "active", healthy: true, running: [], slots_free: 1 } as const;
-    const rest = { metrics: {}, resources: null, stuck_threads: 0 };
-    await t.a.engine.workers.heartbeat(worker.ref, { ...said, ...rest, running: [] });
+    await t.a.engine.workers.heartbeat(worker.ref, heartbeat());
     await t.time.advance(20);
   }
   expect(await worker.next("assign")).toMatchObject({ execution_id, generation: 2 });

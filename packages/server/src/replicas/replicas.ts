@@ -1,4 +1,4 @@
-import { REPLICA_GONE_MS, type Store } from "@engine/store";
+import { REPLICA_GONE_MS, type ReplicaRow, type Store } from "@engine/store";
 import type { SetTimer } from "../engine-ports.ts";
 import type { Log } from "../log.ts";
 import type { Bus } from "./bus.ts";
@@ -6,16 +6,30 @@ import type { Bus } from "./bus.ts";
 /** How often a server says that it lives. */
 const EVERY_MS = 2_000;
 
+/** Another server, as this one knows it. */
+interface Peer {
+  /** Undefined until the store was seen to know it. */
+  seen_at: number | undefined;
+  /** When it gave a sign of life last, by the clock that nobody sets. */
+  heardAt: number;
+  isLive: boolean;
+}
+
 /**
- * The servers on the same database. One that was killed is noticed by its silence, counted by the
- * database's clock, which is the same for all of them.
+ * The servers on the same database. One that was killed is noticed because its stamp there does not
+ * change any more, for so long by this server's own clock that nobody sets: the database's clock may
+ * be set, and so only says whether a stamp is another one.
  */
 export class Replicas {
   readonly #me: string;
   readonly #store: Store;
   readonly #bus: Bus;
   readonly #setTimer: SetTimer;
+  readonly #monotonic: () => number;
   readonly #log: Log;
+  readonly #peers = new Map<string, Peer>();
+  /** When the store was asked last. */
+  #notedAt = Number.NEGATIVE_INFINITY;
   readonly #onGone: ((replica: string) => void)[] = [];
   #live: ReadonlySet<string>;
   #cancel: (() => void) | undefined;
@@ -26,17 +40,20 @@ export class Replicas {
     readonly store: Store;
     readonly bus: Bus;
     readonly setTimer: SetTimer;
+    readonly monotonic: () => number;
     readonly log: Log;
   }) {
     this.#me = parts.me;
     this.#store = parts.store;
     this.#bus = parts.bus;
     this.#setTimer = parts.setTimer;
+    this.#monotonic = parts.monotonic;
     this.#log = parts.log;
     this.#live = new Set([this.#me]);
     this.#bus.listen((message, from) => {
-      if (message.kind === "goodbye") this.#see(new Set([...this.#live].filter((r) => r !== from)));
-      else if (!this.#live.has(from)) this.#see(new Set([...this.#live, from]));
+      if (message.kind === "goodbye") this.#peers.delete(from);
+      else this.#hears(from);
+      this.#see();
     });
   }
 
@@ -100,13 +117,43 @@ export class Replicas {
 
   async #note(): Promise<void> {
     const rows = await this.#store.noteReplica(this.#me);
-    const live = rows.filter(({ silent_ms }) => silent_ms < REPLICA_GONE_MS);
-    this.#see(new Set([this.#me, ...live.map(({ replica }) => replica)]));
+    const now = this.#monotonic();
+    // This server stood still, or the database was away: then the others could not say anything either.
+    const isGap = now - this.#notedAt > 2 * EVERY_MS;
+    this.#notedAt = now;
+    for (const { replica, seen_at, silent_ms } of rows) {
+      if (replica === this.#me) continue;
+      const peer = this.#peers.get(replica);
+      if (!peer) this.#meet(replica, { seen_at, silent_ms });
+      else if (peer.seen_at !== seen_at) this.#hears(replica).seen_at = seen_at;
+    }
+    for (const [replica, peer] of this.#peers) {
+      if (peer.isLive && isGap) peer.heardAt = now;
+      peer.isLive &&= now - peer.heardAt < REPLICA_GONE_MS;
+      // Its row goes after an hour; until then it is known for one that is gone.
+      if (!peer.isLive && !rows.some((row) => row.replica === replica)) this.#peers.delete(replica);
+    }
+    this.#see();
   }
 
-  #see(live: ReadonlySet<string>): void {
-    const gone = [...this.#live].filter((replica) => !live.has(replica));
-    this.#live = live;
+  /** At first sight there is nothing to compare: the database's clock says whether it lives. */
+  #meet(replica: string, { seen_at, silent_ms }: Omit<ReplicaRow, "replica">): void {
+    const heardAt = this.#monotonic() - silent_ms;
+    this.#peers.set(replica, { seen_at, heardAt, isLive: silent_ms < REPLICA_GONE_MS });
+  }
+
+  /** A sign of life. */
+  #hears(replica: string): Peer {
+    const heard = { heardAt: this.#monotonic(), isLive: true };
+    const peer = Object.assign(this.#peers.get(replica) ?? { seen_at: undefined }, heard);
+    this.#peers.set(replica, peer);
+    return peer;
+  }
+
+  #see(): void {
+    const gone = [...this.#live].filter((r) => r !== this.#me && !this.#peers.get(r)?.isLive);
+    const others = [...this.#peers].filter(([, { isLive }]) => isLive);
+    this.#live = new Set([this.#me, ...others.map(([replica]) => replica)]);
     for (const replica of gone) for (const then of this.#onGone) then(replica);
   }
 }

@@ -11,10 +11,11 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
 import { pinTo } from "../catalog/version-pin.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { parkTtlMs } from "../executions/park-ttl.ts";
 import type { AuthorizeSchedule } from "./authorize-schedule.ts";
 
 export interface ScheduledStartsParts {
-  readonly ports: Pick<EnginePorts, "clock" | "ids" | "seed">;
+  readonly ports: Pick<EnginePorts, "clock" | "ids" | "seed" | "config">;
   readonly catalog: Catalog;
   /** Creates an execution; with a free worker the same commit gives it to that worker. */
   readonly create: (fresh: NewExecution) => Promise<Changed>;
@@ -69,6 +70,7 @@ export class ScheduledStarts {
       trigger: { kind: "schedule", id: name, ...at },
       schedule: { name, scheduled_for: instant },
       ...(unique && { unique }),
+      park_ttl_ms: parkTtlMs(ports.config),
       seed: ports.seed(),
       now: ports.clock(),
     });

@@ -5,29 +5,39 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** A clock that stands until it is moved, with its timers. */
+/** A clock that stands until it is moved, with its timers. Moving {@link now} lets time pass unseen. */
 export class ManualTime {
   now: number = Date.UTC(2026, 0, 1);
   readonly #timers = new Set<Timer>();
+  /** By how much somebody has set the clock: timers do not follow that. */
+  #set = 0;
 
   readonly clock = (): number => this.now;
 
+  readonly monotonic = (): number => this.now - this.#set;
+
   readonly setTimer: SetTimer = (run, ms) => {
-    const timer = { at: this.now + ms, run };
+    const timer = { at: this.monotonic() + ms, run };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);
   };
 
+  /** Somebody sets the clock; no time passes. */
+  set(ms: number): void {
+    this.#set += ms;
+    this.now += ms;
+  }
+
   /** Moves on, firing what falls due in order, and lets what each starts come to rest. */
   async advance(ms: number): Promise<void> {
-    const end = this.now + ms;
+    const end = this.monotonic() + ms;
     for (let next = this.#next(end); next; next = this.#next(end)) {
       this.#timers.delete(next);
-      this.now = Math.max(this.now, next.at);
+      this.now += Math.max(next.at - this.monotonic(), 0);
       next.run();
       await settled();
     }
-    this.now = end;
+    this.now += end - this.monotonic();
     await settled();
   }
 

@@ -197,6 +197,7 @@ export function heartbeat(
     metrics: {},
     resources: null,
     stuck_threads: 0,
+    clock_offset_ms: null,
     ...changes,
   };
 }

@@ -139,6 +139,7 @@ export class TestEngine implements AsyncDisposable {
       values: this.values,
       config: this.config,
       clock: this.time.clock,
+      monotonic: this.time.monotonic,
       ids: this.#ids,
       token: () => `token-${++this.#tokens}-${this.#instance}`,
       seed: () => `seed-${++this.#seeds}`,

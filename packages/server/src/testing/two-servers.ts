@@ -124,6 +124,10 @@ class Room {
 
   #note(store: object, replica: string): ReplicaRow[] {
     if (!this.#silent.has(store)) this.#seen.set(replica, this.#time.now);
-    return [...this.#seen].map(([replica, at]) => ({ replica, silent_ms: this.#time.now - at }));
+    return [...this.#seen].map(([replica, at]) => ({
+      replica,
+      seen_at: at,
+      silent_ms: this.#time.now - at,
+    }));
   }
 }

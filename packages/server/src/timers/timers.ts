@@ -24,7 +24,7 @@ export interface TimersParts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "setTimer" | "config" | "log">;
   readonly commits: Commits;
   /** Whether a worker is connected that could unwind an execution. */
-  readonly hasWorker: () => boolean;
+  readonly hasWorker: (row: ExecutionRow) => boolean;
   /** What an execution waits for that no worker takes. */
   readonly waitsFor: (row: ExecutionRow) => WaitsFor;
   /** Executions kept in memory. */
@@ -191,7 +191,7 @@ export class Timers implements LedWork {
       const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
       const { changed, wrote } = await commits.change(execution_id, (row) => {
         const now = ports.clock();
-        return decideWake(row, { now, cancel_timeout_ms, hasWorker: hasWorker(), waitsFor });
+        return decideWake(row, { now, cancel_timeout_ms, hasWorker, waitsFor });
       });
       const { wake_at } = changed.row;
       // Somebody moved it: then its commit is not always one of this process.

@@ -53,7 +53,7 @@ export class Connections {
     const { ports, liveness, bus, dispatcher } = this.#parts;
     const onClose = (closed: WorkerStream, cause: unknown) => {
       if (cause) ports.log.error({ err: cause, worker: session.worker }, "a stream broke");
-      if (session.disconnected(closed, ports.clock())) liveness.disconnected(session);
+      if (session.disconnected(closed, ports.monotonic())) liveness.disconnected(session);
     };
     const stream = new WorkerStream(onFrame, onClose, backlog);
     backlog?.onRoom(() => dispatcher.wake());

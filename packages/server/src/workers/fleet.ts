@@ -141,6 +141,7 @@ export class Fleet {
       packages: [...(session?.packages ?? [])],
       metrics: { ...said?.metrics },
       stuck_threads: said?.stuck_threads ?? 0,
+      clock_offset_ms: said?.clock_offset_ms ?? null,
       runtime: session?.runtime ?? null,
       engine_version: session?.engine_version ?? null,
       host: session?.host ?? null,

@@ -17,7 +17,7 @@ interface Owned {
   /** Null for what was found in the store: read from the row when somebody asks. */
   readonly module_hash: string | null;
   readonly requirements: Requirements | null;
-  /** The clock when it was assigned; undefined once the worker has been heard of with it. */
+  /** When it was assigned, by the clock that nobody sets; undefined once the worker has been heard of with it. */
   assignedAt: number | undefined;
   /** Heartbeats in a row that did not list it, since it was listed last. */
   unlisted: number;

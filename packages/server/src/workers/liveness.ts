@@ -5,6 +5,7 @@ import type { Replicas } from "../replicas/replicas.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+import { Standstill } from "./standstill.ts";
 
 /** Heartbeats live in memory; this often the store hears of them, if there were any. */
 const FLUSH_MS = 5_000;
@@ -12,6 +13,14 @@ const FLUSH_MS = 5_000;
 const SWEEP_MS = 5_000;
 const ORPHANS = 500;
 const RETRY_MS = 1_000;
+/** What came while the loop was busy is read for so long before somebody is lost. */
+const LISTEN_MS = 250;
+
+interface Heard {
+  readonly session: Session;
+  /** What it said of itself since the store was told last. */
+  readonly said: Beat["said"];
+}
 
 interface Parts {
   readonly ports: EnginePorts;
@@ -23,7 +32,9 @@ interface Parts {
 /**
  * Notices workers that are gone (LIV-2): their stream closed and did not come back, or they went
  * silent. What they ran goes back to the queue; the session itself stays and may reconnect. Each server
- * watches the sessions it holds; the leading one also those whose server is gone (LIV-3).
+ * watches the sessions it holds; the leading one also those whose server is gone (LIV-3). Every wait
+ * is counted by a clock that nobody sets: stamps in the store are of several clocks, so they only say
+ * whether something has changed.
  */
 export class Liveness implements LedWork {
   readonly #ports: EnginePorts;
@@ -31,9 +42,10 @@ export class Liveness implements LedWork {
   readonly #handOvers: HandOvers;
   readonly #replicas: Replicas;
   readonly #watches = new Map<Session, () => void>();
-  readonly #heard = new Map<string, Beat>();
-  /** When the store was last told of sessions that others hold, as the sweep has found it. */
-  readonly #seen = new Map<string, { readonly last_seen_at: number; readonly since: number }>();
+  readonly #standstill: Standstill;
+  readonly #heard = new Map<string, Heard>();
+  /** Sessions that others hold, or nobody: since when the sweep has found each as it is. */
+  readonly #seen = new Map<string, { readonly as: string; readonly since: number }>();
   /** A restarted server hands nothing over by itself: it first waits whether the workers come. */
   readonly #startedAt: number;
   #cancelFlush: (() => void) | undefined;
@@ -47,28 +59,28 @@ export class Liveness implements LedWork {
     this.#sessions = parts.sessions;
     this.#handOvers = parts.handOvers;
     this.#replicas = parts.replicas;
-    this.#startedAt = parts.ports.clock();
+    this.#standstill = new Standstill(parts.ports);
+    this.#startedAt = parts.ports.monotonic();
   }
 
   /** Every request of a worker says that it lives. */
   heard(session: Session, { hasSaid = false }: { readonly hasSaid?: boolean } = {}): void {
-    const at = this.#ports.clock();
-    session.heardAt = at;
+    session.heardAt = this.#ports.monotonic();
     const earlier = this.#heard.get(session.id)?.said;
     const said = hasSaid && session.said ? session.said : earlier;
-    this.#heard.set(session.id, { session_id: session.id, at, ...(said && { said }) });
+    this.#heard.set(session.id, { session, said });
     if (!this.#isClosed)
-      this.#cancelFlush ??= this.#ports.setTimer(() => void this.#flush(), FLUSH_MS);
+      this.#cancelFlush ??= this.#standstill.after(FLUSH_MS, () => void this.#flush());
   }
 
   /** Looks again when this session could be lost; called whenever its stream opens or closes. */
   watch(session: Session): void {
     this.unwatch(session);
     if (this.#isClosed || session.ended || !session.isHeld) return;
-    const wait = Math.max(this.#lostAt(session) - this.#ports.clock(), 0);
+    const wait = Math.max(this.#left(session) - listenMs(this.#graceMs(session)), 0);
     this.#watches.set(
       session,
-      this.#ports.setTimer(() => this.#look(session), wait),
+      this.#standstill.after(wait, () => this.#listen(session)),
     );
     if (session.isConnected) this.#cancelPing ??= this.#ping();
   }
@@ -111,12 +123,12 @@ export class Liveness implements LedWork {
 
   /** Gives up sessions that nobody watches, and executions whose owners were given up. */
   async sweep(): Promise<void> {
-    const { store, clock } = this.#ports;
+    const { store, monotonic } = this.#ports;
     const live = await store.listLiveSessions();
     const ids = new Set(live.map(({ session_id }) => session_id));
     for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
     await Promise.all(
-      live.filter((row) => this.#isForsaken(row, clock())).map((row) => this.#giveUp(row)),
+      live.filter((row) => this.#isForsaken(row, monotonic())).map((row) => this.#giveUp(row)),
     );
     const orphans = await store.listOrphaned(ORPHANS);
     const owners = new Set(orphans.map(({ session }) => session));
@@ -142,26 +154,24 @@ export class Liveness implements LedWork {
   #isForsaken(row: SessionRow, now: number): boolean {
     if (row.lost_at !== null || this.#sessions.find(row.session_id)?.isHeld) return false;
     const { disconnect_grace, silence_timeout } = this.#ports.config.workers;
-    if (now < this.#startedAt + silence_timeout * 1000) return false;
+    const unchanged = now - this.#fresh(this.#unchangedSince(row, now));
+    if (now < this.#fresh(this.#startedAt) + silence_timeout * 1000) return false;
     if (row.replica !== null) {
-      return !this.#replicas.isLive(row.replica) || this.#isUnheard(row, now);
+      // A server may be said to hold a stream that it does not know of, when the store's answer to it
+      // was lost: then nobody tells the store of the session any more.
+      return !this.#replicas.isLive(row.replica) || unchanged > 2 * silence_timeout * 1000;
     }
-    const since = row.disconnected_at ?? row.created_at;
     const grace = row.disconnected_at === null ? silence_timeout : disconnect_grace;
-    return now > since + grace * 1000 + SWEEP_MS;
+    return unchanged > grace * 1000;
   }
 
-  /**
-   * Whether no server has told the store of it for long, by this one's clock alone. A server may be
-   * said to hold a stream that it does not know of, when the store's answer to it was lost.
-   */
-  #isUnheard({ session_id, last_seen_at }: SessionRow, now: number): boolean {
+  /** Since when no server has told the store anything of it, as far as the sweep has seen. */
+  #unchangedSince({ session_id, epoch, replica, last_seen_at }: SessionRow, now: number): number {
+    const as = `${epoch} ${replica} ${last_seen_at}`;
     const seen = this.#seen.get(session_id);
-    if (seen?.last_seen_at !== last_seen_at) {
-      this.#seen.set(session_id, { last_seen_at, since: now });
-      return false;
-    }
-    return now > seen.since + 2 * this.#ports.config.workers.silence_timeout * 1000;
+    if (seen?.as === as) return seen.since;
+    this.#seen.set(session_id, { as, since: now });
+    return now;
   }
 
   async #giveUp(row: SessionRow): Promise<void> {
@@ -174,15 +184,39 @@ export class Liveness implements LedWork {
     // What it owned has become orphaned: the second half of the sweep takes it.
   }
 
-  #lostAt(session: Session): number {
+  #graceMs(session: Session): number {
     const { disconnect_grace, silence_timeout } = this.#ports.config.workers;
-    if (session.closedAt !== undefined) return session.closedAt + disconnect_grace * 1000;
-    return session.heardAt + silence_timeout * 1000;
+    return (session.closedAt === undefined ? silence_timeout : disconnect_grace) * 1000;
+  }
+
+  /** Milliseconds until it is lost. */
+  #left(session: Session): number {
+    const since = this.#fresh(session.closedAt ?? session.heardAt);
+    return since + this.#graceMs(session) - this.#ports.monotonic();
+  }
+
+  /** Nobody was heard while this server stood still. */
+  #fresh(since: number): number {
+    return Math.max(since, this.#standstill.endedAt);
+  }
+
+  /** Its time is nearly over: the loop reads once more what has come before the session is judged. */
+  #listen(session: Session): void {
+    const left = this.#left(session);
+    const least = listenMs(this.#graceMs(session));
+    if (left > least) {
+      this.watch(session);
+      return;
+    }
+    this.#watches.set(
+      session,
+      this.#standstill.after(Math.max(left, least), () => this.#look(session)),
+    );
   }
 
   #look(session: Session): void {
     this.#watches.delete(session);
-    if (this.#ports.clock() < this.#lostAt(session)) this.watch(session);
+    if (this.#left(session) > 0) this.watch(session);
     else this.#lose(session).catch((error) => this.#failed(session, error));
   }
 
@@ -217,32 +251,34 @@ export class Liveness implements LedWork {
   async #isHeardElsewhere(session: Session): Promise<boolean> {
     if (!this.#replicas.hasPeers) return false;
     const row = await this.#ports.store.findSessionById(session.id);
-    if (!row || row.last_seen_at <= session.heardAt) return false;
-    session.heardAt = row.last_seen_at;
+    // What the store has last is of this server, or was there when it was asked before.
+    if (!row || row.last_seen_at === session.notedAt) return false;
+    session.notedAt = row.last_seen_at;
+    session.heardAt = this.#ports.monotonic();
     this.watch(session);
     return true;
   }
 
   #ping(): () => void {
     const everyMs = this.#ports.config.workers.heartbeat_interval * 1000;
-    return this.#ports.setTimer(() => {
+    return this.#standstill.after(everyMs, () => {
       let anybody = false;
       for (const session of this.#sessions.all()) {
         anybody ||= session.isConnected;
         session.send({ event: "ping", data: {} });
       }
       this.#cancelPing = anybody ? this.#ping() : undefined;
-    }, everyMs);
+    });
   }
 
   #scheduleSweep(): void {
     this.#cancelSweep?.();
     if (this.#isClosed || !this.#isSweeping) return;
-    this.#cancelSweep = this.#ports.setTimer(() => {
+    this.#cancelSweep = this.#standstill.after(this.#sweepMs, () => {
       this.sweep()
         .catch((error) => this.#ports.log.warn({ err: error }, "could not look for lost workers"))
         .finally(() => this.#scheduleSweep());
-    }, this.#sweepMs);
+    });
   }
 
   /** Alone, a server has only its own past to look after. */
@@ -254,10 +290,16 @@ export class Liveness implements LedWork {
   async #flush(): Promise<void> {
     this.#cancelFlush = undefined;
     if (this.#heard.size === 0) return;
+    const { store, clock, monotonic } = this.#ports;
     const heard = [...this.#heard.values()];
     this.#heard.clear();
+    const zero = clock() - monotonic();
+    const beats = heard.map(({ session, said }): Beat => {
+      session.notedAt = Math.round(zero + session.heardAt);
+      return { session_id: session.id, at: session.notedAt, ...(said && { said }) };
+    });
     try {
-      await this.#ports.store.noteBeats(heard);
+      await store.noteBeats(beats);
     } catch (error) {
       this.#ports.log.warn({ err: error }, "could not note heartbeats");
     }
@@ -269,7 +311,12 @@ export class Liveness implements LedWork {
     if (this.#isClosed || this.#watches.has(session)) return;
     this.#watches.set(
       session,
-      this.#ports.setTimer(() => this.#look(session), RETRY_MS),
+      this.#standstill.after(RETRY_MS, () => this.#look(session)),
     );
   }
+}
+
+/** A grace that is short itself is not spent on listening alone. */
+function listenMs(graceMs: number): number {
+  return Math.min(LISTEN_MS, graceMs / 2);
 }

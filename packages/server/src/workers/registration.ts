@@ -80,7 +80,8 @@ export class WorkerRegistrations {
     const { session: row, is_new_worker, superseded } = opened;
     if (superseded) {
       const by = { host, pid };
-      const earlier = sessions.find(superseded.session_id) ?? new Session(superseded, ports.clock);
+      const earlier =
+        sessions.find(superseded.session_id) ?? new Session(superseded, ports.monotonic);
       // Nobody was at the other end any more: its process has died, and was started again.
       const isLost = earlier.isHeld ? !earlier.isConnected : superseded.disconnected_at !== null;
       this.end(superseded.session_id, by);
@@ -89,7 +90,7 @@ export class WorkerRegistrations {
       await handOvers.all(earlier, isLost ? { loss: "session_lost" } : {});
       sessions.remove(earlier);
     }
-    const session = sessions.find(row.session_id) ?? new Session(row, ports.clock);
+    const session = sessions.find(row.session_id) ?? new Session(row, ports.monotonic);
     session.see(row);
     sessions.add(session, token_hash);
     await sessions.lookAtDesired(() => ports.store.findWorker(name));

@@ -53,7 +53,7 @@ export class SessionLookup {
       if (known) this.#see(known, row);
       // A lost one is of no use before it connects; then it is looked for.
       else if (row.lost_at === null && !of.outdated.has(row.worker)) {
-        this.#sessions.add(new Session(row, this.#ports.clock), row.token_hash);
+        this.#sessions.add(new Session(row, this.#ports.monotonic), row.token_hash);
       }
     }
   }
@@ -145,7 +145,7 @@ export class SessionLookup {
 
   /** A session of which this server has not known: what operators want of its worker is read too. */
   async #meet(row: SessionRow): Promise<Session> {
-    const session = new Session(row, this.#ports.clock);
+    const session = new Session(row, this.#ports.monotonic);
     this.#sessions.add(session, row.token_hash);
     await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(row.worker));
     return session;

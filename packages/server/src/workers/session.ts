@@ -19,10 +19,14 @@ export class Session implements Candidate {
   readonly worker: string;
   readonly instance_id: string;
   readonly holdings: Holdings;
-  /** The clock when it was heard of last. */
+  /** When it was heard of last, by the clock that nobody sets. */
   heardAt: number;
-  /** The clock when its stream closed here; undefined while open, and before the first one. */
+  /** When its stream closed here, by that clock; undefined while open, and before the first one. */
   closedAt: number | undefined;
+  /** The `last_seen_at` that this server has written last, or has taken notice of. */
+  notedAt: number | undefined;
+  /** The offset of its clock that was told last; 0 while it is right. */
+  toldOffsetMs: number = 0;
   /** What operators want of it. */
   desired: WorkerActivity = "active";
   /** It gave work back because it is stopping: no more for this stream. */
@@ -149,8 +153,10 @@ export class Session implements Candidate {
   }
 
   hear(heartbeat: Heartbeat): void {
-    const { status, healthy, slots_free, metrics, resources, stuck_threads } = heartbeat;
-    this.#said = { status, healthy, slots_free, metrics, resources, stuck_threads };
+    const { status, healthy, slots_free, metrics, resources } = heartbeat;
+    const { stuck_threads, clock_offset_ms } = heartbeat;
+    const now = { status, healthy, slots_free, metrics, resources };
+    this.#said = { ...now, stuck_threads, clock_offset_ms };
   }
 
   /**

@@ -23,13 +23,13 @@ export class Sessions {
   /** By the SHA-256 of the session's secret. */
   readonly #byToken = new Map<string, Session>();
   readonly #tokens = new Map<Session, string>();
-  readonly #clock: () => number;
+  readonly #monotonic: () => number;
   readonly #pushListeners: PushListener[] = [];
   /** For each look at what the store says: workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
 
-  constructor(clock: () => number) {
-    this.#clock = clock;
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
   }
 
   add(session: Session, token_hash: string): void {
@@ -68,15 +68,14 @@ export class Sessions {
     return this.#byId.values();
   }
 
-  /** Whether a worker is connected to some server that could take an execution. */
-  hasConnected(replicas: Pick<Replicas, "isLive">): boolean {
-    for (const { isReady, row, ended } of this.#byId.values()) {
-      if (isReady) return true;
+  /** Those whose worker is connected to some server. */
+  *connected(replicas: Pick<Replicas, "isLive">): Generator<Session, void, undefined> {
+    for (const session of this.#byId.values()) {
+      const { isReady, row, ended } = session;
       const { replica, disconnected_at } = row;
-      const isElsewhere = replica !== null && disconnected_at === null && replicas.isLive(replica);
-      if (isElsewhere && !ended) return true;
+      const isThere = replica !== null && disconnected_at === null && replicas.isLive(replica);
+      if (isReady || (isThere && !ended)) yield session;
     }
-    return false;
   }
 
   /** Keeps who owns what in step with the rows, and pushes to owners what they do not know. */
@@ -85,7 +84,7 @@ export class Sessions {
       const session = this.#byId.get(row.session);
       if (!session?.isHeld) return;
       if (session.holdings.owns(row)) session.holdings.cleared(row);
-      else session.holdings.own(row, this.#clock());
+      else session.holdings.own(row, this.#monotonic());
       this.push(session, row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
       this.#byId.get(row.last_session)?.holdings.disown(row);

@@ -35,6 +35,7 @@ import type { Bus } from "../replicas/bus.ts";
 import type { BusMessage } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { Checkpoints } from "./checkpoints.ts";
+import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
@@ -310,6 +311,7 @@ export class Workers implements WorkerProtocol {
   #noteSaid(session: Session, heartbeat: Heartbeat): void {
     session.hear(heartbeat);
     if (heartbeat.slots_free > 0) session.isOverloaded = false;
+    warnOfClock(session, this.#ports.log);
     this.#liveness.heard(session, { hasSaid: true });
     this.#parts.dispatcher.wake();
   }
@@ -322,7 +324,7 @@ export class Workers implements WorkerProtocol {
       if (session.holdings.hasMissed(holding)) repeats.send(session, holding, holding.seq);
     }
     const { claim_timeout } = this.#ports.config.workers;
-    const before = this.#ports.clock() - claim_timeout * 1000;
+    const before = this.#ports.monotonic() - claim_timeout * 1000;
     for (const missing of session.holdings.unlisted(running, before))
       this.#takeBack(session, missing);
     return running

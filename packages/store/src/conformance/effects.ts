@@ -247,7 +247,7 @@ function cancel(row: ExecutionRow) {
     cause: "request",
     by: null,
     cancel_timeout_ms: 9,
-    hasWorker: true,
+    hasWorker: () => true,
     now: NOW,
   } as const;
   const verdict = decideCancel(row, of);

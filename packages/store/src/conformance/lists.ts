@@ -61,7 +61,11 @@ export function listConformance(open: Open): void {
 
   test("DSP-2 the queue tells what each execution needs of its worker", async () => {
     const store = await opened(open);
-    const requirements = { runner: "process", requests: { cpu: 2, packages: ["a b"] } } as const;
+    const requirements = {
+      prefers: "w7",
+      runner: "process",
+      requests: { cpu: 2, packages: ["a b"] },
+    } as const;
     await store.createExecution(newExecution(1, { requirements, preferred_worker: "w9" }));
     await store.createExecution(newExecution(2, { requirements }), claimant);
     const needs = { requirements: JSON.stringify(requirements) };
@@ -102,7 +106,7 @@ export function listConformance(open: Open): void {
     const due = { execution_id: executionId(1), wake_at: NOW + 1_010 };
     expect(await store.listDue({ until: NOW + 5_000, limit: 9 })).toEqual([due]);
 
-    const wake = { now: NOW + 1_010, cancel_timeout_ms: 1, hasWorker: true };
+    const wake = { now: NOW + 1_010, cancel_timeout_ms: 1, hasWorker: () => true };
     await store.changeExecution(executionId(1), (row) => decideWake(row, wake));
     expect(await store.listDue({ until: NOW + 5_000, limit: 9 })).toEqual([]);
     expect(await store.listQueued({ limit: 9 })).toMatchObject([

@@ -124,7 +124,7 @@ const decision: fc.Arbitrary<Decide> = fc.oneof(
   fc.integer({ min: NOW, max: NOW + 2_000 }).map(
     (now): Decide =>
       (row) =>
-        decideWake(row, { now, cancel_timeout_ms: 2, hasWorker: true }),
+        decideWake(row, { now, cancel_timeout_ms: 2, hasWorker: () => true }),
   ),
   fc.constantFrom("Renamed", "GRÖSSE", null).map(
     (name): Decide =>

@@ -181,7 +181,7 @@ const limits = { max_kept_signals: 5, max_kept_signal_bytes: 1_000, max_events: 
 
 function decideOf(deed: Deed): Decide {
   const { what, at: now, name, yes, ms } = deed;
-  const cancel = { by: null, cancel_timeout_ms: ms, hasWorker: yes, now };
+  const cancel = { by: null, cancel_timeout_ms: ms, hasWorker: () => yes, now };
   switch (what) {
     case "claim":
       return (row) => decideClaim(row, { worker: "w", session: yes ? "s1" : "s2", now });

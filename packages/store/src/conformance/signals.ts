@@ -85,7 +85,7 @@ export function signalConformance(open: Open): void {
     const { row } = await complete(store, done, null);
     expect(row.signals).toEqual(NO_SIGNALS);
     await store.changeExecution(cancelled, (row) => {
-      const terms = { cancel_timeout_ms: 1, hasWorker: false, now: NOW };
+      const terms = { cancel_timeout_ms: 1, hasWorker: () => false, now: NOW };
       const verdict = decideCancel(
         { ...row, session: null, started_at: null },
         { cause: "request", by: null, ...terms },

@@ -13,6 +13,8 @@ export function uniqueKeyConformance(open: Open): void {
     const row = await store.findExecution(executionId(1));
     const second = await store.createExecution(keyed(2, "k", { input: "second" }), claimant);
     expect(second).toMatchObject({ row, events: [], others: [], existing: true });
+    expect(await store.findByKey("k")).toEqual(row);
+    expect(await store.findByKey("nobody's")).toBeUndefined();
     expect(second.row).toMatchObject({ request_hash: "of 1", input: "first", state: "RUNNING" });
     expect(await store.findExecution(executionId(2))).toBeUndefined();
     expect(await store.readLog(executionId(2))).toEqual([]);

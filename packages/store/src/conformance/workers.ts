@@ -125,7 +125,9 @@ export function workerConformance(open: Open): void {
 
   test("a server that says that it lives is among those that do", async () => {
     const store = await opened(open);
-    expect(await store.noteReplica("replica-1")).toEqual([{ replica: "replica-1", silent_ms: 0 }]);
+    expect(await store.noteReplica("replica-1")).toMatchObject([
+      { replica: "replica-1", silent_ms: 0 },
+    ]);
     await store.removeReplica("replica-1");
     await store.removeReplica("replica-1");
   });

@@ -181,6 +181,12 @@ class PostgresStore implements Store {
     return read(rows).get(execution_id);
   }
 
+  async findByKey(unique_key: string): Promise<ExecutionRow | undefined> {
+    const { query, read } = this.#statements.holders([unique_key]);
+    const [rows = []] = await this.#database.readAll<FullRow>(query);
+    return [...read(rows).values()][0];
+  }
+
   listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
     return this.#lists.page(filter);
   }

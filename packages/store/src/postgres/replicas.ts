@@ -2,7 +2,7 @@ import type { ReplicaRow } from "../store.ts";
 import type { Database, Statement } from "./database.ts";
 import type { Serial } from "./serial.ts";
 
-/** The servers on the database. Its own clock counts their silence, since theirs may differ. */
+/** The servers on the database, which stamps their signs of life by its own clock: theirs may differ. */
 export class Replicas {
   readonly #database: Database;
   readonly #writes: Serial;
@@ -22,9 +22,11 @@ export class Replicas {
           SELECT replica FROM replicas WHERE seen_at < now() - interval '1 hour' AND replica <> $1
           FOR UPDATE SKIP LOCKED)
       )
-      SELECT $1::text AS replica, 0::float8 AS silent_ms
+      SELECT $1::text AS replica, (extract(epoch FROM now()) * 1000)::float8 AS seen_at,
+        0::float8 AS silent_ms
       UNION ALL
-      SELECT replica, greatest(0, extract(epoch FROM now() - seen_at) * 1000)::float8
+      SELECT replica, (extract(epoch FROM seen_at) * 1000)::float8,
+        greatest(0, extract(epoch FROM now() - seen_at) * 1000)::float8
       FROM replicas WHERE replica <> $1 AND seen_at >= now() - interval '1 hour'`);
     this.#remove = database.prepare("DELETE FROM replicas WHERE replica = $1");
   }

@@ -5,6 +5,7 @@ import {
   continueSession,
   continueSessionSql,
   insertSessionSql,
+  isNewsSql,
   type StoredSession,
   sessionSql,
   sessionValues,
@@ -51,7 +52,7 @@ export class Sessions {
     this.#writes = writes.sessions;
     this.#beatWrites = writes.beats;
     this.#clock = clock;
-    const columns = sessionSql("greatest");
+    const columns = sessionSql();
     const select = `SELECT ${columns} FROM sessions`;
     const parameter = (n: number) => `$${n}`;
     this.#lock = database.prepare(LOCK_WORKER_SQL);
@@ -70,7 +71,7 @@ export class Sessions {
       WHERE session_id = $3 AND ended_at IS NULL`);
     this.#connect = database.prepare(`
       UPDATE sessions SET replica = $1, epoch = epoch + 1, connected_at = $2,
-        disconnected_at = NULL, lost_at = NULL, last_seen_at = greatest(last_seen_at, $2)
+        disconnected_at = NULL, lost_at = NULL
       WHERE session_id = $3 AND ended_at IS NULL RETURNING ${columns}`);
     this.#disconnect = database.prepare(`
       UPDATE sessions SET replica = NULL, disconnected_at = coalesce(disconnected_at, $1)
@@ -79,6 +80,8 @@ export class Sessions {
       UPDATE sessions SET replica = NULL, epoch = epoch + 1, lost_at = $1
       WHERE session_id = $2 AND epoch = $3 AND lost_at IS NULL AND ended_at IS NULL
       RETURNING ${columns}`);
+    const isSeen = isNewsSql("excluded.seen_at", "b.seen_at");
+    const isSaid = isNewsSql("excluded.said_at", "b.said_at");
     // In one order: two replicas that have heard of the same sessions do not wait for each other.
     this.#beats = database.prepare(`
       INSERT INTO session_beats AS b (session_id, seen_at, said_at, said)
@@ -88,9 +91,9 @@ export class Sessions {
         SELECT 1 FROM sessions AS s WHERE s.session_id = heard.session_id AND ended_at IS NULL)
       ORDER BY heard.session_id
       ON CONFLICT (session_id) DO UPDATE SET
-        seen_at = greatest(b.seen_at, excluded.seen_at),
-        said_at = greatest(b.said_at, excluded.said_at),
-        said = CASE WHEN excluded.said_at >= coalesce(b.said_at, 0) THEN excluded.said ELSE b.said END`);
+        seen_at = CASE WHEN ${isSeen} THEN excluded.seen_at ELSE b.seen_at END,
+        said_at = CASE WHEN ${isSaid} THEN excluded.said_at ELSE b.said_at END,
+        said = CASE WHEN ${isSaid} THEN excluded.said ELSE b.said END`);
     this.#bySecret = database.prepare(`
       ${select} WHERE worker = $1 AND token_hash = $2
       ORDER BY (ended_at IS NULL) DESC, created_at DESC LIMIT 1`);

@@ -20,7 +20,7 @@ export class Workers {
   constructor(database: Database, writes: Serial) {
     this.#database = database;
     this.#writes = writes;
-    const select = workerSql("greatest");
+    const select = workerSql();
     this.#list = database.prepare(`
       ${select} WHERE w.name = coalesce($1::text, w.name)
         AND ($2::jsonb = '{}' OR labels::jsonb @> $2::jsonb)

@@ -125,6 +125,13 @@ export class Executions {
     return this.#known.find(execution_id) ?? this.#load(execution_id);
   }
 
+  findByKey(unique_key: string): Promise<ExecutionRow | undefined> {
+    return this.#connection.read(() => {
+      const row = this.#withKey(unique_key);
+      return row && { ...row };
+    });
+  }
+
   #load(execution_id: string): ExecutionRow | undefined {
     const row = this.#select.get(execution_id);
     return row && toExecution(row, this.#readInput);

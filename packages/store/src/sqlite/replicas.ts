@@ -10,7 +10,7 @@ export class Replicas {
 
   note(replica: string): readonly ReplicaRow[] {
     this.#noted.add(replica);
-    return [{ replica, silent_ms: 0 }];
+    return [{ replica, seen_at: 0, silent_ms: 0 }];
   }
 
   remove(replica: string): void {

@@ -4,6 +4,7 @@ import {
   continueSession,
   continueSessionSql,
   insertSessionSql,
+  isNewsSql,
   type StoredSession,
   sessionSql,
   sessionValues,
@@ -17,7 +18,7 @@ import type { GroupCommit, Write } from "./group-commit.ts";
 import type { Replicas } from "./replicas.ts";
 import type { SessionGuards } from "./session-guards.ts";
 
-const SESSION_SQL = sessionSql("max");
+const SESSION_SQL = sessionSql();
 
 /** The sessions of workers: one process life each, one live one per name. */
 export class Sessions {
@@ -67,7 +68,7 @@ export class Sessions {
       WHERE session_id = ? AND ended_at IS NULL`);
     this.#connect = connection.prepare(`
       UPDATE sessions SET replica = ?, epoch = epoch + 1, connected_at = ?, disconnected_at = NULL,
-        lost_at = NULL, last_seen_at = max(last_seen_at, ?)
+        lost_at = NULL
       WHERE session_id = ? AND ended_at IS NULL RETURNING ${SESSION_SQL}`);
     this.#disconnect = connection.prepare(`
       UPDATE sessions SET replica = NULL, disconnected_at = coalesce(disconnected_at, ?)
@@ -76,6 +77,8 @@ export class Sessions {
       UPDATE sessions SET replica = NULL, epoch = epoch + 1, lost_at = ?
       WHERE session_id = ? AND epoch = ? AND lost_at IS NULL AND ended_at IS NULL
       RETURNING ${SESSION_SQL}`);
+    const isSeen = isNewsSql("excluded.seen_at", "seen_at");
+    const isSaid = isNewsSql("excluded.said_at", "said_at");
     this.#beats = connection.prepare(`
       INSERT INTO session_beats (session_id, seen_at, said_at, said)
       SELECT value ->> 'session_id', value ->> 'at', iif(value -> 'said' IS NULL, NULL, value ->> 'at'),
@@ -83,9 +86,9 @@ export class Sessions {
       FROM json_each(?) WHERE EXISTS (
         SELECT 1 FROM sessions WHERE session_id = value ->> 'session_id' AND ended_at IS NULL)
       ON CONFLICT DO UPDATE SET
-        seen_at = max(seen_at, excluded.seen_at),
-        said_at = iif(excluded.said_at >= coalesce(said_at, 0), excluded.said_at, said_at),
-        said = iif(excluded.said_at >= coalesce(said_at, 0), excluded.said, said)`);
+        seen_at = iif(${isSeen}, excluded.seen_at, seen_at),
+        said_at = iif(${isSaid}, excluded.said_at, said_at),
+        said = iif(${isSaid}, excluded.said, said)`);
     this.#bySecret = connection.prepare(`
       ${select} WHERE worker = ? AND token_hash = ?
       ORDER BY (ended_at IS NULL) DESC, created_at DESC LIMIT 1`);
@@ -115,7 +118,7 @@ export class Sessions {
   }
 
   connect(session_id: string, replica: string): Promise<SessionRow | undefined> {
-    return this.#write((at) => found(this.#connect.get(replica, at, at, session_id)));
+    return this.#write((at) => found(this.#connect.get(replica, at, session_id)));
   }
 
   disconnect(session_id: string, epoch: number): Promise<boolean> {

@@ -144,6 +144,10 @@ class SqliteStore implements Store {
     return this.#executions.find(execution_id);
   }
 
+  findByKey(unique_key: string): Promise<ExecutionRow | undefined> {
+    return this.#executions.findByKey(unique_key);
+  }
+
   listExecutions(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
     return this.#lists.page(filter);
   }

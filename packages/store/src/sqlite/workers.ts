@@ -22,7 +22,7 @@ export class Workers {
     this.#connection = connection;
     this.#commits = commits;
     this.#guards = guards;
-    const select = workerSql("max");
+    const select = workerSql();
     this.#list = connection.prepare(`
       ${select} WHERE w.name = coalesce(?, w.name) AND NOT EXISTS (
         SELECT 1 FROM json_each(?) AS asked WHERE NOT EXISTS (

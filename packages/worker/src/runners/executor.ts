@@ -18,6 +18,8 @@ export interface ExecutorOptions {
   post(message: FromRunner): void;
   /** The workflows that a bundle exports. Rejects when its code does not load. */
   load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
+  /** See {@link ToRunner}. */
+  setClock(serverAtZero: number): void;
   /** Runs what a copy does, so that what comes of it can be traced to it. */
   traced(copy: TracedCopy, run: () => void): void;
 }
@@ -66,6 +68,10 @@ export class Executor {
   #handle(message: ToRunner): void {
     if (message.kind === "tick") {
       this.#options.post({ kind: "alive" });
+      return;
+    }
+    if (message.kind === "clock") {
+      this.#options.setClock(message.server_at_zero);
       return;
     }
     if (message.kind === "hold") {
@@ -275,7 +281,7 @@ export class Executor {
   }
 }
 
-type ToCopy = Exclude<ToRunner, StartMessage | { kind: "tick" | "hold" }>;
+type ToCopy = Exclude<ToRunner, StartMessage | { kind: "tick" | "hold" | "clock" }>;
 
 function eventsOf(log: LogText): Event[] {
   return log.flatMap((piece) => (JSON.parse(piece) as { events: Event[] }).events);

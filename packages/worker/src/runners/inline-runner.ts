@@ -1,17 +1,20 @@
 import type { AnyWorkflow } from "@engine/sdk";
-import { type Host, installSourceStacks, nodeHost } from "@engine/sdk/node";
+import { type Host, installSourceStacks, machineTime, nodeHost } from "@engine/sdk/node";
 import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor } from "./executor.ts";
 import { loadWorkflows } from "./load-workflow.ts";
 import type { FromRunner, StartMessage, ToRunner } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
+import { RunnerClock } from "./runner-clock.ts";
 
 export interface InlineRunnerOptions {
   readonly events: RunnerEvents;
   /** @param log Goes to the worker's own log. */
   host(log: Host["log"]): Host;
   load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
+  /** What its copies take for the time. */
+  readonly clock: RunnerClock;
   release?(): void;
 }
 
@@ -22,6 +25,7 @@ export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner
     events,
     host: (log) => nodeHost({ log }),
     load: ({ path }) => loadWorkflows(path),
+    clock: new RunnerClock({ clock: nodeHost().now, monotonic: machineTime }),
     release: resolveBundleImports(folder),
   });
 }
@@ -37,15 +41,17 @@ export class InlineRunner implements Runner {
   readonly #inbox: Outbox<ToRunner>;
   readonly #release: (() => void) | undefined;
 
-  constructor({ events, host, load, release }: InlineRunnerOptions) {
+  constructor({ events, host, load, clock, release }: InlineRunnerOptions) {
     const outbox = new Outbox<FromRunner>((messages) => {
       for (const message of messages) events.message(this, message);
     });
     this.#release = release;
+    const own = host((level, message, details = {}) =>
+      outbox.add({ kind: "log", level, message, details }),
+    );
     this.#executor = new Executor({
-      host: host((level, message, details = {}) =>
-        outbox.add({ kind: "log", level, message, details }),
-      ),
+      host: { ...own, now: clock.now },
+      setClock: (serverAtZero) => clock.set(serverAtZero),
       post: (message) => outbox.add(message),
       load,
       traced: (_copy, run) => run(),

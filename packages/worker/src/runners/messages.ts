@@ -76,6 +76,8 @@ export type ToRunner =
   | { readonly kind: "forget"; readonly copy: number }
   /** Keeps functions of tasks from starting in all its copies, or lets them (WRK-8, WRK-12). */
   | { readonly kind: "hold"; readonly on: boolean }
+  /** What the server's clock showed when the machine's clock that nobody sets was 0. */
+  | { readonly kind: "clock"; readonly server_at_zero: number }
   /** Asks for an `alive`: code that blocks the runner keeps it from answering (RUN-3). */
   | { readonly kind: "tick" };
 

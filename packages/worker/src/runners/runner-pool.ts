@@ -58,6 +58,8 @@ export class RunnerPool {
   #processes: SingleRunners | undefined;
   #apart: SingleRunners | undefined;
   readonly #ready = new WeakSet<Runner>();
+  readonly #alive = new Set<Runner>();
+  #serverAtZero: number | undefined;
   #stuck = 0;
 
   constructor(options: RunnerPoolOptions) {
@@ -108,7 +110,14 @@ export class RunnerPool {
     runner.load--;
     if (runner.isShared || runner.load > 0) return;
     this.#watch.remove(runner);
+    this.#alive.delete(runner);
     this.#end(runner);
+  }
+
+  /** All runners go by the server's clock, and so does everyone that is started later. */
+  setClock(serverAtZero: number): void {
+    this.#serverAtZero = serverAtZero;
+    for (const runner of this.#alive) this.#tellClock(runner, serverAtZero);
   }
 
   async close(): Promise<void> {
@@ -159,7 +168,8 @@ export class RunnerPool {
 
   #single(of: Pick<SingleRunnersOptions, "memoryMb" | "spares" | "create">): SingleRunners {
     const { random, setTimer } = this.#options;
-    return new SingleRunners({ ...of, setTimer, random, events: this.#events() });
+    const create: typeof of.create = (...asked) => this.#begun(of.create(...asked));
+    return new SingleRunners({ ...of, create, setTimer, random, events: this.#events() });
   }
 
   #child(env: NodeJS.ProcessEnv): Omit<ProcessRunnerOptions, "memoryMb"> {
@@ -188,11 +198,23 @@ export class RunnerPool {
       log,
       events: this.#events(),
       create: (events) =>
-        isInline
-          ? (inline?.(events) ?? inlineRunner(folder, events))
-          : new ThreadRunner(thread, events),
+        this.#begun(
+          isInline
+            ? (inline?.(events) ?? inlineRunner(folder, events))
+            : new ThreadRunner(thread, events),
+        ),
       isSilent: (runner) => this.#watch.isSilent(runner),
     });
+  }
+
+  #begun(runner: Runner): Runner {
+    this.#alive.add(runner);
+    if (this.#serverAtZero !== undefined) this.#tellClock(runner, this.#serverAtZero);
+    return runner;
+  }
+
+  #tellClock(runner: Runner, server_at_zero: number): void {
+    runner.post([{ kind: "clock", server_at_zero }]);
   }
 
   #events(): RunnerEvents {
@@ -214,6 +236,7 @@ export class RunnerPool {
   #died(runner: Runner, why: string): void {
     const { events, log } = this.#options;
     this.#watch.remove(runner);
+    this.#alive.delete(runner);
     log.error({ why, executions: runner.load }, "a runner has died; another one replaces it");
     events.died(runner, { wasReady: this.#ready.has(runner) });
   }
@@ -221,6 +244,7 @@ export class RunnerPool {
   #replace(runner: Runner, seconds: number): void {
     this.#stuck++;
     this.#watch.remove(runner);
+    this.#alive.delete(runner);
     this.#options.events.stuck(runner, runner.entered, seconds);
     if (!runner.isShared) this.#end(runner);
     else for (const runners of this.#shared.values()) runners.replace(runner);

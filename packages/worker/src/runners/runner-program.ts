@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Host, installSourceStacks, nodeHost } from "@engine/sdk/node";
+import { type Host, installSourceStacks, machineTime, nodeHost } from "@engine/sdk/node";
 import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor, type TracedCopy } from "./executor.ts";
 import { loadWorkflows } from "./load-workflow.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
+import { RunnerClock } from "./runner-clock.ts";
 
 export interface RunnerProgramOptions {
   /** Address of the folder of the bundles, with a slash at its end. */
@@ -64,13 +65,13 @@ export function startRunnerProgram({
   installSourceStacks();
   resolveBundleImports(folder);
   const mark = () => entered(trace.getStore()?.copy ?? 0);
+  const host = nodeHost({
+    log: (level, message, details = {}) => post({ kind: "log", level, message, details }),
+  });
+  const clock = new RunnerClock({ clock: host.now, monotonic: machineTime });
   const executor = new Executor({
-    host: marking(
-      nodeHost({
-        log: (level, message, details = {}) => post({ kind: "log", level, message, details }),
-      }),
-      mark,
-    ),
+    host: marking({ ...host, now: clock.now }, mark),
+    setClock: (serverAtZero) => clock.set(serverAtZero),
     post,
     load: ({ path }) => loadWorkflows(path),
     traced: (copy, run) =>

@@ -83,7 +83,7 @@ export class FakeExecutions {
   }
 
   cancel(execution_id: string): void {
-    const cancel = { cause: "request", by: null, now: Date.now(), hasWorker: true } as const;
+    const cancel = { cause: "request", by: null, now: Date.now(), hasWorker: () => true } as const;
     this.#change(execution_id, (row) => decideCancel(row, { ...cancel, ...CANCELLING }));
   }
 
@@ -91,7 +91,7 @@ export class FakeExecutions {
   wake(execution_id: string): boolean {
     const now = this.row(execution_id).wake_at ?? Date.now();
     return this.#change(execution_id, (row) =>
-      decideWake(row, { now, hasWorker: true, ...CANCELLING }),
+      decideWake(row, { now, hasWorker: () => true, ...CANCELLING }),
     );
   }
 

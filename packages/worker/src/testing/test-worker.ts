@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resolveConfig, type WorkerProtocol } from "@engine/contract";
+import { machineTime } from "@engine/sdk/node";
 import { type RunningWorker, startWorker } from "../start-worker.ts";
 import type { WorkerOptions } from "../worker-options.ts";
 import type { ManualTime } from "./manual-time.ts";
@@ -28,6 +29,7 @@ export async function startTestWorker(
   overrides: Record<string, unknown> = {},
   { values, dispatch, time, random = Math.random }: TestWorld = {},
 ): Promise<TestWorker> {
+  const began = machineTime();
   const home = mkdtempSync(join(tmpdir(), "engine-worker-"));
   const { config } = resolveConfig({ flags: { home, workers: { threads: 1, ...overrides } } });
   if (!config) throw new Error("the test's configuration is wrong");
@@ -47,7 +49,8 @@ export async function startTestWorker(
       error: line("error"),
     },
     clock: Date.now,
-    monotonic: time?.monotonic ?? (() => performance.now()),
+    // Runners go by the machine's own.
+    monotonic: () => (time ? began + time.monotonic() : machineTime()),
     ids: randomUUID,
     setTimer: time?.setTimer ?? setTimer,
     random,

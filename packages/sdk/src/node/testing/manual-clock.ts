@@ -9,6 +9,8 @@ interface Timer {
 /** A host whose time stands still until a test moves it, and which knows when nothing moves. */
 export class ManualClock {
   now: number = Date.UTC(2030, 0, 1);
+  /** By how much the clock of whoever runs the code is behind, milliseconds. */
+  behind = 0;
   readonly host: Host;
   readonly logged: { readonly level: string; readonly message: string }[] = [];
   readonly #timers: Set<Timer> = new Set();
@@ -18,7 +20,7 @@ export class ManualClock {
     const real = nodeHost({ log: (level, message) => void this.logged.push({ level, message }) });
     this.host = {
       ...real,
-      now: () => this.now,
+      now: () => this.now - this.behind,
       drain: (then) => {
         this.#drains++;
         real.drain(() => {

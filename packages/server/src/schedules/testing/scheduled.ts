@@ -52,8 +52,8 @@ export class Scheduled implements AsyncDisposable {
     this.catalog = new Catalog({ store, schedules, read: readRegistration });
     const { log } = ports;
     this.#commits = new Commits({ store: this.#breakable(), log });
-    this.schedules = new Schedules({ ports, starts: this.#starts(), changed });
     this.#config = config;
+    this.schedules = new Schedules({ ports, starts: this.#starts(), changed });
   }
 
   readonly #config: Config;
@@ -152,7 +152,12 @@ export class Scheduled implements AsyncDisposable {
       return run_as;
     };
     return new ScheduledStarts({
-      ports: { clock: this.time.clock, ids: this.#ids, seed: () => "seed" },
+      ports: {
+        clock: this.time.clock,
+        ids: this.#ids,
+        seed: () => "seed",
+        config: this.#config,
+      },
       catalog: this.catalog,
       create: async (fresh: NewExecution) => (await this.#commits.create(fresh)).changed,
       authorize,

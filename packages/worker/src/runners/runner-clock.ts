@@ -1,0 +1,36 @@
+export interface RunnerClockOptions {
+  /** Milliseconds since 1970, by the clock of this machine. */
+  readonly clock: () => number;
+  /** Milliseconds of the machine's clock that nobody sets. */
+  readonly monotonic: () => number;
+}
+
+/**
+ * What a runner takes for the time: the server's, which goes on by the machine's clock that nobody
+ * sets. So sleeps and the times of events are right on a machine whose own clock is wrong, or is set
+ * meanwhile (decision 0029).
+ */
+export class RunnerClock {
+  readonly #options: RunnerClockOptions;
+  #serverAtZero: number | undefined;
+
+  constructor(options: RunnerClockOptions) {
+    this.#options = options;
+  }
+
+  /** @param serverAtZero What the server's clock showed when the machine's was 0. */
+  set(serverAtZero: number): void {
+    this.#serverAtZero = serverAtZero;
+  }
+
+  readonly now = (): number => {
+    const { clock, monotonic } = this.#options;
+    if (this.#serverAtZero === undefined) return clock();
+    return Math.floor(this.#serverAtZero + monotonic());
+  };
+
+  /** What {@link set} was told last. */
+  get serverAtZero(): number | undefined {
+    return this.#serverAtZero;
+  }
+}
