@@ -401,6 +401,18 @@ test.each(STRANGE)("EXE-35 an error with %s fails like any other", async (_, mak
   expect(stack.join("\n")).not.toContain("/srv");
 });
 
+test("EXE-35 a stack with those of its causes takes 4 KiB at most, in whole lines", async () => {
+  const long = (n: number): Error =>
+    Object.assign(new Error("no", n === 0 ? {} : { cause: long(n - 1) }), {
+      stack: `Error: no\n${`    at ${"f".repeat(200)} (/srv/app/many.ts:${n}:1)\n`.repeat(30)}`,
+    });
+  const fails = task({ name: "fails" }, () => Promise.reject(long(5)));
+  const { events } = await run(workflow({ name: "w" }, async () => fails()));
+  const stack = told(events, "TASK_FAILED")[0]?.stack ?? [];
+  expect(stack.join("\n").length).toBeLessThanOrEqual(4096);
+  expect(stack.at(-1)).toMatch(/\(many\.ts:\d:1\)$/);
+});
+
 test("EXE-35 the name of a function reaches no terminal as an escape", async () => {
   const name = "\u001b[31mred";
   const fails = task({ name: "fails" }, { [name]: async () => fail() }[name] as never);
