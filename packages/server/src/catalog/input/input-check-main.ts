@@ -8,5 +8,6 @@ const validators = new SchemaValidators(linearTest);
 
 serveJobs<CheckJob, Checked>(({ schema, subject, limitMs }) => {
   const validator = validators.of(schema);
-  return validator ? refusals(validator, subject, limitMs) : [];
+  const { unsure } = subject;
+  return validator ? refusals(validator, { ...subject, unsure: () => unsure }, limitMs) : [];
 });

@@ -32,7 +32,7 @@ export async function checkInput(
 ): Promise<void> {
   const validator = schema && validators.of(schema);
   if (!validator) return;
-  const subject = { value: toPlain(input), root, unsure: doubtful(input) };
+  const subject = { value: toPlain(input), root, unsure: () => doubtful(input) };
   const [first, ...more] = await issuesOf(schema, validator, subject);
   if (!first) return;
   const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
@@ -81,7 +81,8 @@ async function issuesOf(
     const message = `too many inputs wait for the schema of this workflow, which takes long to check; try again in a moment`;
     throw new EngineError("unavailable", message);
   }
-  const outcome = await apart.run({ schema, subject, limitMs: APART_MS }, validator.text);
+  const sent = { ...subject, unsure: subject.unsure() };
+  const outcome = await apart.run({ schema, subject: sent, limitMs: APART_MS }, validator.text);
   const checked = outcome.kind === "done" ? outcome.answer : "timeout";
   return checked === "timeout" ? [{ path: subject.root, message: TOO_SLOW }] : checked;
 }

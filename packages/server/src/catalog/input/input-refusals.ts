@@ -8,13 +8,13 @@ export interface Subject {
   readonly value: Json;
   /** What the value is, first in the path of each issue. */
   readonly root: string;
-  /** Places that the plain form says nothing of. */
-  readonly unsure: readonly Path[];
+  /** Places that the plain form says nothing of; asked when something is wrong. */
+  readonly unsure: () => readonly Path[];
 }
 
 export interface CheckJob {
   readonly schema: Record<string, Json>;
-  readonly subject: Subject;
+  readonly subject: Omit<Subject, "unsure"> & { readonly unsure: readonly Path[] };
   readonly limitMs: number;
 }
 
@@ -27,8 +27,10 @@ export function refusals(
 ): Checked {
   const errors = validator.errorsOf(value, limitMs);
   if (errors === "timeout") return errors;
+  if (errors.length === 0) return [];
+  const places = unsure();
   return inputIssues(errors)
-    .filter(({ path }) => !unsure.some((other) => isRelated(path, other)))
+    .filter(({ path }) => !places.some((other) => isRelated(path, other)))
     .slice(0, MAX_ISSUES)
     .map(({ path, message }) => ({ path: pathText(root, path, value), message }));
 }

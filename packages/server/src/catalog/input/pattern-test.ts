@@ -18,8 +18,8 @@ export const nativeTest: MakeTest = (pattern) => {
   return (text) => readings.length === 0 || readings.some((reading) => reading.test(text));
 };
 
-/** Most patterns answer in a thousandth of it. */
-const NATIVE_MS = 20;
+/** Most patterns answer in a hundredth of it. */
+const NATIVE_MS = 5;
 
 /**
  * The same in time that grows with the text, for patterns that can be read so; what looks around
