@@ -114,6 +114,7 @@ test("the public surface is deliberate", () => {
       "decideWake",
       "declareSchedule",
       "decode",
+      "droppedSignals",
       "encode",
       "engineFailure",
       "envelopeText",
@@ -157,7 +158,6 @@ test("the public surface is deliberate", () => {
       "resourceRequests",
       "routes",
       "scheduleDueAt",
-      "signalsDropped",
       "sseComment",
       "sseText",
       "stale",
@@ -169,10 +169,8 @@ test("the public surface is deliberate", () => {
       "timeoutFailure",
       "toHistory",
       "toPlain",
-      "unconsumedSignals",
       "unencodable",
       "unowned",
-      "withSignal",
     ]
   `);
 });

@@ -45,8 +45,6 @@ export {
   type KeptSignals,
   NO_SIGNALS,
   type SignalStep,
-  signalsDropped,
-  withSignal,
 } from "./kept-signals.ts";
 
 // Configuration
@@ -170,7 +168,7 @@ export {
 export { malformedCheckpoint } from "./malformed-checkpoint.ts";
 export type { CallResolution, CallResolutions, NewExecution } from "./new-execution.ts";
 export { patchOf } from "./row-patch.ts";
-export { decideSignal, type Signal, type SignalLimits, unconsumedSignals } from "./signal-rules.ts";
+export { decideSignal, droppedSignals, type Signal, type SignalLimits } from "./signal-rules.ts";
 export type { ResumeCause } from "./wait-rules.ts";
 export { decideWake, type WaitsFor } from "./wake-rules.ts";
 
