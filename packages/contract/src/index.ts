@@ -46,8 +46,6 @@ export {
   type KeptSignals,
   NO_SIGNALS,
   type SignalStep,
-  signalsDropped,
-  withSignal,
 } from "./kept-signals.ts";
 
 // Configuration
@@ -173,7 +171,7 @@ export { blamed, type Suspicion, suspicionOf } from "./loss-rules.ts";
 export { malformedCheckpoint } from "./malformed-checkpoint.ts";
 export type { CallResolution, CallResolutions, NewExecution } from "./new-execution.ts";
 export { patchOf } from "./row-patch.ts";
-export { decideSignal, type Signal, type SignalLimits, unconsumedSignals } from "./signal-rules.ts";
+export { decideSignal, droppedSignals, type Signal, type SignalLimits } from "./signal-rules.ts";
 export type { ResumeCause } from "./wait-rules.ts";
 export { decideWake, type WaitsFor } from "./wake-rules.ts";
 

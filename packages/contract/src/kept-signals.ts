@@ -88,7 +88,7 @@ function toldApart(names: KeptSignals["names"]): number {
 }
 
 /** Length of a payload as it is stored. */
-export function payloadBytes(payload: Encoded): number {
+function payloadBytes(payload: Encoded): number {
   const text = JSON.stringify(payload);
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {

@@ -4,7 +4,13 @@ import { EngineError } from "./errors.ts";
 import type { NewEvent } from "./event.ts";
 import { isTerminal } from "./execution.ts";
 import type { ExecutionRow } from "./execution-row.ts";
-import type { FindKept, KeptSignal } from "./kept-signals.ts";
+import {
+  type FindKept,
+  type KeptSignal,
+  NO_SIGNALS,
+  signalsDropped,
+  withSignal,
+} from "./kept-signals.ts";
 import { type Encoded, encode, peek } from "./value.ts";
 import { answerWait } from "./wait-rules.ts";
 
@@ -82,6 +88,11 @@ export function consumeSignals(draft: Draft, events: readonly NewEvent[], find: 
     const early = wait && draft.takeSignal(wait.name, find);
     if (early) answerWait(draft, wait, { cause: "signal", output: early.payload });
   }
+}
+
+/** What a log says at its end of signals that no call has consumed; undefined when there are none. */
+export function droppedSignals(log: readonly NewEvent[]): string | undefined {
+  return signalsDropped(unconsumedSignals(log).reduce(withSignal, NO_SIGNALS));
 }
 
 /**

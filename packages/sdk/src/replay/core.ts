@@ -1,21 +1,17 @@
 import {
   decode,
+  droppedSignals,
   EngineError,
   type Event,
   type EventType,
   engineFailure,
   type Failure,
   isOutcome,
-  type KeptSignal,
-  NO_SIGNALS,
   parseEventTime,
   referenceOf,
   type Stored,
-  signalsDropped,
   store,
-  unconsumedSignals,
   type Wait,
-  withSignal,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import { Alarms } from "./alarms.ts";
@@ -331,7 +327,7 @@ export class Core {
     value: string,
     meta?: Sending["meta"],
   ): void {
-    this.#warnOfSignals(this.log.unconsumedSignals);
+    this.#warnOfSignals(this.log.droppedSignals);
     const state = STATE_AFTER[type];
     const onDurable = () => this.#end("terminal");
     this.emit(undefined, type, value, { state, onDurable, ...(meta && { meta }) });
@@ -506,7 +502,7 @@ export class Core {
 
   /** Events the server wrote: outcomes of waits, a cancel. Everything else concerns it alone. */
   #onForeign(events: readonly Event[]): void {
-    if (this.outbox.isEnding) this.#warnOfSignals(unconsumedSignals(events));
+    if (this.outbox.isEnding) this.#warnOfSignals(droppedSignals(events));
     for (const event of events) {
       this.log.add(event);
       if (isCancel(event) && !this.#isReplayBegun) {
@@ -540,8 +536,7 @@ export class Core {
   }
 
   /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
-  #warnOfSignals(left: readonly KeptSignal[]): void {
-    const message = signalsDropped(left.reduce(withSignal, NO_SIGNALS));
+  #warnOfSignals(message: string | undefined): void {
     if (message !== undefined) this.warn("signal_dropped", message);
   }
 

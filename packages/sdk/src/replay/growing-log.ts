@@ -1,11 +1,4 @@
-import {
-  decode,
-  type Encoded,
-  type Event,
-  type KeptSignal,
-  parseEventTime,
-  unconsumedSignals,
-} from "@engine/contract";
+import { decode, droppedSignals, type Encoded, type Event, parseEventTime } from "@engine/contract";
 
 /** The log as this copy knows it, and how much of it the code has received. */
 export class GrowingLog {
@@ -64,9 +57,9 @@ export class GrowingLog {
     return length > this.#events.length ? [...this.#events, ...this.#unsent()] : this.#events;
   }
 
-  /** Signals that no call has taken. */
-  get unconsumedSignals(): readonly KeptSignal[] {
-    return this.#hasSignals ? unconsumedSignals(this.#events.map(eventOf)) : [];
+  /** What to say of signals that no call has taken. */
+  get droppedSignals(): string | undefined {
+    return this.#hasSignals ? droppedSignals(this.#events.map(eventOf)) : undefined;
   }
 }
 
