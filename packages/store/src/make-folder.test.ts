@@ -21,7 +21,9 @@ test("below a file there is no folder, which is said with its name", () => {
   const home = folder();
   writeFileSync(join(home, "file"), "");
   expect(() => makeFolder(join(home, "file"))).toThrow(/file cannot be made \(EEXIST\); choose a/);
-  expect(() => makeFolder(join(home, "file/home"))).toThrow(/file\/home cannot be made \(ENOTDIR\)/);
+  expect(() => makeFolder(join(home, "file/home"))).toThrow(
+    /file\/home cannot be made \(ENOTDIR\)/,
+  );
 });
 
 test.runIf(process.platform === "linux")(
