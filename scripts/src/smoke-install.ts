@@ -1,33 +1,30 @@
-/** Installs the packed tarballs in an empty folder and uses them from there, as a user would. */
-import { execFileSync } from "node:child_process";
-import { copyFileSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * Does what docs/your-own-project.md has its reader do, with the packed packages, in a home of its
+ * own; then compiles the project once more as a bundler resolves packages.
+ */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pageSteps } from "./page-steps.ts";
+import { Reader } from "./smoke-reader.ts";
 
+const BUNDLER = { module: "esnext", moduleResolution: "bundler" };
 const root = join(import.meta.dirname, "../..");
-const home = mkdtempSync(join(tmpdir(), "engine-smoke-"));
+const home = await mkdtemp(join(tmpdir(), "engine-smoke-"));
+const reader = new Reader({ home, cwd: root });
 
 try {
-  for (const folder of globSync("packages/*", { cwd: root })) {
-    run("npm", ["pack", "--silent", "--pack-destination", home], join(root, folder));
+  for (const step of pageSteps(readFileSync(join(root, "docs/your-own-project.md"), "utf8"))) {
+    await reader.take(step);
   }
-  writeFileSync(join(home, "package.json"), '{ "type": "module", "private": true }');
-  const tarballs = globSync("*.tgz", { cwd: home }).map((file) => `./${file}`);
-  run("npm", ["install", "--no-audit", "--no-fund", ...tarballs], home);
-  copyFileSync(join(root, "examples/src/hello.ts"), join(home, "hello.ts"));
-  const printed = execFileSync(
-    process.execPath,
-    ["node_modules/@engine/cli/bin/engine.js", "exec", "hello.ts", "hello_world", '"World"'],
-    { cwd: home, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
+  const bundled = { extends: "./tsconfig.json", compilerOptions: BUNDLER };
+  writeFileSync(join(reader.cwd, "tsconfig.bundler.json"), JSON.stringify(bundled));
+  await reader.take({ kind: "commands", text: "npx tsc -p tsconfig.bundler.json\n" });
+  console.log(
+    "the packed packages install, compile, serve and run, as docs/your-own-project.md says",
   );
-  if (!printed.includes("Hello, World")) {
-    throw new Error(`expected the output "Hello, World", engine exec printed: ${printed}`);
-  }
-  console.log("the packed packages install and run");
 } finally {
+  await reader.end();
   rmSync(home, { recursive: true, force: true });
-}
-
-function run(command: string, args: readonly string[], cwd: string): void {
-  execFileSync(command, args, { cwd, stdio: ["ignore", "inherit", "inherit"] });
 }

@@ -47,7 +47,7 @@ test("EXE-95 run waits in sync mode, resume continues, status and show read it",
   expect(resumed).toMatchObject({ state: "COMPLETED", output: "published: On the CLI" });
   expect(await json("execution", "show", id)).toMatchObject({ state: "COMPLETED" });
 
-  const listed = await engine.cli("execution", "list");
+  const listed = await engine.cli("execution", "list", "--wide");
   expect(listed.stdout).toContain(id);
 });
 
