@@ -165,7 +165,7 @@ export function dispatchable({ last_worker, losses, suspicion, group }: Entry): 
 }
 
 /** What the losses of a listed execution say of it. */
-export function suspicionIn({ losses }: { readonly losses: string | null }): Suspicion {
+function suspicionIn({ losses }: { readonly losses: string | null }): Suspicion {
   return losses === null ? "none" : suspicionOf(JSON.parse(losses) as Loss[]);
 }
 
