@@ -122,8 +122,9 @@ export class RunnerPool {
 
   async close(): Promise<void> {
     this.#watch.close();
-    const all = [this.#processes, this.#apart, ...this.#shared.values()];
-    await Promise.all(all.map((runners) => runners?.close()));
+    const single = [this.#processes, this.#apart].flatMap((runners) => runners ?? []);
+    const all = [...single, ...this.#shared.values()];
+    await Promise.all(all.map((runners) => runners.close()));
   }
 
   /** One that runs a single execution. */

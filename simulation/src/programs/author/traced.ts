@@ -3,6 +3,9 @@ import type { BodyCall, RunningBody } from "../program-port.ts";
 import { digest } from "./digest.ts";
 
 const files = process.getBuiltinModule("node:fs");
+const { isMainThread } = process.getBuiltinModule("node:worker_threads");
+/** The worker's: a runner process dies with it, and who it was is told while it lives. */
+const workerPid = isMainThread && process.send !== undefined ? process.ppid : process.pid;
 
 /** A function that begins. It writes that it did, and what it was told, before it does anything. */
 export function traced(
@@ -16,9 +19,9 @@ export function traced(
     files.appendFileSync(file, `${JSON.stringify({ id, at: Date.now(), ...line })}\n`);
   };
   const dieOnce = (when: "entry" | "exit") => {
-    if (dies === when && isFirst(`${file}.${call.path}.died`)) process.kill(process.pid, "SIGKILL");
+    if (dies === when && isFirst(`${file}.${call.path}.died`)) process.kill(workerPid, "SIGKILL");
   };
-  write({ kind: "entry", pid: process.pid, ...call });
+  write({ kind: "entry", pid: workerPid, ...call });
   dieOnce("entry");
   const over = (how: string, value: unknown) => {
     write({ kind: "exit", how, value: shown(value), digest: digest(value) });
