@@ -206,6 +206,7 @@ export interface BodyEntry {
   /** One life of the worker: a name of its own for each start of its process. */
   readonly process: string;
   readonly at: number;
+  /** What the copy takes for the time: the server's, as its worker knows it. */
   readonly clock: number;
   /** Null: it never came to its end, as its process was killed. */
   readonly end: BodyEnd | null;
