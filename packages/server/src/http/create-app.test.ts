@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { EngineError, type ErrorBody, type Route, UnencodableValue } from "@engine/contract";
 import { afterEach, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
@@ -242,6 +244,30 @@ test("NET-1 a path over 2 KiB is a 414 and headers over 16 KiB are a 431", async
   expect(response.headers.get("x-content-type-options")).toBe("nosniff");
   await app.close();
 });
+
+test("NET-3 NET-7 an Expect that nobody knows is refused as everything else is", async () => {
+  const app = tinyApp();
+  const { port } = new URL(await app.listen({ host: "127.0.0.1", port: 0 }));
+  const refused = await answerOf({ port, path: "/plain", headers: { expect: "a miracle" } });
+  expect(refused.status).toBe(400);
+  expect(JSON.parse(refused.text)).toMatchObject({ error: { code: "bad_request" } });
+  expect(refused.headers).toMatchObject({
+    "x-content-type-options": "nosniff",
+    "x-request-id": expect.stringMatching(/^request-\d+$/),
+  });
+  const taken = await answerOf({ port, path: "/plain", headers: { expect: "100-continue" } });
+  expect(taken.status).toBe(204);
+  await app.close();
+});
+
+/** By node's own client, which sends every header. */
+async function answerOf(options: RequestOptions) {
+  const asked = request(options);
+  asked.end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const { statusCode: status, headers } = response;
+  return { status, headers, text: (await response.toArray()).join("") };
+}
 
 test("an unknown path is a 404 and a known one under another method a 405 with Allow", async () => {
   const app = tinyApp();

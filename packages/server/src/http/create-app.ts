@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
@@ -68,6 +69,16 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
       sendRefusal(reply, refuse(error, request));
     },
   });
+  // Node itself would answer with an empty 417, before any route is looked for.
+  app.server.on("checkExpectation", (_, response: ServerResponse) => {
+    const refused = new EngineError("bad_request", "of Expect only 100-continue is known here");
+    response.writeHead(refused.status, {
+      ...refusalHeaders(),
+      "x-request-id": ids(),
+      connection: "close",
+    });
+    response.end(JSON.stringify(refused.toBody()));
+  });
   app.decorateRequest("caller", null as unknown as Caller);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
@@ -111,6 +122,11 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   return app;
 }
 
+/** Of a refusal that no route and no hook had a part in. */
+function refusalHeaders(): Record<string, string> {
+  return { ...SECURITY_HEADERS, "content-type": "application/json; charset=utf-8" };
+}
+
 /** What could not even be read as HTTP: no route, no reply object, only the socket. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -123,8 +139,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
       : new EngineError("bad_request", "the request is not HTTP that can be read");
   const body = JSON.stringify(refused.toBody());
   const headers = Object.entries({
-    ...SECURITY_HEADERS,
-    "content-type": "application/json; charset=utf-8",
+    ...refusalHeaders(),
     "content-length": String(Buffer.byteLength(body)),
     connection: "close",
   });
