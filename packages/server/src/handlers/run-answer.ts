@@ -35,7 +35,7 @@ function statusOf(state: State): RunStatus {
 
 export function runStream(follower: Follower, more: ReplyHeaders = {}): StreamReply {
   const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
-  return stream(follower.frames(), { headers, cut: follower.overflow });
+  return stream(follower.frames(), { headers });
 }
 
 export function runMode(text: string): RunMode {
