@@ -1,6 +1,7 @@
 import {
   createdExecution,
   decideClaim,
+  EngineError,
   type ExecutionRow,
   type NewEvent,
   patchOf,
@@ -55,6 +56,7 @@ function logged({ head }: ExecutionRow, events: readonly NewEvent[]): LoggedEven
 class Kept {
   readonly news: News[] = [];
   reads = 0;
+  isAway = false;
 
   add(...news: readonly News[]): void {
     this.news.push(...news);
@@ -64,7 +66,10 @@ class Kept {
     return new Follower("x", {
       isLast: isSettled,
       shown: async (row) => row,
-      find: async () => this.news.at(-1)?.row,
+      find: async () => {
+        if (this.isAway) throw new EngineError("unavailable", "the database is away");
+        return this.news.at(-1)?.row;
+      },
       pages: (id) => new LogPages(this, new Turns(), id),
       ...view,
     });
@@ -182,6 +187,23 @@ test("EXE-93 a reader that comes to read after all misses nothing and gets nothi
   follower.see({ ...last.row, head: last.row.head + 1 }, [next]);
   expect((await frames.next()).value).toMatchObject({ id: last.row.head + 1 });
   expect(kept.reads).toBe(reads);
+});
+
+test("EXE-93 a reader that is behind while the store is away goes on when that is back", async () => {
+  const kept = new Kept();
+  kept.isAway = true;
+  const follower = unread(kept, { events: "all" }, 100);
+  const read = follower.frames();
+  for (let held = 0; held < 64; held++) await read.next();
+  const next = read.next();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(kept.reads).toBe(0);
+  kept.isAway = false;
+  // As the server looks around from time to time.
+  follower.see((kept.news.at(-1) as News).row, []);
+  await follower.catchUp();
+  const { row } = kept.news[0] as News;
+  expect((await next).value).toMatchObject({ id: row.head + 64 });
 });
 
 test("PRG-6 progress that comes while a reader catches up comes behind what it missed, and not without bound", async () => {

@@ -1,4 +1,5 @@
 import {
+  EngineError,
   type EventType,
   type ExecutionRow,
   PROGRESS_QUEUE_LIMIT,
@@ -111,6 +112,8 @@ export class Follower {
   #progressDropped = 0;
   #hasEnded = false;
   #reading: Promise<void> | undefined;
+  /** The store could not be read when it was tried last. */
+  #isAway = false;
   #wake: (() => void) | undefined;
 
   constructor(execution_id: string, options: View & Ports) {
@@ -168,7 +171,10 @@ export class Follower {
 
   /** Reads on for as long as the reader takes what it is told. */
   async catchUp(): Promise<void> {
-    while (this.#isBehind && this.#hasRoom && !this.#hasEnded) await this.#readOn();
+    this.#isAway = false;
+    while (this.#isBehind && this.#hasRoom && !this.#hasEnded && !this.#isAway) {
+      await this.#readOn();
+    }
   }
 
   /** Ends the stream after what was told, without a closing frame. */
@@ -188,7 +194,7 @@ export class Follower {
         if (dropped !== undefined) yield dropped;
         if (this.#parts.length > 0) continue;
         if (this.#hasEnded) return;
-        if (this.#isBehind) {
+        if (this.#isBehind && !this.#isAway) {
           await this.#readOn();
           continue;
         }
@@ -216,11 +222,17 @@ export class Follower {
   }
 
   /** The next page of what the reader has not been told. */
-  #readOn(): Promise<void> {
-    this.#reading ??= this.#readPage().finally(() => {
+  async #readOn(): Promise<void> {
+    try {
+      this.#reading ??= this.#readPage();
+      await this.#reading;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "unavailable") throw error;
+      // Whoever looks for what was missed will find this.
+      this.#isAway = true;
+    } finally {
       this.#reading = undefined;
-    });
-    return this.#reading;
+    }
   }
 
   async #readPage(): Promise<void> {
