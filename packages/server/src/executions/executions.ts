@@ -101,15 +101,16 @@ export class Executions {
   /** Settles once the execution exists, so that a refusal is no stream. */
   async startAndFollow(request: StartRequest, options: FollowOptions = {}): Promise<Follower> {
     const execution_id = this.#ports.ids();
-    const { events } = options;
-    const follower = this.#parts.followers.open(execution_id, { isLast: isSettled, events });
+    const { events, detailed } = options;
+    const view = { isLast: isSettled, events, detailed };
+    const follower = this.#parts.followers.open(execution_id, view);
     try {
       const { row, existing } = await this.#start(execution_id, request);
       if (existing) {
         follower.close();
         return await this.follow({ execution_id: row.execution_id, asRun: true }, options);
       }
-      follower.begin(rowBefore(row), 0, options.detailed ? [] : undefined);
+      follower.begin(rowBefore(row), 0);
       return this.#limit(follower, options);
     } catch (error) {
       follower.close();
@@ -143,16 +144,12 @@ export class Executions {
 
   async resumeAndFollow(request: ResumeRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id } = request;
-    const { events } = options;
-    const follower = this.#parts.followers.open(execution_id, { isLast: isSettled, events });
+    const { events, detailed } = options;
+    const view = { isLast: isSettled, events, detailed };
+    const follower = this.#parts.followers.open(execution_id, view);
     try {
-      const changed = await this.resume(request);
-      const { row } = changed;
-      const seen = row.head - changed.events.length;
-      const log = options.detailed
-        ? (await this.#store.readLog(execution_id)).filter(({ event }) => event.seq <= seen)
-        : undefined;
-      follower.begin(row, seen, log);
+      const { row, events: written } = await this.resume(request);
+      follower.begin(row, row.head - written.length);
       return this.#limit(follower, options);
     } catch (error) {
       follower.close();
@@ -263,12 +260,13 @@ export class Executions {
   async follow(request: FollowRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id, after, asRun = false } = request;
     const { detailed, events } = options;
+    const { followers } = this.#parts;
     const isLast = asRun ? isSettled : ({ state }: ExecutionRow) => isTerminal(state);
-    const follower = this.#parts.followers.open(execution_id, { isLast, events });
+    const follower = followers.open(execution_id, { isLast, events, detailed });
     try {
       const row = await this.get(execution_id);
-      if (after === undefined) await followNow(this.#store, follower, row, detailed);
-      else await followAfter(this.#store, follower, row, { after, detailed, events });
+      if (after === undefined) await followNow(this.#store, follower, row);
+      else await followAfter(followers.pages(execution_id), follower, row, { after, events });
       return this.#limit(follower, options);
     } catch (error) {
       follower.close();

@@ -1,7 +1,8 @@
 /** Where the stream of an execution that exists already begins (EXE-93). */
 import { type ExecutionRow, isTerminal } from "@engine/contract";
-import type { LoggedEvent, Store } from "@engine/store";
+import type { Store } from "@engine/store";
 import { type Follower, makesState } from "./follower.ts";
+import type { LogPages } from "./log-pages.ts";
 import type { FollowOptions } from "./requests.ts";
 import { rowAfter, rowBefore } from "./row-after.ts";
 
@@ -11,22 +12,11 @@ type Log = Pick<Store, "readLog">;
 const PAGE = 100;
 
 /** Begins with the state the execution is in. */
-export async function followNow(
-  store: Log,
-  follower: Follower,
-  row: ExecutionRow,
-  detailed: boolean | undefined,
-): Promise<void> {
-  if (!detailed) {
-    follower.beginNow(row, await lastStateSeq(store, row));
-    return;
-  }
-  const log = upTo(row.head, await store.readLog(row.execution_id));
-  const made = log.findLast(({ event }) => makesState(event.type));
-  follower.beginNow(row, made?.event.seq ?? row.head, log);
+export async function followNow(store: Log, follower: Follower, row: ExecutionRow): Promise<void> {
+  follower.beginNow(row, await lastStateSeq(store, row));
 }
 
-interface After extends Pick<FollowOptions, "detailed" | "events"> {
+interface After extends Pick<FollowOptions, "events"> {
   /** The last event that the reader has. */
   readonly after: number;
 }
@@ -37,20 +27,24 @@ interface After extends Pick<FollowOptions, "detailed" | "events"> {
  * such a state is told again rather than lost.
  */
 export async function followAfter(
-  store: Log,
+  log: LogPages,
   follower: Follower,
   row: ExecutionRow,
-  { after, detailed, events }: After,
+  { after, events }: After,
 ): Promise<void> {
-  const log = upTo(row.head, await store.readLog(row.execution_id));
-  const known = upTo(after, log);
-  const from = known.length < row.head ? known.reduce(rowAfter, rowBefore(row)) : row;
-  const begun = detailed ? known : undefined;
-  const last = known.at(-1)?.event;
-  if (events === "all" && last && makesState(last.type)) {
-    follower.beginNow(from, last.seq, begun);
-  } else follower.begin(from, known.length, begun);
-  follower.seeFirst(row, log.slice(known.length));
+  let known = rowBefore(row);
+  let isState = false;
+  const end = Math.min(after, row.head);
+  for await (const page of log.between(0, end)) {
+    for (const entry of page) {
+      known = rowAfter(known, entry);
+      isState = makesState(entry.event.type);
+    }
+  }
+  const from = end < row.head ? known : row;
+  if (events === "all" && isState) follower.beginNow(from, end);
+  else follower.begin(from, end);
+  follower.see(row, []);
   // Nothing comes after the end, which this reader has.
   if (isTerminal(from.state)) follower.end();
 }
@@ -62,8 +56,4 @@ async function lastStateSeq(store: Log, { execution_id, head }: ExecutionRow): P
     if (made) return made.event.seq;
   }
   return head;
-}
-
-function upTo(seq: number, log: readonly LoggedEvent[]): readonly LoggedEvent[] {
-  return log.filter(({ event }) => event.seq <= seq);
 }

@@ -1,21 +1,27 @@
 import {
+  EngineError,
   type EventType,
   type ExecutionRow,
   PROGRESS_QUEUE_LIMIT,
   type ProgressItem,
   referenceOf,
   type SseFrame,
-  sseText,
   toPlain,
 } from "@engine/contract";
 import type { LoggedEvent } from "@engine/store";
+import type { LongFrame } from "../http/reply.ts";
+import { detailedFrame } from "./detailed-frame.ts";
+import { type LogPages, weightOf } from "./log-pages.ts";
 import { toRecord, toRecordedEvent } from "./record.ts";
 import { rowAfter } from "./row-after.ts";
 
-/** Whoever is that far behind does not read any more. */
-const MOST_BYTES = 64 * 1024 * 1024;
 /** So many frames wait without being weighed. */
-const FEW_FRAMES = 64;
+const FEW_FRAMES = 8;
+/** What waits for a reader at most. It gets the rest from the store, once it has taken these. */
+const MOST_FRAMES = 64;
+const MOST_BYTES = 256 * 1024;
+/** Of progress, which no store has. */
+const MOST_PROGRESS_BYTES = 1024 * 1024;
 
 /** Whether a stream closes after the frame that has this row. */
 export type IsLast = (row: ExecutionRow) => boolean;
@@ -25,10 +31,19 @@ export interface View {
   readonly isLast: IsLast;
   /** `all`: each event of the log is a frame, too (EXE-92). */
   readonly events?: "all" | undefined;
+  /** Records carry their events. */
+  readonly detailed?: boolean | undefined;
+}
+
+interface Ports {
+  /** The row with its real values, as records show it. */
+  readonly shown: (row: ExecutionRow) => Promise<ExecutionRow>;
+  readonly find: (execution_id: string) => Promise<ExecutionRow | undefined>;
+  readonly pages: (execution_id: string) => LogPages;
 }
 
 /** A frame, or the text of a comment. */
-export type FollowPart = SseFrame | string;
+export type FollowPart = SseFrame | LongFrame | string;
 
 /** The word a state frame has for each event that makes a state (EXE-91). */
 const STATE_WORDS: Readonly<Partial<Record<EventType, string>>> = {
@@ -44,7 +59,7 @@ const STATE_WORDS: Readonly<Partial<Record<EventType, string>>> = {
   WORKFLOW_FAILED: "failed",
 };
 
-/** A frame whose record needs an output that is not in the log. */
+/** A state frame whose record needs what is read only when it is sent. */
 interface Unresolved extends SseFrame {
   readonly row: ExecutionRow;
 }
@@ -66,42 +81,46 @@ export function makesState(type: EventType): boolean {
 }
 
 /**
- * One reader of an execution: turns commits into frames, none skipped and none repeated. Frames of
- * states and events are never dropped: a reader that does not read is cut off, and goes on where it
- * was when it comes back. Of progress it holds 1,000 and tells how many it let go (PRG-6).
+ * One reader of an execution: turns commits into frames, none skipped and none repeated. It holds a
+ * few of them. What a reader has not taken by then is not kept for it but read from the store when it
+ * comes to that, so that a reader who does not read costs next to nothing and loses nothing. Of
+ * progress, which is stored nowhere, it holds 1,000 and tells how many it let go (PRG-6).
  *
  * An event that makes a state has, where each event is a frame, two frames with the same number:
  * first the event, then the state that came of it. So a stream ends with the state it ended in.
  */
 export class Follower {
   readonly execution_id: string;
-  readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
+  readonly #ports: Ports;
+  readonly #pages: LogPages;
   readonly #view: View;
   readonly #onClosed: (() => void)[] = [];
   /** The execution as of `#seen`; undefined until the reader knows where it begins. */
   #row: ExecutionRow | undefined;
   #seen = 0;
-  #log: LoggedEvent[] | undefined;
-  /** News that cannot be told yet: from before the beginning was known, or after a gap. */
+  /** How far the log is known to go. Where that is further, the reader is behind. */
+  #head = 0;
+  /** News from before the beginning was known. */
   #early: News[] = [];
 
   readonly #parts: Waiting[] = [];
   #bytes = 0;
-  #isBeginning = false;
-  readonly #overflow = new AbortController();
+  /** Progress that came while the reader was behind, with the event that it came after. */
+  readonly #later: (Waiting & { readonly after: number })[] = [];
   #progressHeld = 0;
+  #progressBytes = 0;
   #progressDropped = 0;
   #hasEnded = false;
+  #reading: Promise<void> | undefined;
+  /** The store could not be read when it was tried last. */
+  #isAway = false;
   #wake: (() => void) | undefined;
 
-  /** @param ports.shown The row with its real values, as records show it. */
-  constructor(
-    execution_id: string,
-    ports: View & { readonly shown: (row: ExecutionRow) => Promise<ExecutionRow> },
-  ) {
+  constructor(execution_id: string, options: View & Ports) {
     this.execution_id = execution_id;
-    this.#shown = ports.shown;
-    this.#view = ports;
+    this.#ports = options;
+    this.#pages = options.pages(execution_id);
+    this.#view = options;
   }
 
   /** Called once, when the reader has left or everything was told. */
@@ -109,16 +128,12 @@ export class Follower {
     this.#onClosed.push(then);
   }
 
-  /**
-   * Says where it begins: with the events after `seen`, told from `row`.
-   *
-   * @param log With detail: everything up to `seen`; each record then has its events.
-   */
-  begin(row: ExecutionRow, seen: number, log?: readonly LoggedEvent[]): void {
+  /** Says where it begins: with the events after `seen`, told from `row`. */
+  begin(row: ExecutionRow, seen: number): void {
     this.#row = row;
     this.#seen = seen;
-    this.#log = log && [...log];
-    this.#tellEarly();
+    this.#head = Math.max(this.#head, seen);
+    for (const news of this.#early.splice(0)) this.#tell(news);
   }
 
   /**
@@ -126,43 +141,40 @@ export class Follower {
    *
    * @param id `seq` of the event that made this state.
    */
-  beginNow(row: ExecutionRow, id: number, log?: readonly LoggedEvent[]): void {
-    this.#log = log && [...log];
-    this.#pushState(row, row.state.toLowerCase(), id);
-    this.begin(row, row.head, log);
+  beginNow(row: ExecutionRow, id: number): void {
+    this.#pushState(row, { word: row.state.toLowerCase(), id, head: row.head });
+    this.begin(row, row.head);
   }
 
-  /** Aborted when its reader is hopelessly behind: nothing that waits leaves any more. */
-  get overflow(): AbortSignal {
-    return this.#overflow.signal;
-  }
-
-  /** Up to where the log was told. */
-  get seen(): number {
-    return this.#seen;
-  }
-
+  /** Of an execution that changed: its row, and the events of that change as far as they are at hand. */
   see(row: ExecutionRow, logged: readonly LoggedEvent[]): void {
     if (this.#hasEnded) return;
-    this.#early.push({ row, logged });
-    if (this.#row) this.#tellEarly();
-  }
-
-  /** What the log had before its reader came, however much that is. */
-  seeFirst(row: ExecutionRow, logged: readonly LoggedEvent[]): void {
-    this.#isBeginning = true;
-    this.see(row, logged);
-    this.#isBeginning = false;
+    if (this.#row) this.#tell({ row, logged });
+    else if (this.#early.length < MOST_FRAMES) this.#early.push({ row, logged });
+    else this.#head = Math.max(this.#head, row.head);
   }
 
   seeProgress(item: ProgressItem): void {
     if (this.#hasEnded) return;
-    if (this.#progressHeld >= PROGRESS_QUEUE_LIMIT) {
+    const bytes = this.#progressHeld < FEW_FRAMES ? 0 : weightOf(item.value);
+    const isFull = this.#progressHeld >= PROGRESS_QUEUE_LIMIT;
+    if (isFull || this.#progressBytes + bytes > MOST_PROGRESS_BYTES) {
       this.#progressDropped++;
       return;
     }
     this.#progressHeld++;
-    this.#push({ event: "task.progress", data: { type: "TASK_PROGRESS", ...item } });
+    this.#progressBytes += bytes;
+    const part = { event: "task.progress", data: { type: "TASK_PROGRESS", ...item } };
+    if (this.#isBehind) this.#later.push({ part, bytes, after: this.#head });
+    else this.#push(part, bytes);
+  }
+
+  /** Reads on for as long as the reader takes what it is told. */
+  async catchUp(): Promise<void> {
+    this.#isAway = false;
+    while (this.#isBehind && this.#hasRoom && !this.#hasEnded && !this.#isAway) {
+      await this.#readOn();
+    }
   }
 
   /** Ends the stream after what was told, without a closing frame. */
@@ -175,17 +187,18 @@ export class Follower {
     try {
       while (true) {
         for (let next = this.#parts.shift(); next !== undefined; next = this.#parts.shift()) {
-          const { part, bytes } = next;
-          this.#bytes -= bytes;
-          if (typeof part !== "string" && part.id === undefined) this.#progressHeld--;
-          yield await this.#resolved(part);
+          yield await this.#taken(next);
         }
-        this.overflow.throwIfAborted();
         // Told at once, since what comes next may be long in coming.
         const dropped = this.#takeDropped();
         if (dropped !== undefined) yield dropped;
         if (this.#parts.length > 0) continue;
         if (this.#hasEnded) return;
+        if (this.#isBehind && !this.#isAway) {
+          await this.#readOn();
+          continue;
+        }
+        if (this.#tellLater(Number.POSITIVE_INFINITY)) continue;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
@@ -200,79 +213,120 @@ export class Follower {
     for (const then of this.#onClosed.splice(0)) then();
   }
 
-  /** Tells what follows without a gap, whatever order it came in. */
-  #tellEarly(): void {
-    for (let told = true; told && this.#early.length > 0; ) {
-      const waiting = this.#early;
-      this.#early = waiting.filter((news) => !this.#tell(news));
-      told = this.#early.length < waiting.length;
+  get #isBehind(): boolean {
+    return this.#row !== undefined && this.#seen < this.#head;
+  }
+
+  get #hasRoom(): boolean {
+    return this.#parts.length < MOST_FRAMES && this.#bytes <= MOST_BYTES;
+  }
+
+  /** The next page of what the reader has not been told. */
+  async #readOn(): Promise<void> {
+    try {
+      this.#reading ??= this.#readPage();
+      await this.#reading;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "unavailable") throw error;
+      // Whoever looks for what was missed will find this.
+      this.#isAway = true;
+    } finally {
+      this.#reading = undefined;
     }
   }
 
-  /** False when events before these are missing still. */
-  #tell({ row, logged }: News): boolean {
-    if ((logged[0]?.event.seq ?? 0) > this.#seen + 1) return false;
+  async #readPage(): Promise<void> {
+    const row = await this.#ports.find(this.execution_id);
+    if (!this.#isBehind) return;
+    const logged = row && (await this.#pages.after(this.#seen));
+    // The log may have grown between the two reads: that comes with the next page.
+    if (row && logged?.length) this.#tellEach(row, logged, ({ event }) => event.seq <= row.head);
+    // It has been deleted meanwhile.
+    else this.end();
+  }
+
+  #tell({ row, logged }: News): void {
+    this.#head = Math.max(this.#head, row.head);
+    const first = logged[0]?.event.seq ?? row.head + 1;
+    // Where something is missing, or no room, the reader gets there by the store.
+    if (first <= this.#seen + 1) this.#tellEach(row, logged, () => this.#hasRoom);
+    // A hand-over writes no event but changes the row.
+    if (row.head === this.#seen) this.#row = row;
+    if (this.#isBehind) this.#wake?.();
+  }
+
+  #tellEach(
+    row: ExecutionRow,
+    logged: readonly LoggedEvent[],
+    goesOn: (entry: LoggedEvent) => boolean,
+  ): void {
     for (const entry of logged) {
-      if (entry.event.seq <= this.#seen || !this.#row || this.#hasEnded) continue;
+      if (entry.event.seq <= this.#seen) continue;
+      if (!this.#row || this.#hasEnded || !goesOn(entry)) return;
+      this.#tellLater(entry.event.seq);
       this.#seen = entry.event.seq;
+      this.#head = Math.max(this.#head, this.#seen);
       this.#row = this.#seen === row.head ? row : rowAfter(this.#row, entry);
-      this.#log?.push(entry);
       this.#tellEvent(entry);
       this.#tellState(this.#row, entry);
     }
-    // A hand-over writes no event but changes the row.
-    if (row.head === this.#seen) this.#row = row;
-    return true;
+  }
+
+  /** Tells the progress that came before an event. */
+  #tellLater(seq: number): boolean {
+    const first = this.#later.findIndex(({ after }) => after >= seq);
+    const told = this.#later.splice(0, first < 0 ? this.#later.length : first);
+    for (const { part, bytes } of told) this.#parts.push({ part, bytes });
+    return told.length > 0;
   }
 
   #tellEvent(entry: LoggedEvent): void {
     if (this.#view.events !== "all") return;
-    this.#push({ event: "event", id: entry.event.seq, data: toRecordedEvent(entry) });
+    const bytes = this.#parts.length < FEW_FRAMES ? 0 : weightOf(entry.event.value);
+    this.#push({ event: "event", id: entry.event.seq, data: toRecordedEvent(entry) }, bytes);
   }
 
   #tellState(row: ExecutionRow, { event }: LoggedEvent): void {
     const word = STATE_WORDS[event.type];
-    if (word) this.#pushState(row, word, event.seq);
+    if (word) this.#pushState(row, { word, id: event.seq, head: event.seq });
   }
 
-  #pushState(row: ExecutionRow, word: string, id: number): void {
+  /** @param head The last event that the record has, with detail. */
+  #pushState(
+    row: ExecutionRow,
+    { word, id, head }: { readonly word: string; readonly id: number; readonly head: number },
+  ): void {
     const event = `${row.workflow}.execution.${word}`;
-    const frame = { event, id, data: toRecord(row, this.#log) };
-    this.#push(referenceOf(row.output) ? { ...frame, row } : frame);
+    const frame = { event, id, data: toRecord(row) };
+    const bytes = this.#parts.length < FEW_FRAMES ? 0 : weightOf(row.output);
+    const isWhole = !this.#view.detailed && !referenceOf(row.output);
+    this.#push(isWhole ? frame : { ...frame, row: { ...row, head } }, bytes);
     if (this.#view.isLast(row)) this.end();
   }
 
-  async #resolved(part: FollowPart | Unresolved): Promise<FollowPart> {
-    if (typeof part === "string" || !("row" in part)) return part;
-    const { row, data, ...frame } = part;
-    // A storage that is away is no reason to end the stream: the envelope is shown then.
-    const { output } = await this.#shown(row).catch(() => row);
-    return { ...frame, data: { ...(data as object), output: toPlain(output) } };
-  }
-
-  #push(frame: SseFrame | Unresolved): void {
+  #push(part: SseFrame | Unresolved, bytes: number): void {
     const dropped = this.#takeDropped();
     if (dropped !== undefined) this.#parts.push({ part: dropped, bytes: 0 });
-    const bytes = this.#weigh(frame);
-    if (this.#bytes + bytes > MOST_BYTES) this.#giveUp();
-    if (this.overflow.aborted) return;
-    this.#parts.push({ part: frame, bytes });
-    this.#bytes += bytes;
+    this.#parts.push({ part, bytes });
+    if (part.id !== undefined) this.#bytes += bytes;
     this.#wake?.();
   }
 
-  /** To weigh a frame costs as much as to send it, so nobody's is who keeps up. */
-  #weigh({ event, id, data }: SseFrame): number {
-    const isBounded = id === undefined || this.#isBeginning;
-    if (isBounded || this.#parts.length < FEW_FRAMES) return 0;
-    return Buffer.byteLength(sseText({ event, id, data }));
+  #taken({ part, bytes }: Waiting): FollowPart | Promise<FollowPart> {
+    if (typeof part === "string") return part;
+    if (part.id === undefined) {
+      this.#progressHeld--;
+      this.#progressBytes -= bytes;
+    } else this.#bytes -= bytes;
+    return "row" in part ? this.#resolved(part) : part;
   }
 
-  #giveUp(): void {
-    this.#parts.length = 0;
-    this.#bytes = 0;
-    this.#overflow.abort(new Error("more than 64 MiB are unsent: the reader does not keep up"));
-    this.end();
+  async #resolved({ row, data, ...frame }: Unresolved): Promise<FollowPart> {
+    // A storage that is away is no reason to end the stream: the envelope is shown then.
+    const { output } = await this.#ports.shown(row).catch(() => row);
+    const whole = { ...frame, data: { ...(data as object), output: toPlain(output) } };
+    if (!this.#view.detailed) return whole;
+    return detailedFrame(whole, row.head, this.#ports.pages(this.execution_id));
   }
 
   /** How many values were let go since the last frame, as a comment says it. */

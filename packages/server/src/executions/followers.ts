@@ -1,8 +1,9 @@
 import type { ExecutionRow } from "@engine/contract";
-import type { Changed, LoggedEvent, Store } from "@engine/store";
+import type { Changed, Store } from "@engine/store";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import { InOrder } from "../replicas/in-order.ts";
 import { Follower, type View } from "./follower.ts";
+import { LogPages, Turns } from "./log-pages.ts";
 
 /** The readers of running executions, fed by the commits of this process. */
 export class Followers {
@@ -11,6 +12,7 @@ export class Followers {
   readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
   readonly #followers = new Map<string, Set<Follower>>();
   readonly #inOrder = new InOrder();
+  readonly #turns = new Turns();
   #isClosed = false;
 
   /** @param ports.shown The row with its real values, as records show it. */
@@ -29,7 +31,12 @@ export class Followers {
    * it or `close` it.
    */
   open(execution_id: string, view: View): Follower {
-    const follower = new Follower(execution_id, { shown: this.#shown, ...view });
+    const follower = new Follower(execution_id, {
+      ...view,
+      shown: this.#shown,
+      find: (id) => this.#store.findExecution(id),
+      pages: (id) => this.pages(id),
+    });
     follower.onClosed(this.#progress.join(execution_id, (item) => follower.seeProgress(item)));
     const followers = this.#followers.get(execution_id) ?? new Set();
     this.#followers.set(execution_id, followers.add(follower));
@@ -39,6 +46,11 @@ export class Followers {
     });
     if (this.#isClosed) follower.end();
     return follower;
+  }
+
+  /** The log of an execution, read on without being in anybody's way. */
+  pages(execution_id: string): LogPages {
+    return new LogPages(this.#store, this.#turns, execution_id);
   }
 
   onCommit({ row, events, recorded_at }: Changed): void {
@@ -59,8 +71,14 @@ export class Followers {
    */
   look(execution_id: string, then: () => void = () => undefined): Promise<void> {
     return this.#inOrder.run(execution_id, async () => {
-      const followers = [...(this.#followers.get(execution_id) ?? [])];
-      await Promise.allSettled(followers.map((follower) => this.#catchUp(follower)));
+      const row = await this.#store.findExecution(execution_id).catch(() => undefined);
+      const followers = row ? [...(this.#followers.get(execution_id) ?? [])] : [];
+      await Promise.allSettled(
+        followers.map((follower) => {
+          if (row) follower.see(row, []);
+          return follower.catchUp();
+        }),
+      );
       then();
     });
   }
@@ -68,15 +86,6 @@ export class Followers {
   /** Reads again what is followed. */
   async reread(): Promise<void> {
     await Promise.all([...this.#followers.keys()].map((execution_id) => this.look(execution_id)));
-  }
-
-  async #catchUp(follower: Follower): Promise<void> {
-    const row = await this.#store.findExecution(follower.execution_id);
-    if (!row || row.head === follower.seen) return;
-    const logged = await this.#store.readLog(follower.execution_id, { after: follower.seen });
-    // The log may have grown between the two reads; what lies above the row comes with its commit.
-    const upTo: readonly LoggedEvent[] = logged.filter(({ event }) => event.seq <= row.head);
-    follower.see(row, upTo);
   }
 
   /** Every stream ends now, without a closing frame. */

@@ -163,3 +163,30 @@ test("EXE-92 events has one value, and another is refused before the stream", as
   const url = `/executions/${execution_id}?mode=stream&events=some`;
   expect((await streamed(t, url)).statusCode).toBe(422);
 });
+
+test("EXE-91 the record of a long log comes with all its events, however long that is", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { execution_id } = await t.run();
+  const assigned = await worker.next("assign");
+  const value = "x".repeat(100_000);
+  const tasks = Array.from({ length: 40 }, (_, i) => [
+    worker.callEvent("TASK_STARTED", `t~${i}`),
+    worker.callEvent("TASK_COMPLETED", `t~${i}`, `${i} ${value}`),
+  ]);
+  await worker.started(assigned, tasks.flat());
+  await worker.checkpoint(assigned, 83, "COMPLETED", [
+    worker.event(assigned, "WORKFLOW_COMPLETED", "done"),
+  ]);
+  const app = createApp({
+    routes: { executions: routes.executions },
+    handlers: { executions: executionHandlers(t.engine, 300) },
+    log: silent,
+    ids: () => "r",
+  });
+  const url = `/executions/${execution_id}?mode=stream&detailed=true`;
+  const { body } = await app.inject({ method: "GET", url });
+  const [, data = ""] = /^data: (.+)$/m.exec(body) ?? [];
+  const record = (await app.inject({ url: `/executions/${execution_id}?detailed=true` })).json();
+  expect(JSON.parse(data)).toEqual(record);
+});

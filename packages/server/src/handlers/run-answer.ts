@@ -52,11 +52,11 @@ export function readStream(follower: Follower): StreamReply {
 }
 
 function streamOf(
-  { execution_id, overflow }: Follower,
+  { execution_id }: Follower,
   frames: AsyncIterable<FollowPart>,
   more: ReplyHeaders = {},
 ): StreamReply {
-  return stream(frames, { headers: { [EXECUTION_ID]: execution_id, ...more }, cut: overflow });
+  return stream(frames, { headers: { [EXECUTION_ID]: execution_id, ...more } });
 }
 
 async function* withoutPlaces(parts: AsyncIterable<FollowPart>): AsyncIterable<FollowPart> {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
@@ -7,6 +7,7 @@ import { type Binding, bind, noRoute } from "./bind.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Handlers, RouteTable, TableHandlers } from "./handlers.ts";
 import type { HttpLog } from "./http-log.ts";
+import { inTurn } from "./in-turn.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { LINES } from "./media-type.ts";
 import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
@@ -37,7 +38,16 @@ export interface AppOptions<Table extends RouteTable> {
 }
 
 const MAX_PATH_BYTES = 2048;
-const MAX_HEADER_BYTES = 16 * 1024;
+
+const CONNECTION = {
+  maxHeaderSize: 16 * 1024,
+  /** Until the headers are there. */
+  headersTimeout: 60_000,
+  // A worker's request of lines stays open for as long as the worker lives.
+  requestTimeout: 0,
+  /** Between two requests. */
+  keepAliveTimeout: 72_000,
+};
 
 /** On every answer (NET-3). */
 const SECURITY_HEADERS = {
@@ -62,7 +72,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     genReqId: ids,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PATH_BYTES },
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    serverFactory: (handle) => createServer(CONNECTION, inTurn(handle)),
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...SECURITY_HEADERS, "x-request-id": request.id });

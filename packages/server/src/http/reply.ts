@@ -9,8 +9,13 @@ export interface EncodedFrame {
   readonly text: string;
 }
 
+/** A frame that is too long to be held: its data comes as pieces of JSON text, taken as they leave. */
+export interface LongFrame extends SseFrame {
+  readonly pieces: AsyncIterable<string>;
+}
+
 /** A frame, or a comment as plain text. */
-export type StreamPart = SseFrame | EncodedFrame | string;
+export type StreamPart = SseFrame | LongFrame | EncodedFrame | string;
 
 /** The body as it goes over the wire already, under the media type that the table names. */
 export interface RawReply<Status extends number = number> {

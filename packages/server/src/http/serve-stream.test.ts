@@ -107,6 +107,41 @@ test("EXE-94 a quiet stream gets a ping comment", async () => {
   await app.close();
 });
 
+test("EXE-94 a frame in pieces arrives as one, and no ping comes in between", async () => {
+  const more = Promise.withResolvers<void>();
+  async function* pieces() {
+    yield '{"list":[1';
+    await more.promise;
+    yield ",2]}";
+  }
+  const { app, ping } = watching(async function* () {
+    yield { event: "tick", id: 3, data: {}, pieces: pieces() };
+    yield { event: "tick", data: null };
+  });
+  const { read } = await openWatch(app);
+  let text = (await read()) ?? "";
+  expect(text).toBe('id: 3\nevent: tick\ndata: {"list":[1');
+  ping();
+  more.resolve();
+  for (let part = await read(); part !== undefined; part = await read()) text += part;
+  expect(text).toBe('id: 3\nevent: tick\ndata: {"list":[1,2]}\n\nevent: tick\ndata: null\n\n');
+  await app.close();
+});
+
+test("EXE-94 a frame that breaks off half way breaks the connection: no error can stand in its data", async () => {
+  async function* pieces() {
+    yield '{"list":[1';
+    throw new EngineError("unavailable", "the database is away");
+  }
+  const { app, streams } = watching(async function* () {
+    yield { event: "tick", id: 3, data: {}, pieces: pieces() };
+  });
+  const base = await app.listen({ host: "127.0.0.1", port: 0 });
+  await expect(fetch(`${base}/watch`).then((response) => response.text())).rejects.toThrow();
+  expect(streams.size).toBe(0);
+  await app.close();
+});
+
 test("a client that leaves ends the frames, and nothing is logged as a defect", async () => {
   const ended = Promise.withResolvers<void>();
   const watched = watching(async function* ({ signal }) {

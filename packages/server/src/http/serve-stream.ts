@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type EngineError, sseComment, sseText } from "@engine/contract";
+import { type EngineError, type SseFrame, sseComment, sseText } from "@engine/contract";
 import type { OpenStreams } from "./open-streams.ts";
 import type { Repeat } from "./repeat.ts";
 import type { StreamPart } from "./reply.ts";
@@ -34,6 +34,8 @@ export function serveStream(
   { headers, streams, pingTimer, cut, leave, refuse }: StreamOptions,
 ): void {
   const iterator = frames[Symbol.asyncIterator]();
+  /** Of a frame that has begun: nothing else may come in between. */
+  let pieces: AsyncIterator<string> | undefined;
   let isOpen = true;
   let isPulling = false;
   let isBlocked = false;
@@ -44,7 +46,7 @@ export function serveStream(
   const remove = streams.add(stop);
   cut?.addEventListener("abort", breakOff, { once: true });
   const stopPings = pingTimer(PING_MS, () => {
-    if (!isBlocked) gather(sseComment("ping"));
+    if (!isBlocked && !pieces) gather(sseComment("ping"));
   });
   for (const [name, value] of Object.entries({ ...headers, ...STREAM_HEADERS })) {
     if (value !== undefined) response.setHeader(name, value);
@@ -57,7 +59,8 @@ export function serveStream(
   function pull(): void {
     if (!isOpen || isPulling || isBlocked || gathered.length >= GATHER_CHARACTERS) return;
     isPulling = true;
-    iterator.next().then(take, fail);
+    if (pieces) pieces.next().then(takePiece, fail);
+    else iterator.next().then(take, fail);
   }
 
   function take(next: IteratorResult<StreamPart, unknown>): void {
@@ -68,7 +71,18 @@ export function serveStream(
       return;
     }
     const { value } = next;
-    gather(textOf(value));
+    if (typeof value === "object" && "pieces" in value) {
+      pieces = value.pieces[Symbol.asyncIterator]();
+      gather(sseHead(value));
+    } else gather(textOf(value));
+    pull();
+  }
+
+  function takePiece(next: IteratorResult<string, unknown>): void {
+    isPulling = false;
+    if (!isOpen) return;
+    gather(next.done ? "\n\n" : next.value);
+    if (next.done) pieces = undefined;
     pull();
   }
 
@@ -100,6 +114,12 @@ export function serveStream(
     // Once the reader is gone, an abort of what the frames waited for is the way out.
     if (!isOpen) return;
     const { error } = refuse(thrown).toBody();
+    // Half a frame cannot be taken back: the reader comes again for the whole of it.
+    if (pieces) {
+      response.destroy();
+      stop();
+      return;
+    }
     gathered += sseText({ event: "error", data: error });
     end();
   }
@@ -117,6 +137,7 @@ export function serveStream(
     leave();
     // Not waited for: a generator that waits for something returns only when that settles.
     iterator.return?.().catch(refuse);
+    pieces?.return?.().catch(refuse);
   }
 
   /** A reader that does not read would never get to the end. */
@@ -124,6 +145,11 @@ export function serveStream(
     stop();
     response.destroy();
   }
+}
+
+/** A frame up to its data. */
+function sseHead({ event, id }: SseFrame): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: `;
 }
 
 function textOf(part: StreamPart): string {

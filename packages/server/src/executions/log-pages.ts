@@ -1,0 +1,95 @@
+import type { Json } from "@engine/contract";
+import type { LoggedEvent, Store } from "@engine/store";
+
+/** About what a page should weigh; a single event may weigh more. */
+const WANTED_BYTES = 128 * 1024;
+const FIRST_EVENTS = 1;
+const MOST_EVENTS = 512;
+
+type Log = Pick<Store, "readLog">;
+
+/** A turn takes one new connection: whoever comes while pages are read gets in between them. */
+const TURNS_BETWEEN = 4;
+
+/**
+ * Lets one caller go on at a time, the first at once, and the loop go round some times in between:
+ * logs that many readers want together leave room for everybody else.
+ */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #left = 0;
+
+  next(): Promise<void> {
+    if (this.#left > 0) return new Promise((resolve) => void this.#waiting.push(resolve));
+    this.#begin();
+    return Promise.resolve();
+  }
+
+  #begin(): void {
+    this.#left = TURNS_BETWEEN;
+    setImmediate(this.#pass);
+  }
+
+  readonly #pass = (): void => {
+    this.#left--;
+    if (this.#left > 0) {
+      setImmediate(this.#pass);
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (!next) return;
+    this.#begin();
+    next();
+  };
+}
+
+/**
+ * Reads a log on, page by page, each about as heavy as the next whatever its events weigh: what a
+ * reader makes the server hold is a page, not the log.
+ */
+export class LogPages {
+  readonly #store: Log;
+  readonly #turns: Turns;
+  readonly #execution_id: string;
+  #events = FIRST_EVENTS;
+
+  constructor(store: Log, turns: Turns, execution_id: string) {
+    this.#store = store;
+    this.#turns = turns;
+    this.#execution_id = execution_id;
+  }
+
+  /** The events behind `seq`, as many as a page has; none at the end. */
+  async after(seq: number): Promise<readonly LoggedEvent[]> {
+    await this.#turns.next();
+    const limit = this.#events;
+    const page = await this.#store.readLog(this.#execution_id, { after: seq, limit });
+    let bytes = 0;
+    for (const { event } of page) bytes += weightOf(event.value);
+    if (bytes > 2 * WANTED_BYTES) this.#events = Math.max(1, limit >> 1);
+    else if (2 * bytes < WANTED_BYTES) this.#events = Math.min(MOST_EVENTS, 2 * limit);
+    return page;
+  }
+
+  /** Page by page what lies behind `seq`, up to and with `last`. */
+  async *between(seq: number, last: number): AsyncGenerator<readonly LoggedEvent[], void> {
+    for (let after = seq; after < last; ) {
+      const page = (await this.after(after)).filter(({ event }) => event.seq <= last);
+      const end = page.at(-1)?.event.seq;
+      // It has been deleted meanwhile.
+      if (end === undefined) return;
+      yield page;
+      after = end;
+    }
+  }
+}
+
+/** Roughly what a value takes as text. */
+export function weightOf(value: Json): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 8;
+  let bytes = 2;
+  if (Array.isArray(value)) for (const item of value) bytes += weightOf(item) + 1;
+  else for (const key in value) bytes += key.length + 4 + weightOf(value[key] as Json);
+  return bytes;
+}
