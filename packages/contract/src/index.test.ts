@@ -4,6 +4,7 @@ import * as contract from "./index.ts";
 test("the public surface is deliberate", () => {
   expect(Object.keys(contract).sort()).toMatchInlineSnapshot(`
     [
+      "AnyJson",
       "Assignment",
       "BasicExecution",
       "CacheKey",
@@ -41,6 +42,7 @@ test("the public surface is deliberate", () => {
       "InspectedExecution",
       "ItemRefused",
       "Labels",
+      "MAX_VALUE_DEPTH",
       "NAME_RULE",
       "Name",
       "Namespace",
@@ -55,6 +57,7 @@ test("the public surface is deliberate", () => {
       "ProgressAccepted",
       "ProgressBatch",
       "ProgressItem",
+      "RICH",
       "RecordedEvent",
       "Registered",
       "Registration",
@@ -68,6 +71,7 @@ test("the public surface is deliberate", () => {
       "RunnerOptions",
       "SESSION_HEADER",
       "STATES",
+      "STORED",
       "Schedule",
       "ScheduleChanges",
       "ScheduleRun",

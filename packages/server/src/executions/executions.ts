@@ -2,6 +2,7 @@ import {
   decideCancel,
   decideResume,
   decideSignal,
+  type Encoded,
   EngineError,
   type ExecutionRow,
   encode,
@@ -11,26 +12,30 @@ import {
   isTerminal,
   type Json,
   NAME_RULE,
+  type NewExecution,
   notFound,
   type Requirements,
+  referenceOf,
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
 import type { Changed, ExecutionFilter, LoggedEvent, LogPage, Page, Store } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
-import { checkInput } from "../catalog/input/input-check.ts";
+import { checkInput, type InputSchema } from "../catalog/input/input-check.ts";
 import { pinTo } from "../catalog/version-pin.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { LargeJson } from "../json/large-json.ts";
 import { readValue } from "../values/read-value.ts";
-import { resolveOutput } from "../values/resolve-output.ts";
+import { resolveValues } from "../values/resolve-values.ts";
 import { followAfter, followNow } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
-import { refuseMismatch, uniqueOf } from "./idempotency.ts";
+import { refuseMismatch, requestHash, uniqueOf } from "./idempotency.ts";
+import { encodedLarge, isRefusal, type Kept, type LargeInputs } from "./large-inputs.ts";
 import type {
   CancelRequest,
   FollowOptions,
@@ -55,7 +60,10 @@ interface Parts {
   readonly waiters: Waiters;
   readonly followers: Followers;
   readonly calls: CallResolver;
+  readonly inputs: LargeInputs;
 }
+
+const UNCHECKED = { schema: null, root: "body" };
 
 /** What callers do with executions: start, resume, cancel, signal, fork, read, wait, follow. */
 export class Executions {
@@ -111,7 +119,10 @@ export class Executions {
   /** Answers an open pause (EXE-52). */
   async resume(request: ResumeRequest): Promise<Changed> {
     const { execution_id, workflow, pause, by } = request;
-    const input = encodeBody(request.input, "input");
+    const input =
+      request.input instanceof LargeJson
+        ? (await this.#parts.inputs.keep(execution_id, request.input, UNCHECKED)).input
+        : encodeBody(request.input, "input");
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
       refuseLocal(row);
@@ -203,7 +214,8 @@ export class Executions {
   /** Sends a signal (EXE-53); answers the `seq` under which it was recorded. */
   async signal({ execution_id, name, payload, by }: SignalRequest): Promise<number> {
     refuseSignalName(name);
-    const encoded = encodeBody(payload, "payload");
+    const encoded =
+      payload instanceof LargeJson ? encodedLarge(payload) : encodeBody(payload, "payload");
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       // One of a local run, too: its process looks what others write (EXE-15).
       const now = this.#ports.clock();
@@ -227,10 +239,12 @@ export class Executions {
         "a fork with a cut keeps the input that its log was made with; leave out input, or the cut";
       throw invalidField("body.input", message);
     }
-    const encoded = input === undefined ? undefined : encodeBody(input, "input");
+    const isWhole = input === undefined || input instanceof LargeJson;
+    const encoded = isWhole ? input : encodeBody(input, "input");
     const { version, label } = request;
     const fork = { ...rest, input: encoded, version, label };
-    return this.#parts.dispatcher.create(await forkOf(source, fork, this.#parts));
+    const fresh = await forkOf(source, fork, this.#parts);
+    return this.#create(fresh);
   }
 
   /** Waits for the end or a pause, as a sync run does. */
@@ -266,7 +280,8 @@ export class Executions {
 
   async history(execution_id: string): Promise<History> {
     const row = await this.get(execution_id);
-    return toHistory(row, await this.logUpTo(row));
+    const [shown, log] = await Promise.all([this.shown(row), this.logUpTo(row)]);
+    return toHistory({ ...row, input: shown.input }, log);
   }
 
   /** The whole value of one event as plain JSON, wherever it is kept. */
@@ -276,7 +291,7 @@ export class Executions {
 
   /** The row as records show it: with the values themselves, also those kept outside the log. */
   shown(row: ExecutionRow): Promise<ExecutionRow> {
-    return resolveOutput(row, this.#ports.values);
+    return resolveValues(row, this.#ports.values);
   }
 
   /** @param workflow When given, an execution of another workflow is not found. */
@@ -303,12 +318,18 @@ export class Executions {
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
     const { namespace, workflow, label, trigger, by, priority, start_at } = request;
-    const input = encodeBody(request.input, "input");
+    const given = request.input;
+    const encoded = given instanceof LargeJson ? undefined : encodeBody(given, "input");
     const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
-    checkInput(found.record.input_schema, input);
+    const { input_schema } = found.record;
+    if (encoded !== undefined) checkInput(input_schema, encoded);
+    const { input, request_hash } =
+      given instanceof LargeJson
+        ? await this.#keep(execution_id, given, { request, schema: input_schema })
+        : { input: encoded as Encoded, request_hash: undefined };
     const pin = pinTo(found);
-    const unique = uniqueOf(request, input);
-    const changed = await this.#parts.dispatcher.create({
+    const unique = uniqueOf(request, (version) => request_hash ?? requestHash(input, version));
+    const changed = await this.#create({
       ...pin,
       execution_id,
       name: label ?? null,
@@ -326,6 +347,32 @@ export class Executions {
     });
     if (unique && changed.existing) refuseMismatch(unique, changed.row);
     return changed;
+  }
+
+  /** Keeps an input that came as a large body. */
+  #keep(
+    execution_id: string,
+    given: LargeJson,
+    { request, schema }: { readonly request: StartRequest; readonly schema: InputSchema },
+  ): Promise<Kept> {
+    const { idempotency_key, version = null } = request;
+    const hashedWith = idempotency_key === undefined ? undefined : version;
+    return this.#parts.inputs.keep(execution_id, given, { schema, root: "body", hashedWith });
+  }
+
+  /** What was kept for an execution that does not come to be goes again. */
+  async #create(fresh: NewExecution): Promise<Changed> {
+    const isKept = referenceOf(fresh.input) !== undefined;
+    const { dispatcher, inputs } = this.#parts;
+    if (!isKept) return dispatcher.create(fresh);
+    try {
+      const changed = await dispatcher.create(fresh);
+      if (changed.existing) await inputs.forget(fresh.execution_id);
+      return changed;
+    } catch (error) {
+      if (isRefusal(error)) await inputs.forget(fresh.execution_id);
+      throw error;
+    }
   }
 
   #parkTtl(seconds = this.#ports.config.workers.park_ttl): number | null {

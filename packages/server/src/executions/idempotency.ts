@@ -7,7 +7,10 @@ import type { StartRequest } from "./requests.ts";
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /** The key among all executions, and what was asked with it; undefined without one. */
-export function uniqueOf(request: StartRequest, input: Json): NewExecution["unique"] {
+export function uniqueOf(
+  request: Omit<StartRequest, "input">,
+  hashOf: (version: number | null) => string,
+): NewExecution["unique"] {
   const { idempotency_key, by, namespace, workflow, version = null } = request;
   if (idempotency_key === undefined) return undefined;
   if (!KEY.test(idempotency_key)) {
@@ -18,8 +21,13 @@ export function uniqueOf(request: StartRequest, input: Json): NewExecution["uniq
   const scope = [by, namespace, workflow, idempotency_key];
   return {
     key: `idempotency ${sha256(scope)}`,
-    request_hash: sha256([input, version]),
+    request_hash: hashOf(version),
   };
+}
+
+/** Of what a start asks for, by which it is told from others under the same key. */
+export function requestHash(input: Json, version: number | null): string {
+  return sha256([input, version]);
 }
 
 /** Refuses another request under a key that is taken. */
