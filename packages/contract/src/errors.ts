@@ -36,6 +36,10 @@ export const ERRORS = {
     status: 405,
     meaning: "The path exists, the method does not; the `Allow` header lists those that do.",
   },
+  request_timeout: {
+    status: 408,
+    meaning: "The request did not come on; send it again, without pauses.",
+  },
   conflict: {
     status: 409,
     meaning: "The request contradicts what is there; the message says what.",
@@ -132,7 +136,11 @@ export const ERRORS = {
     meaning: "A defect of the engine; the server's log has it under `details.request_id`.",
   },
   workflow_failed: { status: 500, meaning: "The workflow failed; the record's `error` tells how." },
-  unavailable: { status: 503, meaning: "The server or its database is away; try again." },
+  unavailable: {
+    status: 503,
+    meaning:
+      "The server or its database is away, or has no room for another large body; try again, after `Retry-After` seconds where the answer has that.",
+  },
   invalid_definition: {
     status: null,
     meaning: "An option of `workflow()` or `task()` is unknown, of the wrong type or out of range.",

@@ -4,6 +4,7 @@ import * as contract from "./index.ts";
 test("the public surface is deliberate", () => {
   expect(Object.keys(contract).sort()).toMatchInlineSnapshot(`
     [
+      "AnyJson",
       "Assignment",
       "BasicExecution",
       "CacheKey",
@@ -42,6 +43,7 @@ test("the public surface is deliberate", () => {
       "ItemRefused",
       "KeptSignalLists",
       "Labels",
+      "MAX_VALUE_DEPTH",
       "NAME_RULE",
       "NO_SIGNALS",
       "Name",
@@ -57,6 +59,7 @@ test("the public surface is deliberate", () => {
       "ProgressAccepted",
       "ProgressBatch",
       "ProgressItem",
+      "RICH",
       "RecordedEvent",
       "Registered",
       "Registration",
@@ -70,6 +73,7 @@ test("the public surface is deliberate", () => {
       "RunnerOptions",
       "SESSION_HEADER",
       "STATES",
+      "STORED",
       "Schedule",
       "ScheduleChanges",
       "ScheduleRun",

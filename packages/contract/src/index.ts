@@ -2,6 +2,7 @@
 
 // Names, time, values
 
+export { AnyJson } from "./any-json.ts";
 export { type Duration, parseDuration } from "./duration.ts";
 export {
   type BuiltInCall,
@@ -26,7 +27,10 @@ export {
   type Encoded,
   encode,
   type Json,
+  MAX_VALUE_DEPTH,
   peek,
+  RICH,
+  STORED,
   type Stored,
   store,
   toPlain,

@@ -23,8 +23,10 @@ export interface Stored {
   readonly value: unknown;
 }
 
-const MAX_DEPTH = 100;
-const RICH = "$rich";
+/** How deep a value may be nested. */
+export const MAX_VALUE_DEPTH = 100;
+/** The only key of a value that is kept in its wrapped form. */
+export const RICH = "$rich";
 /** The key of an envelope for a value that lies outside the log: see `stored-reference.ts`. */
 export const STORED = "$stored";
 
@@ -169,8 +171,8 @@ function copyOfObject(value: object, path: Path, walk: Walk): unknown {
   if (walk.ancestors.includes(value)) {
     throw new UnencodableValue(path(), "it contains itself");
   }
-  if (walk.ancestors.length >= MAX_DEPTH) {
-    throw new UnencodableValue(path(), `it is nested deeper than ${MAX_DEPTH} levels`);
+  if (walk.ancestors.length >= MAX_VALUE_DEPTH) {
+    throw new UnencodableValue(path(), `it is nested deeper than ${MAX_VALUE_DEPTH} levels`);
   }
   walk.ancestors.push(value);
   const copy = copyOfKind(value, path, walk);

@@ -7,6 +7,7 @@ import { Dispatcher } from "./dispatch/dispatcher.ts";
 import type { EnginePorts } from "./engine-ports.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
+import { LargeInputs } from "./executions/large-inputs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { recovered } from "./failpoints.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
@@ -20,7 +21,7 @@ import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
 import type { Schedules } from "./schedules/schedules.ts";
 import { createScheduling, type Scheduling } from "./schedules/scheduling.ts";
 import { Timers } from "./timers/timers.ts";
-import { resolveOutput } from "./values/resolve-output.ts";
+import { resolveValues } from "./values/resolve-values.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
@@ -75,7 +76,7 @@ export function createEngine(ports: EnginePorts): Engine {
     tellOwner: (execution_id, on) => sessions.tellListening(execution_id, on),
   });
   const waiters = new Waiters({ store, setTimer });
-  const shown = (row: ExecutionRow) => resolveOutput(row, values);
+  const shown = (row: ExecutionRow) => resolveValues(row, values);
   const followers: Followers = new Followers({ store, progress, shown });
   const lookAgain = (session: Session) => workers.lookAgain(session);
   const dispatcher = new Dispatcher({
@@ -107,8 +108,10 @@ export function createEngine(ports: EnginePorts): Engine {
     replicas,
   });
   const hasWorker = (row: ExecutionRow) => dispatcher.isMatched(row);
+  const inputs = new LargeInputs(ports);
   const executions = new Executions({
     ports,
+    inputs,
     commits,
     catalog,
     dispatcher,
@@ -181,6 +184,7 @@ export function createEngine(ports: EnginePorts): Engine {
       await leadership.close();
       await replicas.close();
       bus.close();
+      await inputs.close();
     },
   };
 

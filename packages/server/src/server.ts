@@ -18,6 +18,7 @@ import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
+import { looks } from "./handlers/looks.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
@@ -103,6 +104,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       workers: workerHandlers(engine),
       basic: basicHandlers(engine, sync_timeout),
     },
+    looks: looks(engine),
     log,
     ids,
     neighbours: {

@@ -11,7 +11,7 @@ export function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext 
   const { journal, log, options } = core;
   const { info } = options;
   const state: State = "RUNNING";
-  const input = once(() => decode(info.input));
+  const input = once(() => decode(options.input ?? info.input));
   const metadata = once(() => copyOfMetadata(workflow.options.metadata));
   const context: WorkflowContext = {
     executionId: info.execution_id,

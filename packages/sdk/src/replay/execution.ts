@@ -129,7 +129,7 @@ class Body {
       task: undefined,
     };
     this.#scope = scope;
-    const input = decode(core.options.info.input);
+    const input = decode(core.options.input ?? core.options.info.input);
     const schema = this.#workflow.options.input as StandardSchema | undefined;
     const checked = schema ? await this.#checked("input", schema, input) : { value: input };
     if (checked.issues !== undefined) {

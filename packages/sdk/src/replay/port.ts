@@ -183,6 +183,8 @@ export interface RunningExecution {
 /** What a copy is started with. */
 export interface RunOptions {
   readonly info: ExecutionInfo;
+  /** What lies where `info.input` says, when that is only the place (EXE-49). */
+  readonly input?: Encoded | undefined;
   /** The whole log, dense from 1. Its last event is this copy's WORKFLOW_CLAIMED. */
   readonly history: readonly Event[];
   readonly limits: ExecutionLimits;

@@ -1,6 +1,7 @@
 import type { SseFrame } from "@engine/contract";
 import type { LoggedEvent } from "@engine/store";
 import type { LongFrame } from "../http/reply.ts";
+import { printed } from "../json/json-text.ts";
 import { type LogPages, weightOf } from "./log-pages.ts";
 import { toRecordedEvent } from "./record.ts";
 
@@ -37,7 +38,14 @@ async function* pieces(
   first: readonly LoggedEvent[],
   rest: AsyncIterable<readonly LoggedEvent[]>,
 ): AsyncGenerator<string, void, undefined> {
-  yield `${JSON.stringify(record).slice(0, -1)},"events":[`;
+  // Where its end is, the events go in.
+  const head = printed({ ...record, events: [] });
+  let last = "";
+  for await (const piece of typeof head === "string" ? [head] : head) {
+    yield last;
+    last = piece;
+  }
+  yield last.slice(0, -"]}".length);
   yield textOf(first);
   for await (const page of rest) yield `,${textOf(page)}`;
   yield "]}";

@@ -2,6 +2,7 @@ import {
   decideCancel,
   decideResume,
   decideSignal,
+  type Encoded,
   EngineError,
   type ExecutionRow,
   encode,
@@ -11,8 +12,10 @@ import {
   isTerminal,
   type Json,
   NAME_RULE,
+  type NewExecution,
   notFound,
   type Requirements,
+  referenceOf,
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
@@ -33,13 +36,21 @@ import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { LargeJson } from "../json/large-json.ts";
 import { readValue } from "../values/read-value.ts";
-import { resolveOutput } from "../values/resolve-output.ts";
+import { resolveValues } from "../values/resolve-values.ts";
 import { followAfter, followNow } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
-import { refuseMismatch, uniqueOf } from "./idempotency.ts";
+import { keyOf, refuseMismatch, requestHash } from "./idempotency.ts";
+import {
+  type Check,
+  encodedLarge,
+  isRefusal,
+  type Kept,
+  type LargeInputs,
+} from "./large-inputs.ts";
 import { parkTtlMs } from "./park-ttl.ts";
 import type {
   CancelRequest,
@@ -65,7 +76,10 @@ interface Parts {
   readonly waiters: Waiters;
   readonly followers: Followers;
   readonly calls: CallResolver;
+  readonly inputs: LargeInputs;
 }
+
+const UNCHECKED = { schema: null, root: "body" };
 
 /** What callers do with executions: start, resume, cancel, signal, fork, read, wait, follow. */
 export class Executions {
@@ -121,7 +135,10 @@ export class Executions {
   /** Answers an open pause (EXE-52). */
   async resume(request: ResumeRequest): Promise<Changed> {
     const { execution_id, workflow, pause, by } = request;
-    const input = encodeBody(request.input, "input");
+    const input =
+      request.input instanceof LargeJson
+        ? (await this.#parts.inputs.keep(execution_id, request.input, UNCHECKED)).input
+        : encodeBody(request.input, "input");
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
       refuseLocal(row);
@@ -212,7 +229,8 @@ export class Executions {
   /** Sends a signal (EXE-53); answers the `seq` under which it was recorded. */
   async signal({ execution_id, name, payload, by }: SignalRequest): Promise<number> {
     refuseSignalName(name);
-    const encoded = encodeBody(payload, "payload");
+    const encoded =
+      payload instanceof LargeJson ? encodedLarge(payload) : encodeBody(payload, "payload");
     const limits = this.#ports.config.executions;
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       // One of a local run, too: its process looks what others write (EXE-15).
@@ -237,10 +255,12 @@ export class Executions {
         "a fork with a cut keeps the input that its log was made with; leave out input, or the cut";
       throw invalidField("body.input", message);
     }
-    const encoded = input === undefined ? undefined : encodeBody(input, "input");
+    const isWhole = input === undefined || input instanceof LargeJson;
+    const encoded = isWhole ? input : encodeBody(input, "input");
     const { version, label } = request;
     const fork = { ...rest, input: encoded, version, label };
-    return this.#parts.dispatcher.create(await forkOf(source, fork, this.#parts));
+    const fresh = await forkOf(source, fork, this.#parts);
+    return this.#create(fresh);
   }
 
   /** Waits for the end or a pause, as a sync run does. */
@@ -276,7 +296,8 @@ export class Executions {
 
   async history(execution_id: string): Promise<History> {
     const row = await this.get(execution_id);
-    return toHistory(row, await this.logUpTo(row));
+    const [shown, log] = await Promise.all([this.shown(row), this.logUpTo(row)]);
+    return toHistory({ ...row, input: shown.input }, log);
   }
 
   /** The whole value of one event as plain JSON, wherever it is kept. */
@@ -286,7 +307,7 @@ export class Executions {
 
   /** The row as records show it: with the values themselves, also those kept outside the log. */
   shown(row: ExecutionRow): Promise<ExecutionRow> {
-    return resolveOutput(row, this.#ports.values);
+    return resolveValues(row, this.#ports.values);
   }
 
   /** @param workflow When given, an execution of another workflow is not found. */
@@ -318,19 +339,25 @@ export class Executions {
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
     const { namespace, workflow, label, trigger, by, priority, start_at } = request;
-    const input = encodeBody(request.input, "input");
-    const unique = uniqueOf(request, input);
+    const given =
+      request.input instanceof LargeJson ? request.input : encodeBody(request.input, "input");
+    const key = keyOf(request);
     // What is there is answered for whatever became of its workflow, of its schema, of its worker.
-    const holder = unique && (await this.#store.findByKey(unique.key));
+    const holder = key === undefined ? undefined : await this.#store.findByKey(key);
     if (holder) {
-      refuseMismatch(unique, holder);
+      refuseMismatch(await this.#hashOf(given, request), holder);
       const recorded_at = this.#ports.clock();
       return { row: holder, events: [], recorded_at, others: [], existing: true };
     }
     const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
-    await checkInput(found.record.input_schema, input);
+    const { input, request_hash } = await this.#kept(execution_id, given, {
+      schema: found.record.input_schema,
+      root: "body",
+      ...(key !== undefined && { hashedWith: request.version ?? null }),
+    });
     const pin = pinTo(found);
-    const changed = await this.#parts.dispatcher.create({
+    const unique = key !== undefined && request_hash !== undefined && { key, request_hash };
+    const changed = await this.#create({
       ...pin,
       execution_id,
       name: label ?? null,
@@ -345,8 +372,37 @@ export class Executions {
       seed: this.#ports.seed(),
       now: this.#ports.clock(),
     });
-    if (unique && changed.existing) refuseMismatch(unique, changed.row);
+    if (unique && changed.existing) refuseMismatch(unique.request_hash, changed.row);
     return changed;
+  }
+
+  #hashOf(given: Encoded | LargeJson, { version }: StartRequest): Promise<string> | string {
+    if (given instanceof LargeJson) return this.#parts.inputs.hashOf(given, version ?? null);
+    return requestHash(given, version ?? null);
+  }
+
+  /** Checks an input; one that came as a large body is kept outside of the row. */
+  async #kept(execution_id: string, given: Encoded | LargeJson, check: Check): Promise<Kept> {
+    if (given instanceof LargeJson) return this.#parts.inputs.keep(execution_id, given, check);
+    const { schema, root, hashedWith } = check;
+    await checkInput(schema, given, root);
+    const request_hash = hashedWith === undefined ? undefined : requestHash(given, hashedWith);
+    return { input: given, request_hash };
+  }
+
+  /** What was kept for an execution that does not come to be goes again. */
+  async #create(fresh: NewExecution): Promise<Changed> {
+    const isKept = referenceOf(fresh.input) !== undefined;
+    const { dispatcher, inputs } = this.#parts;
+    if (!isKept) return dispatcher.create(fresh);
+    try {
+      const changed = await dispatcher.create(fresh);
+      if (changed.existing) await inputs.forget(fresh.execution_id);
+      return changed;
+    } catch (error) {
+      if (isRefusal(error)) await inputs.forget(fresh.execution_id);
+      throw error;
+    }
   }
 
   /** A required name that never registered is a mistake; one that is offline is waited for (DSP-7). */

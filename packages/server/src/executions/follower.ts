@@ -299,7 +299,8 @@ export class Follower {
     const event = `${row.workflow}.execution.${word}`;
     const frame = { event, id, data: toRecord(row) };
     const bytes = this.#parts.length < FEW_FRAMES ? 0 : weightOf(row.output);
-    const isWhole = !this.#view.detailed && !referenceOf(row.output);
+    const isElsewhere = referenceOf(row.input) ?? referenceOf(row.output);
+    const isWhole = !this.#view.detailed && !isElsewhere;
     this.#push(isWhole ? frame : { ...frame, row: { ...row, head } }, bytes);
     if (this.#view.isLast(row)) this.end();
   }
@@ -323,8 +324,9 @@ export class Follower {
 
   async #resolved({ row, data, ...frame }: Unresolved): Promise<FollowPart> {
     // A storage that is away is no reason to end the stream: the envelope is shown then.
-    const { output } = await this.#ports.shown(row).catch(() => row);
-    const whole = { ...frame, data: { ...(data as object), output: toPlain(output) } };
+    const { input, output } = await this.#ports.shown(row).catch(() => row);
+    const values = { input: toPlain(input), output: toPlain(output) };
+    const whole = { ...frame, data: { ...(data as object), ...values } };
     if (!this.#view.detailed) return whole;
     return detailedFrame(whole, row.head, this.#ports.pages(this.execution_id));
   }

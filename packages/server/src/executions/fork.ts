@@ -10,17 +10,20 @@ import {
   type NewEvent,
   type NewExecution,
   type Requirements,
+  referenceOf,
 } from "@engine/contract";
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput, type InputSchema } from "../catalog/input/input-check.ts";
 import { pinTo, type VersionPin } from "../catalog/version-pin.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { LargeJson } from "../json/large-json.ts";
+import type { LargeInputs } from "./large-inputs.ts";
 import { parkTtlMs } from "./park-ttl.ts";
 
 export interface Fork extends Cut {
-  /** Stored; undefined = that of the source. */
-  readonly input: Encoded | undefined;
+  /** Stored, or as it came; undefined = that of the source. */
+  readonly input: Encoded | LargeJson | undefined;
   readonly version: number | undefined;
   readonly label: string | undefined;
   readonly by: string | null;
@@ -30,13 +33,14 @@ interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "ids" | "seed" | "clock" | "config">;
   readonly catalog: Catalog;
   readonly calls: CallResolver;
+  readonly inputs: LargeInputs;
 }
 
 /** What the fork is created from. The source is only read. */
 export async function forkOf(
   source: ExecutionRow,
   { from_seq, from_call, input: given, version, label, by }: Fork,
-  { ports, catalog, calls }: Parts,
+  { ports, catalog, calls, inputs }: Parts,
 ): Promise<NewExecution> {
   const cut = { from_seq, from_call };
   const isRestart = from_seq === undefined && from_call === undefined;
@@ -44,14 +48,13 @@ export async function forkOf(
   const events = log.map(({ event }) => event);
   const { seq, history, label: original } = forkHistory(source, events, cut);
   const pin = await pinOf(source, version, catalog);
-  const input = given === undefined ? source.input : given;
   const isNew = given !== undefined || pin.version !== source.version;
+  const root = given === undefined ? "input" : "body.input";
   // What is replayed keeps the input that its log was made with.
-  if (isRestart && isNew) {
-    const schema = await inputSchemaOf(pin, catalog);
-    await checkInput(schema, input, given === undefined ? "input" : "body.input");
-  }
+  const check =
+    isRestart && isNew ? { schema: await inputSchemaOf(pin, catalog), root } : undefined;
   const execution_id = ports.ids();
+  const input = await inputOf(execution_id, given ?? source.input, check, inputs);
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null };
   const open = openCalls(history);
   return {
@@ -74,6 +77,22 @@ export async function forkOf(
     },
     now: ports.clock(),
   };
+}
+
+/** What lies outside of the log goes with its execution: the fork has one of its own. */
+async function inputOf(
+  execution_id: string,
+  given: Encoded | LargeJson,
+  check: { readonly schema: InputSchema; readonly root: string } | undefined,
+  inputs: LargeInputs,
+): Promise<Encoded> {
+  if (given instanceof LargeJson) {
+    return (await inputs.keep(execution_id, given, check ?? { schema: null, root: "" })).input;
+  }
+  const reference = referenceOf(given);
+  if (reference) return inputs.copy(execution_id, reference, check);
+  if (check) await checkInput(check.schema, given, check.root);
+  return given;
 }
 
 /** The source's own version, also when it was deleted since; another one has to be there. */

@@ -1,33 +1,34 @@
 /** Idempotency keys (EXE-84): whoever starts the same again gets the execution that is there. */
 import { hash } from "node:crypto";
-import { EngineError, type ExecutionRow, type Json, type NewExecution } from "@engine/contract";
+import { EngineError, type ExecutionRow, type Json } from "@engine/contract";
 import type { StartRequest } from "./requests.ts";
 
 /** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
-/** The key among all executions, and what was asked with it; undefined without one. */
-export function uniqueOf(request: StartRequest, input: Json): NewExecution["unique"] {
-  const { idempotency_key, by, namespace, workflow, version = null } = request;
+/** The key among all executions; undefined without one. */
+export function keyOf(request: Omit<StartRequest, "input">): string | undefined {
+  const { idempotency_key, by, namespace, workflow } = request;
   if (idempotency_key === undefined) return undefined;
   if (!KEY.test(idempotency_key)) {
     const message = "Idempotency-Key must be 1 to 255 printable ASCII characters";
     throw new EngineError("bad_request", message);
   }
   // Callers share nothing: without auth there is one for all.
-  const scope = [by, namespace, workflow, idempotency_key];
-  return {
-    key: `idempotency ${sha256(scope)}`,
-    request_hash: sha256([input, version]),
-  };
+  return `idempotency ${sha256([by, namespace, workflow, idempotency_key])}`;
+}
+
+/** Of what a start asks for, by which it is told from others under the same key. */
+export function requestHash(input: Json, version: number | null): string {
+  return sha256([input, version]);
 }
 
 /** Refuses another request under a key that is taken. */
 export function refuseMismatch(
-  unique: NonNullable<NewExecution["unique"]>,
-  { request_hash, execution_id }: ExecutionRow,
+  request_hash: string,
+  { request_hash: holders, execution_id }: ExecutionRow,
 ): void {
-  if (request_hash === unique.request_hash) return;
+  if (request_hash === holders) return;
   throw new EngineError(
     "idempotency_mismatch",
     `the idempotency key belongs to execution ${execution_id}, which was started with another input or version; use another key`,

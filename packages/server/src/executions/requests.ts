@@ -1,5 +1,6 @@
 /** What callers ask of executions. */
 import type { Json, Trigger } from "@engine/contract";
+import type { LargeJson } from "../json/large-json.ts";
 
 export interface WorkflowRef {
   readonly namespace: string;
@@ -12,7 +13,7 @@ export interface StartRequest {
   /** The latest when absent. */
   readonly version?: number | undefined;
   /** Plain JSON. */
-  readonly input: Json;
+  readonly input: Json | LargeJson;
   readonly label?: string | undefined;
   readonly trigger: Trigger;
   readonly by: string | null;
@@ -46,7 +47,7 @@ interface WorkflowRequest extends ChangeRequest {
 
 export interface ResumeRequest extends WorkflowRequest {
   /** Plain JSON. */
-  readonly input: Json;
+  readonly input: Json | LargeJson;
   /** Name or `task_call_id` of the pause. */
   readonly pause?: string | undefined;
 }
@@ -58,7 +59,7 @@ export interface CancelRequest extends WorkflowRequest {
 export interface SignalRequest extends ChangeRequest {
   readonly name: string;
   /** Plain JSON. */
-  readonly payload: Json;
+  readonly payload: Json | LargeJson;
 }
 
 /** At most one of `from_seq` and `from_call`; with neither it starts anew (EXE-87). */
@@ -66,7 +67,7 @@ export interface ForkRequest extends ChangeRequest {
   readonly from_seq?: number | undefined;
   readonly from_call?: string | undefined;
   /** Plain JSON; only without a cut. */
-  readonly input?: Json | undefined;
+  readonly input?: Json | LargeJson | undefined;
   readonly version?: number | undefined;
   readonly label?: string | undefined;
 }

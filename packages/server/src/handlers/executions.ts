@@ -18,6 +18,7 @@ import { rowAsCreated } from "../executions/row-after.ts";
 import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
 import { hasLeft } from "../http/request-call.ts";
+import type { LargeJson } from "../json/large-json.ts";
 import { addressOf, readStream, runAnswer, runStream, waitMs } from "./run-answer.ts";
 import { REPLAYED, type StartHeaders, startHeaders } from "./start-headers.ts";
 
@@ -224,7 +225,11 @@ interface ListQuery {
 
 function startRequest(
   workflow: { readonly namespace: string; readonly workflow: string },
-  { query, headers, body: input }: { query: StartQuery; headers: StartHeaders; body: Json },
+  {
+    query,
+    headers,
+    body: input,
+  }: { query: StartQuery; headers: StartHeaders; body: Json | LargeJson },
   call: Call,
 ): StartRequest {
   const { name: label, version, priority, start_at, park_ttl } = query;
@@ -253,7 +258,7 @@ interface StartQuery {
 function resumeRequest(
   { ns, wf, id }: { readonly ns: string; readonly wf: string; readonly id: string },
   { pause }: { readonly pause?: string | undefined },
-  input: Json,
+  input: Json | LargeJson,
   call: Call,
 ): ResumeRequest {
   return {

@@ -9,6 +9,7 @@ import {
 import type { Engine } from "../engine.ts";
 import type { Handlers } from "../http/handlers.ts";
 import { answer, lines, raw, stream } from "../http/reply.ts";
+import { LargeJson } from "../json/large-json.ts";
 import { FrameQueue } from "./frame-queue.ts";
 
 const WORKER_HEADER = "x-engine-worker";
@@ -84,7 +85,8 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     },
     cacheKeep: async ({ params: { name, id }, headers, body }) => {
       const { generation, value, ttl_ms, ...key } = body;
-      const entry = { generation, key, text: JSON.stringify(value), ttl_ms };
+      const text = value instanceof LargeJson ? value.text : JSON.stringify(value);
+      const entry = { generation, key, text, ttl_ms };
       await workers.cacheKeep(ref(name, headers), id, entry);
       return answer(204, undefined);
     },

@@ -1,14 +1,19 @@
-import { EngineError, isRaw, type Route } from "@engine/contract";
+import { Readable } from "node:stream";
+import { AnyJson, EngineError, isRaw, type Route } from "@engine/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import * as z from "zod";
 import { answering } from "../failpoints.ts";
+import { printed } from "../json/json-text.ts";
+import { LARGE_BYTES } from "../json/scan-json.ts";
 import type { Authorize } from "./authorize.ts";
-import type { Call, Handlers } from "./handlers.ts";
+import type { Call, Handlers, Look } from "./handlers.ts";
 import { refuseOtherMedia } from "./media-type.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
+import type { RequestBodies, Takes } from "./request-bodies.ts";
 import { RequestCall } from "./request-call.ts";
 import { lineInput, type RequestInput, requestInput } from "./request-input.ts";
 import { serveLines } from "./serve-lines.ts";
@@ -19,6 +24,7 @@ export interface Binding {
   readonly authorize: Authorize;
   readonly methods: PathMethods;
   readonly streams: OpenStreams;
+  readonly bodies: RequestBodies;
   readonly pingTimer: Repeat;
   readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
 }
@@ -32,7 +38,10 @@ const DEFAULT_BODY_LIMIT = 1024 * 1024;
 export function bind<Group extends Readonly<Record<string, Route>>>(
   app: FastifyInstance,
   group: Group,
-  handlers: Handlers<Group>,
+  {
+    handlers,
+    looks,
+  }: { handlers: Handlers<Group>; looks: Readonly<Record<string, Look | undefined>> },
   binding: Binding,
 ): void {
   for (const [name, route] of Object.entries(group)) {
@@ -48,6 +57,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       method: route.method,
       url: routerPath(route.path),
       bodyLimit,
+      config: { takes: takesOf(route, bodyLimit) },
       // Fixed order (AUTH-5): the route, the declared size, the caller; only then the body is read.
       onRequest: async (request, reply) => {
         refuseUnmeant(route, request, binding.methods);
@@ -61,6 +71,9 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
           headers: request.headers,
         });
         refuseOtherMedia(request, route.lines !== undefined);
+        if (isLarge(request) && route.body && !route.lines) {
+          await admit(route, name, request, reply);
+        }
       },
       handler: async (request, reply) => {
         const call = new RequestCall(request, reply);
@@ -71,6 +84,25 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         return send(route, answered, reply);
       },
     });
+  }
+
+  /** Nothing of a large body is read for what is not there, or where there is no room for it. */
+  async function admit(
+    route: Route,
+    name: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    await looks[name]?.({
+      params: request.params as Record<string, string>,
+      query: request.query as Record<string, unknown>,
+      headers: request.headers,
+    });
+    const pool = route.permission.kind === "worker" ? "workers" : "callers";
+    const length = Number(request.headers["content-length"] ?? 0);
+    const reserved = binding.bodies.reserve(length, pool);
+    request.reserved = reserved;
+    reply.raw.once("close", reserved.release);
   }
 
   function converse(
@@ -105,6 +137,31 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       refuse: (thrown) => binding.refuse(thrown, request),
     });
   }
+}
+
+/** Whether a body is large, or may be: it need not say how long it is. */
+function isLarge({ headers }: FastifyRequest): boolean {
+  return (
+    headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > LARGE_BYTES
+  );
+}
+
+function takesOf({ body, permission, bodyLimit }: Route, limit: number): Takes {
+  const fields = bodyLimit === undefined ? {} : shapeOf(body);
+  const anyFields = new Set(Object.keys(fields).filter((name) => isAny(fields[name])));
+  const isAnyJson = body === AnyJson;
+  const isNamed = bodyLimit !== undefined && !isAnyJson && anyFields.size === 0;
+  const isOfCallers = permission.kind !== "worker";
+  return { limit, isAnyJson, anyFields, isNamed: isNamed && isOfCallers };
+}
+
+function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
+  if (schema instanceof z.ZodNullable) return shapeOf(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
+}
+
+function isAny(schema: z.ZodType | undefined): boolean {
+  return schema === AnyJson || (schema instanceof z.ZodOptional && schema.unwrap() === AnyJson);
 }
 
 /**
@@ -146,5 +203,8 @@ function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply)
   }
   if ("raw" in answered) return reply.send(answered.raw);
   if (type === null) return reply.send();
-  return reply.send(row && isRaw(row) ? answered.body : JSON.stringify(answered.body));
+  if (row && isRaw(row)) return reply.send(answered.body);
+  const text = printed(answered.body);
+  // What is stored goes out as it is taken.
+  return reply.send(typeof text === "string" ? text : Readable.from(text));
 }

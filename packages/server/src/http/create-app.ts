@@ -1,25 +1,33 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { JsonThread } from "../json/json-thread.ts";
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute } from "./bind.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
-import type { Handlers, RouteTable, TableHandlers } from "./handlers.ts";
+import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import type { HttpLog } from "./http-log.ts";
 import { inTurn } from "./in-turn.ts";
-import { parseJsonBody } from "./json-body.ts";
 import { LINES } from "./media-type.ts";
 import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { PathMethods } from "./path-pattern.ts";
 import { pathOf, refusal, sendRefusal } from "./refusal.ts";
 import { type Repeat, repeat } from "./repeat.ts";
+import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Set once the request is authorized. */
     caller: Caller;
+    /** Room for its body, where that is large or may be. */
+    reserved: Reservation | undefined;
+  }
+
+  interface FastifyContextConfig {
+    /** What the route's body may be. */
+    takes?: Takes;
   }
 }
 
@@ -35,6 +43,14 @@ export interface AppOptions<Table extends RouteTable> {
   /** Counts the streams that are open; closing the app ends them. */
   readonly streams?: OpenStreams;
   readonly pingTimer?: Repeat;
+  /** Looks after bodies that do not come on. */
+  readonly stallTimer?: Repeat;
+  /** What is looked for before a large body is read; nothing when absent. */
+  readonly looks?: Looks<Table>;
+  /** Looks through large JSON; closing the app ends it. */
+  readonly thread?: JsonThread;
+  /** Of large bodies, what may be here at a time. */
+  readonly mostBytes?: number;
 }
 
 const MAX_PATH_BYTES = 2048;
@@ -49,6 +65,8 @@ const CONNECTION = {
   keepAliveTimeout: 72_000,
 };
 
+const NOTHING: Takes = { limit: 0, isAnyJson: false, anyFields: new Set(), isNamed: true };
+
 /** On every answer (NET-3). */
 const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
@@ -62,6 +80,8 @@ const SECURITY_HEADERS = {
 export function createApp<Table extends RouteTable>(options: AppOptions<Table>): FastifyInstance {
   const { log, ids, authorize = allowEveryone, pingTimer = repeat } = options;
   const streams = options.streams ?? new OpenStreams();
+  const { thread = new JsonThread(), stallTimer = repeat, mostBytes } = options;
+  const bodies = new RequestBodies({ thread, stallTimer, mostBytes });
   const methods = new PathMethods();
   const neighbourhood = new Neighbourhood(options.neighbours ?? { hosts: [], origins: [] });
   const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
@@ -90,9 +110,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     response.end(JSON.stringify(refused.toBody()));
   });
   app.decorateRequest("caller", null as unknown as Caller);
+  app.decorateRequest("reserved", undefined);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, async (_: FastifyRequest, body: Buffer) =>
-    parseJsonBody(body),
+  app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
+    bodies.read(payload, request.routeOptions.config.takes ?? NOTHING, request.reserved),
   );
 
   // Left unread: the route itself reads its lines as they come.
@@ -115,19 +136,26 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     isClosing = true;
     streams.endAll();
   });
+  app.addHook("onClose", () => bodies.close());
   app.setErrorHandler((thrown, request, reply) => {
     const error = refuse(thrown, request);
-    const allow = error.code === "method_not_allowed" ? error.details?.["allow"] : undefined;
-    if (Array.isArray(allow)) reply.header("allow", allow.join(", "));
+    const { allow, retry_after_seconds } = error.details ?? {};
+    if (error.code === "method_not_allowed" && Array.isArray(allow)) {
+      reply.header("allow", allow.join(", "));
+    }
+    if (error.code === "unavailable" && typeof retry_after_seconds === "number") {
+      reply.header("retry-after", String(retry_after_seconds));
+    }
     sendRefusal(reply, error);
   });
   app.setNotFoundHandler((request) => {
     throw noRoute(request.method, pathOf(request), methods);
   });
 
-  const binding: Binding = { authorize, methods, streams, pingTimer, refuse };
+  const binding: Binding = { authorize, methods, streams, bodies, pingTimer, refuse };
   for (const [name, group] of Object.entries(options.routes)) {
-    bind(app, group, options.handlers[name] as Handlers<typeof group>, binding);
+    const handlers = options.handlers[name] as Handlers<typeof group>;
+    bind(app, group, { handlers, looks: options.looks?.[name] ?? {} }, binding);
   }
   return app;
 }
@@ -143,10 +171,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const refused =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? new EngineError("headers_too_large", "the request headers exceed 16 KiB")
-      : new EngineError("bad_request", "the request is not HTTP that can be read");
+  const refused = unreadable(error.code);
   const body = JSON.stringify(refused.toBody());
   const headers = Object.entries({
     ...refusalHeaders(),
@@ -155,4 +180,14 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   });
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   socket.end(`HTTP/1.1 ${refused.status} Refused\r\n${lines}\r\n${body}`);
+}
+
+function unreadable(code: string | undefined): EngineError {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new EngineError("headers_too_large", "the request headers exceed 16 KiB");
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new EngineError("request_timeout", "the headers of the request did not come on");
+  }
+  return new EngineError("bad_request", "the request is not HTTP that can be read");
 }

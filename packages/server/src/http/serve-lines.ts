@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EngineError } from "@engine/contract";
 import { answeringLine } from "../failpoints.ts";
-import { parseJsonBody } from "./json-body.ts";
+import { parseJsonBody } from "../json/json-body.ts";
 import { LINES } from "./media-type.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { tooLarge } from "./refusal.ts";

@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { type EngineError, type SseFrame, sseComment, sseText } from "@engine/contract";
+import { printed } from "../json/json-text.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import type { Repeat } from "./repeat.ts";
-import type { StreamPart } from "./reply.ts";
+import type { LongFrame, StreamPart } from "./reply.ts";
 
 /** Proxies and clients take a silent connection for a dead one (EXE-94). */
 const PING_MS = 15_000;
@@ -71,11 +72,20 @@ export function serveStream(
       return;
     }
     const { value } = next;
-    if (typeof value === "object" && "pieces" in value) {
-      pieces = value.pieces[Symbol.asyncIterator]();
-      gather(sseHead(value));
-    } else gather(textOf(value));
+    if (typeof value === "string") gather(sseComment(value));
+    else if ("text" in value) gather(value.text);
+    else begin(value);
     pull();
+  }
+
+  function begin(frame: SseFrame | LongFrame): void {
+    const data = "pieces" in frame ? frame.pieces : printed(frame.data);
+    if (typeof data === "string") {
+      gather(`${sseHead(frame)}${data}\n\n`);
+      return;
+    }
+    pieces = data[Symbol.asyncIterator]();
+    gather(sseHead(frame));
   }
 
   function takePiece(next: IteratorResult<string, unknown>): void {
@@ -150,11 +160,6 @@ export function serveStream(
 /** A frame up to its data. */
 function sseHead({ event, id }: SseFrame): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: `;
-}
-
-function textOf(part: StreamPart): string {
-  if (typeof part === "string") return sseComment(part);
-  return "text" in part ? part.text : sseText(part);
 }
 
 const STREAM_HEADERS = {

@@ -2,7 +2,7 @@ import { envelopeText, type Json, type StoredReference, store } from "@engine/co
 import { expect, test } from "vitest";
 import { TestEngine } from "../testing/start-engine.ts";
 import { readValue } from "./read-value.ts";
-import { resolveOutput } from "./resolve-output.ts";
+import { resolveValues } from "./resolve-values.ts";
 
 function envelope(reference: StoredReference): Json {
   return JSON.parse(envelopeText(reference));
@@ -30,7 +30,7 @@ test("EXE-49 EXE-86 the record shows the real output, the log the envelope, the 
   });
   const row = await t.row(id);
   expect(row.output).toEqual({ $stored: reference });
-  expect((await resolveOutput(row, t.values)).output).toEqual(JSON.parse(text));
+  expect((await resolveValues(row, t.values)).output).toEqual(JSON.parse(text));
   expect(await readValue(t, id, row.head)).toEqual({ when: "1970-01-01T00:00:00.000Z" });
 });
 
@@ -38,7 +38,7 @@ test("EXE-86 a value that the log holds itself is read the same way", async () =
   await using t = await TestEngine.start();
   const id = await completed(t, async () => JSON.parse(store(large, "output").text));
   const row = await t.row(id);
-  expect(await resolveOutput(row, t.values)).toBe(row);
+  expect(await resolveValues(row, t.values)).toBe(row);
   expect(await readValue(t, id, row.head)).toEqual({ when: "1970-01-01T00:00:00.000Z" });
 });
 
@@ -48,7 +48,7 @@ test("EXE-49 a value kept inline by its task is shown like any other", async () 
   const inline = { storage_type: "inline", reference_id: "x/call~1", metadata };
   const id = await completed(t, async () => envelope(inline));
   const row = await t.row(id);
-  expect((await resolveOutput(row, t.values)).output).toEqual(metadata.value);
+  expect((await resolveValues(row, t.values)).output).toEqual(metadata.value);
   expect(await readValue(t, id, row.head)).toEqual({ when: "1970-01-01T00:00:00.000Z" });
 });
 
@@ -56,7 +56,7 @@ test("EXE-86 a value in a storage of the workflow's own is 409 with its envelope
   await using t = await TestEngine.start();
   const id = await completed(t, async () => envelope(custom));
   const row = await t.row(id);
-  expect((await resolveOutput(row, t.values)).output).toEqual({ $stored: custom });
+  expect((await resolveValues(row, t.values)).output).toEqual({ $stored: custom });
   await expect(readValue(t, id, row.head)).rejects.toMatchObject({
     code: "stored_externally",
     message: expect.stringContaining('"vault"'),
@@ -81,10 +81,10 @@ test("a value that is gone or is not JSON leaves the record readable and is 404 
   );
   const row = await t.row(id);
   const missing = { code: "not_found", details: { resource: "value" } };
-  expect(await resolveOutput(row, t.values)).toEqual(row);
+  expect(await resolveValues(row, t.values)).toEqual(row);
   await expect(readValue(t, id, row.head)).rejects.toMatchObject(missing);
   t.values.texts.clear();
-  expect(await resolveOutput(row, t.values)).toEqual(row);
+  expect(await resolveValues(row, t.values)).toEqual(row);
   await expect(readValue(t, id, row.head)).rejects.toMatchObject(missing);
 });
 
@@ -94,5 +94,5 @@ test("a storage that does not answer fails the read, so that nobody takes the en
     envelope(await t.values.save(execution_id, "1")),
   );
   const away = { ...t.values, load: () => Promise.reject(new Error("away")) };
-  await expect(resolveOutput(await t.row(id), away)).rejects.toThrow("away");
+  await expect(resolveValues(await t.row(id), away)).rejects.toThrow("away");
 });

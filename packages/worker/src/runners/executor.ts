@@ -1,4 +1,10 @@
-import type { Event } from "@engine/contract";
+import {
+  type Encoded,
+  EngineError,
+  type Event,
+  engineFailure,
+  referenceOf,
+} from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import {
   type Ended,
@@ -86,7 +92,9 @@ export class Executor {
     const entry = this.#entries.get(message.copy);
     // Over: its end and this message crossed.
     if (!entry) return;
-    if (entry.early && message.kind !== "stop") entry.early.push(message);
+    // One that has not begun waits for nothing but its input.
+    const isWaitedFor = message.kind === "stop" || (message.kind === "answer" && !entry.execution);
+    if (entry.early && !isWaitedFor) entry.early.push(message);
     else this.#options.traced(entry, () => this.#pass(entry, message));
   }
 
@@ -142,14 +150,41 @@ export class Executor {
     }
     if (!this.#has(entry)) return;
     const picked = pickWorkflow(workflows, info);
-    if ("message" in picked) this.#fail(entry, picked);
-    else traced(entry, () => this.#begin(entry, picked, message));
+    if ("message" in picked) {
+      this.#fail(entry, picked);
+      return;
+    }
+    const reference = referenceOf(info.input);
+    let input: Encoded | undefined;
+    try {
+      input = reference && JSON.parse(await port.services.loadValue(reference));
+    } catch (error) {
+      this.#withoutInput(entry, error);
+      return;
+    }
+    if (this.#has(entry)) traced(entry, () => this.#begin(entry, picked, { ...message, input }));
+  }
+
+  /** A storage that does not answer now may answer elsewhere, or later. */
+  #withoutInput(entry: Entry, error: unknown): void {
+    if (!this.#has(entry)) return;
+    if (error instanceof EngineError && error.code === "not_found") {
+      const message = `the stored input cannot be read: ${error.message}`;
+      this.#fail(entry, engineFailure("StoredValueMissingError", message));
+    } else this.#giveBack(entry, error);
   }
 
   #begin(
     entry: Entry,
     workflow: AnyWorkflow,
-    { info, history, limits, cancel_grace, listen }: StartMessage,
+    {
+      info,
+      input,
+      history,
+      limits,
+      cancel_grace,
+      listen,
+    }: StartMessage & { readonly input: Encoded | undefined },
   ): void {
     const { port } = entry;
     const { host } = this.#options;
@@ -157,7 +192,7 @@ export class Executor {
     try {
       const events = eventsOf(history);
       if (events.at(-1)?.seq !== events.length) throw new Error("its log came with a gap");
-      const given = { info, limits, cancel_grace, listen, hold, port, host };
+      const given = { info, input, limits, cancel_grace, listen, hold, port, host };
       const options: RunOptions = { ...given, history: events };
       entry.execution = startExecution(workflow, options);
     } catch (error) {

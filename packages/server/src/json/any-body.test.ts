@@ -3,6 +3,7 @@ import { EngineError } from "@engine/contract";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { parseJsonBody } from "./json-body.ts";
+import { scanJson } from "./scan-json.ts";
 
 const numRuns = Number(process.env["FUZZ_RUNS"] ?? 1000);
 vi.setConfig({ testTimeout: 30_000 + numRuns * 20 });
@@ -84,6 +85,69 @@ test("NET-1 what is nested deeper than 128 levels is refused, however it ends, a
       const isDeep = /deeper than 128/.test(refused?.message ?? "");
       if (open.length > 128) expect(isDeep).toBe(true);
       else if (isClosed) expect(refused).toBeUndefined();
+    }),
+    { numRuns },
+  );
+});
+
+/** What a scan says of a text, from the value that the runtime makes of it. */
+function counted(value: unknown, depth = 0): { values: number; depth: number; hasProto: boolean } {
+  const found = { values: 1, depth, hasProto: false };
+  if (typeof value !== "object" || value === null) return found;
+  found.depth = depth + 1;
+  for (const [key, item] of Object.entries(value)) {
+    const inner = counted(item, depth + 1);
+    found.values += inner.values;
+    found.depth = Math.max(found.depth, inner.depth);
+    found.hasProto ||= inner.hasProto || (key === "__proto__" && !Array.isArray(value));
+  }
+  return found;
+}
+
+function scanned(bytes: Buffer) {
+  try {
+    const { values, depth, hasProto, onlyKey } = scanJson(bytes);
+    return { values, depth, hasProto, onlyKey };
+  } catch (error) {
+    return error as EngineError;
+  }
+}
+
+test("EXE-79 NET-1 a large body is taken and refused as a small one is, by the same words", () => {
+  fc.assert(
+    fc.property(fc.oneof(text, fc.uint8Array({ maxLength: 300 })), (given) => {
+      const bytes = Buffer.from(given as string);
+      if (bytes.length === 0) return;
+      const refused = refusal(bytes);
+      const found = scanned(bytes);
+      if (!refused) expect(found).not.toBeInstanceOf(EngineError);
+      else expect((found as EngineError).toBody()).toEqual(refused.toBody());
+    }),
+    { numRuns },
+  );
+});
+
+test("EXE-79 what is counted in a body is what is in it", () => {
+  const key = fc.oneof(fc.string(), fc.constantFrom("__proto__", "$rich", "$stored", "_"));
+  const tree = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.jsonValue({ maxDepth: 0 }),
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
+    ),
+  })).value;
+  const escaped = (from: string) =>
+    from.replace(/_/g, (letter, at: number) => (at % 2 === 0 ? "\\u005F" : letter));
+  fc.assert(
+    fc.property(tree, fc.boolean(), (value, isEscaped) => {
+      const plain = JSON.stringify(value, null, isEscaped ? 1 : 0);
+      const bytes = Buffer.from(isEscaped ? escaped(plain) : plain);
+      const again = JSON.parse(bytes.toString());
+      const isObject = typeof again === "object" && again !== null && !Array.isArray(again);
+      const keys = isObject ? Object.keys(again) : [];
+      const onlyKey = keys.length === 1 ? keys[0] : undefined;
+      expect(scanned(bytes)).toEqual({ ...counted(again), onlyKey });
     }),
     { numRuns },
   );

@@ -1,8 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { EngineError } from "@engine/contract";
-import { findJsonError } from "./json-error.ts";
-
-const MAX_DEPTH = 128;
+import { MAX_DEPTH, notJson } from "./scan-json.ts";
 
 /** The JSON value of a request body; an empty body is null (EXE-79). */
 export function parseJsonBody(bytes: Buffer): unknown {
@@ -13,12 +11,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const { expected, position, line, column } = findJsonError(text);
-    throw new EngineError(
-      "bad_request",
-      `the body is not JSON: expected ${expected} at line ${line}, column ${column}`,
-      { details: { position, line, column } },
-    );
+    throw notJson(text);
   }
 }
 

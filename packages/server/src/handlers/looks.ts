@@ -1,0 +1,46 @@
+import { DEFAULT_NAMESPACE, type routes, SESSION_HEADER } from "@engine/contract";
+import type { Engine } from "../engine.ts";
+import type { Look, Looks } from "../http/handlers.ts";
+
+/** What has to be there for a large body to be read at all. */
+export function looks({ catalog, executions, workers }: Engine): Looks<typeof routes> {
+  const workflow =
+    (namespace: (request: Parameters<Look>[0]) => string, name: string): Look =>
+    (request) =>
+      catalog.resolve(namespace(request), request.params[name] ?? "", versionOf(request.query));
+  const inDefault = () => DEFAULT_NAMESPACE;
+  const inPath: Parameters<typeof workflow>[0] = ({ params }) => params["ns"] ?? "";
+  const inQuery: Parameters<typeof workflow>[0] = ({ query }) => {
+    const { namespace } = query;
+    return typeof namespace === "string" ? namespace : DEFAULT_NAMESPACE;
+  };
+  const ofWorkflow: Look = ({ params: { ns = "", wf = "", id = "" } }) =>
+    executions.get(id, { namespace: ns, name: wf });
+  const execution: Look = ({ params: { id = "", execution_id = id } }) =>
+    executions.get(execution_id);
+  const session: Look = ({ params: { name = "" }, headers }) => {
+    const { [SESSION_HEADER]: secret } = headers;
+    return workers.checkpoints(
+      { worker: name, session: typeof secret === "string" ? secret : "" },
+      [],
+    );
+  };
+  return {
+    executions: {
+      run: workflow(inPath, "wf"),
+      runDefault: workflow(inDefault, "wf"),
+      resume: ofWorkflow,
+      resumeMode: ofWorkflow,
+      signal: execution,
+      fork: execution,
+    },
+    basic: { run: workflow(inQuery, "workflow_name"), resume: execution },
+    workers: { checkpoints: session, saveValue: session, cacheKeep: session, progress: session },
+  };
+}
+
+/** One that is no version is refused with the rest of the query. */
+function versionOf({ version }: Readonly<Record<string, unknown>>): number | undefined {
+  const number = typeof version === "string" && /^\d{1,9}$/.test(version) ? Number(version) : 0;
+  return number > 0 ? number : undefined;
+}

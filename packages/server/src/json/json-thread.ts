@@ -1,0 +1,90 @@
+import { Worker } from "node:worker_threads";
+import { EngineError } from "@engine/contract";
+import type { Answers, JsonJob, JsonReply } from "./json-jobs.ts";
+
+const fromSources = import.meta.url.endsWith(".ts");
+const PROGRAM = new URL(
+  fromSources ? "./json-thread-main.ts" : "./json-thread-main.js",
+  import.meta.url,
+);
+
+/** What the largest body can become is a part of it: V8 takes the process along past the limit. */
+const MEMORY_MB = 2048;
+/** Then its memory goes back to the system. */
+const IDLE_MS = 5_000;
+
+interface Waiting {
+  readonly job: JsonJob;
+  readonly resolve: (answer: never) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * A thread that looks through large JSON, one text after the other: what takes a second there stops
+ * nobody, and what takes half a gigabyte is taken once. The bytes go there and come back without being
+ * copied. It is started when there is something to do, and ends when there has been nothing for a while.
+ */
+export class JsonThread {
+  readonly #waiting: Waiting[] = [];
+  #worker: Worker | undefined;
+  #current: Waiting | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  /**
+   * Rejects with what the job was refused for; the bytes are gone then.
+   *
+   * @param job Its bytes are given away.
+   */
+  run<Job extends JsonJob>(job: Job): Promise<Answers[Job["kind"]]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job, resolve, reject });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  #next(): void {
+    if (this.#current) return;
+    clearTimeout(this.#idle);
+    this.#current = this.#waiting.shift();
+    if (!this.#current) {
+      this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
+      return;
+    }
+    this.#worker ??= this.#start();
+    const { job } = this.#current;
+    this.#worker.postMessage(job, [job.bytes.buffer]);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(PROGRAM, {
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      ...(fromSources && { execArgv: ["--conditions=@engine/source"] }),
+    });
+    worker.unref();
+    worker.on("message", (reply: JsonReply) => this.#settle(reply));
+    worker.on("error", (error) => this.#settle({ failed: error.stack ?? error.message }));
+    worker.on("exit", (code) => {
+      if (worker !== this.#worker) return;
+      this.#worker = undefined;
+      this.#settle({ failed: `the thread for large JSON ended with ${code}` });
+    });
+    return worker;
+  }
+
+  #settle(reply: JsonReply): void {
+    const waiting = this.#current;
+    this.#current = undefined;
+    if (waiting && "answer" in reply) waiting.resolve(reply.answer as never);
+    else if (waiting && "refused" in reply)
+      waiting.reject(EngineError.from({ error: reply.refused }));
+    else if (waiting && "failed" in reply) waiting.reject(new Error(reply.failed));
+    this.#next();
+  }
+}
