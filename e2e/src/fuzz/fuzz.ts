@@ -7,7 +7,7 @@ import { Random } from "../harness/random.ts";
 import { until } from "../harness/until.ts";
 import { WORKFLOWS } from "./bodies.ts";
 import { Judge } from "./judge.ts";
-import { Known } from "./known.ts";
+import { HONEST, Known } from "./known.ts";
 import { requestOf } from "./requests.ts";
 import type { Settings } from "./settings.ts";
 import { bytesOf, Wire } from "./wire.ts";
@@ -46,7 +46,7 @@ export async function fuzz(
   say: (line: string) => void,
 ): Promise<Outcome> {
   await using engine = await startEngine({ store, env: ENV, workers: ["one"] });
-  await engine.register("counting");
+  await engine.register(HONEST);
   const { status, body } = await engine.http.post("/workflows", { source: WORKFLOWS });
   if (status !== 201) throw new Error(`not registered: ${JSON.stringify(body)}`);
   await until("the worker is there", async () => {
@@ -97,7 +97,7 @@ export async function fuzz(
 
 /** A run of a user who means well, on a worker that the fuzz run has no business with. */
 async function startHonest({ http }: Engine): Promise<string> {
-  const path = "/workflows/default/counting/run/async";
+  const path = `/workflows/default/${HONEST}/run/async`;
   const headers = { "x-engine-require-worker": "one" };
   const { status, body } = await http.post<ExecutionRecord>(path, 1, headers);
   if (status !== 202) throw new Error(`an honest start: ${status} ${JSON.stringify(body)}`);

@@ -19,7 +19,7 @@ export class Judge {
   /** Undefined when nothing is. */
   fault(request: Request | RawRequest, answer: Answer): string | undefined {
     const { status, type, head, text, isHung } = answer;
-    if (isHung) return "no answer came, and the connection stayed open";
+    if (isHung) return `no answer came, and the connection stayed open; ${text}`;
     const all = `${head}\n${text}`;
     const inside = INSIDE.exec(all)?.[0] ?? this.#secrets.find((folder) => all.includes(folder));
     if (inside !== undefined) return `the answer tells of the inside: ${JSON.stringify(inside)}`;

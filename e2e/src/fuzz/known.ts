@@ -8,12 +8,20 @@ export interface Claim {
   readonly head: number;
 }
 
+export interface Execution {
+  readonly id: string;
+  readonly workflow: string;
+}
+
 /** So many of each kind are remembered, the newest. */
 const REMEMBERED = 60;
 
+/** The workflow of those who mean well: none of its executions is touched. */
+export const HONEST = "counting";
+
 /** What requests can name so that they are about something: learned from the answers. */
 export class Known {
-  readonly executions: string[] = [];
+  readonly executions: Execution[] = [];
   readonly claims: Claim[] = [];
   /** The secrets of the fuzz run's own workers, by name. */
   readonly sessions: Map<string, string> = new Map();
@@ -23,8 +31,9 @@ export class Known {
 
   /** Takes over what an answer tells: ids of executions, secrets, work for a worker. */
   learn(path: string, text: string): void {
-    for (const [, id = ""] of text.matchAll(/"execution_id":"([\w-]{36})"/g)) {
-      remember(this.executions, id);
+    const records = /"execution_id":"([\w-]{36})","namespace":"default","workflow":"(\w+)"/g;
+    for (const [, id = "", workflow = ""] of text.matchAll(records)) {
+      if (workflow !== HONEST) remember(this.executions, { id, workflow });
     }
     const [, worker = "", session] =
       /"worker":\{"name":"([\w-]+)".*?"session":"([^"]+)"/.exec(text) ?? [];

@@ -117,11 +117,11 @@ function rightRequest(
 }
 
 function paramsOf(id: string, random: Random, known: Known, claim: Claim): Record<string, string> {
-  const workflow = oneOf(random, known.workflows);
   const isProtocol = id.startsWith("workers.");
-  const execution = isProtocol
-    ? claim.execution_id
-    : oneOf(random, known.executions, claim.execution_id);
+  const some = { id: claim.execution_id, workflow: oneOf(random, known.workflows) };
+  const isStart = id.includes(".run") || random.next() < 0.1;
+  const { id: execution, workflow } =
+    isProtocol || isStart ? some : oneOf(random, known.executions, some);
   const name = isProtocol
     ? claim.worker
     : id.startsWith("schedules.")

@@ -1,6 +1,6 @@
 /** Sends one request and reads what comes, with a bound on how long that may take. */
 import { Agent, request as httpRequest } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { RawRequest, Request } from "./requests.ts";
 
 export interface Answer {
@@ -24,6 +24,8 @@ const NONE = { status: 0, type: "", head: "", text: "" };
 export class Wire {
   readonly #port: number;
   readonly #agent: Agent;
+  /** What a connection was used for last, in case the next request on it has no answer. */
+  readonly #before = new WeakMap<Socket, string>();
 
   constructor(url: string, atATime: number) {
     this.#port = Number(new URL(url).port);
@@ -59,8 +61,13 @@ export class Wire {
         ...(body ? ["content-length", String(body.length)] : []),
       ],
     });
+    let before = "nothing";
+    sent.on("socket", (socket) => {
+      before = this.#before.get(socket) ?? before;
+      this.#before.set(socket, bytesOf({ method, path, headers, body }).toString().slice(0, 1_000));
+    });
     const bound = setTimeout(() => {
-      resolve({ ...NONE, isHung: true });
+      resolve({ ...NONE, text: `before it: ${before}`, isHung: true });
       sent.destroy();
     }, BOUND_MS);
     const settle = (answer: Answer) => {

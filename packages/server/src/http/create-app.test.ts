@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type IncomingMessage, type RequestOptions, request } from "node:http";
+import { connect } from "node:net";
 import { EngineError, type ErrorBody, type Route, UnencodableValue } from "@engine/contract";
 import { afterEach, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
@@ -257,6 +258,20 @@ test("NET-3 NET-7 an Expect that nobody knows is refused as everything else is",
   });
   const taken = await answerOf({ port, path: "/plain", headers: { expect: "100-continue" } });
   expect(taken.status).toBe(204);
+  await app.close();
+});
+
+test("a connection that would be upgraded is answered once and closed, whatever else it brings", async () => {
+  const app = tinyApp();
+  const { port } = new URL(await app.listen({ host: "127.0.0.1", port: 0 }));
+  const socket = connect(Number(port), "127.0.0.1");
+  socket.write(
+    "GET /plain HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
+  );
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 204 [\s\S]*connection: close/i);
+  socket.write("FOO / HTTP/1.1\r\n\r\n");
+  await once(socket, "close");
   await app.close();
 });
 

@@ -121,6 +121,9 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
+    // Nothing is upgraded here. Node answers nothing on such a connection once it has brought what is
+    // no HTTP, nor does it close it.
+    if (request.headers.upgrade !== undefined) reply.header("connection", "close");
     neighbourhood.admit(request.headers);
     const origin = neighbourhood.listed(request.headers);
     if (origin !== undefined) {
