@@ -124,8 +124,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     // Nothing is upgraded here. Node answers nothing on such a connection once it has brought what is
     // no HTTP, nor does it close it.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");
-    neighbourhood.admit(request.headers);
-    const origin = neighbourhood.listed(request.headers);
+    const origin = neighbourhood.admit(request.headers);
     if (origin !== undefined) {
       reply.headers(crossOrigin(origin));
       if (isPreflight(request)) return preflight(request, reply, methods);

@@ -32,22 +32,20 @@ export class Neighbourhood {
     this.#origins = new Set(origins);
   }
 
-  /** @throws EngineError `host_not_allowed`, `origin_denied`. */
-  admit(headers: Headers): void {
+  /**
+   * @returns The origin of the request where that is configured: its page may read the answer.
+   * @throws EngineError `host_not_allowed`, `origin_denied`.
+   */
+  admit(headers: Headers): string | undefined {
     this.#admitHost(text(headers["host"]));
-    if (this.listed(headers) !== undefined) return;
     const origin = text(headers["origin"]);
+    if (origin !== undefined && this.#origins.has(origin)) return origin;
     if (origin !== undefined && !isOwn(origin, headers)) {
       throw denied(origin === "null" ? "a page of no site" : `a page of ${shown(origin)}`, origin);
     }
     const site = text(headers["sec-fetch-site"]);
     if (site === "cross-site" || site === "same-site") throw denied("a page of another site", null);
-  }
-
-  /** The origin of a request, where that is configured: its page may read the answer. */
-  listed(headers: Headers): string | undefined {
-    const origin = text(headers["origin"]);
-    return origin !== undefined && this.#origins.has(origin) ? origin : undefined;
+    return undefined;
   }
 
   #admitHost(given: string | undefined): void {
