@@ -5,7 +5,7 @@ import type { Answer } from "./wire.ts";
 
 /** A stack, a file of the engine's, a statement, or what a driver or the system says. */
 const INSIDE =
-  /\n\s*at \S+ \(|\(node:internal|node_modules|file:\/\/\/|\/packages\/\w+\/(?:src|dist)|\b(?:SELECT .* FROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|SQLITE_|SqliteError|\bE(?:ACCES|NOENT|CONNREFUSED|PIPE)\b|duplicate key value|syntax error at or near/;
+  /(?:\n|\\n)\s*at \S+ \(|\(node:internal|node_modules|file:\/\/\/|\/packages\/\w+\/(?:src|dist)|\b(?:SELECT .* FROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|SQLITE_|SqliteError|\bE(?:ACCES|NOENT|CONNREFUSED|PIPE)\b|duplicate key value|syntax error at or near/;
 
 export class Judge {
   readonly #check = new AnswerCheck();
@@ -20,17 +20,20 @@ export class Judge {
   fault(request: Request | RawRequest, answer: Answer): string | undefined {
     const { status, type, head, text, isHung } = answer;
     if (isHung) return `no answer came, and the connection stayed open; ${text}`;
+    const isRaw = "raw" in request;
+    // A connection may be ended without a word where nothing was asked that could be answered.
+    if (status === 0) {
+      if (isRaw || mayBeCut(request)) return undefined;
+      return `the connection ended without an answer: ${text}`;
+    }
     const all = `${head}\n${text}`;
     const inside = INSIDE.exec(all)?.[0] ?? this.#secrets.find((folder) => all.includes(folder));
     if (inside !== undefined) return `the answer tells of the inside: ${JSON.stringify(inside)}`;
     if (text.includes('"code":"internal"')) return "a defect of the engine";
-    if (status === 500 && !text.includes('"state":"FAILED"') && !/^\{"execution_id"/.test(text)) {
-      return "500 without a failed execution";
-    }
-    // A connection may be ended without a word where nothing was asked that could be answered.
-    if ("raw" in request) return undefined;
-    if (status === 0)
-      return mayBeCut(request) ? undefined : `the connection ended without an answer: ${text}`;
+    // What has no body cannot tell whether it is an execution that failed.
+    const isFailure = text === "" || text.includes('{"execution_id"');
+    if (status === 500 && !isFailure) return "500 without a failed execution";
+    if (isRaw) return undefined;
     return this.#check.misfit({ method: request.method, path: request.path, status, type, text });
   }
 }
