@@ -31,7 +31,7 @@ type Wrong = readonly [args: string, code: 1 | 2, message: RegExp];
 const WRONG: readonly Wrong[] = [
   ["frobnicate", 2, /unknown command 'frobnicate'/],
   ["executoin list", 2, /\(Did you mean execution\?\)/],
-  ["workflow register", 2, /missing required argument 'files': TypeScript files/],
+  ["workflow register", 2, /missing required argument 'paths': TypeScript files/],
   ["workflow run", 2, REF],
   ["workflow run hello --frob", 2, /unknown option '--frob'/],
   ["workflow run hello 5", 1, /INPUT: expected a string, got an integer/],

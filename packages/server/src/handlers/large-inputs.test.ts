@@ -180,9 +180,10 @@ test("EXE-53 a large signal is kept whole", async () => {
   const { execution_id } = await started(app, "1");
   const url = `/executions/${execution_id}/signals/paid`;
   expect((await post({ app, url, payload: medium })).status).toBe(202);
-  expect((await t.row(execution_id)).signals).toEqual([
-    { name: "paid", payload: JSON.parse(medium) },
-  ]);
+  const kept = { count: 1, bytes: Buffer.byteLength(medium) };
+  expect((await t.row(execution_id)).signals).toMatchObject(kept);
+  const { items } = (await app.inject({ url: `/executions/${execution_id}/events` })).json();
+  expect(items.at(-1)).toMatchObject({ value: { name: "paid", payload: JSON.parse(medium) } });
 });
 
 test("EXE-87 a fork has a large input of its own, given or taken over", async () => {

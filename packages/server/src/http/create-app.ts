@@ -133,6 +133,8 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     if (pathOf(request).length > MAX_PATH_BYTES) {
       throw new EngineError("uri_too_long", "the path is longer than 2 KiB");
     }
+    // Before any of a body is read.
+    if (request.is404) throw noRoute(request.method, pathOf(request), methods);
   });
   app.addHook("preClose", async () => {
     isClosing = true;
