@@ -132,8 +132,10 @@ export class AnswerCheck {
     const names = Object.keys(operation?.["x-frames"] ?? {});
     // What follows the last blank line has not come whole.
     for (const block of text.split("\n\n").slice(0, -1)) {
-      const event = /^event: ?(.*)$/m.exec(block)?.[1];
-      const data = [...block.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join("\n");
+      // Not by `$`, which a line separator within JSON is an end for as well.
+      const lines = block.split("\n");
+      const event = fieldsOf(lines, "event")[0];
+      const data = fieldsOf(lines, "data").join("\n");
       if (event === undefined && data === "") continue;
       const name = names.find((each) => patternOf(each).test(event ?? ""));
       if (name === undefined) return `${said} with a frame that is not listed: ${event}`;
@@ -187,4 +189,9 @@ function pointer(template: string): string {
 /** As a reference has it: JSON pointer inside a fragment. */
 function escaped(key: string): string {
   return encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+function fieldsOf(lines: readonly string[], name: string): string[] {
+  const own = lines.filter((line) => line.startsWith(`${name}:`));
+  return own.map((line) => line.slice(name.length + 1).replace(/^ /, ""));
 }

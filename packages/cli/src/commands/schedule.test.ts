@@ -129,7 +129,7 @@ test("EXE-74 EXE-95 what the server refuses is one line on stderr and exit 1", a
   const schedule = await start();
   const refused = await schedule(["create", "shop/sync", "a", "--cron", "0 99 * * *"]);
   expect(refused).toMatchObject({ code: 1, out: "" });
-  expect(refused.err).toBe("error: expression: Invalid value for hour: 99\n");
+  expect(refused.err).toBe("error: --cron: Invalid value for hour: 99\n");
   const declared = await schedule(["update", "shop.own", "--every", "2h"]);
   expect(declared.code).toBe(1);
   expect(declared.err).toMatch(/^error: schedule shop\.own is declared by workflow shop\/own/);
