@@ -9,6 +9,7 @@ import { durabilityOf } from "./durability.ts";
 import { echoCeiling } from "./echo-ceiling.ts";
 import { startTwoProcesses, type TwoProcesses } from "./engine.ts";
 import { failover } from "./failover.ts";
+import { hostile } from "./hostile.ts";
 import { idle } from "./idle.ts";
 import { inProcessReplay } from "./in-process-replay.ts";
 import { kept } from "./kept.ts";
@@ -55,6 +56,7 @@ const MEASURES: readonly Measure[] = [
   oneProcess,
   kept,
   peers,
+  hostile,
   against,
 ];
 /** Far above what a run takes: only a hang reaches it. */

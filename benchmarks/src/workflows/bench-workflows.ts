@@ -142,3 +142,20 @@ export const ticker = workflow(
   { name: "ticker", namespace: "bench" },
   (ticks: Ticks): Promise<number> => tick(ticks),
 );
+
+/** Takes whatever it is given. */
+export const swallow = workflow(
+  { name: "swallow", namespace: "bench" },
+  (input: unknown): Promise<string> => Promise.resolve(typeof input),
+);
+
+const page = task({ name: "page" }, (n: number) => `${n} `.padEnd(200_000, "x"));
+
+/** A log that is long in bytes: 200 KB for each event. */
+export const talker = workflow(
+  { name: "talker", namespace: "bench" },
+  async (events: number): Promise<number> => {
+    for (let n = 0; n < events; n++) await page(n);
+    return events;
+  },
+);

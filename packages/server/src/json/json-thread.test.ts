@@ -55,3 +55,10 @@ test("a thread that has ended is followed by another one", async () => {
   await thread.close();
   expect((await scan("[2]")).scanned.values).toBe(2);
 });
+
+test("what waits for a thread that is closed is sent away, to try again", async () => {
+  const all = [nested, "1"].map(scan);
+  await thread.close();
+  const refused = { status: "rejected", reason: expect.objectContaining({ code: "unavailable" }) };
+  expect(await Promise.allSettled(all)).toEqual([refused, refused]);
+});

@@ -12,9 +12,13 @@ const PROGRAM = new URL(
 const MEMORY_MB = 2048;
 /** Then its memory goes back to the system. */
 const IDLE_MS = 5_000;
+/** What values of a text this long leave behind would lie there beside those of the next one. */
+const HEAVY_BYTES = 2 * 1024 * 1024;
 
 interface Waiting {
   readonly job: JsonJob;
+  /** Values of a long text are made for it. */
+  readonly isHeavy: boolean;
   readonly resolve: (answer: never) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -37,12 +41,22 @@ export class JsonThread {
    */
   run<Job extends JsonJob>(job: Job): Promise<Answers[Job["kind"]]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ job, resolve, reject });
+      const isHeavy = job.kind === "input" && job.bytes.length > HEAVY_BYTES;
+      this.#waiting.push({ job, isHeavy, resolve, reject });
       this.#next();
     });
   }
 
+  /** Whoever waits for something is sent away. */
   async close(): Promise<void> {
+    const gone = new EngineError("unavailable", "the server is stopping; try again");
+    for (const { reject } of this.#waiting.splice(0)) reject(gone);
+    this.#current?.reject(gone);
+    this.#current = undefined;
+    await this.#drop();
+  }
+
+  async #drop(): Promise<void> {
     clearTimeout(this.#idle);
     const worker = this.#worker;
     this.#worker = undefined;
@@ -54,7 +68,7 @@ export class JsonThread {
     clearTimeout(this.#idle);
     this.#current = this.#waiting.shift();
     if (!this.#current) {
-      this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
+      this.#idle = setTimeout(() => void this.#drop(), IDLE_MS).unref();
       return;
     }
     this.#worker ??= this.#start();
@@ -68,19 +82,27 @@ export class JsonThread {
       ...(fromSources && { execArgv: ["--conditions=@engine/source"] }),
     });
     worker.unref();
-    worker.on("message", (reply: JsonReply) => this.#settle(reply));
-    worker.on("error", (error) => this.#settle({ failed: error.stack ?? error.message }));
+    worker.on("message", (reply: JsonReply) => {
+      if (worker === this.#worker) this.#settle(reply);
+    });
+    worker.on("error", (error) => {
+      if (worker === this.#worker) this.#died(error.stack ?? error.message);
+    });
     worker.on("exit", (code) => {
-      if (worker !== this.#worker) return;
-      this.#worker = undefined;
-      this.#settle({ failed: `the thread for large JSON ended with ${code}` });
+      if (worker === this.#worker) this.#died(`the thread for large JSON ended with ${code}`);
     });
     return worker;
+  }
+
+  #died(failed: string): void {
+    this.#worker = undefined;
+    this.#settle({ failed });
   }
 
   #settle(reply: JsonReply): void {
     const waiting = this.#current;
     this.#current = undefined;
+    if (waiting?.isHeavy) void this.#drop();
     if (waiting && "answer" in reply) waiting.resolve(reply.answer as never);
     else if (waiting && "refused" in reply)
       waiting.reject(EngineError.from({ error: reply.refused }));
