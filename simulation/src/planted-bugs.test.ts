@@ -7,11 +7,7 @@ import { simulate } from "./simulate.ts";
 import { verdictOn } from "./verdict.ts";
 
 /** Enough for the rarest of them: what it takes has to come together. */
-<<<<<<< HEAD
-const MOST_SEEDS = 700;
-=======
 const MOST_SEEDS = 800;
->>>>>>> h-intake
 
 const programs = await loadPrograms(2);
 
