@@ -7,7 +7,7 @@ import { simulate } from "./simulate.ts";
 import { verdictOn } from "./verdict.ts";
 
 /** Enough for the rarest of them: what it takes has to come together. */
-const MOST_SEEDS = 400;
+const MOST_SEEDS = 800;
 
 const programs = await loadPrograms(2);
 
