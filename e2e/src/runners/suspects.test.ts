@@ -48,7 +48,7 @@ test.each(STORES)(
     const { guilty, innocent, deaths } = await trial(engine, of);
     expect(innocent.map(fate)).toEqual(innocent.map(() => "COMPLETED"));
     expect(guilty.map(fate)).toEqual(["WorkerCrashLoopError"]);
-    expect(deaths, "once it is suspected, it has a process of its own").toBe(2);
+    expect(deaths, "once it is suspected, it has a process of its own").toBe(3);
   },
   LIMIT_MS,
 );

@@ -10,12 +10,12 @@ import { formatInstant } from "./time.ts";
  */
 export type Suspicion = "none" | "apart" | "solo";
 
-/** Of a worker's sessions that are lost most fall to its machine: one says nothing yet. */
-const SESSIONS_TO_SUSPECT = 2;
+/** Most workers die of their machine, some of them again soon: only then is it the code, perhaps. */
+const SESSIONS_TO_SUSPECT = 3;
 /** So many lost sessions that others shared: what ran in a process of its own did it all the same. */
-const SESSIONS_TO_ISOLATE = 3;
+const SESSIONS_TO_ISOLATE = 6;
 /** Kept of those that do not count. */
-const MOST_UNCOUNTED = 5;
+const MOST_UNCOUNTED = 6;
 const LONGEST_DELAY_S = 60;
 
 /** A worker that could not begin, or had forgotten, shows nothing of what the execution does. */
@@ -68,7 +68,9 @@ export function lossesAfter(
 /** At once after the first of a kind; then 1, 2, 4 … 60 s. */
 export function delayedUntil(losses: readonly Loss[], now: number): number | null {
   const ofItsOwn = counted(losses).length;
-  const inARow = Math.max(ofItsOwn, losses.length - ofItsOwn);
+  const others = losses.length - ofItsOwn;
+  // Once it is alone what came before says nothing of how soon it may try again.
+  const inARow = suspicionOf(losses) === "solo" ? ofItsOwn : Math.max(ofItsOwn, others);
   if (inARow < 2) return null;
   return now + Math.min(2 ** (inARow - 2), LONGEST_DELAY_S) * 1000;
 }

@@ -1,7 +1,7 @@
 import type { Suspicion } from "@engine/contract";
 
 /** Suspects that a worker runs at a time until more is known of them. */
-const MOST_APART = 4;
+const MOST_APART = 8;
 /** One that lives so long may have been innocent, or is at least no reason to keep others waiting. */
 const PROBATION_MS = 10_000;
 
