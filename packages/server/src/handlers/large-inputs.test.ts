@@ -5,6 +5,7 @@ import { createApp } from "../http/create-app.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { basicHandlers } from "./basic.ts";
 import { executionHandlers } from "./executions.ts";
+import { looks } from "./looks.ts";
 
 // A thread is started here, on a machine that may do other things.
 vi.setConfig({ testTimeout: 60_000 });
@@ -22,6 +23,7 @@ async function appOf(t: TestEngine): Promise<FastifyInstance> {
       executions: executionHandlers(t.engine, 1),
       basic: basicHandlers(t.engine, 1),
     },
+    looks: { executions: looks(t.engine).executions ?? {} },
     log: silent,
     ids: () => "r",
   });
@@ -157,6 +159,20 @@ test("EXE-84 a large input is told from another by its value, and what is not ne
   expect([...t.values.texts.keys()].map((id) => id.split("/")[0])).toEqual([
     first.json.execution_id,
   ]);
+});
+
+test("EXE-84 a large start repeated with its key finds its execution after its workflow was deleted", async () => {
+  await using t = await TestEngine.start();
+  const app = await appOf(t);
+  const headers = { "idempotency-key": "once" };
+  const first = await post({ app, url: START, payload: list, headers });
+  expect(first.status).toBe(202);
+  await t.engine.catalog.delete("default", "hello");
+  const again = await post({ app, url: START, payload: list, headers });
+  expect([again.status, again.json.execution_id]).toEqual([202, first.json.execution_id]);
+  const other = await post({ app, url: START, payload: list.replace("[0]", "7"), headers });
+  expect([other.status, other.json.error.code]).toEqual([422, "idempotency_mismatch"]);
+  expect((await post({ app, url: START, payload: list })).status).toBe(404);
 });
 
 test("EXE-52 a large answer to a pause reaches the log as its place, and the value by itself", async () => {

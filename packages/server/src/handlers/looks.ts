@@ -6,8 +6,12 @@ import type { Look, Looks } from "../http/handlers.ts";
 export function looks({ catalog, executions, workers }: Engine): Looks<typeof routes> {
   const workflow =
     (namespace: (request: Parameters<Look>[0]) => string, name: string): Look =>
-    (request) =>
-      catalog.resolve(namespace(request), request.params[name] ?? "", versionOf(request.query));
+    async (request) => {
+      // Its execution may be there already, whatever became of the workflow since (EXE-84).
+      if (request.headers["idempotency-key"] !== undefined) return;
+      const { params, query } = request;
+      await catalog.resolve(namespace(request), params[name] ?? "", versionOf(query));
+    };
   const inDefault = () => DEFAULT_NAMESPACE;
   const inPath: Parameters<typeof workflow>[0] = ({ params }) => params["ns"] ?? "";
   const inQuery: Parameters<typeof workflow>[0] = ({ query }) => {
