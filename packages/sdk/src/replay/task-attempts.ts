@@ -262,13 +262,17 @@ export class TaskAttempts {
       this.#call.onAbort = () => this.#core.alarms.ringNow(this.#call);
       return this.#core.parking.rest(this.#call, instant);
     }
-    await new Promise<void>((resolve) => {
-      const cancelTimer = host.setTimer(resolve, ms);
-      this.#call.onAbort = () => {
-        cancelTimer();
-        resolve();
-      };
-    });
+    // The clock may be put right meanwhile. One that is set back by more keeps nobody waiting.
+    for (let left = ms; left > 0 && left <= ms && !this.#body.isAborted; ) {
+      await new Promise<void>((resolve) => {
+        const cancelTimer = host.setTimer(resolve, left);
+        this.#call.onAbort = () => {
+          cancelTimer();
+          resolve();
+        };
+      });
+      left = instant - host.now();
+    }
   }
 }
 
