@@ -27,6 +27,7 @@ test.each([
   ["/executions?before=nope", "before", 'expected the id of an execution, got "nope"'],
   ["/executions?created_after=1", "created_after", `${INSTANT}, got "1"`],
   ["/executions?finished_before=2026-02-30", "finished_before", `${INSTANT}, got "2026-02-30"`],
+  ["/executions?schedule=a%00", "schedule", "expected text without the character U+0000"],
   ["/executions?limit=0x10", "limit", `${WHOLE}, got "0x10"`],
   ["/executions?limit=", "limit", `${WHOLE}, got ""`],
   ["/executions?limit=1&limit=2", "limit", `${WHOLE}, got 2 of them`],
@@ -107,5 +108,24 @@ test("EXE-79 an unknown mode is a 400 with the modes there are; what cannot be a
   for (const version of ["0", "x", "2", "9".repeat(12)]) {
     const path = `/workflows/default/hello/versions/${version}`;
     expect(await answer("GET", path)).toEqual(noVersion);
+  }
+});
+
+test("EXE-79 a path with the character U+0000 names nothing, and no database is asked for it", async () => {
+  await using t = await TestEngine.start();
+  const app = appOf(t);
+  for (const method of ["findExecution", "findVersion", "findWorker"]) t.failing.add(method);
+  for (const [path, resource] of [
+    ["/executions/{}", "execution"],
+    ["/executions/a{}b/events/1/value", "execution"],
+    ["/workflows/default/{}", "workflow"],
+    ["/workers/{}", "worker"],
+  ] as const) {
+    const url = path.replace("{}", "%00");
+    const response = await app.inject({ url });
+    expect([url, response.statusCode]).toEqual([url, 404]);
+    expect(response.json<ErrorBody>().error.details).toEqual({ resource });
+    // With another name it would be.
+    expect((await app.inject({ url: path.replace("{}", "x") })).statusCode, path).toBe(503);
   }
 });

@@ -24,6 +24,7 @@ export function requestInput(route: Route, request: FastifyRequest): RequestInpu
     else for (const issue of result.error.issues) issues.push(at(part, issue));
   }
 
+  issues.push(...unstorable(request.query as Query));
   if (route.query) read("query", route.query, request.query);
   else {
     const keys = Object.keys(request.query as object);
@@ -48,22 +49,64 @@ export function requestInput(route: Route, request: FastifyRequest): RequestInpu
  */
 function pathParams({ params: schemas }: Route, request: FastifyRequest): RequestInput["params"] {
   const params = request.params as Readonly<Record<string, string>>;
+  for (const [name, text] of Object.entries(params)) {
+    if (text.includes(NUL)) throw notFound(resourceOf(name, request), JSON.stringify(text));
+  }
   if (!schemas) return params;
   const read: Record<string, unknown> = { ...params };
   for (const [name, schema] of Object.entries(schemas)) {
     const text = params[name] ?? "";
     const result = schema.safeParse(text);
-    if (!result.success) throw unfitting(name, text, result.error.issues[0]);
+    if (!result.success) {
+      throw (
+        unknownChoice(name, text, result.error.issues[0]) ??
+        notFound(resourceOf(name, request), text)
+      );
+    }
     read[name] = result.data;
   }
   return read;
 }
 
-function unfitting(name: string, text: string, issue: Issue | undefined): EngineError {
-  if (issue?.code !== "invalid_value") return notFound(name === "seq" ? "event" : name, text);
+/** What a parameter of a path names, as `details.resource` has it. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  ns: "workflow",
+  wf: "workflow",
+  workflow_name: "workflow",
+  id: "execution",
+  execution_id: "execution",
+  seq: "event",
+};
+
+function resourceOf(param: string, { routeOptions: { url = "" } }: FastifyRequest): string {
+  // `name` is that of the kind before it, such as `/schedules/{name}`.
+  const kind = /\/(\w+)s\/:name/.exec(url)?.[1];
+  return RESOURCES[param] ?? (param === "name" ? kind : undefined) ?? param;
+}
+
+function unknownChoice(
+  name: string,
+  text: string,
+  issue: Issue | undefined,
+): EngineError | undefined {
+  if (issue?.code !== "invalid_value") return undefined;
   const allowed = issue.values.map(String);
   const message = `${name} must be one of ${allowed.join(", ")}; got "${text}"`;
   return new EngineError("bad_request", message, { details: { allowed } });
+}
+
+type Query = Readonly<Record<string, string | readonly string[]>>;
+
+/** A text that one database looks for and the other refuses to hear of. */
+const NUL = "\u0000";
+
+function unstorable(query: Query): Issue[] {
+  return Object.entries(query)
+    .filter(([key, value]) => key.includes(NUL) || [value].flat().some((one) => one.includes(NUL)))
+    .map(([key]) => ({
+      ...{ code: "custom", message: "expected text without the character U+0000", input: {} },
+      path: ["query", key],
+    }));
 }
 
 /** One line of a route that reads lines, by its `body`. */
