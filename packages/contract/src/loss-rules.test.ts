@@ -13,10 +13,10 @@ const row = { worker: "w", generation: 2, outcome_generation: 0 };
 test.each<[readonly Loss[], ReturnType<typeof suspicionOf>]>([
   [[], "none"],
   [[loss("session_lost", true)], "none"],
-  [[loss("session_lost"), loss("session_lost", true)], "none"],
-  [[loss("session_lost"), loss("session_lost"), loss("session_lost", true)], "apart"],
-  [Array.from({ length: 6 }, () => loss("session_lost")), "apart"],
-  [Array.from({ length: 6 }, () => loss("session_lost", true)), "solo"],
+  [Array.from({ length: 4 }, () => loss("session_lost", true)), "none"],
+  [[...Array.from({ length: 4 }, () => loss("session_lost", true)), loss("session_lost")], "apart"],
+  [Array.from({ length: 7 }, () => loss("session_lost")), "apart"],
+  [Array.from({ length: 7 }, () => loss("session_lost", true)), "solo"],
   [[loss("runner_lost", true)], "apart"],
   [[loss("stuck")], "apart"],
   [[loss("unready", true), loss("unready", true), loss("unready", true)], "none"],
@@ -26,7 +26,7 @@ test.each<[readonly Loss[], ReturnType<typeof suspicionOf>]>([
 });
 
 test("LIV-5 a lost session is held against the one that it had, or the only one that had it to itself", () => {
-  const suspect = { losses: Array.from({ length: 6 }, () => loss("session_lost", true)) };
+  const suspect = { losses: Array.from({ length: 7 }, () => loss("session_lost", true)) };
   const fresh = { losses: [] };
   expect(blamed([fresh])).toBe(fresh);
   expect(blamed([fresh, { losses: [] }])).toBeUndefined();
@@ -42,8 +42,10 @@ test("LIV-5 what does not count delays like what does, is kept in a few entries 
     delays.push(delayedUntil(losses, NOW));
   }
   expect(counted(losses)).toEqual([loss("runner_lost")]);
-  expect(losses).toHaveLength(7);
-  expect(delays.slice(0, 7)).toEqual([null, 2_000, 3_000, 5_000, 9_000, 17_000, 17_000]);
+  expect(losses).toHaveLength(8);
+  expect(delays.slice(0, 8)).toEqual([
+    ...[null, 2_000, 3_000, 5_000, 9_000, 17_000, 33_000, 33_000],
+  ]);
 });
 
 test.each<[LossReason, number]>([

@@ -10,12 +10,15 @@ import { formatInstant } from "./time.ts";
  */
 export type Suspicion = "none" | "apart" | "solo";
 
-/** Most workers die of their machine, some of them again soon: only then is it the code, perhaps. */
-const SESSIONS_TO_SUSPECT = 3;
+/**
+ * Most workers die of their machine, and some again soon. Running apart is slower, so it takes as many
+ * as would be the end of an execution that has them to itself.
+ */
+const SESSIONS_TO_SUSPECT = 5;
 /** So many lost sessions that others shared: what ran in a process of its own did it all the same. */
-const SESSIONS_TO_ISOLATE = 6;
+const SESSIONS_TO_ISOLATE = 7;
 /** Kept of those that do not count. */
-const MOST_UNCOUNTED = 6;
+const MOST_UNCOUNTED = 7;
 const LONGEST_DELAY_S = 60;
 
 /** A worker that could not begin, or had forgotten, shows nothing of what the execution does. */

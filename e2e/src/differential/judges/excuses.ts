@@ -6,8 +6,12 @@ import { committedAt, copiedUpTo, type LoggedCall } from "./logged-calls.ts";
 const SEEN_LATE_MS = 2_000;
 const WAITS: ReadonlySet<string> = new Set(["sleep", "pause", "signal", "call"]);
 
+/** What is told as its worker's by a process that comes up just as that dies. */
+const ORPHANED = 1;
+
 /** A function runs again: its process was killed, and its end was not recorded (I5). */
 export function diedBefore(before: Entry, again: Entry, deaths: readonly Death[]): boolean {
+  if (before.pid === ORPHANED) return true;
   return deaths.some(({ pid, at }) => pid === before.pid && at <= again.at + SEEN_LATE_MS);
 }
 
