@@ -114,9 +114,13 @@ test("EXE-80 EXE-84 EXE-95 run says how urgent it is, when it may begin, where, 
   expect(await server.engine.executions.get(id)).toMatchObject({
     priority: -5,
     park_ttl_ms: 90_000,
-    // Whoever is asked first: the worker that had it last, or before the first the preferred one.
-    last_worker: "gpu-0",
+    // Where one has to have it, nobody else is preferred.
     requirements: { worker: "gpu-1" },
+  });
+  const wished = await run("--prefer-worker", "gpu-0");
+  expect(await server.engine.executions.get(wished)).toMatchObject({
+    last_worker: null,
+    requirements: { prefers: "gpu-0" },
   });
   const later = await run("--start-at", "2026-01-01T13:00:00");
   expect(await server.engine.executions.get(later)).toMatchObject({

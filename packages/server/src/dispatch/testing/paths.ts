@@ -103,8 +103,13 @@ async function fork(stage: Stage): Promise<() => Promise<string>> {
   };
 }
 
+/** A task of the user's is open: only its code knows what to undo, so a worker has to (EXE-17 row 14). */
 async function unwinding(stage: Stage): Promise<() => Promise<string>> {
-  const id = await parked(stage, sleep(stage));
+  const id = await stage.start("picky");
+  await stage.does("original", id, (worker, it) => {
+    const task = worker.callEvent("TASK_STARTED", "work~1");
+    return worker.parked(it, [task, sleep(stage, "work~1/sleep~1")(worker)]);
+  });
   return async () => {
     await stage.t.engine.executions.cancel({ execution_id: id, by: null });
     return id;
@@ -118,9 +123,9 @@ async function parked(stage: Stage, open: (worker: ScriptedWorker) => NewEvent):
   return id;
 }
 
-function sleep({ t }: Stage): (worker: ScriptedWorker) => NewEvent {
+function sleep({ t }: Stage, id = "sleep~1"): (worker: ScriptedWorker) => NewEvent {
   const until = new Date(t.time.now + SLEEP_MS).toISOString();
-  return (worker) => worker.callEvent("TASK_STARTED", "sleep~1", { until });
+  return (worker) => worker.callEvent("TASK_STARTED", id, { until });
 }
 
 function callOf(workflow: "picky" | "errand"): (worker: ScriptedWorker) => NewEvent {
