@@ -184,7 +184,6 @@ test("the public surface is deliberate", () => {
       "unencodable",
       "unowned",
       "withPlace",
-      "withSignal",
     ]
   `);
 });

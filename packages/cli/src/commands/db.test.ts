@@ -83,7 +83,7 @@ test("`engine db current` makes no file where there is none, and says what to do
   const { code, out } = await db("current");
   expect(code).toBe(0);
   expect(out).toContain(`sqlite:${join(cwd, ".engine/engine.db")}`);
-  expect(out).toMatch(/migration +none yet\n +pending +\d; apply them: npx engine db upgrade\n/);
+  expect(out).toMatch(/migration +none yet\n +pending +\d+; apply them: npx engine db upgrade\n/);
   expect(existsSync(join(cwd, ".engine"))).toBe(false);
 });
 

@@ -32,8 +32,9 @@ import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
+import { PushedEvents } from "./pushed-events.ts";
 import { Releases } from "./releases.ts";
-import { type Overtaken, type Pushed, RunAhead } from "./run-ahead.ts";
+import { type Overtaken, RunAhead } from "./run-ahead.ts";
 import { STORED_NULL } from "./stored.ts";
 
 /** How an event is sent. */
@@ -94,9 +95,7 @@ export class Core {
   #isParked = false;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
-  /** What the server wrote and the outbox has not taken: a delta is under way, or some is missing. */
-  #pushed: Pushed[] = [];
-  #isTakingPushed = false;
+  readonly #pushed: PushedEvents;
   readonly #onOvertaken: (by: Overtaken) => void;
 
   /** @param timeout_ms The longest the workflow may take, by its definition. */
@@ -148,6 +147,7 @@ export class Core {
       },
       onSettled: () => this.#onSent(),
     });
+    this.#pushed = new PushedEvents(this.outbox, this.ahead);
     const { execution_id, workflow } = info;
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
     this.clock = this.journal.clock ?? this.outbox.time();
@@ -276,7 +276,7 @@ export class Core {
   /** Whether it is certain what the log says next, see {@link RunAhead}. */
   get #isCertain(): boolean {
     if (!this.#isLive || this.isBodyOver || this.isCancelled || this.isDoomed) return false;
-    return this.#pushed.length === 0 && this.outbox.isFinal && !this.progress.isHeldBack;
+    return this.#pushed.isEmpty && this.outbox.isFinal && !this.progress.isHeldBack;
   }
 
   /** @param envelope Stands in the log for a value that a storage of the user's keeps. */
@@ -350,25 +350,8 @@ export class Core {
   deliver(base_seq: number, events: readonly Event[]): void {
     if (this.#isStopped && !this.ahead.isOvertaken) return;
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
-    this.#pushed.push({ base_seq, events });
-    this.#takePushed();
-  }
-
-  /**
-   * Servers that write for one execution in turn may be heard in another order, and what was heard
-   * is not sent again: events wait here for those before them.
-   */
-  #takePushed(): void {
-    if (this.#isTakingPushed) return;
-    this.#isTakingPushed = true;
-    // A delta is under way: either its answer brings these events, or they follow it.
-    while (!this.outbox.isSending && !this.ahead.isOvertaken) {
-      const next = this.#pushed.findIndex(({ base_seq }) => base_seq <= this.outbox.head);
-      const [pushed] = next < 0 ? [] : this.#pushed.splice(next, 1);
-      if (!pushed) break;
-      this.outbox.append(pushed.base_seq, pushed.events);
-    }
-    this.#isTakingPushed = false;
+    this.#pushed.add({ base_seq, events });
+    this.#pushed.take();
   }
 
   /** A paused or parked copy goes on under a new claim; undefined when it cannot (RUN-4). */
@@ -487,14 +470,14 @@ export class Core {
 
   #onSent(): void {
     if (this.ahead.isOvertaken) {
-      this.#onOvertaken({ history: this.log.durable, pushed: this.#pushed.splice(0) });
+      this.#onOvertaken({ history: this.log.durable, pushed: this.#pushed.clear() });
       return;
     }
     if (this.#isStopped) {
-      this.#pushed = [];
+      this.#pushed.clear();
       return;
     }
-    this.#takePushed();
+    this.#pushed.take();
     // Something may have come due while a park was under way, which did not come to be.
     this.alarms.start();
     this.parking.soon();

@@ -263,7 +263,9 @@ export class TaskAttempts {
       return this.#core.parking.rest(this.#call, instant);
     }
     // The clock may be put right meanwhile. One that is set back by more keeps nobody waiting.
-    for (let left = ms; left > 0 && left <= ms && !this.#body.isAborted; ) {
+    let before = Number.POSITIVE_INFINITY;
+    for (let left = ms; left > 0 && left < before && !this.#body.isAborted; ) {
+      before = left;
       await new Promise<void>((resolve) => {
         const cancelTimer = host.setTimer(resolve, left);
         this.#call.onAbort = () => {

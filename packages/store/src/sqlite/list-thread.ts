@@ -68,8 +68,8 @@ export class ListThread implements ListReader {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#worker?.terminate();
     this.#refuseAll(closed());
+    await this.#worker?.terminate();
   }
 
   /** At the first list: most processes that open a store read none. */
