@@ -13,8 +13,8 @@ export interface Acknowledged {
 
 export interface Load extends AsyncDisposable {
   readonly acknowledged: readonly Acknowledged[];
-  /** Requests that brought no answer, or a refusal: nothing was promised. */
-  readonly failed: number;
+  /** Why requests brought no answer, or which refusal, with the moment: nothing was promised. */
+  readonly failures: readonly string[];
   /** Ends the submission and waits for the requests under way. */
   stop(): Promise<void>;
 }
@@ -36,7 +36,8 @@ export function startLoad(
   const acknowledged: Acknowledged[] = [];
   let stopped = false;
   let started = 0;
-  let failed = 0;
+  const failures: string[] = [];
+  const fail = (why: string) => failures.push(`${new Date().toISOString()} ${why}`);
 
   const submitter = async () => {
     while (!stopped) {
@@ -52,10 +53,10 @@ export function startLoad(
           acknowledged.push({ execution_id, expected: result(value) });
           // Long before it waits for it; the others are paid while they wait.
           if (kind === "errand" && random.next() < 0.5) await payer.pay(execution_id);
-        } else failed++;
-      } catch {
+        } else fail(`${answer.status} ${JSON.stringify(answer.body)}`);
+      } catch (error) {
         // The server is away.
-        failed++;
+        fail(`${String(error)}: ${String((error as Error).cause)}`);
       }
       await sleep(random.between(200, 600));
     }
@@ -67,9 +68,7 @@ export function startLoad(
   };
   return {
     acknowledged,
-    get failed() {
-      return failed;
-    },
+    failures,
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -46,10 +46,10 @@ test("WRK-13 I1 I4 EXE-81 servers that are restarted one after the other under l
     ...{ acknowledged, sent: payer.sent, file, kills: [] },
   });
   process.stderr.write(
-    `rolling restart: ${acknowledged.length + steady.answered} acknowledged, ${load.failed + steady.failures.length} starts failed, workers moved after ${moves} ms\n`,
+    `rolling restart: ${acknowledged.length + steady.answered} acknowledged, ${load.failures.length + steady.failures.length} starts failed, workers moved after ${moves} ms\n`,
   );
   expect(steady.failures).toEqual([]);
-  expect(load.failed).toBe(0);
+  expect(load.failures).toEqual([]);
   expect(verdict.violations).toEqual([]);
   expect(verdict.extraRuns).toBe(0);
   expect(moves.length).toBeGreaterThan(0);
