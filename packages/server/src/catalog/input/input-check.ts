@@ -35,11 +35,11 @@ export async function checkInput(
   refuse(await issuesOf(schema, validator, subjectOf(input, root)));
 }
 
-/** The same on a thread of its own, where it holds nobody up. */
-export function checkInputHere(schema: InputSchema, input: Encoded, root: string): void {
+/** The same on a thread of its own, where it holds nobody up, of a value as it came. */
+export function checkInputHere(schema: InputSchema, value: Json, root: string): void {
   const validator = schema && validators.of(schema);
   if (!validator) return;
-  const checked = refusals(validator, subjectOf(input, root), APART_MS);
+  const checked = refusals(validator, { value, root, unsure: () => [] }, APART_MS);
   refuse(checked === "timeout" ? tooSlow(root) : checked);
 }
 
