@@ -7,22 +7,15 @@ export const IN_PROCESSES: PlantedBugs = {
   "hasty-hand-over": {
     what: "a worker that lives is given up every now and then",
     seenBy: "attributableRuns",
-    protocol(protocol) {
-      let beats = 0;
-      return changed(protocol, {
-        async heartbeat(ref, heartbeat) {
-          if (++beats % 2 === 0) await protocol.disconnect(ref);
-          return protocol.heartbeat(ref, heartbeat);
-        },
-      });
-    },
+    protocol: givingUpLiveWorkers,
   },
   "no-generation-check": {
     what: "a worker may write on behind what the one that took over from it has written",
     seenBy: "singleWriter",
     protocol(protocol, store) {
       const owners = new Map<string, SessionRef>();
-      return changed(protocol, {
+      // Of workers that were lost few live to write on; those that were given up too early do.
+      return changed(givingUpLiveWorkers(protocol), {
         async checkpoints(ref, items) {
           for (const { execution_id, generation } of items) {
             owners.set(`${execution_id} ${generation}`, ref);
@@ -98,6 +91,17 @@ export const IN_PROCESSES: PlantedBugs = {
       }),
   },
 };
+
+/** Every second heartbeat is taken for the end of its worker's session. */
+function givingUpLiveWorkers(protocol: WorkerProtocol): WorkerProtocol {
+  let beats = 0;
+  return changed(protocol, {
+    async heartbeat(ref, heartbeat) {
+      if (++beats % 2 === 0) await protocol.disconnect(ref);
+      return protocol.heartbeat(ref, heartbeat);
+    },
+  });
+}
 
 /** Workers that are given executions with another log than there is. */
 function withOtherHistory(

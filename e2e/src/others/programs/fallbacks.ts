@@ -90,7 +90,7 @@ export const cannotBeUndone = workflow({ name: "cannot_be_undone" }, async () =>
   } catch (error) {
     if (!(error instanceof TaskError)) throw error;
     const { message, details } = error.failure;
-    return [message, Object.keys(details ?? {})];
+    return [message, "rollback" in (details ?? {})];
   }
 });
 
@@ -112,7 +112,7 @@ export const fallbacks: Programs = {
   },
   cannot_be_undone: {
     sees: "when undoing fails there is no fallback, and the error of the work tells of the undoing",
-    output: ["went wrong", ["rollback"]],
+    output: ["went wrong", true],
     did: ["try"],
   },
 };

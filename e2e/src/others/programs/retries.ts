@@ -50,7 +50,7 @@ export const giveUpAtOnce = workflow({ name: "give_up_at_once" }, async () => {
   } catch (error) {
     if (!(error instanceof TaskError)) throw error;
     const { type, details, attempts } = error.failure;
-    return { type, details, attempts };
+    return { type, details: [details?.["code"], details?.["left"]], attempts };
   }
 });
 
@@ -220,7 +220,7 @@ export const retries: Programs = {
   },
   give_up_at_once: {
     sees: "an error that says it is final ends the attempts, with its type and details",
-    output: { type: "CardDeclined", details: { code: 51, left: [1, 2] }, attempts: 1 },
+    output: { type: "CardDeclined", details: [51, [1, 2]], attempts: 1 },
     did: attempts(1),
   },
   only_what_may_pass: {
