@@ -31,7 +31,12 @@ export function smallDisk(options: string): SmallDisk | undefined {
     fill(butFor = 0) {
       rmSync(filler, { force: true });
       const { bavail, bsize } = statfsSync(path);
-      writeFileSync(filler, Buffer.alloc(Math.max(bavail * bsize - butFor, 0)));
+      try {
+        writeFileSync(filler, Buffer.alloc(Math.max(bavail * bsize - butFor, 0)));
+      } catch (error) {
+        // Who wrote in between has helped.
+        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      }
     },
     free: () => rmSync(filler, { force: true }),
     remount: (changed) => mount("-o", `remount,${changed}`, path),

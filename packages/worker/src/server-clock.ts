@@ -3,6 +3,7 @@ import type { Log } from "./world.ts";
 
 /** Changes that are smaller are not worth a message. */
 const LEAST_CHANGE_MS = 1;
+const READS = 3;
 
 export interface ServerClockOptions {
   readonly clock: () => number;
@@ -22,15 +23,13 @@ export interface Asked {
 
 /**
  * The server's clock as this worker knows it, measured at each welcome and each heartbeat. The server
- * looked at its clock at some moment of the round trip: half of it is the best guess, and no more than
- * the other half is the error. It goes on by the clock that nobody sets, so a clock of this machine
- * that is set meanwhile changes nothing.
+ * looked at its clock at some moment of the round trip, so the quickest answer so far says how far
+ * this may be behind. It goes on by the clock that nobody sets: a clock of this machine that is set
+ * meanwhile changes nothing.
  */
 export class ServerClock {
   readonly #options: ServerClockOptions;
   #serverAtZero: number | undefined;
-  /** How exact that is: the round trip of its measurement. */
-  #width = Number.POSITIVE_INFINITY;
   #toldMs = 0;
 
   constructor(options: ServerClockOptions) {
@@ -53,29 +52,32 @@ export class ServerClock {
     this.#tell();
   }
 
+  /** An answer that does not contradict what is known says nothing new, however quick it was. */
   #take(earliest: number, latest: number): void {
     const before = this.#serverAtZero;
-    const width = latest - earliest;
-    let next: number;
-    if (before === undefined || width <= this.#width) next = this.#guess(earliest, latest);
-    // A slow answer says little: only that the clock is none that it contradicts.
-    else next = Math.min(Math.max(before, earliest), latest);
-    const isMoved = before === undefined || Math.abs(next - before) >= LEAST_CHANGE_MS;
-    if (width <= this.#width || isMoved) this.#width = width;
-    if (!isMoved) return;
+    if (before !== undefined && before >= earliest && before <= latest) return;
+    const next = this.#guess(earliest, latest);
+    if (before !== undefined && Math.abs(next - before) < LEAST_CHANGE_MS) return;
     this.#serverAtZero = next;
     this.#options.onChange(next);
   }
 
-  /** Where the two clocks may well agree they are taken to. */
+  /**
+   * Where the two clocks may well agree they are taken to. A clock is read cut to milliseconds: it
+   * shows up to one less than it is, which by itself is no disagreement. Where they do not agree the
+   * server's is what it was at the least, so that nothing ends early (EXE-50).
+   */
   #guess(earliest: number, latest: number): number {
     const own = this.#ownAtZero();
-    return own >= earliest && own <= latest ? own : (earliest + latest) / 2;
+    return own <= latest ? Math.max(own, earliest) : earliest;
   }
 
+  /** The highest of a few: between the two clocks the process may have been made to wait. */
   #ownAtZero(): number {
     const { clock, monotonic } = this.#options;
-    return clock() - monotonic();
+    let highest = Number.NEGATIVE_INFINITY;
+    for (let n = 0; n < READS; n++) highest = Math.max(highest, clock() - monotonic());
+    return highest;
   }
 
   #tell(): void {
