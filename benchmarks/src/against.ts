@@ -9,15 +9,20 @@ import { mean, median, percentile } from "./stats.ts";
 import { submitFor } from "./submit.ts";
 import { count, ms } from "./table.ts";
 
-/** Samples of one side before the other has its turn, and how often both have theirs. */
+/**
+ * Two processes of the same code may differ by a tenth for as long as they live, by what was compiled
+ * when: so both are started anew this often.
+ */
+const STARTS = 6;
+/** Samples of one side before the other has its turn, and how often both have theirs at each start. */
 const LATENCY = [
-  { tasks: 0, block: 10, rounds: 60 },
-  { tasks: 3, block: 10, rounds: 60 },
-  { tasks: 100, block: 3, rounds: 80 },
+  { tasks: 0, block: 10, rounds: 12 },
+  { tasks: 3, block: 10, rounds: 12 },
+  { tasks: 100, block: 3, rounds: 16 },
 ];
-const THROUGHPUT = { concurrency: [32, 200], blockMs: 1_000, rounds: 40 };
-const WARM_UP_MS = 8_000;
-const QUICK = { rounds: 4, warmUpMs: 1_000 };
+const THROUGHPUT = { concurrency: [32, 200], blockMs: 1_000, rounds: 10 };
+const WARM_UP_MS = 6_000;
+const QUICK = { starts: 1, rounds: 4, warmUpMs: 1_000 };
 
 /** One figure of both sides, a pair for each round. */
 interface Pairs {
@@ -39,30 +44,47 @@ export const against: Measure = {
     const folder = bench.against;
     if (!folder) throw new Error("against needs --against FOLDER, another checkout");
     gate(existsSync(join(folder, "node_modules")), () => `no installed checkout in ${folder}`);
-    const cleanup: Cleanup = [];
-    try {
-      const ours = await startTwoProcesses(bench.setup);
-      cleanup.push(() => ours.stop());
-      const theirs = await startTwoProcesses(bench.setup, { checkout: folder });
-      cleanup.push(() => theirs.stop());
-      return report(await measureBoth(bench, ours.client, theirs.client));
-    } finally {
-      await stopAll(cleanup);
+    const all = new Map<string, Pairs>();
+    for (let start = 0; start < (bench.quick ? QUICK.starts : STARTS); start++) {
+      const cleanup: Cleanup = [];
+      const started = async (checkout?: string) => {
+        const engine = await startTwoProcesses(bench.setup, checkout ? { checkout } : {});
+        cleanup.push(() => engine.stop());
+        return engine.client;
+      };
+      try {
+        // None of the two is always the first.
+        const early = start % 2 === 0 ? await started() : undefined;
+        const theirs = await started(folder);
+        await measureBoth(bench, { ours: early ?? (await started()), theirs }, all);
+      } finally {
+        await stopAll(cleanup);
+      }
     }
+    return report([...all.values()]);
   },
 };
 
-async function measureBoth(bench: Bench, ours: HttpClient, theirs: HttpClient): Promise<Pairs[]> {
-  const all: Pairs[] = [];
+interface Sides {
+  readonly ours: HttpClient;
+  readonly theirs: HttpClient;
+}
+
+async function measureBoth(bench: Bench, sides: Sides, all: Map<string, Pairs>): Promise<void> {
   const rounds = (full: number) => (bench.quick ? QUICK.rounds : full);
-  for (const side of [ours, theirs]) {
+  const pairsOf = (name: string, write: Pairs["write"]) => {
+    const pairs = all.get(name) ?? { name, ours: [], theirs: [], write };
+    all.set(name, pairs);
+    return pairs;
+  };
+  for (const side of [sides.ours, sides.theirs]) {
     bench.tell("warming up");
     await throughput(side, 32, bench.quick ? QUICK.warmUpMs : WARM_UP_MS);
   }
   for (const { tasks, block, rounds: full } of LATENCY) {
     bench.tell(`${tasks} tasks, by turns`);
-    const pairs: Pairs = { name: `${tasks} tasks, p50 of a turn`, ours: [], theirs: [], write: ms };
-    await byTurns(rounds(full), pairs, { ours, theirs }, async (client) => {
+    const pairs = pairsOf(`${tasks} tasks, p50 of a turn`, ms);
+    await byTurns(rounds(full), pairs, sides, async (client) => {
       const taken: number[] = [];
       // The first after a rest is not like the others.
       await client.run("chain", tasks);
@@ -74,24 +96,20 @@ async function measureBoth(bench: Bench, ours: HttpClient, theirs: HttpClient): 
       }
       return median(taken);
     });
-    all.push(pairs);
   }
   for (const concurrency of THROUGHPUT.concurrency) {
     bench.tell(`${concurrency} at a time, by turns`);
-    const name = `3-task workflows/s at ${concurrency}`;
-    const pairs: Pairs = { name, ours: [], theirs: [], write: count };
-    await byTurns(rounds(THROUGHPUT.rounds), pairs, { ours, theirs }, (client) =>
+    const pairs = pairsOf(`3-task workflows/s at ${concurrency}`, count);
+    await byTurns(rounds(THROUGHPUT.rounds), pairs, sides, (client) =>
       throughput(client, concurrency, THROUGHPUT.blockMs),
     );
-    all.push(pairs);
   }
-  return all;
 }
 
 async function byTurns(
   rounds: number,
   pairs: Pairs,
-  { ours, theirs }: { ours: HttpClient; theirs: HttpClient },
+  { ours, theirs }: Sides,
   measure: (client: HttpClient) => Promise<number>,
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {

@@ -89,7 +89,11 @@ export class DispatchQueue {
     return this.#byId.size;
   }
 
-  *groups(): Generator<Group, void, undefined> {
+  groups(): Iterable<Group> {
+    return this.#apart.size === 0 ? this.#groups.values() : this.#both();
+  }
+
+  *#both(): Generator<Group, void, undefined> {
     yield* this.#groups.values();
     yield* this.#apart.values();
   }

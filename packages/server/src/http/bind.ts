@@ -15,7 +15,7 @@ import type { Repeat } from "./repeat.ts";
 import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
 import type { RequestBodies, Takes } from "./request-bodies.ts";
 import { RequestCall } from "./request-call.ts";
-import { lineInput, type RequestInput, requestInput } from "./request-input.ts";
+import { inputReader, lineInput, type RequestInput } from "./request-input.ts";
 import { serveLines } from "./serve-lines.ts";
 import { serveStream } from "./serve-stream.ts";
 
@@ -52,6 +52,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     ) => AnyReply | Promise<AnyReply>;
     binding.methods.add(route);
     const bodyLimit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
+    const read = inputReader(route);
 
     app.route({
       method: route.method,
@@ -77,7 +78,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       },
       handler: async (request, reply) => {
         const call = new RequestCall(request, reply);
-        const answered = await handle(requestInput(route, request), call);
+        const answered = await handle(read(request), call);
         if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
         if ("answerLine" in answered) return converse(route, answered, request, reply);
         if ("frames" in answered) return serve(answered, request, reply, call);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { JsonThread } from "../json/json-thread.ts";
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute } from "./bind.ts";
@@ -119,22 +119,13 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   // Left unread: the route itself reads its lines as they come.
   app.addContentTypeParser(LINES, (_request, _body, done) => done(null, undefined));
 
-  app.addHook("onRequest", async (request, reply) => {
-    reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
-    // Nothing is upgraded here. Node answers nothing on such a connection once it has brought what is
-    // no HTTP, nor does it close it.
-    if (request.headers.upgrade !== undefined) reply.header("connection", "close");
-    const origin = neighbourhood.admit(request.headers);
-    if (origin !== undefined) {
-      reply.headers(crossOrigin(origin));
-      if (isPreflight(request)) return preflight(request, reply, methods);
+  // Without a promise: each request comes by here.
+  app.addHook("onRequest", (request, reply, done) => {
+    try {
+      if (admitted(request, reply)) done();
+    } catch (error) {
+      done(error as Error);
     }
-    if (isClosing) throw new EngineError("unavailable", "the server is stopping; try again");
-    if (pathOf(request).length > MAX_PATH_BYTES) {
-      throw new EngineError("uri_too_long", "the path is longer than 2 KiB");
-    }
-    // Before any of a body is read.
-    if (request.is404) throw noRoute(request.method, pathOf(request), methods);
   });
   app.addHook("preClose", async () => {
     isClosing = true;
@@ -155,6 +146,29 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.setNotFoundHandler((request) => {
     throw noRoute(request.method, pathOf(request), methods);
   });
+
+  /** False where it has been answered already. */
+  function admitted(request: FastifyRequest, reply: FastifyReply): boolean {
+    reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
+    // Nothing is upgraded here. Node answers nothing on such a connection once it has brought what is
+    // no HTTP, nor does it close it.
+    if (request.headers.upgrade !== undefined) reply.header("connection", "close");
+    const origin = neighbourhood.admit(request.headers);
+    if (origin !== undefined) {
+      reply.headers(crossOrigin(origin));
+      if (isPreflight(request)) {
+        preflight(request, reply, methods);
+        return false;
+      }
+    }
+    if (isClosing) throw new EngineError("unavailable", "the server is stopping; try again");
+    if (pathOf(request).length > MAX_PATH_BYTES) {
+      throw new EngineError("uri_too_long", "the path is longer than 2 KiB");
+    }
+    // Before any of a body is read.
+    if (request.is404) throw noRoute(request.method, pathOf(request), methods);
+    return true;
+  }
 
   const binding: Binding = { authorize, methods, streams, bodies, pingTimer, refuse };
   for (const [name, group] of Object.entries(options.routes)) {

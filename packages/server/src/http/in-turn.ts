@@ -24,7 +24,9 @@ class Connection {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
   readonly #waiting: [IncomingMessage, ServerResponse][] = [];
-  #isBusy = false;
+  /** What is being answered, or was answered last. */
+  #current: ServerResponse | undefined;
+  #isWaitedFor = false;
 
   constructor(socket: Socket, handle: RequestListener) {
     this.#socket = socket;
@@ -32,7 +34,8 @@ class Connection {
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
-    if (!this.#isBusy) {
+    const isFree = !this.#isWaitedFor && (this.#current === undefined || isOver(this.#current));
+    if (isFree) {
       this.#begin(request, response);
       return;
     }
@@ -40,30 +43,46 @@ class Connection {
     this.#socket.pause();
     // Whoever reads a body, or drops it, sets the connection going again.
     this.#socket.on("resume", this.#hold);
+    this.#await();
   }
 
   #begin(request: IncomingMessage, response: ServerResponse): void {
-    this.#isBusy = true;
-    response.once("close", this.#whenAnswered);
+    this.#current = response;
     this.#handle(request, response);
   }
 
+  /** Only where somebody waits: nearly every request comes when the one before has been answered. */
+  #await(): void {
+    if (this.#isWaitedFor) return;
+    this.#isWaitedFor = true;
+    if (this.#current && !isOver(this.#current)) this.#current.once("close", this.#whenAnswered);
+    else this.#whenAnswered();
+  }
+
   readonly #whenAnswered = (): void => {
-    if (this.#waiting.length > 0) setImmediate(this.#next);
-    else this.#isBusy = false;
+    setImmediate(this.#next);
   };
 
   readonly #next = (): void => {
+    this.#isWaitedFor = false;
     const [request, response] = this.#waiting.shift() ?? [];
     if (this.#waiting.length === 0) {
       this.#socket.off("resume", this.#hold);
       this.#socket.resume();
     }
     if (this.#socket.destroyed) this.#waiting.length = 0;
-    else if (request && response) this.#begin(request, response);
+    else if (request && response) {
+      this.#begin(request, response);
+      if (this.#waiting.length > 0) this.#await();
+    }
   };
 
   readonly #hold = (): void => {
     this.#socket.pause();
   };
+}
+
+/** Also of one whose connection has gone: nothing of it is still to come. */
+function isOver(response: ServerResponse): boolean {
+  return response.writableFinished || response.closed || response.destroyed;
 }

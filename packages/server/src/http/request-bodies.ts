@@ -94,9 +94,8 @@ export class RequestBodies {
     takes: Takes,
     reserved: Reservation | undefined,
   ): Promise<unknown> {
-    const chunks = await this.#receive(payload, takes.limit, reserved);
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    if (length <= LARGE_BYTES) return parseJsonBody(Buffer.concat(chunks, length));
+    const { chunks, length } = await this.#receive(payload, takes.limit, reserved);
+    if (length <= LARGE_BYTES) return parseJsonBody(joined(chunks, length));
     const reservation = reserved ?? this.reserve(length);
     // Memory of its own, which can be given to a thread and taken back.
     const bytes = new Uint8Array(length);
@@ -155,15 +154,17 @@ export class RequestBodies {
     payload: IncomingMessage,
     limit: number,
     reserved: Reservation | undefined,
-  ): Promise<Buffer[]> {
+  ): Promise<{ chunks: Buffer[]; length: number }> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const reading: Reading = { came: 0, looked: 0, pauses: 0, stop: end };
+      let isOver = false;
       this.#watch(reading);
       payload.on("data", take).on("end", end).on("error", end);
-      payload.resume();
 
+      // What still comes after the end of the reading is dropped.
       function take(chunk: Buffer): void {
+        if (isOver) return;
         reading.came += chunk.length;
         if (reading.came > limit) end(tooLarge(limit));
         else if (reserved && !grows(reserved)) chunks.length = 0;
@@ -182,12 +183,13 @@ export class RequestBodies {
 
       const readings = this.#readings;
       function end(error?: Error): void {
+        if (isOver) return;
+        isOver = true;
         readings.delete(reading);
-        payload.off("data", take).off("end", end).off("error", end);
         if (error) {
           chunks.length = 0;
           reject(error instanceof EngineError ? error : incomplete());
-        } else resolve(chunks);
+        } else resolve({ chunks, length: reading.came });
       }
     });
   }
@@ -207,6 +209,11 @@ export class RequestBodies {
     this.#stopLooking?.();
     this.#stopLooking = undefined;
   }
+}
+
+function joined(chunks: readonly Buffer[], length: number): Buffer {
+  const [only] = chunks;
+  return only && chunks.length === 1 ? only : Buffer.concat(chunks, length);
 }
 
 function tooMuch(): EngineError {

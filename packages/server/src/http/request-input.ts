@@ -12,9 +12,16 @@ export interface RequestInput {
 type Schema = NonNullable<Route["body"]>;
 type Issue = Parameters<typeof invalidInput>[0]["issues"][number];
 
-/** Reads a request by its row; query, headers and body are checked together and refused as one. */
-export function requestInput(route: Route, request: FastifyRequest): RequestInput {
-  const input: RequestInput = { params: pathParams(route, request) };
+/** Reads requests by their row; query, headers and body are checked together and refused as one. */
+export function inputReader(route: Route): (request: FastifyRequest) => RequestInput {
+  const params = Object.entries(route.params ?? {});
+  return (request) => requestInput(route, params, request);
+}
+
+type ParamSchemas = readonly (readonly [name: string, schema: Schema])[];
+
+function requestInput(route: Route, params: ParamSchemas, request: FastifyRequest): RequestInput {
+  const input: RequestInput = { params: pathParams(params, request) };
   const issues: Issue[] = [];
 
   function read(part: "query" | "headers" | "body", schema: Schema, value: unknown): void {
@@ -24,7 +31,8 @@ export function requestInput(route: Route, request: FastifyRequest): RequestInpu
     else for (const issue of result.error.issues) issues.push(at(part, issue));
   }
 
-  issues.push(...unstorable(request.query as Query));
+  const query = request.query as Query;
+  for (const key in query) if (isUnstorable(key, query[key])) issues.push(unstorable(key));
   if (route.query) read("query", route.query, request.query);
   else {
     const keys = Object.keys(request.query as object);
@@ -47,14 +55,15 @@ export function requestInput(route: Route, request: FastifyRequest): RequestInpu
  * The parameters of a path. One that can name nothing names nothing that is there, except for a
  * choice of few, which may be a mistake in writing (EXE-79).
  */
-function pathParams({ params: schemas }: Route, request: FastifyRequest): RequestInput["params"] {
+function pathParams(schemas: ParamSchemas, request: FastifyRequest): RequestInput["params"] {
   const params = request.params as Readonly<Record<string, string>>;
-  for (const [name, text] of Object.entries(params)) {
+  for (const name in params) {
+    const text = params[name] ?? "";
     if (text.includes(NUL)) throw notFound(resourceOf(name, request), JSON.stringify(text));
   }
-  if (!schemas) return params;
+  if (schemas.length === 0) return params;
   const read: Record<string, unknown> = { ...params };
-  for (const [name, schema] of Object.entries(schemas)) {
+  for (const [name, schema] of schemas) {
     const text = params[name] ?? "";
     const result = schema.safeParse(text);
     if (!result.success) {
@@ -100,13 +109,15 @@ type Query = Readonly<Record<string, string | readonly string[]>>;
 /** A text that one database looks for and the other refuses to hear of. */
 const NUL = "\u0000";
 
-function unstorable(query: Query): Issue[] {
-  return Object.entries(query)
-    .filter(([key, value]) => key.includes(NUL) || [value].flat().some((one) => one.includes(NUL)))
-    .map(([key]) => ({
-      ...{ code: "custom", message: "expected text without the character U+0000", input: {} },
-      path: ["query", key],
-    }));
+function isUnstorable(key: string, value: Query[string] = ""): boolean {
+  return key.includes(NUL) || [value].flat().some((one) => one.includes(NUL));
+}
+
+function unstorable(key: string): Issue {
+  return {
+    ...{ code: "custom", message: "expected text without the character U+0000", input: {} },
+    path: ["query", key],
+  };
 }
 
 /** One line of a route that reads lines, by its `body`. */

@@ -32,7 +32,8 @@ export async function checkInput(
 ): Promise<void> {
   const validator = schema && validators.of(schema);
   if (!validator) return;
-  refuse(await issuesOf(schema, validator, subjectOf(input, root)));
+  const issues = issuesOf(schema, validator, subjectOf(input, root));
+  refuse(issues instanceof Promise ? await issues : issues);
 }
 
 /** The same on a thread of its own, where it holds nobody up, of a value as it came. */
@@ -81,16 +82,26 @@ const apart = new JobProcess<CheckJob, Checked>({
   idleMs: 60_000,
 });
 
-async function issuesOf(
+/** At once where that is quick, which it nearly always is: each start comes by here. */
+function issuesOf(
   schema: Record<string, Json>,
   validator: SchemaValidator,
   subject: Subject,
-): Promise<readonly InputIssue[]> {
-  if ((slowUntil.get(validator) ?? 0) <= performance.now()) {
+): readonly InputIssue[] | Promise<readonly InputIssue[]> {
+  const until = slowUntil.get(validator);
+  if (until === undefined || until <= performance.now()) {
     const checked = refusals(validator, subject, ON_LOOP_MS);
     if (checked !== "timeout") return checked;
     slowUntil.set(validator, performance.now() + SLOW_FOR_MS);
   }
+  return issuesApart(schema, validator, subject);
+}
+
+async function issuesApart(
+  schema: Record<string, Json>,
+  validator: SchemaValidator,
+  subject: Subject,
+): Promise<readonly InputIssue[]> {
   if (apart.waiting(validator.text) >= MAX_WAITING) {
     const message = `too many inputs wait for the schema of this workflow, which takes long to check; try again in a moment`;
     throw new EngineError("unavailable", message);
