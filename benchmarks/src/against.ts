@@ -21,8 +21,8 @@ const LATENCY = [
   { tasks: 100, block: 3, rounds: 16 },
 ];
 const THROUGHPUT = { concurrency: [32, 200], blockMs: 1_000, rounds: 10 };
-const WARM_UP_MS = 6_000;
-const QUICK = { starts: 1, rounds: 4, warmUpMs: 1_000 };
+const WARM_UP_TURNS = 8;
+const QUICK = { starts: 1, rounds: 4 };
 
 /** One figure of both sides, a pair for each round. */
 interface Pairs {
@@ -77,9 +77,17 @@ async function measureBoth(bench: Bench, sides: Sides, all: Map<string, Pairs>):
     all.set(name, pairs);
     return pairs;
   };
-  for (const side of [sides.ours, sides.theirs]) {
-    bench.tell("warming up");
-    await throughput(side, 32, bench.quick ? QUICK.warmUpMs : WARM_UP_MS);
+  bench.tell("warming up, by turns");
+  const warmUps = { name: "", ours: [], theirs: [], write: count };
+  await byTurns(rounds(WARM_UP_TURNS), warmUps, sides, (client) =>
+    throughput(client, 32, THROUGHPUT.blockMs),
+  );
+  for (const concurrency of THROUGHPUT.concurrency) {
+    bench.tell(`${concurrency} at a time, by turns`);
+    const pairs = pairsOf(`3-task workflows/s at ${concurrency}`, count);
+    await byTurns(rounds(THROUGHPUT.rounds), pairs, sides, (client) =>
+      throughput(client, concurrency, THROUGHPUT.blockMs),
+    );
   }
   for (const { tasks, block, rounds: full } of LATENCY) {
     bench.tell(`${tasks} tasks, by turns`);
@@ -96,13 +104,6 @@ async function measureBoth(bench: Bench, sides: Sides, all: Map<string, Pairs>):
       }
       return median(taken);
     });
-  }
-  for (const concurrency of THROUGHPUT.concurrency) {
-    bench.tell(`${concurrency} at a time, by turns`);
-    const pairs = pairsOf(`3-task workflows/s at ${concurrency}`, count);
-    await byTurns(rounds(THROUGHPUT.rounds), pairs, sides, (client) =>
-      throughput(client, concurrency, THROUGHPUT.blockMs),
-    );
   }
 }
 
