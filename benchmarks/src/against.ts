@@ -39,6 +39,7 @@ interface Pairs {
  */
 export const against: Measure = {
   name: "against",
+  means: "latency and throughput of two checkouts by turns; see --against",
   onlyWhenNamed: true,
   async run(bench) {
     const folder = bench.against;

@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
-import { benchFlags } from "./bench-flags.ts";
+import { benchFlags, benchHelp } from "./bench-flags.ts";
 import type { Measure, Report } from "./measure.ts";
 
 const measure = (name: string, rest: Partial<Measure> = {}): Measure => {
-  return { name, run: (): Promise<Report> => Promise.reject(new Error("not run here")), ...rest };
+  return {
+    name,
+    means: `of ${name}`,
+    run: (): Promise<Report> => Promise.reject(new Error("not run here")),
+    ...rest,
+  };
 };
 const ALL = [
   measure("latency"),
@@ -27,6 +32,13 @@ test("BEN-1 a run takes its store and its runner, and leaves out what the store 
   expect(benchFlags(["--store", "postgres", "--runner", "process"], ALL)).toMatchObject({
     setup: { store: "postgres", runner: "process" },
   });
+});
+
+test("help is asked for, and names every measurement and which of them run only when named", () => {
+  expect(benchFlags(["--help"], ALL).help).toBe(true);
+  const help = benchHelp(ALL);
+  expect(help).toContain("\n  local    of local\n");
+  expect(help).toContain("\n  peers    of peers (only when named)");
 });
 
 test("what is named runs, and only that", () => {

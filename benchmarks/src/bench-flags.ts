@@ -6,6 +6,7 @@ import { RUNNERS, type Setup, STORES, type StoreKind } from "./setup.ts";
 export interface BenchFlags {
   readonly quick: boolean;
   readonly json: boolean;
+  readonly help: boolean;
   readonly measures: readonly Measure[];
   readonly setup: Setup;
   readonly stores: readonly StoreKind[];
@@ -25,6 +26,7 @@ export function benchFlags(args: readonly string[], all: readonly Measure[]): Be
       stores: { type: "string", default: STORES.join() },
       against: { type: "string" },
       runner: { type: "string", default: "thread" },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
   const named = values.against === undefined ? values.only : ["against"];
@@ -44,11 +46,38 @@ export function benchFlags(args: readonly string[], all: readonly Measure[]): Be
   return {
     quick: values.quick,
     json: values.json,
+    help: values.help,
     measures: all.filter(runs),
     setup: { store, runner: oneOf("runner", RUNNERS, values.runner) },
     against: values.against === undefined ? undefined : resolve(values.against),
     stores: values.stores.split(",").map((name) => oneOf("store", STORES, name)),
   };
+}
+
+export function benchHelp(all: readonly Measure[]): string {
+  const width = Math.max(...all.map(({ name }) => name.length));
+  const line = ({ name, means, onlyWhenNamed }: Measure) =>
+    `  ${name.padEnd(width)}  ${means}${onlyWhenNamed ? " (only when named)" : ""}`;
+  return `Measures the engine on this machine, prints tables and keeps all samples in benchmarks/results.
+
+  npm run bench -- [options]
+
+  --quick            a short run that shows whether everything works; its figures mean little
+  --only <name>      this measurement; several times for several
+  --store <kind>     ${STORES.join(" or ")} (default: sqlite)
+  --runner <kind>    ${RUNNERS.join(" or ")} (default: thread)
+  --against <folder> this checkout beside another, installed one, by short turns
+  --stores <kinds>   what ours runs on in peers (default: ${STORES.join()})
+  --json             print all samples in place of tables
+  -h, --help         print this
+
+Examples:
+  npm run bench -- --quick
+  npm run bench -- --only latency --only throughput --store postgres
+  npm run bench -- --against ../before
+
+Measurements:
+${all.map(line).join("\n")}`;
 }
 
 function oneOf<Name extends string>(what: string, known: readonly Name[], given: string): Name {

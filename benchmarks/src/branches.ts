@@ -13,6 +13,7 @@ const BRANCHES = 1_000;
 /** A wide workflow: to its end on a server and a worker, and then again from its recorded history. */
 export const branches: Measure = {
   name: "branches",
+  means: "1,000 parallel tasks of one workflow",
   async run(bench) {
     const { client } = await bench.engine();
     const samples = { run_ms: [] as number[], replay_ms: [] as number[] };

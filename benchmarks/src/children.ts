@@ -14,6 +14,7 @@ const CHILDREN = 100;
  */
 export const children: Measure = {
   name: "children",
+  means: "a parent that calls 100 children at once",
   async run(bench) {
     const runs = bench.quick ? 3 : 20;
     const many = await sample((await bench.engine()).client, runs);

@@ -12,6 +12,7 @@ const DRAIN_LIMIT_MS = 30_000;
 /** From the commit that creates an execution to the one that says its body runs. */
 export const dispatch: Measure = {
   name: "dispatch",
+  means: "from a request to the first line of the body",
   async run(bench) {
     const { client } = await bench.engine();
     return measureDispatch(client, bench, "server and worker as processes");

@@ -22,6 +22,7 @@ const CASES = [
  */
 export const echoCeiling: Measure = {
   name: "echo-ceiling",
+  means: "a bare HTTP echo between two processes, with and without a commit",
   stores: ["sqlite"],
   async run(bench) {
     const figures: Record<string, number> = {};

@@ -19,6 +19,7 @@ const LIMIT_MS = 60_000;
 /** kill -9 of the worker that runs everything; another one stands by, connected and idle. */
 export const failover: Measure = {
   name: "failover",
+  means: "kill -9 of the worker of 200 executions, until another goes on",
   async run(bench) {
     const executions = bench.quick ? 50 : 200;
     const kills: Kill[] = [];

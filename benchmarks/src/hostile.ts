@@ -34,6 +34,7 @@ interface Outcome {
 /** What becomes of a server, and of honest executions on it, while somebody means harm. */
 export const hostile: Measure = {
   name: "hostile",
+  means: "loads of a hostile client beside honest executions",
   onlyWhenNamed: true,
   async run(bench) {
     const milliseconds = bench.quick ? 5_000 : 60_000;

@@ -22,6 +22,7 @@ const { executions: LIMITS } = Config.parse({});
 /** The replay core alone: a recorded history in memory, no worker, no network, no database. */
 export const inProcessReplay: Measure = {
   name: "in-process-replay",
+  means: "the replay core alone, 200 to 20,000 events",
   stores: ["sqlite"],
   async run(bench) {
     const figures: Record<string, number> = {};

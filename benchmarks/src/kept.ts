@@ -49,6 +49,7 @@ type Ask = (
 /** What costs more, and what stops the loop, as more executions and signals are kept. SQLite. */
 export const kept: Measure = {
   name: "kept",
+  means: "what lists, fires, starts and signals cost beside a million kept executions",
   stores: ["sqlite"],
   onlyWhenNamed: true,
   async run(bench) {

@@ -22,6 +22,7 @@ const ALIKE = 20;
 /** One workflow after another, each from the request to the answer with the output. */
 export const latency: Measure = {
   name: "latency",
+  means: "workflows of 0, 3 and 100 tasks, one at a time",
   async run(bench) {
     const { client } = await bench.engine();
     return measureLatency(client, bench, "Latency, one at a time, server and worker as processes");

@@ -13,6 +13,7 @@ const TASKS = [0, 3, 100];
 /** `workflow.run()` in the caller's process, on a durable database of its own. */
 export const localRun: Measure = {
   name: "local",
+  means: "one task of a local run, in one process without a server",
   stores: ["sqlite"],
   async run(bench) {
     const home = await createHome();

@@ -18,6 +18,7 @@ const LEAST_SHARE = 0.9;
 /** How long the server's loop makes others wait: GET /health every 10 ms, at rest and under load. */
 export const loopDelay: Measure = {
   name: "loop",
+  means: "how soon the server's loop answers, at rest and under load",
   async run(bench) {
     const { url, client } = await bench.engine();
     const ids = await load(client, bench.quick ? 300 : 2_000);

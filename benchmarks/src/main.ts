@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { against } from "./against.ts";
-import { type BenchFlags, benchFlags } from "./bench-flags.ts";
+import { type BenchFlags, benchFlags, benchHelp } from "./bench-flags.ts";
 import { branches } from "./branches.ts";
 import { children } from "./children.ts";
 import { dispatch } from "./dispatch.ts";
@@ -117,9 +117,13 @@ if (Object.keys(failures).length > 0) process.exitCode = 1;
 
 function flagsOrExit(): BenchFlags {
   try {
-    return benchFlags(process.argv.slice(2), MEASURES);
+    const flags = benchFlags(process.argv.slice(2), MEASURES);
+    if (!flags.help) return flags;
+    console.log(benchHelp(MEASURES));
+    process.exit(0);
   } catch (error) {
     console.error((error as Error).message);
+    console.error("npm run bench -- --help prints what there is");
     process.exit(2);
   }
 }

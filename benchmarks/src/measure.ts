@@ -27,6 +27,8 @@ export interface Report {
 
 export interface Measure {
   readonly name: string;
+  /** What is measured, in a line of `--help`. */
+  readonly means: string;
   /** Those it has something to say about; all unless given. */
   readonly stores?: readonly StoreKind[];
   /** Runs only when named: it installs something, or takes long. */

@@ -10,6 +10,7 @@ const WHERE = "server and worker in one process";
 /** The same figures without a network between server and worker (`npm start`). */
 export const oneProcess: Measure = {
   name: "one-process",
+  means: "latency, dispatch and throughput as `npm start` has them",
   async run(bench) {
     const engine = await startOneProcess(bench.setup);
     try {

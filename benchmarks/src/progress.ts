@@ -19,6 +19,7 @@ const LEAD_MS = 2_000;
  */
 export const progress: Measure = {
   name: "progress",
+  means: "progress to eight readers and one that reads nothing",
   async run(bench) {
     const items = bench.quick ? 1_000 : FULL_ITEMS;
     const engine = await startTwoProcesses(bench.setup);

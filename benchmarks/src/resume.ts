@@ -14,6 +14,7 @@ const TASKS = [10, 100, 1_000];
  */
 export const resume: Measure = {
   name: "resume",
+  means: "a resume of a pause, warm and by replay",
   async run(bench) {
     const samples: Record<string, number[]> = {};
     const { client } = await bench.engine();

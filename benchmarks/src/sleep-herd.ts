@@ -13,6 +13,7 @@ const LOOK_MS = 4_000;
 /** Many executions that sleep: whether they wake in time, and what they cost while they do not. */
 export const sleepHerd: Measure = {
   name: "sleep-herd",
+  means: "10,000 sleeping executions: when they wake, what they hold",
   async run(bench) {
     const { size, spread, first } = bench.quick ? QUICK : FULL;
     const { server, client, stop } = await startTwoProcesses(bench.setup, {

@@ -20,6 +20,7 @@ const ROWS_PER_STEP = 2;
  */
 export const storeCeiling: Measure = {
   name: "store-ceiling",
+  means: "rows a second of bare tables and of the store",
   async run(bench) {
     const limitMs = bench.quick ? 400 : 3_000;
     const figures: Record<string, number> = {};

@@ -11,6 +11,7 @@ const SUBMITTERS = [16, 64];
 /** Tasks a second over logs alone: all completions between the first start and the last end. */
 export const sustained: Measure = {
   name: "sustained",
+  means: "tasks a second over 10 s, workflows of 20 tasks",
   async run(bench) {
     const { client } = await bench.engine();
     return measureSustained(client, bench, "server and worker as processes");

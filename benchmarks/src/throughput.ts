@@ -12,6 +12,7 @@ const CONCURRENCY = [32, 200];
 /** As many small workflows as the engine takes, each started when one before it has answered. */
 export const throughput: Measure = {
   name: "throughput",
+  means: "3-task workflows a second, 32 and 200 at a time",
   async run(bench) {
     const { client } = await bench.engine();
     return measureThroughput(client, bench, "server and worker as processes");

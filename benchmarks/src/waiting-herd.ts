@@ -20,12 +20,14 @@ const ABSENT = "absent";
 /** How long a fresh execution waits for its start beside very many that wait for an instant. */
 export const sleepingHerd: Measure = {
   name: "beside-sleepers",
+  means: "a fresh execution beside 100,000 asleep",
   run: (bench) => besideHerd(bench, "asleep", sleepers),
 };
 
 /** The same beside very many that wait in the queue for a worker that is not there. */
 export const unmatchedHerd: Measure = {
   name: "beside-unmatched",
+  means: "a fresh execution beside 100,000 that no worker may have",
   run: (bench) => besideHerd(bench, "for a worker that is away", unmatched),
 };
 

@@ -13,6 +13,7 @@ const ROUNDS = { full: 5, quick: 1 };
 /** Ours beside others under the same load, by turns, so that the machine's moods meet all of them. */
 export const peers: Measure = {
   name: "peers",
+  means: "the same work on other systems; installs them",
   onlyWhenNamed: true,
   async run({ quick, setup, stores, tell }) {
     await installPeers(tell);
