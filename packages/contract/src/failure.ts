@@ -68,7 +68,8 @@ export const ENGINE_FAILURES = {
   ValueTooLargeError: {
     code: "value_too_large",
     retryable: false,
-    meaning: "A value takes more than `executions.max_value_bytes`.",
+    meaning:
+      "A value takes more than `executions.max_value_bytes`, or more memory than a runner has.",
   },
   NondeterminismError: {
     code: "nondeterminism",

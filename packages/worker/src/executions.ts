@@ -166,6 +166,10 @@ export class Executions {
       this.#isWithoutRunner = false;
       return;
     }
+    if (message.kind === "crowded") {
+      this.#options.warm.dropOn(runner);
+      return;
+    }
     if (message.kind === "log") {
       this.#options.log[message.level](message.details, message.message);
       return;

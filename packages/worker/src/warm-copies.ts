@@ -56,6 +56,11 @@ export class WarmCopies {
     }
   }
 
+  /** A runner needs the memory. */
+  dropOn(runner: Runner): void {
+    for (const warm of this.#byExecution.values()) if (warm.runner === runner) this.#drop(warm);
+  }
+
   dropAll(): void {
     for (const warm of this.#byExecution.values()) this.#drop(warm);
   }

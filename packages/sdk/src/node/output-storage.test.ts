@@ -239,6 +239,20 @@ test("EXE-37 a recorded value that is gone fails the execution with StoredValueM
   });
 });
 
+test("EXE-37 a recorded value that no runner there has the memory for fails the execution with ValueTooLargeError", async () => {
+  const { hash } = new ManualClock().host;
+  const services = {
+    ...memoryServices({ hash }),
+    loadValue: () => Promise.reject(new EngineError("payload_too_large", "512 MiB")),
+  };
+  const [scene] = await replayed(async () => void (await give("a")), { services });
+  const message = "the recorded output of give~1 cannot be read: 512 MiB";
+  expect(scene.row()).toMatchObject({
+    state: "FAILED",
+    failure: { type: "ValueTooLargeError", task_call_id: "give~1", message },
+  });
+});
+
 test("EXE-27 a stored value that takes long to fetch does not change the order of what follows", async () => {
   const small = task({ name: "small" }, async () => "s");
   const order: string[][] = [];

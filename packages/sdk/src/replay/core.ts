@@ -428,8 +428,10 @@ export class Core {
       this.stop(message);
       return;
     }
+    const isTooLarge = error instanceof EngineError && error.code === "payload_too_large";
     const text = `the recorded output of ${call.id} cannot be read: ${message}`;
-    this.doom(engineFailure("StoredValueMissingError", text, { task_call_id: call.id }));
+    const type = isTooLarge ? "ValueTooLargeError" : "StoredValueMissingError";
+    this.doom(engineFailure(type, text, { task_call_id: call.id }));
   }
 
   #diverge(id: string): void {

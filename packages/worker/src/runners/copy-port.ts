@@ -10,6 +10,8 @@ import type {
 
 export interface CopyPortOptions {
   readonly copy: number;
+  /** @throws EngineError `payload_too_large` Where a value is not to be made of a text here. */
+  checkValue(text: string): void;
   post(message: FromRunner): void;
 }
 
@@ -35,7 +37,11 @@ export class CopyPort implements ExecutionPort {
       lookUp: (...args) => this.#ask({ method: "lookUp", args }),
       keep: (...args) => this.#ask({ method: "keep", args }),
       saveValue: (...args) => this.#ask({ method: "saveValue", args }),
-      loadValue: (...args) => this.#ask({ method: "loadValue", args }),
+      loadValue: async (...args) => {
+        const text = await this.loadInput(...args);
+        options.checkValue(text);
+        return text;
+      },
       secrets: (...args) => this.#ask({ method: "secrets", args }),
       configs: (...args) => this.#ask({ method: "configs", args }),
     };
@@ -44,6 +50,11 @@ export class CopyPort implements ExecutionPort {
       retake: (...args) => void this.#ask({ method: "retake", args }),
       release: (...args) => void this.#ask({ method: "release", args }),
     };
+  }
+
+  /** The text of a value that is looked at before anything is made of it. */
+  loadInput(...args: Parameters<TaskServices["loadValue"]>): Promise<string> {
+    return this.#ask({ method: "loadValue", args });
   }
 
   checkpoint(delta: Delta): Promise<CheckpointReply> {

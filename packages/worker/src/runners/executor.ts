@@ -16,11 +16,14 @@ import {
 import { isUnreadable } from "../machine-trouble.ts";
 import { messageOf } from "../transient.ts";
 import { CopyPort } from "./copy-port.ts";
+import { LargeInputs, type TakenInput } from "./large-inputs.ts";
 import { importFailure, pickWorkflow } from "./load-workflow.ts";
 import type { FromRunner, LogText, StartMessage, ToRunner, WakeMessage } from "./messages.ts";
 
 export interface ExecutorOptions {
   readonly host: Host;
+  /** What there may be on the heap that it shares with nobody else. */
+  readonly memoryBytes: number;
   post(message: FromRunner): void;
   /** The workflows that a bundle exports. Rejects when its code does not load. */
   load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
@@ -45,6 +48,8 @@ interface Entry extends TracedCopy {
   execution: RunningExecution | undefined;
   /** Its current run's end. */
   ended: Promise<Ended> | undefined;
+  /** When it lies outside of the log. */
+  input: TakenInput | undefined;
   /** That run has ended and the execution waits. */
   isWaiting: boolean;
   /** What arrives while it is about to start or to wake. */
@@ -61,10 +66,13 @@ export class Executor {
   readonly #modules = new Map<string, Promise<readonly AnyWorkflow[]>>();
   /** Loaded ones again, so that a start with a known module waits for nothing. */
   readonly #workflows = new Map<string, readonly AnyWorkflow[]>();
+  readonly #inputs: LargeInputs;
   #isHeld = false;
 
   constructor(options: ExecutorOptions) {
+    const { memoryBytes } = options;
     this.#options = options;
+    this.#inputs = new LargeInputs({ memoryBytes, onCrowded: () => this.#makeRoom() });
   }
 
   receive(messages: readonly ToRunner[]): void {
@@ -128,7 +136,11 @@ export class Executor {
   async #start(message: StartMessage): Promise<void> {
     const { copy, info, module } = message;
     const { post, traced } = this.#options;
-    const port = new CopyPort({ copy, post });
+    const port = new CopyPort({
+      copy,
+      post,
+      checkValue: (text) => this.#inputs.check(text),
+    });
     const entry: Entry = {
       copy,
       execution_id: info.execution_id,
@@ -136,6 +148,7 @@ export class Executor {
       port,
       execution: undefined,
       ended: undefined,
+      input: undefined,
       isWaiting: false,
       early: [],
     };
@@ -157,7 +170,10 @@ export class Executor {
     const reference = referenceOf(info.input);
     let input: Encoded | undefined;
     try {
-      input = reference && JSON.parse(await port.services.loadValue(reference));
+      if (reference) {
+        entry.input = this.#inputs.take(reference, () => port.loadInput(reference));
+        input = await entry.input.value;
+      }
     } catch (error) {
       this.#withoutInput(entry, error);
       return;
@@ -168,8 +184,11 @@ export class Executor {
   /** A storage that does not answer now may answer elsewhere, or later. */
   #withoutInput(entry: Entry, error: unknown): void {
     if (!this.#has(entry)) return;
-    if (error instanceof EngineError && error.code === "not_found") {
-      const message = `the stored input cannot be read: ${error.message}`;
+    const code = error instanceof EngineError ? error.code : undefined;
+    if (code === "payload_too_large") {
+      this.#fail(entry, engineFailure("ValueTooLargeError", messageOf(error)));
+    } else if (code === "not_found") {
+      const message = `the stored input cannot be read: ${messageOf(error)}`;
       this.#fail(entry, engineFailure("StoredValueMissingError", message));
     } else this.#giveBack(entry, error);
   }
@@ -238,12 +257,22 @@ export class Executor {
     void ended.then((how) => {
       // A copy that waits stays as it is: the main thread wakes it or has it forgotten.
       entry.isWaiting = how === "paused" || how === "parked";
+      if (this.#inputs.isWaitedFor) this.#makeRoom();
       if (how === "paused" || how === "parked") return;
       // One that was told to stop is forgotten already.
       if (!this.#has(entry)) return;
       this.#remove(entry);
       this.#options.post({ kind: "ended", copy: entry.copy, how });
     });
+  }
+
+  /** Copies that wait can be had from their logs again. */
+  #makeRoom(): void {
+    for (const { isWaiting, input } of this.#entries.values()) {
+      if (!isWaiting || !input) continue;
+      this.#options.post({ kind: "crowded" });
+      return;
+    }
   }
 
   /** A defect of ours must not keep the slot: the execution goes elsewhere. */
@@ -306,9 +335,10 @@ export class Executor {
     if (!entry.isWaiting) entry.execution?.stop(reason);
   }
 
-  #remove({ copy, port }: Entry): void {
+  #remove({ copy, port, input }: Entry): void {
     this.#entries.delete(copy);
     port.close();
+    input?.leave();
   }
 
   #has(entry: Entry): boolean {

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from "node:v8";
 import type { AnyWorkflow } from "@engine/sdk";
 import { type Host, installSourceStacks, machineTime, nodeHost } from "@engine/sdk/node";
 import { resolveBundleImports } from "./bundle-imports.ts";
@@ -51,6 +52,7 @@ export class InlineRunner implements Runner {
     );
     this.#executor = new Executor({
       host: { ...own, now: clock.now },
+      memoryBytes: getHeapStatistics().heap_size_limit,
       setClock: (serverAtZero) => clock.set(serverAtZero),
       post: (message) => outbox.add(message),
       load,

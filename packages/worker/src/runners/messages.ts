@@ -86,6 +86,8 @@ export type FromRunner =
   | { readonly kind: "ready" }
   /** To a `tick`. */
   | { readonly kind: "alive" }
+  /** An input waits for memory that copies hold which only wait. */
+  | { readonly kind: "crowded" }
   | { readonly kind: "delta"; readonly copy: number; readonly delta: Delta }
   | {
       readonly kind: "request";

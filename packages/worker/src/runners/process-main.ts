@@ -6,14 +6,16 @@ import { startRunnerProgram } from "./runner-program.ts";
 // Code of users may take them for its own and change them.
 const { pid, ppid } = process;
 const send = process.send?.bind(process);
-const [folder] = process.argv.slice(2);
-if (!send || folder === undefined) throw new Error("this program is started by a worker");
+const [folder, memoryMb] = process.argv.slice(2);
+if (!send || folder === undefined || memoryMb === undefined)
+  throw new Error("this program is started by a worker");
 
 // The worker is gone, whatever became of it; nothing that was started here outlives it.
 process.once("disconnect", () => process.kill(-pid, "SIGKILL"));
 
 const receive = startRunnerProgram({
   folder,
+  memoryMb: Number(memoryMb),
   send: (messages) => void send(messages, undefined, undefined, () => {}),
   // It runs one copy at most.
   entered: () => {},

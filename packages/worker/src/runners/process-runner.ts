@@ -45,7 +45,7 @@ export class ProcessRunner implements Runner {
     const { folder, memoryMb, env } = options;
     this.#options = options;
     this.memoryMb = memoryMb;
-    this.#child = fork(fileURLToPath(program), [folder], {
+    this.#child = fork(fileURLToPath(program), [folder, `${memoryMb}`], {
       detached: true,
       env,
       execArgv: [

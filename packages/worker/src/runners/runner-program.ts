@@ -7,9 +7,13 @@ import type { FromRunner, ToRunner } from "./messages.ts";
 import { Outbox } from "./outbox.ts";
 import { RunnerClock } from "./runner-clock.ts";
 
+const MIB = 1024 * 1024;
+
 export interface RunnerProgramOptions {
   /** Address of the folder of the bundles, with a slash at its end. */
   readonly folder: string;
+  /** What it may have on its heap. */
+  readonly memoryMb: number;
   send(messages: readonly FromRunner[]): void;
   /** The code of this copy is about to run. */
   entered(copy: number): void;
@@ -23,6 +27,7 @@ export interface RunnerProgramOptions {
  */
 export function startRunnerProgram({
   folder,
+  memoryMb,
   send,
   entered,
   ended,
@@ -71,6 +76,7 @@ export function startRunnerProgram({
   const clock = new RunnerClock({ clock: host.now, monotonic: machineTime });
   const executor = new Executor({
     host: marking({ ...host, now: clock.now }, mark),
+    memoryBytes: memoryMb * MIB,
     setClock: (serverAtZero) => clock.set(serverAtZero),
     post,
     load: ({ path }) => loadWorkflows(path),

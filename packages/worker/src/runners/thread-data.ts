@@ -2,6 +2,8 @@
 export interface ThreadData {
   /** Address of the folder of the bundles, with a slash at its end. */
   readonly folder: string;
+  /** For objects that live on. */
+  readonly memoryMb: number;
   /** Shared, so that they can be read while the thread is blocked and once it has ended. */
   readonly marks: Int32Array;
 }

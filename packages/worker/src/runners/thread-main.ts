@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { startRunnerProgram } from "./runner-program.ts";
 import { CULPRIT, ENTERED, type ThreadData } from "./thread-data.ts";
 
-const { folder, marks } = workerData as ThreadData;
+const { folder, memoryMb, marks } = workerData as ThreadData;
 const port = parentPort;
 if (!port) throw new Error("this program is started as a thread of a worker");
 
@@ -11,6 +11,7 @@ port.on(
   "message",
   startRunnerProgram({
     folder,
+    memoryMb,
     send: (messages) => port.postMessage(messages),
     // A message would come too late.
     entered: (copy) => Atomics.store(marks, ENTERED, copy),

@@ -32,7 +32,7 @@ export class ThreadRunner implements Runner {
 
   constructor({ folder, memoryMb, env, isShared }: ThreadRunnerOptions, events: RunnerEvents) {
     this.isShared = isShared;
-    const data: ThreadData = { folder, marks: this.#marks };
+    const data: ThreadData = { folder, memoryMb, marks: this.#marks };
     this.#worker = new Worker(program, {
       env,
       workerData: data,
