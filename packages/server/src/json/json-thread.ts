@@ -33,6 +33,8 @@ export class JsonThread {
   #worker: Worker | undefined;
   #current: Waiting | undefined;
   #idle: NodeJS.Timeout | undefined;
+  /** The last thread has not given its memory back: the next one would have as much beside it. */
+  #isEnding = false;
 
   /**
    * Rejects with what the job was refused for; the bytes are gone then.
@@ -60,11 +62,15 @@ export class JsonThread {
     clearTimeout(this.#idle);
     const worker = this.#worker;
     this.#worker = undefined;
-    await worker?.terminate();
+    if (!worker) return;
+    this.#isEnding = true;
+    await worker.terminate();
+    this.#isEnding = false;
+    this.#next();
   }
 
   #next(): void {
-    if (this.#current) return;
+    if (this.#current || this.#isEnding) return;
     clearTimeout(this.#idle);
     this.#current = this.#waiting.shift();
     if (!this.#current) {
