@@ -12,7 +12,7 @@ import { claimsOf, takenOverAt } from "./take-over.ts";
 import { signaturesOf, startWitness, untilUnderWayOn, witnessViolations } from "./witnesses.ts";
 
 const QUICK = { ENGINE_WORKERS__HEARTBEAT_INTERVAL: "1", ENGINE_WORKERS__SILENCE_TIMEOUT: "3" };
-const STEPS = 4;
+const STEPS = 10;
 
 test("I6 I5 LIV-2 CKP-2 a worker that was stopped for longer than its silence may last finds everything taken over: nothing it still writes is accepted, and it gets work again", async () => {
   await using cluster = await startCluster({ workers: [], env: QUICK });
@@ -20,17 +20,19 @@ test("I6 I5 LIV-2 CKP-2 a worker that was stopped for longer than its silence ma
   const way = await cluster.anotherWay();
   const tap = tapped(way);
   const zombie = cluster.startWorker("zombie", { ENGINE_SERVER_URL: way.url });
-  const heir = cluster.startWorker("heir");
-  await Promise.all([zombie, heir].map((worker) => worker.printed(/connected/)));
+  await zombie.printed(/connected/);
   const file = cluster.home.file("bodies.txt");
   const given = { file, ms: 500, worker: "zombie" };
   const short = await Promise.all(
     Array.from({ length: 10 }, () => startWitness(cluster, { ...given, steps: STEPS })),
   );
   // Still under way when the zombie comes back.
-  const long = await startWitness(cluster, { ...given, steps: 13 });
+  const long = await startWitness(cluster, { ...given, steps: 20 });
   const all = [...short, long];
   await untilUnderWayOn(cluster, "zombie", all);
+  // Not before: on a busy machine the preferred worker is not always the quicker one.
+  const heir = cluster.startWorker("heir");
+  await heir.printed(/connected/);
 
   zombie.signal("SIGSTOP");
   const stopped = Date.now();
@@ -82,12 +84,14 @@ test("I5 I17 LIV-1 LIV-2 WRK-8 what a worker has that is heard but hears nothing
   await cluster.register("witness");
   const way = await cluster.anotherWay();
   const deaf = cluster.startWorker("deaf", { ENGINE_SERVER_URL: way.url });
-  const heir = cluster.startWorker("heir");
-  await Promise.all([deaf, heir].map((worker) => worker.printed(/connected/)));
+  await deaf.printed(/connected/);
   const file = cluster.home.file("bodies.txt");
-  const given = { file, ms: 400, worker: "deaf", steps: 12 };
+  const given = { file, ms: 400, worker: "deaf", steps: 20 };
   const running = await Promise.all(Array.from({ length: 5 }, () => startWitness(cluster, given)));
   await untilUnderWayOn(cluster, "deaf", running);
+  // Not before: on a busy machine the preferred worker is not always the quicker one.
+  const heir = cluster.startWorker("heir");
+  await heir.printed(/connected/);
 
   way.mute();
   const from = Date.now();
