@@ -8,29 +8,79 @@ import type { World } from "../world.ts";
 import type { CommitRecord } from "./commit-record.ts";
 import type { Room } from "./room.ts";
 
-const WRITES: ReadonlySet<string> = new Set([
-  ...["createExecution", "changeExecution", "registerVersions", "deleteVersions"],
-  ...["openSession", "connectSession", "disconnectSession", "loseSession", "endSession"],
-  ...["noteBeats", "setDesiredState", "deleteWorker", "deleteUnusedWorkers", "deleteFinished"],
-  ...["deleteEndedSessions", "deleteUnusedVersions", "keepCached", "deleteExpiredCache"],
-  ...["createSchedule", "changeSchedule", "deleteSchedule", "confirmForgotten"],
-]);
-const READS: ReadonlySet<string> = new Set([
-  ...[
-    "findExecution",
-    "findByKey",
-    "listExecutions",
-    "readLog",
-    "listQueued",
-    "findQueued",
-    "listDue",
-  ],
-  ...["listOwned", "listOrphaned", "findVersion", "findVersionOfModule", "listWorkflows"],
-  ...["listVersions", "listNamespaces", "readFiles", "readModule", "findSession"],
-  ...["listLiveSessions", "findSessionById", "listWorkers", "findWorker", "findCached"],
-  ...["findSchedule", "listSchedules", "listDueSchedules", "nextScheduleAt", "ping"],
-  ...["listForgotten"],
-]);
+type MethodName = {
+  [Name in keyof Store]-?: NonNullable<Store[Name]> extends (...args: never[]) => unknown
+    ? Name
+    : never;
+}[keyof Store];
+
+/** How each is asked: what is missing here would come back in real time, and a seed not give the same run. */
+const METHODS: Readonly<Record<MethodName, "write" | "read" | "itself">> = {
+  createExecution: "write",
+  changeExecution: "write",
+  registerVersions: "write",
+  deleteVersions: "write",
+  openSession: "write",
+  connectSession: "write",
+  disconnectSession: "write",
+  loseSession: "write",
+  endSession: "write",
+  noteBeats: "write",
+  setDesiredState: "write",
+  deleteWorker: "write",
+  deleteUnusedWorkers: "write",
+  deleteFinished: "write",
+  confirmForgotten: "write",
+  deleteEndedSessions: "write",
+  deleteUnusedVersions: "write",
+  keepCached: "write",
+  deleteExpiredCache: "write",
+  createSchedule: "write",
+  changeSchedule: "write",
+  deleteSchedule: "write",
+  findExecution: "read",
+  findByKey: "read",
+  listExecutions: "read",
+  readLog: "read",
+  listEvents: "read",
+  listQueued: "read",
+  findQueued: "read",
+  listDue: "read",
+  listOwned: "read",
+  listOpenRuns: "read",
+  listOrphaned: "read",
+  findVersion: "read",
+  findVersionOfModule: "read",
+  listWorkflows: "read",
+  listVersions: "read",
+  listNamespaces: "read",
+  readFiles: "read",
+  readModule: "read",
+  findSession: "read",
+  findSessionById: "read",
+  listLiveSessions: "read",
+  listWorkers: "read",
+  findWorker: "read",
+  listForgotten: "read",
+  findCached: "read",
+  findSchedule: "read",
+  listSchedules: "read",
+  listDueSchedules: "read",
+  nextScheduleAt: "read",
+  ping: "read",
+  assertWritable: "read",
+  noteReplica: "itself",
+  removeReplica: "itself",
+  announce: "itself",
+  onAnnounced: "itself",
+  lead: "itself",
+  statementCount: "itself",
+  close: "itself",
+};
+
+function kindOf(name: string): "write" | "read" | "itself" {
+  return (METHODS as Readonly<Record<string, "write" | "read">>)[name] ?? "itself";
+}
 
 export interface StoreFaults {
   readonly random: Random;
@@ -121,8 +171,9 @@ class Access {
   wrapped(name: string, method: Method): unknown {
     const { store, room } = this.#parts;
     const call = (...args: unknown[]) => method.apply(store, args);
-    if (WRITES.has(name)) return (...args: unknown[]) => this.#write(name, args);
-    if (!READS.has(name)) return call;
+    const kind = kindOf(name);
+    if (kind === "write") return (...args: unknown[]) => this.#write(name, args);
+    if (kind === "itself") return call;
     // In its own process a read is answered at once, as every settled write is in it.
     return room ? (...args: unknown[]) => this.ask(() => call(...args)) : call;
   }
