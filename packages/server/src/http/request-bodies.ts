@@ -94,8 +94,9 @@ export class RequestBodies {
     takes: Takes,
     reserved: Reservation | undefined,
   ): Promise<unknown> {
+    // Taken out: an idle connection keeps its last request, and the request its listeners.
     const { chunks, length } = await this.#receive(payload, takes.limit, reserved);
-    if (length <= LARGE_BYTES) return parseJsonBody(joined(chunks, length));
+    if (length <= LARGE_BYTES) return parseJsonBody(joined(chunks.splice(0), length));
     const reservation = reserved ?? this.reserve(length);
     // Memory of its own, which can be given to a thread and taken back.
     const bytes = new Uint8Array(length);

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import type { Worker } from "node:worker_threads";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { JsonThread } from "./json-thread.ts";
 
 const thread = new JsonThread();
@@ -61,4 +62,20 @@ test("what waits for a thread that is closed is sent away, to try again", async 
   await thread.close();
   const refused = { status: "rejected", reason: expect.objectContaining({ code: "unavailable" }) };
   expect(await all).toEqual([refused, refused]);
+});
+
+test("a thread that has made values of a long text has ended before the next one begins", async () => {
+  const alive = new Set<Worker>();
+  let most = 0;
+  const began = (worker: Worker) => {
+    alive.add(worker);
+    most = Math.max(most, alive.size);
+    worker.once("exit", () => alive.delete(worker));
+  };
+  process.on("worker", began);
+  onTestFinished(() => void process.off("worker", began));
+  const long = () =>
+    ({ kind: "input", schema: null, root: "body", bytes: bytesOf(nested) }) as const;
+  await Promise.all([thread.run(long()), thread.run(long()), thread.run(long())]);
+  expect(most).toBe(1);
 });

@@ -38,7 +38,7 @@ export class CopyPort implements ExecutionPort {
       keep: (...args) => this.#ask({ method: "keep", args }),
       saveValue: (...args) => this.#ask({ method: "saveValue", args }),
       loadValue: async (...args) => {
-        const text = await this.loadInput(...args);
+        const text = await this.loadText(...args);
         options.checkValue(text);
         return text;
       },
@@ -52,8 +52,8 @@ export class CopyPort implements ExecutionPort {
     };
   }
 
-  /** The text of a value that is looked at before anything is made of it. */
-  loadInput(...args: Parameters<TaskServices["loadValue"]>): Promise<string> {
+  /** What {@link TaskServices.loadValue} gives, for one who looks at it before making a value of it. */
+  loadText(...args: Parameters<TaskServices["loadValue"]>): Promise<string> {
     return this.#ask({ method: "loadValue", args });
   }
 

@@ -136,11 +136,7 @@ export class Executor {
   async #start(message: StartMessage): Promise<void> {
     const { copy, info, module } = message;
     const { post, traced } = this.#options;
-    const port = new CopyPort({
-      copy,
-      post,
-      checkValue: (text) => this.#inputs.check(text),
-    });
+    const port = new CopyPort({ copy, post, checkValue: (text) => this.#inputs.check(text) });
     const entry: Entry = {
       copy,
       execution_id: info.execution_id,
@@ -171,7 +167,7 @@ export class Executor {
     let input: Encoded | undefined;
     try {
       if (reference) {
-        entry.input = this.#inputs.take(reference, () => port.loadInput(reference));
+        entry.input = this.#inputs.take(reference, () => port.loadText(reference));
         input = await entry.input.value;
       }
     } catch (error) {
@@ -257,8 +253,10 @@ export class Executor {
     void ended.then((how) => {
       // A copy that waits stays as it is: the main thread wakes it or has it forgotten.
       entry.isWaiting = how === "paused" || how === "parked";
-      if (this.#inputs.isWaitedFor) this.#makeRoom();
-      if (how === "paused" || how === "parked") return;
+      if (how === "paused" || how === "parked") {
+        if (this.#inputs.isWaitedFor) this.#makeRoom();
+        return;
+      }
       // One that was told to stop is forgotten already.
       if (!this.#has(entry)) return;
       this.#remove(entry);

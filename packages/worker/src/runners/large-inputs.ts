@@ -13,7 +13,7 @@ const COPIES = 3;
 export interface LargeInputsOptions {
   /** What a runner may have on its heap. */
   readonly memoryBytes: number;
-  /** An input has to wait until others leave. */
+  /** A value has to wait until others leave. */
   onCrowded(): void;
 }
 
@@ -49,7 +49,7 @@ export class LargeInputs {
   }
 
   get isWaitedFor(): boolean {
-    return this.#values.isWaitedFor || this.#texts.isWaitedFor;
+    return this.#values.isWaitedFor;
   }
 
   take({ metadata }: StoredReference, load: () => Promise<string>): TakenInput {
@@ -59,7 +59,8 @@ export class LargeInputs {
       if (isLeft) await never();
       const place = room.ask(size);
       places.push(place);
-      if (room.isWaitedFor) this.#options.onCrowded();
+      // Texts go by themselves.
+      if (this.isWaitedFor) this.#options.onCrowded();
       await place.had;
       return place;
     };
