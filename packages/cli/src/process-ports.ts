@@ -3,14 +3,14 @@ import { createUuidV7 } from "@engine/contract";
 
 const nextId: () => string = createUuidV7(Date.now, randomUUID);
 
-/** From the zero of the machine's clock to the beginning of this process. */
-const beginning = Number(process.hrtime.bigint()) / 1e6 - performance.now();
-
 /** The world of this process, as server and worker want it handed in. */
 export const processPorts = {
   clock: (): number => Date.now(),
-  /** Milliseconds of the machine's clock that nobody sets, the same for all its processes. */
-  monotonic: (): number => beginning + performance.now(),
+  /**
+   * Milliseconds of the machine's clock that nobody sets, the same for all its threads and processes:
+   * `machineTime` of the SDK, which takes too long to load for a command that only prints.
+   */
+  monotonic: (): number => Number(process.hrtime.bigint()) / 1e6,
   ids: (): string => nextId(),
   /** A fresh secret. */
   token: (): string => randomBytes(32).toString("base64url"),

@@ -6,9 +6,7 @@ import crypto from "node:crypto";
  */
 export interface RealClock {
   readonly now: () => number;
-  /** Milliseconds since this thread began, by a clock that nobody sets. */
-  readonly elapsed: () => number;
-  /** Nanoseconds of that clock, the same for all threads and processes of the machine. */
+  /** Of a clock that nobody sets, the same for all threads and processes of the machine. */
   readonly machineNanoseconds: () => bigint;
   readonly setTimeout: (then: () => void, ms: number) => NodeJS.Timeout;
   readonly clearTimeout: (timer: NodeJS.Timeout | undefined) => void;
@@ -22,7 +20,6 @@ const shared = globalThis as { [KEY]?: RealClock };
 
 shared[KEY] ??= Object.freeze({
   now: Date.now,
-  elapsed: performance.now.bind(performance),
   machineNanoseconds: process.hrtime.bigint,
   setTimeout: globalThis.setTimeout,
   clearTimeout: globalThis.clearTimeout,
