@@ -2,9 +2,9 @@
 // a request by starting a workflow and waiting for its handle.
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import type { Load } from "../../src/peers/contestant.ts";
+import { loadByCalls } from "../../src/peers/load-by-calls.ts";
+import { serveApp } from "../../src/peers/serve-app.ts";
 import { sharedClock } from "../../src/shared-clock.ts";
-import { submitFor } from "../../src/submit.ts";
-import { serveApp } from "./app.ts";
 
 const QUEUES = { default: "polled", quick: "polled_quickly" };
 /** As quick as it may be without a poll catching up with the one before. */
@@ -56,18 +56,6 @@ serveApp(
     starts: () => Promise.resolve(starts),
     completed: async () => (await DBOS.listWorkflows({ status: "SUCCESS" })).length,
     // The same without HTTP, called where the workflow runs.
-    load: async (body) => {
-      const { tasks, concurrency, until } = body as Load;
-      const [outputs, times]: [number[], number[]] = [[], []];
-      const once = async () => {
-        const start = performance.now();
-        outputs.push(await run(tasks));
-        times.push(performance.now() - start);
-      };
-      const start = performance.now();
-      if ("milliseconds" in until) await submitFor(until.milliseconds, concurrency, once);
-      else for (let i = 0; i < until.runs; i++) await once();
-      return { times, elapsed: performance.now() - start, outputs };
-    },
+    load: (load) => loadByCalls(load as Load, run),
   },
 );

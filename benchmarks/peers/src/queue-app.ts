@@ -1,6 +1,6 @@
 // The application's side of the queue: it answers a request by adding a job.
 import { makeWorkerUtils } from "graphile-worker";
-import { serveApp } from "./app.ts";
+import { serveApp } from "../../src/peers/serve-app.ts";
 
 const utils = await makeWorkerUtils({ connectionString: process.env["DATABASE_URL"] ?? "" });
 await utils.migrate();

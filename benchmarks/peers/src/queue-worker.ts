@@ -1,8 +1,8 @@
 // The worker's side of the queue, in a process of its own, with the options that its documentation's
 // page on performance shows.
 import { Logger, run } from "graphile-worker";
+import { serveApp } from "../../src/peers/serve-app.ts";
 import { sharedClock } from "../../src/shared-clock.ts";
-import { serveApp } from "./app.ts";
 
 const OPTIONS = {
   concurrentJobs: 24,

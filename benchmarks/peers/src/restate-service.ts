@@ -1,8 +1,8 @@
 // The process that holds the workflows of Restate; the Restate server calls it.
 import { createServer } from "node:http2";
 import * as restate from "@restatedev/restate-sdk";
+import { endWithParent } from "../../src/peers/serve-app.ts";
 import { sharedClock } from "../../src/shared-clock.ts";
-import { endWithParent } from "./app.ts";
 
 const chain = restate.workflow({
   name: "chain",

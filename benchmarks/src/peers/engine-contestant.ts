@@ -1,31 +1,58 @@
+import { createRequire } from "node:module";
 import type { ExecutionRecord } from "@engine/contract";
 import { atATime } from "../at-a-time.ts";
+import { stopAll, stopOnFailure } from "../cleanup.ts";
 import { durabilityOf } from "../durability.ts";
-import { startTwoProcesses } from "../engine.ts";
+import { type Engine, startOneProcess, startTwoProcesses } from "../engine.ts";
 import { gate } from "../gate.ts";
+import { createHome } from "../home.ts";
 import type { HttpClient } from "../http-client.ts";
+import { startCluster } from "../postgres-cluster.ts";
 import type { Setup } from "../setup.ts";
-import type { Contestant, Queue } from "./contestant.ts";
+import { startOurProgram } from "./app-program.ts";
+import type { Contestant, Loaded, Queue } from "./contestant.ts";
 import { loadByCalls } from "./load-by-calls.ts";
 
 const WORKFLOWS = ["chain", "stamp"];
 
-/** Ours: one server and one worker as processes, asked by HTTP. */
-export function engineContestant(setup: Setup): Contestant {
+/** All packages share it. */
+const { version } = createRequire(import.meta.url)("../../../packages/local/package.json") as {
+  version: string;
+};
+
+/** Ours in the three ways that it can be had on a database. */
+export function engineContestants(setup: Setup): readonly Contestant[] {
   const { store, runner } = setup;
+  return [
+    served(setup, {
+      key: `ours_${store}`,
+      label: `ours, ${store}`,
+      shape: `server process, worker process, runner ${runner}; HTTP`,
+      start: () => startTwoProcesses(setup),
+    }),
+    served(setup, {
+      key: `ours_${store}_one_process`,
+      label: `ours, ${store}, one process`,
+      shape: `server and worker in one process, runner ${runner}; HTTP`,
+      start: () => startOneProcess(setup),
+    }),
+    localContestant(setup),
+  ];
+}
+
+interface Served extends Pick<Contestant, "key" | "label"> {
+  readonly shape: string;
+  readonly start: () => Promise<Engine>;
+}
+
+function served({ store }: Setup, { key, label, shape, start }: Served): Contestant {
   return {
-    key: `ours_${store}`,
-    label: `ours, ${store}`,
+    key,
+    label,
     async start() {
-      const { client, stop } = await startTwoProcesses(setup);
-      const { version } = await client.get<{ version: string }>("/health");
+      const { client, stop } = await start();
       return {
-        about: {
-          version,
-          shape: `server process, worker process, runner ${runner}; HTTP`,
-          store,
-          durability: durabilityOf(store),
-        },
+        about: { version, shape, store, durability: durabilityOf(store) },
         load: (load) =>
           loadByCalls(load, async (tasks) => (await client.run("chain", tasks)).output),
         queue: engineQueue(client),
@@ -39,6 +66,37 @@ export function engineContestant(setup: Setup): Contestant {
   };
 }
 
+/** A library in the process that makes the load: `workflow.run(…)`. */
+function localContestant({ store }: Setup): Contestant {
+  return {
+    key: `ours_${store}_local`,
+    label: `ours, ${store}, library, no HTTP`,
+    start: () =>
+      stopOnFailure(async (cleanup) => {
+        const home = await createHome();
+        cleanup.push(() => home.remove());
+        let url = `sqlite:${home.path}/engine.db`;
+        if (store === "postgres") {
+          const cluster = await startCluster();
+          cleanup.push(() => cluster.stop());
+          url = cluster.url;
+        }
+        const env = { ENGINE_HOME: home.path, DATABASE_URL: url };
+        const app = await startOurProgram("local-app", env, cleanup);
+        return {
+          about: {
+            version,
+            shape: "library in the process that makes the load",
+            store,
+            durability: durabilityOf(store),
+          },
+          load: (load) => app.call<Loaded>("load", load),
+          completed: () => app.call("completed"),
+          stop: () => stopAll(cleanup),
+        };
+      }),
+  };
+}
 function engineQueue(client: HttpClient): Queue {
   return {
     enqueue: () => client.start("stamp", null),

@@ -2,7 +2,7 @@ import { gate } from "../gate.ts";
 import { submitFor } from "../submit.ts";
 import type { Load, Loaded } from "./contestant.ts";
 
-/** The load a client makes that calls once for each workflow and waits for its output. */
+/** Calls once for each workflow and waits for its output: a client, or the process that runs them. */
 export async function loadByCalls(
   { tasks, concurrency, until }: Load,
   run: (tasks: number) => Promise<unknown>,

@@ -14,8 +14,15 @@ const COLUMNS: readonly (readonly [figure: string, title: string, show: (n: numb
     ["start_p99_ms", "p99", ms],
   ];
 
-/** Of every figure the median over the rounds. */
-export function peersReport(rounds: ReadonlyMap<Contestant, readonly Round[]>): Report {
+/**
+ * Of every figure the median over the rounds.
+ *
+ * @param busy One more round of each beside a process that computes all the time.
+ */
+export function peersReport(
+  rounds: ReadonlyMap<Contestant, readonly Round[]>,
+  busy: ReadonlyMap<Contestant, Round>,
+): Report {
   const figures: Record<string, number> = {};
   const samples: Record<string, readonly number[]> = {};
   const rows: string[][] = [];
@@ -41,6 +48,22 @@ export function peersReport(rounds: ReadonlyMap<Contestant, readonly Round[]>): 
   }
   const tables: Table[] = [
     { title: title(rounds), columns: ["", ...COLUMNS.map(([, heading]) => heading)], rows },
+    {
+      title: "One run beside a process that computes all the time; × is to the median above",
+      columns: ["", ...COLUMNS.map(([, heading]) => heading)],
+      rows: [...rounds.keys()].flatMap((contestant) => {
+        const { key, label } = contestant;
+        const round = busy.get(contestant);
+        if (!round) return [];
+        const row = COLUMNS.map(([figure, , show]) => {
+          const [alone, beside] = [figures[`${key}_${figure}`], round.figures[figure]];
+          if (alone === undefined || beside === undefined) return "";
+          figures[`${key}_busy_${figure}`] = beside;
+          return `${show(beside)} (×${(beside / alone).toFixed(2)})`;
+        });
+        return [[label, ...row]];
+      }),
+    },
     {
       title: "What each of them is",
       columns: ["", "version", "store", "durability", "shape"],

@@ -2,9 +2,9 @@ import { stopAll, stopOnFailure } from "../cleanup.ts";
 import { POSTGRES_DURABILITY } from "../durability.ts";
 import { gate } from "../gate.ts";
 import { DURABLE_SETTINGS, startCluster } from "../postgres-cluster.ts";
+import { startPeerProgram } from "./app-program.ts";
 import type { Contestant } from "./contestant.ts";
 import { peerVersion } from "./installed-peers.ts";
-import { startPeerProgram } from "./peer-program.ts";
 
 /** A queue of jobs in PostgreSQL: no workflows, only how long work waits for its start. */
 export const queueContestant: Contestant = {

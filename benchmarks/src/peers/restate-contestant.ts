@@ -2,10 +2,10 @@ import { atATime } from "../at-a-time.ts";
 import { stopAll, stopOnFailure } from "../cleanup.ts";
 import { createHome } from "../home.ts";
 import { JsonClient } from "../json-client.ts";
+import { startPeerProgram } from "./app-program.ts";
 import type { Contestant, Queue } from "./contestant.ts";
 import { peerVersion } from "./installed-peers.ts";
 import { loadByCalls } from "./load-by-calls.ts";
-import { startPeerProgram } from "./peer-program.ts";
 import { startRestateServer } from "./restate-server.ts";
 
 const START_LIMIT_MS = 20_000;

@@ -4,22 +4,36 @@ import type { Cleanup } from "../cleanup.ts";
 import { JsonClient } from "../json-client.ts";
 import { PEERS } from "./installed-peers.ts";
 
-export interface PeerProgram {
+/** A program that serves an application; see `serve-app.ts`. */
+export interface AppProgram {
   readonly url: string;
   /** Calls a handler of its application. */
   call<Answer>(handler: string, body?: unknown): Promise<Answer>;
 }
 
+type Env = Readonly<Record<string, string>>;
+
 /** Starts a program of `benchmarks/peers/src` and waits until it serves. */
-export async function startPeerProgram(
-  name: string,
-  env: Readonly<Record<string, string>>,
+export function startPeerProgram(name: string, env: Env, cleanup: Cleanup): Promise<AppProgram> {
+  return start(new URL(`src/${name}.ts`, PEERS), { env, nodeArgs: [] }, cleanup);
+}
+
+/** The same with a program of this folder, which has the engine in its process. */
+export function startOurProgram(name: string, env: Env, cleanup: Cleanup): Promise<AppProgram> {
+  const nodeArgs = ["--conditions=@engine/source"];
+  return start(new URL(`${name}.ts`, import.meta.url), { env, nodeArgs }, cleanup);
+}
+
+async function start(
+  program: URL,
+  { env, nodeArgs }: { readonly env: Env; readonly nodeArgs: readonly string[] },
   cleanup: Cleanup,
-): Promise<PeerProgram> {
-  const program = fileURLToPath(new URL(`src/${name}.ts`, PEERS));
-  const child = startProcess(name, [program], {
-    cwd: fileURLToPath(PEERS),
+): Promise<AppProgram> {
+  const file = fileURLToPath(program);
+  const child = startProcess(file, [file], {
+    cwd: fileURLToPath(new URL(".", program)),
     env: { NODE_ENV: "production", ...env },
+    nodeArgs,
   });
   cleanup.push(() => child.stop());
   const [, text = ""] = await child.printed(/^ready (.*) end$/m);
