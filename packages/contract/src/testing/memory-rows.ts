@@ -1,15 +1,15 @@
-import { callStarts } from "../call-rules.ts";
-import type { Change, Effect } from "../change.ts";
-import type { Checkpoint } from "../checkpoint.ts";
-import type { Event, NewEvent } from "../event.ts";
-import type { EventType } from "../event-values.ts";
-import type { ExecutionRow } from "../execution-row.ts";
-import { KeptSignalLists } from "../kept-signal-lists.ts";
-import { createdExecution, decideClaim } from "../lifecycle-rules.ts";
-import { type CheckpointVerdict, decideCheckpoint } from "../log-rules.ts";
-import type { CallResolution, NewExecution } from "../new-execution.ts";
-import { formatEventTime } from "../time.ts";
-import type { Encoded } from "../value.ts";
+import type { ExecutionRow } from "../executions/execution-row.ts";
+import { KeptSignalLists } from "../executions/kept-signal-lists.ts";
+import type { CallResolution, NewExecution } from "../executions/new-execution.ts";
+import type { Event, NewEvent } from "../log/event.ts";
+import type { EventType } from "../log/event-values.ts";
+import { callStarts } from "../rules/call-rules.ts";
+import type { Change, Effect } from "../rules/change.ts";
+import { createdExecution, decideClaim } from "../rules/lifecycle-rules.ts";
+import { type CheckpointVerdict, decideCheckpoint } from "../rules/log-rules.ts";
+import { formatEventTime } from "../values/time.ts";
+import type { Encoded } from "../values/value.ts";
+import type { Checkpoint } from "../workers/checkpoint.ts";
 
 /** Executions as a store keeps them, for tests of the rules: rows, logs, effects applied in order. */
 export class MemoryRows {
