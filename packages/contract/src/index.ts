@@ -156,6 +156,16 @@ export type { CallResolution, CallResolutions, NewExecution } from "./executions
 export { callStarts, callTooDeep, isCallStart } from "./rules/call-rules.ts";
 export type { Append, Change, Effect } from "./rules/change.ts";
 export {
+  consequencesOf,
+  creation,
+  type EffectSource,
+  idTaken,
+  NO_EFFECTS,
+  type Touched,
+  touch,
+  untouched,
+} from "./rules/consequences.ts";
+export {
   type Cancel,
   decideCancel,
   type EndTerms,
@@ -184,6 +194,7 @@ export {
 } from "./rules/log-rules.ts";
 export { blamed, type Suspicion, suspicionOf } from "./rules/loss-rules.ts";
 export { malformedCheckpoint } from "./rules/malformed-checkpoint.ts";
+export { MemoryExecutions, type Written } from "./rules/memory-executions.ts";
 export { patchOf } from "./rules/row-patch.ts";
 export {
   decideSignal,

@@ -1,29 +1,26 @@
-import {
-  type Change,
-  type Claimant,
-  createdExecution,
-  decideClaim,
-  type Effect,
-  EngineError,
-  type ExecutionPatch,
-  type ExecutionRow,
-  type NewEvent,
-  type NewExecution,
-  patched,
-  type SignalStep,
-} from "@engine/contract";
+/**
+ * What a change does to other executions. Every store asks here, on a database or in memory: all of
+ * it is worked out before anything is written, so that a decision that refuses leaves nothing to undo.
+ */
+import { EngineError } from "../errors/errors.ts";
+import { type ExecutionPatch, type ExecutionRow, patched } from "../executions/execution-row.ts";
+import type { SignalStep } from "../executions/kept-signals.ts";
+import type { NewExecution } from "../executions/new-execution.ts";
+import type { NewEvent } from "../log/event.ts";
+import type { Change, Effect } from "./change.ts";
+import { type Claimant, createdExecution, decideClaim } from "./lifecycle-rules.ts";
 
 /** Far more than any change has: a chain of effects that never ends is a bug. */
 const MAX_EFFECTS = 100_000;
 
-/** What effects read of the store. */
+/** The rows that effects read, as they are before the change. */
 export interface EffectSource {
   readonly find: (execution_id: string) => ExecutionRow | undefined;
   /** Oldest first, which is the order of their ids. */
   readonly children: (parent_id: string) => readonly ExecutionRow[];
 }
 
-/** An execution that a change comes to: as it is stored, and as it is to be. */
+/** An execution that a change touches: as it is stored, and as it is to be. */
 export interface Touched {
   /** Undefined for one that the change creates. */
   readonly stored: ExecutionRow | undefined;
@@ -31,10 +28,11 @@ export interface Touched {
   /** What `row` differs by from `stored`. */
   readonly patch: ExecutionPatch;
   readonly events: readonly NewEvent[];
-  /** What becomes of its kept signals. */
+  /** Steps of its kept signals, in order. */
   readonly signals: readonly SignalStep[];
 }
 
+/** An execution before its first change. */
 export function untouched(row: ExecutionRow): Touched {
   return { stored: row, row, patch: NO_PATCH, events: [], signals: NO_STEPS };
 }
@@ -43,6 +41,7 @@ const NO_PATCH: ExecutionPatch = {};
 export const NO_EFFECTS: readonly Effect[] = [];
 const NO_STEPS: readonly SignalStep[] = [];
 
+/** @throws Error If the change sets another head than the one at which its events end. */
 export function touch(touched: Touched, change: Change): Touched {
   const { stored, row, patch, events, signals } = touched;
   const head = row.head + change.events.length;
@@ -59,11 +58,7 @@ export function touch(touched: Touched, change: Change): Touched {
   };
 }
 
-/**
- * A new execution, in the hands of the claimant at once if there is one.
- *
- * @returns It, whether it was claimed, and what it does to others.
- */
+/** A new execution, claimed at once if there is a claimant, with the effects it has on others. */
 export function creation(
   fresh: NewExecution,
   claimant: Claimant | undefined,
@@ -77,9 +72,8 @@ export function creation(
 }
 
 /**
- * What a change comes to with its effects and theirs, breadth first. All of it is worked out before
- * anything is written: a decision that refuses leaves nothing to undo, and an execution that is
- * changed several times is written once.
+ * Follows the effects of a change, and the effects that those have, breadth first. An execution that
+ * is changed several times is touched once.
  *
  * @param first The execution that the change itself is about, with the change applied.
  * @returns Every execution to write, `first` at the head, the others as they were first changed.
@@ -89,6 +83,7 @@ export function consequencesOf(
   effects: readonly Effect[],
   source: EffectSource,
 ): readonly Touched[] {
+  if (effects.length === 0) return [first];
   const touched = new Map([[first.row.execution_id, first]]);
   const queue = [...effects];
 
@@ -106,11 +101,11 @@ export function consequencesOf(
     const effect = queue[i] as Effect;
     switch (effect.kind) {
       case "create": {
-        // Whoever has the key already would have to take its place: only a caller can be told that.
+        // An execution with that key would have to be the answer, and only a caller can be given one.
         if (effect.fresh.unique) throw new Error("an effect cannot create under a unique key");
         const { created, effects: more } = creation(effect.fresh, undefined);
         const { execution_id } = created.row;
-        if (touched.has(execution_id)) throw taken(execution_id);
+        if (touched.has(execution_id)) throw idTaken(execution_id);
         touched.set(execution_id, created);
         for (const one of more) queue.push(one);
         break;
@@ -130,7 +125,7 @@ export function consequencesOf(
   return [...touched.values()];
 }
 
-/** Stored ones as they are by now, and those that were created meanwhile. */
+/** Stored children as the change has left them so far, and the children it has created. */
 function childrenOf(
   parent_id: string,
   touched: ReadonlyMap<string, Touched>,
@@ -144,7 +139,7 @@ function childrenOf(
   return [...stored, ...created].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1));
 }
 
-/** The id of a new execution is that of another one. */
-export function taken(execution_id: string): EngineError {
+/** A new execution cannot have the id of another one. */
+export function idTaken(execution_id: string): EngineError {
   return new EngineError("conflict", `an execution ${execution_id} exists already`);
 }
