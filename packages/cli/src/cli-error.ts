@@ -23,11 +23,11 @@ export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!(error instanceof EngineError)) return error.message || error.name;
   const issues = error.details?.["issues"];
-  // A message that lists its issues itself, as that of a wrong configuration, is complete.
+  // A message that lists its issues itself, as for a wrong configuration, is complete.
   if (!Array.isArray(issues) || issues.length < 2 || error.message.includes("\n")) {
     return asTyped(error.message);
   }
-  // The message tells the first one and how many more there are: here they are.
+  // The message tells the first issue and how many more there are: all of them follow.
   const [first, ...others] = issues.map(issueLine);
   const head = error.message.replace(/ \(and \d+ more\)$/, "");
   const below = head === first ? others : [first, ...others];

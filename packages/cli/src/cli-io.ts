@@ -8,7 +8,7 @@ export interface CliIo {
   readonly err: CliStream;
   /** All of standard input, as text. */
   readStdin(): Promise<string>;
-  /** Asks whoever sits at the terminal; only a yes is true. Undefined when nobody sits there. */
+  /** Asks the user at the terminal; only a yes is true. Undefined when there is no terminal. */
   confirm(question: string): Promise<boolean | undefined>;
   /** Milliseconds since 1970. */
   now(): number;

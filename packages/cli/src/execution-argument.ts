@@ -102,7 +102,7 @@ async function newest(
   throw new EngineError("not_found", `there is no execution${of} yet, so --last names none`);
 }
 
-/** Ids sort by their text, so those that begin alike follow upon the one before all of them. */
+/** Ids sort by their text, so ids that begin alike follow the last id before them. */
 async function beginningWith(client: ServerCall["client"], digits: string): Promise<string> {
   const before = BigInt(`0x${digits.padEnd(32, "0")}`) - 1n;
   const query = { order: "created_asc", before: dashed(before), limit: CANDIDATES + 1 } as const;

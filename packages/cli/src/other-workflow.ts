@@ -11,8 +11,9 @@ interface Addressed {
 }
 
 /**
- * Calls the server about an execution of a workflow. To the server one of another workflow is not
- * there (EXE-79); whoever types is told whose it is, and the command that takes its id alone.
+ * Calls the server about an execution of a workflow. To the server an execution of another workflow
+ * is not there (EXE-79); the user is told which workflow it is of, and the command that takes its id
+ * alone.
  */
 export async function ofWorkflow<T>(
   { client }: Pick<ServerCall, "client">,

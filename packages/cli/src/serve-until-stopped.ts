@@ -17,7 +17,7 @@ export async function serveUntilStopped({ signals, ended, stop, abort }: Serving
   if (!asked) return;
   const inOrder = await Promise.race([
     stop().then(() => true),
-    // One that is not wanted any more while it stops ends with that, not well.
+    // A command that is refused while it stops ends with the refusal, not in order.
     ended.then(() => true),
     signals.second.then(() => false),
   ]);

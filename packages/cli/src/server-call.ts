@@ -85,7 +85,7 @@ function withAdvice(error: EngineError): EngineError {
   return new EngineError("unavailable", `${what}; ${advice}`, { cause: error.cause });
 }
 
-/** An engine answers, and knows no such route: what is called is none of its own addresses. */
+/** A server answers, but does not know the route: the address is not an engine's. */
 function isElsewhere(error: unknown): error is EngineError {
   if (!(error instanceof EngineError)) return false;
   return error.code === "method_not_allowed" || error.details?.["resource"] === "route";

@@ -18,7 +18,7 @@ export async function callFleet(
       if (!(error instanceof EngineError)) throw error;
       const { code, message, details } = error;
       const advice = ADVICE[code]?.(worker);
-      // Another thing that is not there, such as the whole server, is no matter of workers.
+      // Where something else is missing, the whole server for example, advice on workers is no help.
       const isOther = code === "not_found" && details?.["resource"] !== "worker";
       if (advice === undefined || isOther) throw error;
       throw new EngineError(code, `${message}; ${advice}`, { ...(details && { details }) });

@@ -90,7 +90,7 @@ function inspected(result: RunResult): Record<string, unknown> {
   return { ...result.toJSON(), events };
 }
 
-/** What is recorded stays: whoever stops a run is told how to go on with it. */
+/** What is recorded stays: a user who stops a run is told how to go on with it. */
 function interruptedHint(executionId: string | undefined, file: string, name: string): string {
   if (executionId === undefined) return "interrupted before anything was recorded\n";
   return `interrupted; execution ${executionId} keeps what it has recorded\ncontinue it with: ${command(file, name)} --execution-id ${executionId}\n`;

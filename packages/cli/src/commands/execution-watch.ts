@@ -61,7 +61,7 @@ interface Watched {
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The record it ended with; undefined when whoever watches has left before. */
+/** The record that the execution ended with; undefined when the user stopped watching before. */
 async function followToEnd(
   io: CliIo,
   server: ServerCall,

@@ -28,7 +28,7 @@ interface EventOptions extends ExecutionOptions {
   readonly type?: readonly EventType[];
 }
 
-/** `engine execution …`: runs, whatever workflow they are of. */
+/** `engine execution …`: runs of any workflow, by their ids. */
 export function addExecution(program: Command, io: CliIo): void {
   const execution = program
     .command("execution")
@@ -57,7 +57,7 @@ function addShow(execution: Command, io: CliIo): void {
     await callServer(io, options, async ({ client, print, paint }) => {
       const id = await executionId({ client }, named, options);
       const query = options.detailed ? { detailed: "true" as const } : {};
-      // Whatever the state, this is an answer; only what else goes wrong is thrown.
+      // A record in any state is an answer; only trouble on the way to it is thrown.
       const { body: record } = await client.executions.get({ params: { id }, query });
       print(record, () => detailedView(record, paint, { now: io.now(), columns: io.out.columns }));
     });

@@ -22,7 +22,7 @@ export function printRecord(
 export function concludeWith(io: CliIo, record: ExecutionRecord, options: ServerOptions): void {
   if (record.state === "FAILED" || record.state === "CANCELLED") {
     reportError(io, failureSentence(record));
-    // Whoever runs a workflow is not told its lines; whoever may read the execution is.
+    // A caller who may run a workflow is not told its lines; a caller who may read the execution is.
     if (record.state === "FAILED" && options.format === "simple") {
       const show = `npx engine execution show ${record.execution_id} --detailed`;
       io.err.write(`see where it failed with: ${show}${serverFlag(options)}\n`);

@@ -110,12 +110,12 @@ async function startWorkerCommand(
   });
   let isStopping = false;
   void worker.connected.then(() => {
-    // One that is stopped before it has reached a server waits for none any more.
+    // A worker that is stopped before it has reached a server waits for none any more.
     if (!isStopping) log.info({ worker: name, server: baseUrl.join(", ") }, "connected");
   });
   await serveUntilStopped({
     signals,
-    // One that is not wanted says so through `exit`; one that was drained just ends.
+    // A worker that is not wanted says so through `exit`; a drained worker just ends.
     ended: Promise.race([refused.promise, worker.stopped]),
     stop: () => {
       isStopping = true;

@@ -49,7 +49,7 @@ async function deleteWorkflow(io: CliIo, ref: WorkflowRef, options: DeleteOption
 
 const KEPT = "Executions that were created before keep the code of their version and go on.";
 
-/** What goes and what that means for new runs. Throws `not_found` when there is no such version. */
+/** What is deleted, and what new runs do then. Throws `not_found` for a version that is not there. */
 async function plan(
   client: ServerCall["client"],
   ref: WorkflowRef,

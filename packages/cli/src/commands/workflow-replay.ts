@@ -86,7 +86,7 @@ async function replay(
   throw new Reported();
 }
 
-/** The files are read first: one that is none should not be found out after a minute. */
+/** The files are read first: a file that is no history should not be found out after a minute. */
 async function ofFiles(io: CliIo, { history = [], file }: ReplayOptions): Promise<Replayed[]> {
   if (file === undefined) {
     throw new UsageError("--history needs the code to try: add --file <file>");
@@ -112,7 +112,7 @@ async function ofServer(io: CliIo, ref: WorkflowRef, options: ReplayOptions): Pr
   });
 }
 
-/** One after the other; whoever sits at a terminal sees how far it is. */
+/** One after the other; at a terminal the user sees how far it is. */
 async function each<Item>(
   io: CliIo,
   items: readonly Item[],

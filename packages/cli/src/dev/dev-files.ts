@@ -32,8 +32,8 @@ interface Glance {
 }
 
 /**
- * Editors that write by rename, and version control, take a file away for a moment. Only one that
- * stays away longer is taken as deleted.
+ * Editors that write by rename, and version control, take a file away for a moment. Only a file
+ * that stays away longer is taken as deleted.
  */
 const MISSING_MS = 250;
 
@@ -157,7 +157,7 @@ export class DevFiles {
     return this.#nowhere(given);
   }
 
-  /** Those of the workflows that no file defines any more. */
+  /** The given workflows that no file defines any more. */
   #nowhere(given: readonly Given[]): Given[] {
     const defined = new Set([...this.#tracked.values()].flatMap((one) => one.given.map(qualified)));
     return given.filter((one) => !defined.has(qualified(one)));

@@ -4,7 +4,7 @@ import type { WorkflowRef } from "../workflow-ref.ts";
 
 const LIVE = STATES.filter((state) => !isTerminal(state));
 const PER_PAGE = 200;
-/** A burst of starts on the new version may stand before those of earlier ones. */
+/** A burst of executions of the new version may stand before the executions of earlier versions. */
 const MAX_PAGES = 10;
 
 export interface LiveExecutions {

@@ -68,7 +68,7 @@ export function refusalText(
   return `${what}; still served: ${versions.join(", ")}`;
 }
 
-/** Which workflows go on as something else has registered them, and how to have those of the files. */
+/** Workflows that go on as something else has registered them, and how to register the files. */
 export function leftLines(left: readonly Left[], cwd: string): string {
   return lines(
     left.map(({ path, versions }) => {

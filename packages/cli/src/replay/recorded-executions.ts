@@ -35,7 +35,7 @@ export async function historyOf(
   }
 }
 
-/** What to say of one that is gone: the others are replayed all the same. */
+/** The result for an execution that is gone: the others are replayed all the same. */
 export function removed(execution: ExecutionSummary): Replayed {
   const { execution_id, namespace, workflow, version, state } = execution;
   const reason = "it was removed from the server before it could be read";

@@ -56,7 +56,7 @@ const workflowRequests: OptionTable = {
   disk: read(checks.bytes),
   packages: read(checks.packages),
 };
-/** RES-1: whatever else stands there is a wrong value. */
+/** RES-1: an unknown key of `requests`, or a wrong value, is an invalid option. */
 const requests = (inner: OptionTable): OptionRule => ({
   check: checks.options,
   isStatic: true,
@@ -134,7 +134,7 @@ export function checkTaskOptions(
 /**
  * Every wrong option of `task.with(options)`, which keeps the name.
  *
- * @param original Those of the task that is copied: what is not replaced still holds.
+ * @param original The options of the task that is copied: an option that is not replaced still holds.
  */
 export function checkTaskCopyOptions(
   options: Readonly<Record<string, unknown>>,

@@ -15,7 +15,7 @@ export const RESOURCE_AMOUNT =
 
 const TEXT = /^(\d+(?:\.\d+)?) ?([KMGT]i?B|B)$/;
 
-/** Bytes of an amount: a whole number of them, or text such as `"16GiB"`; undefined for anything else (RES-1). */
+/** The bytes of an amount: a whole number, or text such as `"16GiB"`; else undefined (RES-1). */
 export function parseResourceAmount(value: unknown): number | undefined {
   // -0 is taken, as the 0 that it is written as.
   if (typeof value === "number")

@@ -24,7 +24,7 @@ export interface PackageRequest {
   readonly range: string | undefined;
 }
 
-/** As npm names packages, those of its early days included. */
+/** As npm names packages, names from its early days included. */
 const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 /** Longest name that npm takes. */
 const MOST_CHARACTERS = 214;

@@ -1,13 +1,13 @@
 /**
  * Where a failure happened. Two places of the log tell it: `at` among the details of a failure, the
  * first line of the author's own code, and `stack` in the `meta` of the event that tells the failure.
- * Both are for the people who run the workflow; whoever merely calls it is told neither.
+ * Both are for the people who run the workflow; a caller of the workflow is told neither.
  */
 import type { ExecutionError, ExecutionRecord } from "../executions/execution.ts";
 import type { RecordedEvent } from "../log/recorded-event.ts";
 import { Failure } from "./failure.ts";
 
-/** A line of a source file, such as `lib/orders.ts:12:9`. An author's own `at` is whatever else. */
+/** A line of a source file, such as `lib/orders.ts:12:9`. Other text is an author's own `at`. */
 const PLACE = /^[^\n]+\.[cm]?[jt]sx?:\d+:\d+$/;
 
 /** The line of the author's code where it happened, if it is known. */

@@ -10,15 +10,15 @@ import type { KeptSignals } from "./kept-signals.ts";
 export interface OpenWait {
   readonly kind: Wait["kind"];
   readonly task_call_id: string;
-  /** Of a pause or signal its name, of a child its workflow, else the call's name. */
+  /** The name of a pause or signal, the workflow of a child, else the call's name. */
   readonly name: string;
-  /** What the pause shows to whoever resumes it. */
+  /** What the pause shows to the person or program that resumes it. */
   readonly output: Encoded;
   /** Milliseconds since 1970. */
   readonly since: number;
   /** When the engine ends it by itself, milliseconds since 1970. */
   readonly until?: number;
-  /** Of a child its id; of a pause that of the execution whose end ends it. */
+  /** The id of a child; for a pause, of the execution whose end ends the pause. */
   readonly execution_id?: string;
 }
 
@@ -36,15 +36,15 @@ export interface Cancelling {
   readonly cause: CancelCause;
   /** When it ends even if no worker has unwound it, milliseconds since 1970. */
   readonly by: number;
-  /** In the words of whoever asked for it. */
+  /** In the words of the one who asked for the cancel. */
   readonly reason?: string;
 }
 
-/** What a worker must have to get an execution, and which one is wished; taken once, at creation (DSP-2). */
+/** What a worker must have for an execution, and which one is preferred; fixed at creation (DSP-2). */
 export interface Requirements {
   /** The only worker that may have it (`X-Engine-Require-Worker`). */
   readonly worker?: string;
-  /** The one that comes first where its last worker cannot have it (`X-Engine-Preferred-Worker`). */
+  /** The worker to ask when the last one cannot have it (`X-Engine-Preferred-Worker`). */
   readonly prefers?: string;
   readonly runner?: Runner;
   /** The most its process may take, in MiB. */

@@ -1,6 +1,6 @@
 import type { FindKept, KeptSignal, SignalStep } from "./kept-signals.ts";
 
-/** Kept signals in memory, for whoever keeps executions without a database. */
+/** Kept signals in memory, for executions that are kept without a database. */
 export class KeptSignalLists {
   readonly #lists: Map<string, readonly KeptSignal[]>;
 
@@ -8,7 +8,7 @@ export class KeptSignalLists {
     this.#lists = new Map(lists);
   }
 
-  /** Those of an execution, in arrival order. */
+  /** The kept signals of an execution, in arrival order. */
   of(execution_id: string): readonly KeptSignal[] {
     return this.#lists.get(execution_id) ?? [];
   }

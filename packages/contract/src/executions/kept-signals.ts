@@ -1,13 +1,12 @@
 /**
  * Signals that came before anybody waited for them (EXE-53). They lie beside the row, one by one, so
- * that keeping or taking one costs the same whatever the number of the others; the row says how many
- * there are.
+ * that keeping or taking one costs the same however many there are; the row holds their number.
  */
 import type { Encoded } from "../values/value.ts";
 
 /** A signal that nobody has waited for yet. */
 export interface KeptSignal {
-  /** Of its event: the order of arrival. */
+  /** The number of its event: the order of arrival. */
   readonly seq: number;
   readonly name: string;
   readonly payload: Encoded;

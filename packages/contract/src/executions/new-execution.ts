@@ -18,12 +18,12 @@ export interface NewExecution {
   readonly priority?: number;
   readonly timeout_ms?: number | null;
   readonly transient?: boolean;
-  /** Random text: of the generator behind `Math.random` in the body. */
+  /** Random text that seeds the generator behind `Math.random` in the body. */
   readonly seed: string;
-  /** The worker that is asked first, as if it had had it before: that of the parent, or of the source. */
+  /** The worker that is asked first, as if it had run it before: the parent's, or the source's. */
   readonly preferred_worker?: string | null;
   readonly requirements?: Requirements | null;
-  /** No worker gets it before. */
+  /** The instant before which no worker gets the execution, milliseconds since 1970. */
   readonly not_before?: number | null;
   readonly park_ttl_ms?: number | null;
   /** When an execution has this key already, none is created and that one is the answer. */

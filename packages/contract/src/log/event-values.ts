@@ -65,7 +65,7 @@ export const EVENT_VALUES = {
   TASK_STARTED: AnyJson,
   TASK_COMPLETED: AnyJson,
   TASK_FAILED: Failure,
-  /** `error` is that of the attempt before. */
+  /** `error` is the failure of the attempt before. */
   TASK_RETRY_STARTED: z.object({
     ...Attempt,
     delay_ms: z.number(),

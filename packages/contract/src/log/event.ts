@@ -27,7 +27,7 @@ export const NewEvent = z.object({
   name: z.string(),
   kind: CallKind,
   value: AnyJson,
-  /** UTC, `YYYY-MM-DD HH:MM:SS.mmm`; never before that of the previous event. */
+  /** UTC, `YYYY-MM-DD HH:MM:SS.mmm`; never before the time of the previous event. */
   time: z.string(),
   meta: EventMeta,
 });

@@ -46,7 +46,7 @@ const runFrames = {
 
 const read = any(
   grant("workflow:{ns}:{wf}:read"),
-  // Whoever started it may follow it without the grant.
+  // A caller who may start executions may follow them without the grant.
   grant("workflow:{ns}:{wf}:run"),
 );
 export const readExecution = all(grant("execution:*:read"), grant("workflow:{ns}:{wf}:read"));

@@ -15,7 +15,7 @@ import type { Route } from "../wire/route.ts";
 
 const manage = grant("schedule:{name}:manage");
 const read = all(grant("schedule:{name}:read"), grant("workflow:{ns}:{wf}:read"));
-/** Whatever can make an execution run as the schedule's account (AUTH-45). */
+/** Needed for every request that can make an execution run as the schedule's account (AUTH-45). */
 const start = all(manage, run("{ns}/{wf}"), grant("principal:{run_as}:impersonate"));
 
 export const scheduleRoutes = {

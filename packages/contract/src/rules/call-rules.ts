@@ -14,7 +14,7 @@ export function isCallStart(event: Pick<Event, "type" | "kind" | "value">): bool
   return event.type === "TASK_STARTED" && event.kind === "call" && event.value !== null;
 }
 
-/** The `call`s that events begin, for whoever has to find out what they start. */
+/** The `call`s that events begin; what each of them starts is found out elsewhere. */
 export function callStarts(
   events: readonly NewEvent[],
 ): readonly { readonly task_call_id: string; readonly start: CallStart }[] {

@@ -108,7 +108,7 @@ export class Draft {
     };
   }
 
-  /** Those of this change are newer than any that is stored. */
+  /** Signals of this change are newer than any that is stored. */
   #oldest(name: string, find: FindKept): KeptSignal | undefined {
     let taken = 0;
     for (const step of this.#signals) {
@@ -123,7 +123,7 @@ export class Draft {
     return undefined;
   }
 
-  /** Each wait for a worker is counted anew; one that goes on keeps its end (DSP-8). */
+  /** Each wait for a worker is counted anew; a wait that goes on keeps its end (DSP-8). */
   #parkBy(): number | null {
     const { park_ttl_ms, park_by, state } = this.row;
     if (park_ttl_ms === null || state === "CANCELLING" || !isQueued(this.row)) return null;

@@ -1,6 +1,6 @@
 /**
  * How executions are ended from outside, and what an end means for others: the parent that waits
- * for it, the children it leaves, those who paused until it is over.
+ * for it, the children it leaves, the executions that paused until it is over.
  */
 
 import { EngineError } from "../errors/errors.ts";
@@ -145,21 +145,21 @@ function warnOfSignals(draft: Draft): void {
 }
 
 /**
- * The finished change; one that ends the execution tells everybody who waits for that.
+ * The finished change; a change that ends the execution tells everybody who waits for the end.
  *
- * @param cancel_timeout_ms For children that it leaves behind and that are cancelled with it.
+ * @param cancel_timeout_ms For children that the execution leaves behind and that are cancelled with it.
  */
 export function concluded(draft: Draft, cancel_timeout_ms: number): Append {
   const { row, before, now } = draft;
   if (!isTerminal(row.state) || isTerminal(before.state)) return draft.done();
   draft.set({ worker: null, session: null, watchers: [] }).dropSignals();
-  // Of a cancelled one the record goes on to say why.
+  // The record of a cancelled execution goes on to say why.
   if (row.state !== "CANCELLED") draft.set({ cancelling: null });
   if (before.session !== null) {
     draft.set({ last_worker: before.worker, last_session: before.session });
   }
   for (const { kind, execution_id } of before.waits) {
-    // Left open by an end that closed no calls, such as a divergence.
+    // The call was left open by an end that closed no calls, such as a divergence.
     if (kind !== "child" || execution_id === undefined || before.state === "CANCELLING") continue;
     const cancel = { by: null, cancel_timeout_ms, hasWorker: () => true, now };
     draft.effect(cancelChildOf(execution_id, cancel));
@@ -221,8 +221,8 @@ function wakeWatcher({ execution_id, task_call_id }: Watcher, now: number): Effe
 }
 
 /**
- * Makes a pause wait for another execution's end (EXE-51). One that has ended already wakes it at
- * once; an unknown one fails the call.
+ * Makes a pause wait for another execution's end (EXE-51). An execution that has ended already wakes
+ * the pause at once; an unknown one fails the call.
  */
 export function watch(target_id: string, watcher: Watcher, now: number): Effect {
   return {

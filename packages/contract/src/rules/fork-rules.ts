@@ -11,8 +11,8 @@ export interface Cut {
 }
 
 /**
- * The events a fork copies (EXE-87): up to `from_seq`, or those before the start of `from_call`;
- * never a cancel or an end. Without a cut it copies none and starts anew.
+ * The events a fork copies (EXE-87): up to `from_seq`, or all before the start of `from_call`;
+ * never a cancel or an end. Without a cut the fork copies none and starts anew.
  *
  * @throws EngineError `invalid_input` for a cut that the log does not have.
  */
@@ -46,8 +46,8 @@ export function forkHistory(
 }
 
 /**
- * The label an execution was created with, which its code sees whatever an operator calls it later.
- * Undefined: a log from before logs had it.
+ * The label an execution was created with. Its code sees that one, also after an operator has renamed
+ * the execution. Undefined: a log from before logs had labels.
  */
 export function createdLabel(log: readonly Event[]): string | null | undefined {
   const created = log[0]?.type === "WORKFLOW_CREATED" ? log[0].value : undefined;

@@ -21,7 +21,7 @@ export interface Created {
   readonly row: ExecutionRow;
   readonly events: readonly NewEvent[];
   readonly effects?: readonly Effect[];
-  /** Those that nobody had consumed at a fork's cut. */
+  /** Signals that no call had consumed at a fork's cut. */
   readonly signals?: readonly SignalStep[];
 }
 
@@ -140,7 +140,7 @@ function continuedFork(
   };
 }
 
-/** Who takes an execution; `now` is the clock of whoever decides, milliseconds since 1970. */
+/** Who takes an execution; `now` is the clock of the server that decides, milliseconds since 1970. */
 export interface Claimant {
   readonly worker: string;
   /** Id of the claimant's session. */
@@ -164,7 +164,7 @@ export function decideClaim(row: ExecutionRow, claimant: Claimant): Append | und
   return claimWith(row, claimant);
 }
 
-/** A local run continues an execution whose earlier process died, whatever state it left (EXE-14). */
+/** A local run continues an execution whose earlier process died, in any state (EXE-14). */
 export function takeOver(row: ExecutionRow, claimant: Claimant): Append {
   const state = row.state === "RUNNING" || row.state === "CLAIMED" ? "CREATED" : row.state;
   return claimWith({ ...row, state }, claimant);
@@ -199,7 +199,7 @@ export interface HandOverLoss {
 /**
  * Takes an owned execution from its worker and puts it back into the queue (EXE-17 row 7, LIV-4).
  * No event: the cleared owner fences the old worker at once. Its place in the queue is kept. A
- * transient one that had begun has nothing to go on from and fails (EXE-58).
+ * transient execution that had begun has nothing to go on from and fails (EXE-58).
  */
 export function handOver(row: ExecutionRow, terms: HandOver): Change {
   const { now, cancel_timeout_ms, loss } = terms;

@@ -21,7 +21,7 @@ import { consumeSignals } from "./signal-rules.ts";
 import { stateAfter } from "./transition.ts";
 import { answerWait } from "./wait-rules.ts";
 
-/** What becomes of a checkpoint. Nothing of one that is refused is written. */
+/** What becomes of a checkpoint. Nothing of a refused checkpoint is written. */
 export type CheckpointVerdict =
   | Append
   /** Everything sent is recorded already: nothing to write, answer with this `seq`. */
@@ -67,7 +67,7 @@ export function decideCheckpoint(
 
   const known = leadingRepeat(item.events, item.base_seq < row.head ? recorded : []);
   const repeats = known === item.events.length && (known > 0 || owns || parks(item));
-  // Parking adds no event: one that is not done yet is news, whatever the log holds.
+  // Parking adds no event: a park that is not done yet is news even if the log holds every event.
   if (repeats && !(owns && parks(item))) {
     return { kind: "repeat", seq: item.base_seq + known };
   }

@@ -5,27 +5,27 @@ import type { ExecutionRow, Loss, LossReason } from "../executions/execution-row
 import { formatInstant } from "../values/time.ts";
 
 /**
- * How an execution is to be run, for what its losses say. `apart`: where nothing else would die with
- * it. `solo`: also with no other suspect on its worker, since being apart has not kept the worker
- * from dying.
+ * How an execution is to be run, judged by its losses. `apart`: where nothing else would die with it.
+ * `solo`: also with no other suspect on its worker, since running apart has not kept the worker from
+ * dying.
  */
 export type Suspicion = "none" | "apart" | "solo";
 
 /**
  * Most workers die of their machine, and some again soon. Running apart is slower, so it takes as many
- * as would be the end of an execution that has them to itself.
+ * lost sessions as would fail an execution that had each of them to itself.
  */
 const SESSIONS_TO_SUSPECT = 5;
-/** So many lost sessions that others shared: what ran in a process of its own did it all the same. */
+/** After so many lost sessions that were shared, running in a process of its own has not helped. */
 const SESSIONS_TO_ISOLATE = 7;
-/** Kept of those that do not count. */
+/** So many losses that do not count are kept. */
 const MOST_UNCOUNTED = 7;
 const LONGEST_DELAY_S = 60;
 
 /** A worker that could not begin, or had forgotten, shows nothing of what the execution does. */
 const HARMLESS: ReadonlySet<LossReason> = new Set<LossReason>(["unready", "forgotten"]);
 
-/** Whether it may have ended what it ran in, as far as its losses tell. */
+/** Whether an execution may have ended the thread or process it ran in, as far as its losses tell. */
 export function suspicionOf(losses: readonly Loss[]): Suspicion {
   if (losses.length === 0) return "none";
   const deaths = losses.filter(({ reason }) => !HARMLESS.has(reason));
@@ -36,7 +36,7 @@ export function suspicionOf(losses: readonly Loss[]): Suspicion {
   return isSuspect ? "apart" : "none";
 }
 
-/** A session is lost with these: whom it counts against, if one of them is known to have done it. */
+/** The execution that a lost session counts against, if one that it held is known to have ended it. */
 export function blamed<Held extends { readonly losses: readonly Loss[] }>(
   held: readonly Held[],
 ): Held | undefined {
@@ -45,7 +45,7 @@ export function blamed<Held extends { readonly losses: readonly Loss[] }>(
   return solo.length === 1 ? solo[0] : undefined;
 }
 
-/** Those that an execution is failed for when there are too many. */
+/** The losses that an execution is failed for when there are too many. */
 export function counted(losses: readonly Loss[]): readonly Loss[] {
   return losses.filter(({ uncounted }) => !uncounted);
 }
@@ -59,8 +59,8 @@ export function lossesAfter(
   const { worker, generation, outcome_generation } = row;
   const loss: Loss = { worker: worker ?? "unknown", generation, at, reason };
   if (outcome_generation === generation) {
-    // Behind a recorded outcome it is not the code's, nor are those before. Whoever ended what it ran
-    // in is better off alone the next time all the same.
+    // After a recorded outcome neither this loss nor an earlier one is the code's doing. An execution
+    // that ended its thread or process runs better apart the next time all the same.
     return reason === "runner_lost" || reason === "stuck" ? [{ ...loss, uncounted: true }] : [];
   }
   if (!uncounted) return [...row.losses, loss];
@@ -73,7 +73,7 @@ export function lossesAfter(
 export function delayedUntil(losses: readonly Loss[], now: number): number | null {
   const ofItsOwn = counted(losses).length;
   const others = losses.length - ofItsOwn;
-  // Once it is alone what came before says nothing of how soon it may try again.
+  // Once the execution runs alone, earlier losses say nothing of how soon it may try again.
   const inARow = suspicionOf(losses) === "solo" ? ofItsOwn : Math.max(ofItsOwn, others);
   if (inARow < 2) return null;
   return now + Math.min(2 ** (inARow - 2), LONGEST_DELAY_S) * 1000;

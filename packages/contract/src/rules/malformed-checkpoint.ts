@@ -1,7 +1,8 @@
 /**
  * What a worker writes is kept as it comes, but the rules read some of it: what a wait is for, when
- * it ends, why an execution failed. Whatever they could not read is refused before they see it, and
- * so is a value that is another than reads of such an event promise.
+ * it ends, why an execution failed. An event that the rules
+ * could not read is refused before they see it, and so is a value of another form than the event's
+ * type promises to its readers.
  */
 import type * as z from "zod";
 import { EngineError } from "../errors/errors.ts";
@@ -15,7 +16,7 @@ import { parseEventTime } from "../values/time.ts";
 import { peek, store, toPlain, UnencodableValue } from "../values/value.ts";
 import type { Checkpoint } from "../workers/checkpoint.ts";
 
-/** Why a checkpoint cannot be taken, whatever the log holds; undefined when it is well formed. */
+/** Why a checkpoint cannot be taken, judged without the log; undefined when it is well formed. */
 export function malformedCheckpoint({
   events,
   waiting = [],

@@ -105,7 +105,7 @@ export function wakeAt(row: ExecutionRow): number | null {
   let earliest =
     timeout_ms !== null && started_at !== null ? started_at + timeout_ms : Number.POSITIVE_INFINITY;
   if (session === null) earliest = Math.min(earliest, not_before ?? Infinity, park_by ?? Infinity);
-  // Whoever runs it times its waits, or is about to (decision 0019).
+  // A worker that runs the execution, or is about to, times its waits itself (decision 0019).
   for (const { until } of isParked(row) ? waits : []) {
     if (until !== undefined && until < earliest) earliest = until;
   }

@@ -48,7 +48,7 @@ export function answerWait(draft: Draft, wait: OpenWait, answer: WaitAnswer): vo
   makeRunnable(draft, { cause, task_call_id: wait.task_call_id, by, input: output });
 }
 
-/** A parked execution goes back into the queue; nothing happens to one that runs. */
+/** A parked execution goes back into the queue; nothing happens to an execution that runs. */
 function makeRunnable(
   draft: Draft,
   of: { cause: ResumeCause; task_call_id: string; by: string | null; input: Encoded },
@@ -57,15 +57,17 @@ function makeRunnable(
   const { cause, task_call_id, by } = of;
   const value = cause === "resume" ? of.input : null;
   const meta = { cause, task_call_id, by };
-  // Retry delays are the worker's, which tells of those that are left when it parks again.
+  // Retry delays belong to the worker: it tells of the remaining ones when the execution parks again.
   const waits = draft.row.waits.filter(({ kind }) => kind !== "retry");
   draft.write({ type: "WORKFLOW_RESUMING", value, meta }).set({ waits, queued_at: draft.now });
 }
 
 /**
- * Ends every wait whose time has come, in the order of their instants. Whether there was one. Only of
- * a parked execution: a copy that runs ends its waits by itself, and so does one that is about to,
- * beside shorter ones that are on no row (decision 0019).
+ * Ends every wait whose time has come, in the order of their instants. Only a parked execution's waits
+ * are ended here: a copy that runs, or is about to, ends its waits by itself, beside shorter waits
+ * that are on no row (decision 0019).
+ *
+ * @returns Whether a wait was ended.
  */
 export function endDueWaits(draft: Draft): boolean {
   if (!isParked(draft.row)) return false;

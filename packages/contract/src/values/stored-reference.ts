@@ -16,8 +16,8 @@ export type StoredReference = z.infer<typeof StoredReference>;
 export const VALUE_STORES = ["file", "s3"] as const;
 
 /**
- * Who keeps the value: `inline` the reference itself, in `metadata.value`; `engine` its own storage;
- * `custom` one that the workflow brings along.
+ * Who keeps the value: for `inline` the reference itself, in `metadata.value`; for `engine` the
+ * engine's storage; for `custom` a storage that the workflow brings along.
  */
 export function storageOf({
   storage_type,

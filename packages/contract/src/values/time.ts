@@ -13,7 +13,7 @@ export function formatEventTime(ms: number): string {
 /** Milliseconds since 1970 of an event's `time`, or NaN. */
 export function parseEventTime(text: string): number {
   const ofDay = text.length === 23 ? millisecondsOfDay(text) : Number.NaN;
-  // Whatever else may be an instant is read as one.
+  // A text of another form may still be an instant.
   if (Number.isNaN(ofDay)) return parseInstant(`${text.replace(" ", "T")}Z`);
   const day = text.slice(0, 10);
   if (day !== knownDay) [knownDay, knownMidnight] = [day, parseInstant(`${day}T00:00:00Z`)];

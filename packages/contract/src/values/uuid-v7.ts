@@ -1,6 +1,6 @@
 /**
- * Makes UUIDv7s that sort by creation: those of one millisecond, or of a clock that steps back,
- * count up (RFC 9562, section 6.2, method 1).
+ * Makes UUIDv7s that sort by creation: ids of one millisecond, or of a clock that steps
+ * back, count up (RFC 9562, section 6.2, method 1).
  *
  * @param clock Milliseconds since 1970.
  * @param randomUuid A random UUID of version 4, whose last two groups become the new id's.

@@ -4,12 +4,12 @@
  * `{"$rich": <flattened by devalue>}`. A value that is JSON already is stored as it is, which is
  * the usual case and costs one walk and one `JSON.stringify`.
  *
- * Whoever produced a value goes on with {@link Stored.value}, the decoded copy, never with the
+ * Code that produced a value goes on with {@link Stored.value}, the decoded copy, never with the
  * original: so a first run sees exactly what a replay will see (EXE-47, I9).
  */
 import { stringify, unflatten } from "devalue";
 
-/** Whatever `JSON.parse` gives. */
+/** Every value that `JSON.parse` can give. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** A value in its stored form; {@link decode} gives the value back. */
@@ -273,7 +273,7 @@ export function toPlain(encoded: Encoded): Json {
   }
 }
 
-/** What may be in several places and be written once; {@link store} copies whatever holds values. */
+/** So many values may be in several places and be written once; {@link store} copies every container. */
 const SHARED_NODES = 1_000;
 
 /** A few levels of lists that hold one list twice stand for more values than anybody could count. */

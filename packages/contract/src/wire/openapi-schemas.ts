@@ -90,8 +90,8 @@ export interface Schemas {
   readonly components: {
     readonly schemas: JsonObject;
     /**
-     * Bodies that have defaults. Generators take a field with a default for one that is always
-     * there, which is true of answers; of what is sent it is true only where it is called a body.
+     * Bodies that have defaults. Generators take a field with a default for a field that is always
+     * there. That is true of answers; of requests it is true only of schemas that are named as bodies.
      */
     readonly requestBodies: JsonObject;
   };

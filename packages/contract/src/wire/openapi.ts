@@ -51,7 +51,7 @@ export function openApiDocument(groups: Groups, info: DocumentInfo): JsonObject 
 
 interface Row {
   readonly route: Route;
-  /** The one that the path says. */
+  /** The mode that the path names. */
   readonly mode?: RunMode;
 }
 
@@ -145,7 +145,7 @@ function responses(id: string, { route, streams, parts }: Answered): JsonObject 
     }
     const stream = status === "200" && streams && { "text/event-stream": { schema: FRAMES } };
     const schema = parts.get(`${id} ${status}`) ?? {};
-    // The same status may be one that a request is refused with.
+    // A request may also be refused with the same status.
     const body = Number(status) < 400 ? schema : { anyOf: [schema, ERROR] };
     return [
       status,

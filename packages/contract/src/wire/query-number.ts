@@ -1,6 +1,7 @@
 /**
- * Numbers in the text of a query or a header. `z.coerce.number()` would take for one whatever
- * JavaScript does: nothing, spaces, `0x10`, `true`, an instant, a list of one.
+ * Numbers in the text of a query or a header. `z.coerce.number()` would take
+ * everything that JavaScript takes for a number: nothing, spaces, `0x10`, `true`, an instant, a list
+ * of one.
  */
 import * as z from "zod";
 

@@ -15,9 +15,9 @@ export interface Route {
   /** One sentence for the docs. */
   readonly summary: string;
   readonly permission: Permission;
-  /** What it does, not its verb, decides what counts as a write (AUTH-7). */
+  /** What the route does, not its verb, decides whether it counts as a write (AUTH-7). */
   readonly effect: "read" | "write";
-  /** Of the path's parameters those that are not just any text; what does not fit names nothing. */
+  /** Parameters of the path that are not just any text; a value that does not fit names nothing. */
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;

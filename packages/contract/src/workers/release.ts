@@ -3,9 +3,9 @@ import { Failure } from "../errors/failure.ts";
 import { ItemRefused } from "./checkpoint.ts";
 
 /**
- * Why a worker gives an execution back. `neighbour`: another one ended what both ran in; `suspect`:
- * one of those that ran in it did, and it is not known which. `unready`: the worker could not begin
- * it, for reasons of its own. `load_failed` ends it FAILED (LIV-6).
+ * Why a worker gives an execution back. `neighbour`: another execution ended the thread or process
+ * that both ran in; `suspect`: one of several did, and it is not known which. `unready`: the worker
+ * could not begin the execution, for reasons of its own. `load_failed` ends it FAILED (LIV-6).
  */
 export const ReleaseReason = z.enum([
   "draining",

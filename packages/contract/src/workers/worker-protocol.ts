@@ -24,11 +24,11 @@ export interface SessionRef {
 export interface WorkerConnection {
   /** Ends the stream from the worker's side; the session goes on. */
   close(): void;
-  /** Settles when the stream has ended, whoever ended it. Never rejects. */
+  /** Settles when the stream has ended, from either side. Never rejects. */
   readonly closed: Promise<void>;
 }
 
-/** A key of the task cache; the namespace is that of the execution that asks. */
+/** A key of the task cache, in the namespace of the execution that asks. */
 export type OwnCacheKey = Omit<CacheKey, "namespace">;
 
 /**

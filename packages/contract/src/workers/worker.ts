@@ -67,7 +67,7 @@ export const WorkerRegistration = z.strictObject({
   slots: z.int().nonnegative().default(64),
   runners: z.array(Runner).min(1).default(["thread", "process"]),
   default_runner: Runner.default("thread"),
-  /** Without them it has room for whatever is asked (RES-2). */
+  /** A worker that tells no resources has room for every request (RES-2). */
   resources: WorkerResources.nullable().default(null),
   packages: z.array(WorkerPackage).max(2000).default([]),
   /** Local sockets it offers to task code (WMD-3). */
