@@ -1,5 +1,5 @@
-import { Reported } from "./cli-error.ts";
-import type { StopSignals } from "./cli-io.ts";
+import { Reported } from "./io/cli-error.ts";
+import type { StopSignals } from "./io/cli-io.ts";
 
 export interface Serving {
   readonly signals: StopSignals;

@@ -2,8 +2,8 @@ import { type Client, createClient } from "@engine/client";
 import { EngineError } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import { type Command, Option } from "commander";
-import type { CliIo } from "./cli-io.ts";
-import { httpUrl } from "./option-values.ts";
+import { httpUrl } from "./arguments/option-values.ts";
+import type { CliIo } from "./io/cli-io.ts";
 import { type Paint, painter } from "./render/paint.ts";
 import { shellQuote } from "./render/value-text.ts";
 

@@ -1,5 +1,5 @@
-import { type CapturedIo, capturedIo } from "./captured-io.ts";
-import type { CliStream } from "./cli-io.ts";
+import { type CapturedIo, capturedIo } from "./io/captured-io.ts";
+import type { CliStream } from "./io/cli-io.ts";
 import { runCli } from "./run-cli.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 

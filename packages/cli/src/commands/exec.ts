@@ -1,10 +1,10 @@
 import { encode, toPlain } from "@engine/contract";
 import type { RunResult } from "@engine/sdk";
 import type { Command } from "commander";
-import { Reported, reportError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
+import { INPUT_HELP, readInput } from "../arguments/input.ts";
 import { examples } from "../examples.ts";
-import { INPUT_HELP, readInput } from "../input.ts";
+import { Reported, reportError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { failureLines } from "../render/failure-text.ts";
 import { oneLine } from "../render/harmless.ts";
 import { shellQuote } from "../render/value-text.ts";

@@ -1,10 +1,10 @@
 import { type ExecutionRecord, isTerminal } from "@engine/contract";
-import { Reported, reportError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
+import { refText } from "../arguments/workflow-ref.ts";
+import { Reported, reportError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { detailedView, failureSentence } from "../render/execution-view.ts";
 import { shellQuote } from "../render/value-text.ts";
 import { type ServerCall, type ServerOptions, serverFlag } from "../server-call.ts";
-import { refText } from "../workflow-ref.ts";
 
 /** Prints what a run or resume answered, and how to go on. */
 export function printRecord(

@@ -8,10 +8,6 @@ import {
 } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import type { Command } from "commander";
-import { UsageError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
-import { examples } from "../examples.ts";
-import { createLog } from "../log.ts";
 import {
   dispatchMode,
   httpUrls,
@@ -19,8 +15,12 @@ import {
   runner,
   secondsOrZero,
   wholeNumber,
-} from "../option-values.ts";
-import { processPorts } from "../process-ports.ts";
+} from "../arguments/option-values.ts";
+import { examples } from "../examples.ts";
+import { UsageError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
+import { createLog } from "../io/log.ts";
+import { processPorts } from "../io/process-ports.ts";
 import { serveUntilStopped } from "../serve-until-stopped.ts";
 
 interface WorkerFlags {

@@ -1,4 +1,4 @@
-import type { CliIo } from "../cli-io.ts";
+import type { CliIo } from "../io/cli-io.ts";
 
 const PATIENCE_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import { type ExecutionSummary, isTerminal, STATES } from "@engine/contract";
+import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";
-import type { WorkflowRef } from "../workflow-ref.ts";
 
 const LIVE = STATES.filter((state) => !isTerminal(state));
 const PER_PAGE = 200;

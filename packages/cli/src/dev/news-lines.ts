@@ -1,8 +1,8 @@
 import { relative } from "node:path";
+import { refText } from "../arguments/workflow-ref.ts";
 import type { Paint } from "../render/paint.ts";
 import { lines } from "../render/table.ts";
 import { shellQuote } from "../render/value-text.ts";
-import { refText } from "../workflow-ref.ts";
 import type { FileNews, Given } from "./file-news.ts";
 import type { Left } from "./yielding.ts";
 

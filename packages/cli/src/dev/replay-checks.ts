@@ -1,5 +1,5 @@
+import { refText } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";
-import { refText } from "../workflow-ref.ts";
 import type { Given, NewVersion } from "./file-news.ts";
 import { liveOnOtherVersions } from "./live-executions.ts";
 import { type CheckResult, replayOnThread } from "./replay-check.ts";

@@ -1,5 +1,5 @@
 import type { Registered } from "@engine/contract";
-import { refText } from "../workflow-ref.ts";
+import { refText } from "../arguments/workflow-ref.ts";
 import type { Paint } from "./paint.ts";
 import { lines, table } from "./table.ts";
 import { registeredTable, resultText, tasksText } from "./workflow-view.ts";

@@ -1,5 +1,5 @@
 import type { Schedule, ScheduleRun, ScheduleSpec, ScheduleStatus } from "@engine/contract";
-import { refText } from "../workflow-ref.ts";
+import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import type { Paint, Role } from "./paint.ts";
 import { stateMark } from "./state-mark.ts";

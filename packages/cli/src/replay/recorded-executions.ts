@@ -1,6 +1,6 @@
 import { EngineError, type ExecutionSummary, type History, type State } from "@engine/contract";
+import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";
-import type { WorkflowRef } from "../workflow-ref.ts";
 import type { Replayed } from "./replayed.ts";
 
 const PER_PAGE = 200;
