@@ -1,3 +1,4 @@
+/** The files that `engine dev` registers, and what each look at them finds to do. */
 import type { RegisterOutcome } from "../workflow-file/register-file.ts";
 import type { Sources } from "../workflow-file/sources-below.ts";
 import type { FileNews, Given } from "./file-news.ts";

@@ -1,3 +1,4 @@
+/** The code that `workflow replay` tries the recorded executions on. */
 import type { AnyWorkflow } from "@engine/sdk";
 import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { CliIo } from "../io/cli-io.ts";

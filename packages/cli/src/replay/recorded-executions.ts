@@ -1,3 +1,4 @@
+/** Executions whose logs are on the server, for `workflow replay`. */
 import { EngineError, type ExecutionSummary, type History, type State } from "@engine/contract";
 import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";

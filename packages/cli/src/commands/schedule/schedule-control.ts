@@ -1,3 +1,4 @@
+/** The commands that act on one schedule by its name: pause, resume, trigger, delete, history. */
 import type { Schedule } from "@engine/contract";
 import type { Command } from "commander";
 import { wholeNumber } from "../../arguments/option-values.ts";

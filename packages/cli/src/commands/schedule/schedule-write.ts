@@ -1,3 +1,4 @@
+/** `schedule create` and `schedule update`, which take the same options. */
 import {
   CatchUp,
   type Json,

@@ -1,3 +1,4 @@
+/** The commands that act on one worker by its name: pause, resume, delete. */
 import type { WorkerRecord } from "@engine/contract";
 import type { Command } from "commander";
 import { confirmLoss } from "../../confirm-loss.ts";
