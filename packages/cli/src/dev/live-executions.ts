@@ -1,3 +1,4 @@
+/** Executions that `engine dev` tries a fresh version on: they run on other versions. */
 import { type ExecutionSummary, isTerminal, STATES } from "@engine/contract";
 import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";

@@ -1,3 +1,4 @@
+/** A terminal for tests of commands. */
 import type { CliIo } from "./cli-io.ts";
 
 export interface CapturedIo extends CliIo {

@@ -1,3 +1,4 @@
+/** Clock, ids and secrets of this process, for a server or a worker that a command starts. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { createUuidV7 } from "@engine/contract";
 

@@ -1,3 +1,4 @@
+/** What `workflow register` prints of the files it has registered. */
 import type { Registered } from "@engine/contract";
 import { refText } from "../arguments/workflow-ref.ts";
 import type { Paint } from "./paint.ts";

@@ -1,3 +1,4 @@
+/** The files of a version that the server has, laid out so that they can be run here. */
 import { createHash } from "node:crypto";
 import {
   existsSync,
