@@ -1,4 +1,6 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { leftOut } from "./scripts/src/test-parts.ts";
 
 // Workspace packages are tested from their sources, without a build.
 const ssr = { resolve: { conditions: ["@engine/source", "node"] } };
@@ -6,26 +8,48 @@ const ssr = { resolve: { conditions: ["@engine/source", "node"] } };
 /** Every answer of a server in a test is what the OpenAPI document says. */
 const CHECK_ANSWERS = "packages/server/src/testing/check-answers.ts";
 
+// `npm test` and its siblings say which part of the tests they are; vitest alone runs all of them.
+const exclude = ["**/node_modules/**", ...leftOut(process.env["TEST_PART"])];
+
+const unit = {
+  setupFiles: ["scripts/src/property-seed.ts", CHECK_ANSWERS],
+  // Nothing is measured by it: on a machine that does much else a test takes as long as it needs.
+  testTimeout: 30_000,
+};
+
+/** Unit tests that change what their process is, or start threads and processes of their own. */
+const ALONE = [
+  "packages/{cli,local,store,worker}/src/**/*.test.ts",
+  "packages/sdk/src/node/replay-safe/**/*.test.ts",
+];
+
 export default defineConfig({
   test: {
+    // Tests wait for processes and databases much of the time: a core less would stand idle.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         ssr,
         test: {
+          ...unit,
           name: "unit",
-          setupFiles: ["scripts/src/property-seed.ts", CHECK_ANSWERS],
+          // Reading the sources anew for each file would take longer than the tests.
+          isolate: false,
           include: [
             "packages/*/src/**/*.test.ts",
             "scripts/src/**/*.test.ts",
             "benchmarks/src/**/*.test.ts",
           ],
+          exclude: [...exclude, ...ALONE],
         },
       },
+      { ssr, test: { ...unit, name: "unit-alone", include: ALONE, exclude } },
       {
         ssr,
         test: {
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
+          exclude,
           setupFiles: [CHECK_ANSWERS],
           testTimeout: 120_000,
           // Starting real servers on a busy machine takes more than the ten seconds of the default.
@@ -38,6 +62,7 @@ export default defineConfig({
         test: {
           name: "simulation",
           include: ["simulation/src/**/*.test.ts"],
+          exclude,
           testTimeout: 180_000,
         },
       },

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { wholeNumber } from "./option-values.ts";
+import { wholeNumber } from "./arguments/option-values.ts";
 import type { Page } from "./render/next-page.ts";
 
 /** Options of a list that shows everything unless a part of it is asked for. */

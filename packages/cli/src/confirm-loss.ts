@@ -1,5 +1,5 @@
-import { Reported, UsageError } from "./cli-error.ts";
-import type { CliIo } from "./cli-io.ts";
+import { Reported, UsageError } from "./io/cli-error.ts";
+import type { CliIo } from "./io/cli-io.ts";
 
 interface Loss {
   /** What the command takes away, as a sentence. */

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: none of them may be printed
 import type { Command } from "commander";
 import { expect, test, vi } from "vitest";
-import { capturedIo } from "./captured-io.ts";
+import { capturedIo } from "./io/captured-io.ts";
 import { createProgram } from "./program.ts";
 import { runCli } from "./run-cli.ts";
 import { type StartedDev, startDev } from "./started-dev.ts";

@@ -1,7 +1,7 @@
 import { type Config, databaseUrl } from "@engine/contract";
 import type { Server } from "@engine/server";
 import type { Logger } from "pino";
-import { processPorts } from "./process-ports.ts";
+import { processPorts } from "./io/process-ports.ts";
 import { productVersion } from "./product-version.ts";
 
 /** A server with everything below it. */

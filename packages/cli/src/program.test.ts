@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { expect, test } from "vitest";
-import { capturedIo } from "./captured-io.ts";
+import { capturedIo } from "./io/captured-io.ts";
 import { createProgram } from "./program.ts";
 import { runCli } from "./run-cli.ts";
 

@@ -1,17 +1,17 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command } from "commander";
-import { reportError } from "./cli-error.ts";
-import type { CliIo } from "./cli-io.ts";
 import { addDb } from "./commands/db.ts";
 import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
-import { addExecution } from "./commands/execution.ts";
+import { addExecution } from "./commands/execution/execution.ts";
 import { addHealth } from "./commands/health.ts";
-import { addSchedule } from "./commands/schedule.ts";
+import { addSchedule } from "./commands/schedule/schedule.ts";
 import { addStart } from "./commands/start.ts";
-import { addWorker } from "./commands/worker.ts";
-import { addWorkflow } from "./commands/workflow.ts";
+import { addWorker } from "./commands/worker/worker.ts";
+import { addWorkflow } from "./commands/workflow/workflow.ts";
 import { examples } from "./examples.ts";
+import { reportError } from "./io/cli-error.ts";
+import type { CliIo } from "./io/cli-io.ts";
 import { productVersion } from "./product-version.ts";
 
 /** The `engine` command with everything below it. The docs are printed from it. */

@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
-import { errorText, Reported, reportError, UsageError } from "./cli-error.ts";
-import type { CliIo } from "./cli-io.ts";
-import { harmlessIo } from "./harmless-io.ts";
+import { errorText, Reported, reportError, UsageError } from "./io/cli-error.ts";
+import type { CliIo } from "./io/cli-io.ts";
+import { harmlessIo } from "./io/harmless-io.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs one command line, without the program's own name, and answers its exit code. */

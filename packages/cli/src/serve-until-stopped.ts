@@ -1,5 +1,5 @@
-import { Reported } from "./cli-error.ts";
-import type { StopSignals } from "./cli-io.ts";
+import { Reported } from "./io/cli-error.ts";
+import type { StopSignals } from "./io/cli-io.ts";
 
 export interface Serving {
   readonly signals: StopSignals;
@@ -17,7 +17,7 @@ export async function serveUntilStopped({ signals, ended, stop, abort }: Serving
   if (!asked) return;
   const inOrder = await Promise.race([
     stop().then(() => true),
-    // One that is not wanted any more while it stops ends with that, not well.
+    // A command that is refused while it stops ends with the refusal, not in order.
     ended.then(() => true),
     signals.second.then(() => false),
   ]);

@@ -2,8 +2,8 @@ import { type Client, createClient } from "@engine/client";
 import { EngineError } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import { type Command, Option } from "commander";
-import type { CliIo } from "./cli-io.ts";
-import { httpUrl } from "./option-values.ts";
+import { httpUrl } from "./arguments/option-values.ts";
+import type { CliIo } from "./io/cli-io.ts";
 import { type Paint, painter } from "./render/paint.ts";
 import { shellQuote } from "./render/value-text.ts";
 
@@ -85,7 +85,7 @@ function withAdvice(error: EngineError): EngineError {
   return new EngineError("unavailable", `${what}; ${advice}`, { cause: error.cause });
 }
 
-/** An engine answers, and knows no such route: what is called is none of its own addresses. */
+/** A server answers, but does not know the route: the address is not an engine's. */
 function isElsewhere(error: unknown): error is EngineError {
   if (!(error instanceof EngineError)) return false;
   return error.code === "method_not_allowed" || error.details?.["resource"] === "route";

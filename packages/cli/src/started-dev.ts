@@ -1,9 +1,9 @@
-import { type CapturedIo, capturedIo } from "./captured-io.ts";
-import type { CliStream } from "./cli-io.ts";
+import { type CapturedIo, capturedIo } from "./io/captured-io.ts";
+import type { CliStream } from "./io/cli-io.ts";
 import { runCli } from "./run-cli.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** Tells a test that waits in vain from one that the machine is slow for. */
+/** A wait that takes longer is in vain; a slow machine needs less. */
 const LIMIT_MS = 30_000;
 
 export interface Ran {
@@ -87,7 +87,7 @@ export async function startDevIn(
       void ended.then(() => done(inVain("it ended")));
       look();
     });
-  // Told last of what it prints when it starts; one that ends before has said why.
+  // The last line that `dev` prints when it starts; a `dev` that ends before has said why.
   await untilPrinted(watch ? /Watching / : /Try, in another terminal/).catch(() => {});
   const [, url = ""] = /server +(http:\S+)/.exec(io.printed()) ?? [];
   const stop = () => {

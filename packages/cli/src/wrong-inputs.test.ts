@@ -7,7 +7,7 @@ import { startServer } from "@engine/server";
 import { openSqliteStore } from "@engine/store";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { capturedIo } from "./captured-io.ts";
+import { capturedIo } from "./io/captured-io.ts";
 import { createProgram } from "./program.ts";
 import { runCli } from "./run-cli.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

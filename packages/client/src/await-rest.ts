@@ -21,8 +21,8 @@ const GRACE_MS = 10_000;
 const WAITED_MS = 1_000;
 
 /**
- * Asks until the execution has come to rest, whatever happens on the way: a question that gets no
- * answer is asked again, later each time. A refusal is thrown.
+ * Asks until the execution has come to rest: a question that gets no answer, for any reason, is asked
+ * again, later each time. A refusal is thrown.
  */
 export async function awaitRest<Resting extends ExecutionRecord>(
   execution: ExecutionReference,

@@ -37,7 +37,7 @@ export interface ResumeOptions extends CallOptions {
 
 /** Why an execution is cancelled. */
 export interface CancelOptions extends CallOptions {
-  /** Kept in the log, for whoever reads it. */
+  /** Kept in the log, for its readers. */
   readonly reason?: string;
 }
 
@@ -49,7 +49,7 @@ export interface SignalReceipt {
 }
 
 /**
- * One execution, wherever it runs and whoever started it (EXE-90). It holds nothing but the id, so
+ * One execution, wherever it runs and however it was started (EXE-90). It holds nothing but the id, so
  * there is nothing to close, and another process can go on with {@link WorkflowClient.get}.
  *
  * Every method throws EngineError for what the server refuses, such as `not_found`. Only `result`
@@ -63,12 +63,12 @@ export interface ExecutionHandle<Output = Json> {
    * Waits for the end and gives the output. A connection that breaks, a server that restarts or is
    * away for a while only make it later.
    *
-   * @throws WorkflowFailedError, WorkflowCancelledError when that is how it ended;
+   * @throws WorkflowFailedError, WorkflowCancelledError when the execution ended so;
    *   WorkflowPausedError when it waits for an answer, unless `throughPauses` is set;
    *   ResultTimeoutError after `timeout`; the signal's reason when `signal` aborts.
    */
   result(options?: ResultOptions): Promise<Output>;
-  /** How it stands now. */
+  /** The record of the execution as it is now. */
   status(options?: CallOptions): Promise<ExecutionRecord>;
   /**
    * Answers an open pause: `input` is what the workflow's `pause` returns, null when left out.
@@ -78,14 +78,14 @@ export interface ExecutionHandle<Output = Json> {
    *   several pauses are open and `pause` names none.
    */
   resume(input?: unknown, options?: ResumeOptions): Promise<ExecutionRecord>;
-  /** Sends a signal. One that nothing waits for yet is kept until something does. */
+  /** Sends a signal. A signal that no call waits for yet is kept until one does. */
   signal(name: string, payload?: unknown, options?: CallOptions): Promise<SignalReceipt>;
   /**
-   * Asks for its end, also that of its children. Resolves once that is recorded; rollbacks may
-   * still run, {@link ExecutionHandle.result} rejects when they are done.
+   * Cancels the execution and its children. Resolves once the cancel is recorded; rollbacks may
+   * still run, and {@link ExecutionHandle.result} rejects when they are done.
    */
   cancel(options?: CancelOptions): Promise<ExecutionRecord>;
-  /** Gives it a label for whoever looks at lists; null takes it away. Its state does not matter. */
+  /** Gives the execution a label that lists show, in any state; null takes the label away. */
   rename(label: string | null, options?: CallOptions): Promise<ExecutionRecord>;
   /** Its states from now on, and progress in between, until it has ended. */
   stream(options?: CallOptions): Promise<FrameStream>;

@@ -5,7 +5,7 @@ import { encode, type Json, toPlain, UnencodableValue, unencodable } from "@engi
  * without a word as `JSON.stringify` would do with a Map.
  *
  * @param root What the value is, for messages: `input`, `payload`.
- * @throws EngineError `invalid_input` for what has no such form, naming the place.
+ * @throws EngineError `invalid_input` naming the place of a part that has no plain form.
  */
 export function plainValue(value: unknown, root: string): Json {
   try {

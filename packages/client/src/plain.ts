@@ -30,7 +30,7 @@ type PlainOf<T> = T extends string | number | boolean | null
                 ? { -readonly [I in keyof T]: Plain<T[I]> }
                 : PlainRecord<T>;
 
-/** An empty Map is an object whatever its keys would have been. */
+/** An empty Map becomes an object, even if its keys would be no text. */
 type PlainMap<K, V> = [K] extends [string]
   ? Record<K, Plain<V>>
   : [Plain<K>, Plain<V>][] | Record<string, never>;

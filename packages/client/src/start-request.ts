@@ -8,7 +8,7 @@ import {
 import { plainValue } from "./plain-value.ts";
 import type { CallOptions } from "./route-call.ts";
 
-/** How an execution is started; whatever is left out is as the server has it. */
+/** How an execution is started; the server has a default for every option that is left out. */
 export interface StartOptions extends CallOptions {
   /**
    * Names this start for the server: 1 to 255 printable ASCII characters, such as an order's number.
@@ -19,7 +19,7 @@ export interface StartOptions extends CallOptions {
   readonly idempotencyKey?: string;
   /** Which version to run; the latest by default. */
   readonly version?: number;
-  /** A label for whoever looks at the list of executions. */
+  /** A label that lists of executions show. */
   readonly name?: string;
   /** From -10 to 10: one of lower priority waits as long as one of higher priority can start. */
   readonly priority?: number;

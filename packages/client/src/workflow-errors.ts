@@ -61,7 +61,7 @@ export class WorkflowPausedError extends Error {
   override readonly name = "WorkflowPausedError";
   readonly executionId: string;
   readonly workflow: string;
-  /** The first open pause: its name, its kind and what it shows to whoever answers. */
+  /** The first open pause: its name, its kind, and what it shows to those who may answer. */
   readonly pause: OpenPause;
 
   constructor({ executionId, workflow }: ExecutionReference, pause: OpenPause) {

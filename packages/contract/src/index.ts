@@ -2,8 +2,8 @@
 
 // Names, time, values
 
-export { AnyJson } from "./any-json.ts";
-export { type Duration, parseDuration } from "./duration.ts";
+export { AnyJson } from "./values/any-json.ts";
+export { type Duration, parseDuration } from "./values/duration.ts";
 export {
   type BuiltInCall,
   DEFAULT_NAMESPACE,
@@ -12,16 +12,21 @@ export {
   NAME_RULE,
   nearest,
   parseWorkflowName,
-} from "./name.ts";
-export { envelopeText, referenceOf, StoredReference, storageOf } from "./stored-reference.ts";
+} from "./values/name.ts";
+export {
+  envelopeText,
+  referenceOf,
+  StoredReference,
+  storageOf,
+} from "./values/stored-reference.ts";
 export {
   formatEventTime,
   formatInstant,
   parseEventTime,
   parseInstant,
   parseUtcInstant,
-} from "./time.ts";
-export { createUuidV7 } from "./uuid-v7.ts";
+} from "./values/time.ts";
+export { createUuidV7 } from "./values/uuid-v7.ts";
 export {
   decode,
   type Encoded,
@@ -35,31 +40,36 @@ export {
   store,
   toPlain,
   UnencodableValue,
-} from "./value.ts";
+} from "./values/value.ts";
 
 // Errors and failures
 
-export { EngineError, ERRORS, ErrorBody, type ErrorCode, notFound } from "./errors.ts";
-export { ENGINE_FAILURES, type EngineFailureType, engineFailure, Failure } from "./failure.ts";
-export { eventForCaller, placeOf, recordForCaller, withPlace } from "./failure-place.ts";
-export { InputIssue, invalidField, invalidInput, unencodable } from "./invalid-input.ts";
-export { KeptSignalLists } from "./kept-signal-lists.ts";
+export { EngineError, ERRORS, ErrorBody, type ErrorCode, notFound } from "./errors/errors.ts";
+export {
+  ENGINE_FAILURES,
+  type EngineFailureType,
+  engineFailure,
+  Failure,
+} from "./errors/failure.ts";
+export { eventForCaller, placeOf, recordForCaller, withPlace } from "./errors/failure-place.ts";
+export { InputIssue, invalidField, invalidInput, unencodable } from "./errors/invalid-input.ts";
+export { KeptSignalLists } from "./executions/kept-signal-lists.ts";
 export {
   type FindKept,
   type KeptSignal,
   type KeptSignals,
   NO_SIGNALS,
   type SignalStep,
-} from "./kept-signals.ts";
+} from "./executions/kept-signals.ts";
 
 // Configuration
 
-export { Config, databaseUrl } from "./config.ts";
-export { type ConfigProblem, type ConfigSources, resolveConfig } from "./resolve-config.ts";
+export { Config, databaseUrl } from "./config/config.ts";
+export { type ConfigProblem, type ConfigSources, resolveConfig } from "./config/resolve-config.ts";
 
 // Definitions of workflows and tasks
 
-export { OPAQUE } from "./option-checks.ts";
+export { OPAQUE } from "./definitions/option-checks.ts";
 export {
   checkTaskCopyOptions,
   checkTaskOptions,
@@ -67,8 +77,8 @@ export {
   isStaticOption,
   type OptionIssue,
   type OptionOwner,
-} from "./options.ts";
-export { parseResourceAmount } from "./resource-amount.ts";
+} from "./definitions/options.ts";
+export { parseResourceAmount } from "./definitions/resource-amount.ts";
 export {
   largestRequests,
   type PackageRequest,
@@ -77,15 +87,15 @@ export {
   resourceRequests,
   TaskRequests,
   taskRequests,
-} from "./resource-requests.ts";
-export { Runner, RunnerOptions } from "./runner.ts";
+} from "./definitions/resource-requests.ts";
+export { Runner, RunnerOptions } from "./definitions/runner.ts";
+export { CacheKey } from "./definitions/task-cache.ts";
 export {
   DeclaredSchedule,
   declareSchedule,
   isScheduleBuilder,
   type ScheduleBuilder,
-} from "./schedule-declaration.ts";
-export { CacheKey } from "./task-cache.ts";
+} from "./schedules/schedule-declaration.ts";
 
 // Catalog
 
@@ -101,12 +111,10 @@ export {
   SourceIssue,
   TaskRecord,
   WorkflowRecord,
-} from "./catalog.ts";
+} from "./definitions/catalog.ts";
 
 // Executions and their log
 
-export { CallKind, Event, isOutcome, NewEvent } from "./event.ts";
-export { ClaimReason, EVENT_TYPES, type EventType, Trigger } from "./event-values.ts";
 export {
   BasicExecution,
   ExecutionError,
@@ -121,23 +129,16 @@ export {
   State,
   type TerminalState,
   Wait,
-} from "./execution.ts";
-export { History, toHistory } from "./history.ts";
-export { RecordedEvent } from "./recorded-event.ts";
-export { stateAfter } from "./transition.ts";
-export type { CallStart } from "./wait-starts.ts";
+} from "./executions/execution.ts";
+export { CallKind, Event, isOutcome, NewEvent } from "./log/event.ts";
+export { ClaimReason, EVENT_TYPES, type EventType, Trigger } from "./log/event-values.ts";
+export { History, toHistory } from "./log/history.ts";
+export { RecordedEvent } from "./log/recorded-event.ts";
+export type { CallStart } from "./log/wait-starts.ts";
+export { stateAfter } from "./rules/transition.ts";
 
 // Rules of executions: what a change does to a row and its log
 
-export { callStarts, callTooDeep, isCallStart } from "./call-rules.ts";
-export type { Append, Change, Effect } from "./change.ts";
-export {
-  type Cancel,
-  decideCancel,
-  type EndTerms,
-  failExecution,
-  timeoutFailure,
-} from "./ending-rules.ts";
 export {
   type CancelCause,
   type ExecutionPatch,
@@ -150,8 +151,28 @@ export {
   patched,
   type Requirements,
   type Watcher,
-} from "./execution-row.ts";
-export { type Cut, createdLabel, forkHistory } from "./fork-rules.ts";
+} from "./executions/execution-row.ts";
+export type { CallResolution, CallResolutions, NewExecution } from "./executions/new-execution.ts";
+export { callStarts, callTooDeep, isCallStart } from "./rules/call-rules.ts";
+export type { Append, Change, Effect } from "./rules/change.ts";
+export {
+  consequencesOf,
+  creation,
+  type EffectSource,
+  idTaken,
+  NO_EFFECTS,
+  type Touched,
+  touch,
+  untouched,
+} from "./rules/consequences.ts";
+export {
+  type Cancel,
+  decideCancel,
+  type EndTerms,
+  failExecution,
+  timeoutFailure,
+} from "./rules/ending-rules.ts";
+export { type Cut, createdLabel, forkHistory } from "./rules/fork-rules.ts";
 export {
   type Claimant,
   claimReason,
@@ -161,7 +182,7 @@ export {
   type HandOverLoss,
   handOver,
   takeOver,
-} from "./lifecycle-rules.ts";
+} from "./rules/lifecycle-rules.ts";
 export {
   type CheckpointSender,
   type CheckpointVerdict,
@@ -170,14 +191,19 @@ export {
   type Resume,
   stale,
   unowned,
-} from "./log-rules.ts";
-export { blamed, type Suspicion, suspicionOf } from "./loss-rules.ts";
-export { malformedCheckpoint } from "./malformed-checkpoint.ts";
-export type { CallResolution, CallResolutions, NewExecution } from "./new-execution.ts";
-export { patchOf } from "./row-patch.ts";
-export { decideSignal, droppedSignals, type Signal, type SignalLimits } from "./signal-rules.ts";
-export type { ResumeCause } from "./wait-rules.ts";
-export { decideWake, type WaitsFor } from "./wake-rules.ts";
+} from "./rules/log-rules.ts";
+export { blamed, type Suspicion, suspicionOf } from "./rules/loss-rules.ts";
+export { malformedCheckpoint } from "./rules/malformed-checkpoint.ts";
+export { MemoryExecutions, type Written } from "./rules/memory-executions.ts";
+export { patchOf } from "./rules/row-patch.ts";
+export {
+  decideSignal,
+  droppedSignals,
+  type Signal,
+  type SignalLimits,
+} from "./rules/signal-rules.ts";
+export type { ResumeCause } from "./rules/wait-rules.ts";
+export { decideWake, type WaitsFor } from "./rules/wake-rules.ts";
 
 // Schedules
 
@@ -188,14 +214,14 @@ export {
   ScheduleRun,
   ScheduleSource,
   ScheduleStatus,
-} from "./schedule.ts";
+} from "./schedules/schedule.ts";
 export {
   type HeldStart,
   type SchedulePatch,
   type ScheduleRow,
   scheduleDueAt,
-} from "./schedule-row.ts";
-export { CatchUp, Overlap, ScheduleSpec } from "./schedule-spec.ts";
+} from "./schedules/schedule-row.ts";
+export { CatchUp, Overlap, ScheduleSpec } from "./schedules/schedule-spec.ts";
 
 // Workers
 
@@ -205,8 +231,8 @@ export {
   CheckpointAnswer,
   CheckpointItem,
   ItemRefused,
-} from "./checkpoint.ts";
-export { clockNews, isClockOff } from "./clock-offset.ts";
+} from "./workers/checkpoint.ts";
+export { clockNews, isClockOff } from "./workers/clock-offset.ts";
 export {
   PROGRESS_QUEUE_LIMIT,
   PROGRESS_VALUE_BYTES,
@@ -214,8 +240,8 @@ export {
   ProgressBatch,
   ProgressItem,
   TaskProgress,
-} from "./progress.ts";
-export { ReleaseAnswer, ReleaseItem, ReleaseReason } from "./release.ts";
+} from "./workers/progress.ts";
+export { ReleaseAnswer, ReleaseItem, ReleaseReason } from "./workers/release.ts";
 export {
   Connect,
   DispatchMode,
@@ -232,25 +258,26 @@ export {
   WorkerRegistered,
   WorkerRegistration,
   WorkerResources,
-} from "./worker.ts";
-export { Assignment, EventPage, WorkerFrame } from "./worker-frame.ts";
+} from "./workers/worker.ts";
+export { Assignment, EventPage, WorkerFrame } from "./workers/worker-frame.ts";
 export type {
   OwnCacheKey,
   SessionRef,
   WorkerConnection,
   WorkerProtocol,
-} from "./worker-protocol.ts";
+} from "./workers/worker-protocol.ts";
 export {
   DetailedWorkerRecord,
   ReservedResources,
   WorkerRecord,
   WorkerStatus,
-} from "./worker-record.ts";
+} from "./workers/worker-record.ts";
 
 // The wire
 
-export { type DocumentInfo, openApiDocument } from "./openapi.ts";
-export { type Permission, permissionText } from "./permission.ts";
+export { RunMode } from "./routes/execution-queries.ts";
+export { type DocumentInfo, openApiDocument } from "./wire/openapi.ts";
+export { type Permission, permissionText } from "./wire/permission.ts";
 export {
   type Answer,
   type Input,
@@ -259,7 +286,6 @@ export {
   type Parsed,
   type RawAnswer,
   type Route,
-} from "./route.ts";
-export { RunMode } from "./routes/execution-queries.ts";
-export { groupTitles, routes } from "./routes.ts";
-export { type SseFrame, sseComment, sseText } from "./sse.ts";
+} from "./wire/route.ts";
+export { groupTitles, routes } from "./wire/routes.ts";
+export { type SseFrame, sseComment, sseText } from "./wire/sse.ts";

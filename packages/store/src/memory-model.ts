@@ -1,16 +1,10 @@
 /** What a store must do with executions, in the plainest way: the property test compares with it. */
 import {
-  type Change,
-  createdExecution,
-  decideClaim,
-  type Effect,
-  EngineError,
   type Event,
   type ExecutionRow,
   isQueued,
-  KeptSignalLists,
+  MemoryExecutions,
   type NewExecution,
-  notFound,
 } from "@engine/contract";
 import { guardOf } from "./session-guard.ts";
 import type {
@@ -46,35 +40,24 @@ interface Session {
 }
 
 export class MemoryModel {
-  #rows = new Map<string, ExecutionRow>();
-  #logs = new Map<string, readonly Event[]>();
-  #signals = new KeptSignalLists();
+  readonly #executions = new MemoryExecutions();
   readonly #sessions = new Map<string, Session>();
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): OutcomeOfAll {
     const key = fresh.unique?.key;
     const existing = this.rows().find((row) => key !== undefined && row.unique_key === key);
     if (existing) return { row: existing, events: [], others: [], existing: true };
-    return this.#whole(fresh.execution_id, () => {
-      const effects = this.#insert(fresh);
-      if (claimant && this.#holds(guardOf(claimant))) {
-        const claim = decideClaim(this.#row(fresh.execution_id), claimant);
-        if (claim) this.#write(fresh.execution_id, claim);
-      }
-      return effects;
-    });
+    const isHeld = claimant && this.#holds(guardOf(claimant));
+    return this.#outcome(this.#executions.create(fresh, isHeld ? claimant : undefined));
   }
 
   change(execution_id: string, decide: Decide, { above, guard }: ChangeOptions = {}): OutcomeOfAll {
-    const row = this.#rows.get(execution_id);
-    if (!row) throw notFound("execution", execution_id);
-    if (!this.#holds(guard)) return { row, events: [], others: [] };
+    const row = this.#executions.row(execution_id);
+    const unchanged = { row, events: [], others: [] };
+    if (!this.#holds(guard)) return unchanged;
     const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
-    return this.#whole(execution_id, () => {
-      const change = decide(row, recorded, this.#signals.finderOf(execution_id));
-      if (change) this.#write(execution_id, change);
-      return change?.effects ?? [];
-    });
+    const change = decide(row, recorded, this.#executions.signals.finderOf(execution_id));
+    return change ? this.#outcome(this.#executions.change(execution_id, change)) : unchanged;
   }
 
   session(session_id: string): Session {
@@ -92,74 +75,14 @@ export class MemoryModel {
     return !hasEnded && epoch === guard.epoch && (isActive || !guard.active);
   }
 
-  /** Does all of a change or nothing, and says what it did by comparing before and after. */
-  #whole(execution_id: string, begin: () => readonly Effect[]): OutcomeOfAll {
-    const [rows, logs, signals] = [this.#rows, this.#logs, this.#signals];
-    [this.#rows, this.#logs, this.#signals] = [new Map(rows), new Map(logs), signals.copy()];
-    const touched: string[] = [];
-    try {
-      for (let queue = begin(); queue.length > 0; ) {
-        queue = queue.flatMap((effect) => this.#follow(effect, touched));
-      }
-    } catch (error) {
-      [this.#rows, this.#logs, this.#signals] = [rows, logs, signals];
-      throw error;
-    }
-    const outcome = (id: string): Outcome => ({
-      row: this.#row(id),
-      events: this.log(id).slice(logs.get(id)?.length ?? 0),
-    });
-    const others = [...new Set(touched)].filter((id) => id !== execution_id).map(outcome);
-    return { ...outcome(execution_id), others };
-  }
-
-  #follow(effect: Effect, touched: string[]): readonly Effect[] {
-    if (effect.kind === "create") {
-      touched.push(effect.fresh.execution_id);
-      return this.#insert(effect.fresh);
-    }
-    const ids =
-      effect.kind === "change"
-        ? [effect.execution_id]
-        : this.rows()
-            .filter(({ parent_id }) => parent_id === effect.parent_id)
-            .map(({ execution_id }) => execution_id);
-    return ids.flatMap((id) => {
-      const row = this.#rows.get(id);
-      const change = effect.decide(row as ExecutionRow);
-      if (row && change && this.#write(id, change)) touched.push(id);
-      return change?.effects ?? [];
-    });
-  }
-
-  #insert(fresh: NewExecution): readonly Effect[] {
-    const { execution_id } = fresh;
-    if (this.#rows.has(execution_id)) throw new EngineError("conflict", "exists");
-    const { row, events, effects = [], signals } = createdExecution(fresh);
-    this.#rows.set(execution_id, { ...row, head: 0 });
-    this.#logs.set(execution_id, []);
-    this.#write(execution_id, { events, patch: {}, ...(signals && { signals }) });
-    return effects;
-  }
-
-  #write(execution_id: string, { events, patch, signals }: Change): boolean {
-    this.#signals.follow(execution_id, signals);
-    const before = this.#row(execution_id);
-    const log = this.log(execution_id);
-    const numbered = events.map((event, i) => ({ ...event, seq: log.length + 1 + i }));
-    this.#rows.set(execution_id, { ...before, ...patch, head: log.length + events.length });
-    this.#logs.set(execution_id, [...log, ...numbered]);
-    return events.length > 0 || Object.keys(patch).length > 0;
-  }
-
-  #row(execution_id: string): ExecutionRow {
-    const row = this.#rows.get(execution_id);
-    if (!row) throw new Error(`no execution ${execution_id}`);
-    return row;
+  #outcome([changed, ...others]: readonly Outcome[]): OutcomeOfAll {
+    return { ...(changed as Outcome), others };
   }
 
   rows(): readonly ExecutionRow[] {
-    return [...this.#rows.values()].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1));
+    return [...this.#executions.rows.values()].sort((a, b) =>
+      a.execution_id < b.execution_id ? -1 : 1,
+    );
   }
 
   queued({ limit, after, fromEnd }: QueuePage): readonly QueuedExecution[] {
@@ -218,9 +141,9 @@ export class MemoryModel {
   }
 
   log(execution_id: string, { after, before, limit }: LogPage = {}): readonly Event[] {
-    const found = (this.#logs.get(execution_id) ?? []).filter(
-      ({ seq }) => seq > (after ?? 0) && seq < (before ?? Number.POSITIVE_INFINITY),
-    );
+    const found = this.#executions
+      .log(execution_id)
+      .filter(({ seq }) => seq > (after ?? 0) && seq < (before ?? Number.POSITIVE_INFINITY));
     if (limit === undefined) return found;
     return after === undefined ? found.slice(-limit) : found.slice(0, limit);
   }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { startTestPostgres } from "@engine/store/test-postgres";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { capturedIo } from "../captured-io.ts";
+import { capturedIo } from "../io/captured-io.ts";
 import { runCli } from "../run-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type CapturedIo, capturedIo } from "../captured-io.ts";
+import { type CapturedIo, capturedIo } from "../io/captured-io.ts";
 import { runCli } from "../run-cli.ts";
 import { startDev } from "../started-dev.ts";
 

@@ -1,10 +1,10 @@
 import { encode, toPlain } from "@engine/contract";
 import type { RunResult } from "@engine/sdk";
 import type { Command } from "commander";
-import { Reported, reportError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
+import { INPUT_HELP, readInput } from "../arguments/input.ts";
 import { examples } from "../examples.ts";
-import { INPUT_HELP, readInput } from "../input.ts";
+import { Reported, reportError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { failureLines } from "../render/failure-text.ts";
 import { oneLine } from "../render/harmless.ts";
 import { shellQuote } from "../render/value-text.ts";
@@ -90,7 +90,7 @@ function inspected(result: RunResult): Record<string, unknown> {
   return { ...result.toJSON(), events };
 }
 
-/** What is recorded stays: whoever stops a run is told how to go on with it. */
+/** What is recorded stays: a user who stops a run is told how to go on with it. */
 function interruptedHint(executionId: string | undefined, file: string, name: string): string {
   if (executionId === undefined) return "interrupted before anything was recorded\n";
   return `interrupted; execution ${executionId} keeps what it has recorded\ncontinue it with: ${command(file, name)} --execution-id ${executionId}\n`;

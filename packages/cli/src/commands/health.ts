@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { Reported, reportError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
 import { examples } from "../examples.ts";
+import { Reported, reportError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { fields, lines } from "../render/table.ts";
 import { callServer, type ServerOptions, serverOptions } from "../server-call.ts";
 

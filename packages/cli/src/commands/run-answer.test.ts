@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from "@engine/contract";
 import { expect, test } from "vitest";
-import { capturedIo } from "../captured-io.ts";
+import { capturedIo } from "../io/captured-io.ts";
 import { concludeWith } from "./run-answer.ts";
 
 const waiting = {

@@ -1,10 +1,10 @@
 import { type ExecutionRecord, isTerminal } from "@engine/contract";
-import { Reported, reportError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
+import { refText } from "../arguments/workflow-ref.ts";
+import { Reported, reportError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { detailedView, failureSentence } from "../render/execution-view.ts";
 import { shellQuote } from "../render/value-text.ts";
 import { type ServerCall, type ServerOptions, serverFlag } from "../server-call.ts";
-import { refText } from "../workflow-ref.ts";
 
 /** Prints what a run or resume answered, and how to go on. */
 export function printRecord(
@@ -22,7 +22,7 @@ export function printRecord(
 export function concludeWith(io: CliIo, record: ExecutionRecord, options: ServerOptions): void {
   if (record.state === "FAILED" || record.state === "CANCELLED") {
     reportError(io, failureSentence(record));
-    // Whoever runs a workflow is not told its lines; whoever may read the execution is.
+    // A caller who may run a workflow is not told its lines; a caller who may read the execution is.
     if (record.state === "FAILED" && options.format === "simple") {
       const show = `npx engine execution show ${record.execution_id} --detailed`;
       io.err.write(`see where it failed with: ${show}${serverFlag(options)}\n`);

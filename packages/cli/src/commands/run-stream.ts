@@ -1,6 +1,6 @@
 import type { Frame, FrameStream } from "@engine/client";
 import { ExecutionRecord } from "@engine/contract";
-import type { CliIo } from "../cli-io.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { frameText, isState } from "../render/frame-view.ts";
 import type { ServerCall, ServerOptions } from "../server-call.ts";
 import { concludeWith } from "./run-answer.ts";

@@ -1,10 +1,10 @@
 import { loadConfig } from "@engine/local/config";
 import type { Command } from "commander";
-import type { CliIo } from "../cli-io.ts";
+import { port } from "../arguments/option-values.ts";
 import { examples } from "../examples.ts";
-import { createLog } from "../log.ts";
+import type { CliIo } from "../io/cli-io.ts";
+import { createLog } from "../io/log.ts";
 import { openServer } from "../open-server.ts";
-import { port } from "../option-values.ts";
 import { serveUntilStopped } from "../serve-until-stopped.ts";
 
 interface ServerFlags {

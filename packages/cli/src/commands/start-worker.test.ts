@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sseText, type WorkerFrame, type WorkerRegistered } from "@engine/contract";
 import { expect, onTestFinished, test } from "vitest";
-import { capturedIo } from "../captured-io.ts";
+import { capturedIo } from "../io/captured-io.ts";
 import { runCli } from "../run-cli.ts";
 
 test.each([

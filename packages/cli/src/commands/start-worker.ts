@@ -8,10 +8,6 @@ import {
 } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import type { Command } from "commander";
-import { UsageError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
-import { examples } from "../examples.ts";
-import { createLog } from "../log.ts";
 import {
   dispatchMode,
   httpUrls,
@@ -19,8 +15,12 @@ import {
   runner,
   secondsOrZero,
   wholeNumber,
-} from "../option-values.ts";
-import { processPorts } from "../process-ports.ts";
+} from "../arguments/option-values.ts";
+import { examples } from "../examples.ts";
+import { UsageError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
+import { createLog } from "../io/log.ts";
+import { processPorts } from "../io/process-ports.ts";
 import { serveUntilStopped } from "../serve-until-stopped.ts";
 
 interface WorkerFlags {
@@ -110,12 +110,12 @@ async function startWorkerCommand(
   });
   let isStopping = false;
   void worker.connected.then(() => {
-    // One that is stopped before it has reached a server waits for none any more.
+    // A worker that is stopped before it has reached a server waits for none any more.
     if (!isStopping) log.info({ worker: name, server: baseUrl.join(", ") }, "connected");
   });
   await serveUntilStopped({
     signals,
-    // One that is not wanted says so through `exit`; one that was drained just ends.
+    // A worker that is not wanted says so through `exit`; a drained worker just ends.
     ended: Promise.race([refused.promise, worker.stopped]),
     stop: () => {
       isStopping = true;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CliIo } from "../cli-io.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { addStartServer } from "./start-server.ts";
 import { addStartWorker } from "./start-worker.ts";
 

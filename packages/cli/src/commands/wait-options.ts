@@ -1,6 +1,6 @@
 import { RunMode } from "@engine/contract";
 import { type Command, Option } from "commander";
-import { seconds } from "../option-values.ts";
+import { seconds } from "../arguments/option-values.ts";
 import { type ServerOptions, serverOptions } from "../server-call.ts";
 
 /** Options of the commands whose answer may wait for an execution. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { capturedIo } from "../captured-io.ts";
+import { capturedIo } from "../io/captured-io.ts";
 import { whileWaiting } from "./while-waiting.ts";
 
 const SEE_IT = "npx engine execution list";

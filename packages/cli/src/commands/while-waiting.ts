@@ -1,8 +1,8 @@
-import type { CliIo } from "../cli-io.ts";
+import type { CliIo } from "../io/cli-io.ts";
 
 const PATIENCE_MS = 2_000;
 
-/** Tells whoever sits at the terminal what a command is waiting for, when the answer takes time. */
+/** Tells the user at the terminal what a command is waiting for, when the answer takes time. */
 export async function whileWaiting<T>(
   io: CliIo,
   answer: Promise<T>,

@@ -1,8 +1,8 @@
+import { refText } from "../arguments/workflow-ref.ts";
 import type { Paint } from "../render/paint.ts";
 import { count, replayCounts, replayEntry } from "../render/replay-view.ts";
 import { lines } from "../render/table.ts";
 import type { Replayed } from "../replay/replayed.ts";
-import { refText } from "../workflow-ref.ts";
 import { timeText } from "./news-lines.ts";
 import { CHECK_SECONDS, CHECKED_EXECUTIONS, type Checked } from "./replay-checks.ts";
 

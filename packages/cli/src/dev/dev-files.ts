@@ -1,3 +1,4 @@
+/** The files that `engine dev` registers, and what each look at them finds to do. */
 import type { RegisterOutcome } from "../workflow-file/register-file.ts";
 import type { Sources } from "../workflow-file/sources-below.ts";
 import type { FileNews, Given } from "./file-news.ts";
@@ -32,8 +33,8 @@ interface Glance {
 }
 
 /**
- * Editors that write by rename, and version control, take a file away for a moment. Only one that
- * stays away longer is taken as deleted.
+ * Editors that write by rename, and version control, take a file away for a moment. Only a file
+ * that stays away longer is taken as deleted.
  */
 const MISSING_MS = 250;
 
@@ -157,7 +158,7 @@ export class DevFiles {
     return this.#nowhere(given);
   }
 
-  /** Those of the workflows that no file defines any more. */
+  /** The given workflows that no file defines any more. */
   #nowhere(given: readonly Given[]): Given[] {
     const defined = new Set([...this.#tracked.values()].flatMap((one) => one.given.map(qualified)));
     return given.filter((one) => !defined.has(qualified(one)));

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
-import { errorText, reportError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
+import { errorText, reportError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { painter } from "../render/paint.ts";
 import { reportProblems } from "../workflow-file/report-problems.ts";
 import { checkedLines } from "./checked-lines.ts";

@@ -22,7 +22,7 @@ export function givenVersions(home: string): GivenVersions {
   };
 }
 
-/** One that is not there, or not as it was written, knows of none: then nothing is displaced. */
+/** A file that is missing or was changed by hand knows of no version: then nothing is displaced. */
 function read(path: string): Record<string, unknown> {
   try {
     return { ...(JSON.parse(readFileSync(path, "utf8")) as object) };

@@ -1,8 +1,8 @@
 import { relative } from "node:path";
+import { refText } from "../arguments/workflow-ref.ts";
 import type { Paint } from "../render/paint.ts";
 import { lines } from "../render/table.ts";
 import { shellQuote } from "../render/value-text.ts";
-import { refText } from "../workflow-ref.ts";
 import type { FileNews, Given } from "./file-news.ts";
 import type { Left } from "./yielding.ts";
 
@@ -68,7 +68,7 @@ export function refusalText(
   return `${what}; still served: ${versions.join(", ")}`;
 }
 
-/** Which workflows go on as something else has registered them, and how to have those of the files. */
+/** Workflows that go on as something else has registered them, and how to register the files. */
 export function leftLines(left: readonly Left[], cwd: string): string {
   return lines(
     left.map(({ path, versions }) => {

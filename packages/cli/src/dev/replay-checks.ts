@@ -1,5 +1,5 @@
+import { refText } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";
-import { refText } from "../workflow-ref.ts";
 import type { Given, NewVersion } from "./file-news.ts";
 import { liveOnOtherVersions } from "./live-executions.ts";
 import { type CheckResult, replayOnThread } from "./replay-check.ts";
@@ -7,9 +7,9 @@ import { type CheckResult, replayOnThread } from "./replay-check.ts";
 /** What became of the live executions of earlier versions on a new one. */
 export interface Checked extends CheckResult {
   readonly version: Given;
-  /** Older ones, beyond as many as are checked. */
+  /** Older executions, beyond as many as are checked. */
   readonly leftOut: number;
-  /** Those the time did not suffice for: how many, and the one it ended with. */
+  /** Executions that there was no time for: how many, and during which one the time ended. */
   readonly outOfTime: { readonly executions: number; readonly during: string } | undefined;
 }
 

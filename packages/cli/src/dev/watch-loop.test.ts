@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { processPorts } from "../process-ports.ts";
+import { processPorts } from "../io/process-ports.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { isSavedSince, stampOf } from "../workflow-file/file-stamp.ts";
 import { workflowFinder } from "../workflow-file/find-workflow-files.ts";

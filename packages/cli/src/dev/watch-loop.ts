@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { errorText } from "../cli-error.ts";
+import { errorText } from "../io/cli-error.ts";
 import type { DevFiles } from "./dev-files.ts";
 import type { FileNews } from "./file-news.ts";
 import { WatchedFolders } from "./watched-folders.ts";

@@ -4,7 +4,7 @@ import {
   failureOf,
   type RecordedEvent,
 } from "@engine/contract";
-import { refText } from "../workflow-ref.ts";
+import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import { failureLines } from "./failure-text.ts";
 import type { Paint } from "./paint.ts";

@@ -11,7 +11,7 @@ export function isState({ event }: Frame): boolean {
   return event.includes(".execution.");
 }
 
-/** A frame of an execution's stream as one line: when, what, and what of it matters. */
+/** A frame of an execution's stream as one line: when, what, and the parts that a reader needs. */
 export function frameText(frame: Frame, paint: Paint, columns: number): string {
   if (isState(frame)) return stateText(ExecutionRecord.parse(frame.data), paint);
   if (frame.event === "event") return eventText(RecordedEvent.parse(frame.data), columns);

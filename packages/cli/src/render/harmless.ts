@@ -35,8 +35,8 @@ export function withOwnStyles(text: string): string {
 }
 
 /**
- * A text with everything harmful made visible as `\u001b`. JSON stays the same JSON: only its
- * strings can hold such characters, and there this is how they are written.
+ * A text with everything harmful made visible as `\u001b`. JSON stays the same JSON: harmful
+ * characters can only stand in its strings, and `\\u001b` is how a string writes them.
  */
 export function harmless(text: string): string {
   return text.replaceAll(OWN_OR_HARMFUL, (found, own: string | undefined) =>

@@ -1,4 +1,4 @@
-import type { CliIo, CliStream } from "../cli-io.ts";
+import type { CliIo, CliStream } from "../io/cli-io.ts";
 import { ownStyle } from "./harmless.ts";
 
 /** What a colour may mean (look.md): a state, or that something is secondary. */

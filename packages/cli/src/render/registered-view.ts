@@ -1,5 +1,6 @@
+/** What `workflow register` prints of the files it has registered. */
 import type { Registered } from "@engine/contract";
-import { refText } from "../workflow-ref.ts";
+import { refText } from "../arguments/workflow-ref.ts";
 import type { Paint } from "./paint.ts";
 import { lines, table } from "./table.ts";
 import { registeredTable, resultText, tasksText } from "./workflow-view.ts";

@@ -1,5 +1,5 @@
 import type { Schedule, ScheduleRun, ScheduleSpec, ScheduleStatus } from "@engine/contract";
-import { refText } from "../workflow-ref.ts";
+import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import type { Paint, Role } from "./paint.ts";
 import { stateMark } from "./state-mark.ts";
@@ -106,7 +106,7 @@ function failures({ failure_count, consecutive_failures: row }: Schedule): strin
   return row === 0 ? String(failure_count) : `${failure_count}, the last ${row} in a row`;
 }
 
-/** `in 3 h 5 min`; a past instant is one that waits for a server. */
+/** `in 3 h 5 min`; a fire whose instant has passed waits for a server. */
 function until(instant: string, now: number): string {
   const ms = Date.parse(instant) - now;
   return ms < 0 ? `due for ${elapsed(-ms)}` : `in ${elapsed(ms)}`;

@@ -45,7 +45,7 @@ function total(widths: readonly number[], gap: number): number {
   return widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
 }
 
-/** Takes from the widest of those that may shrink until it fits, or none may. */
+/** Narrows the widest of the columns that may shrink, until the table fits or no column may. */
 function shrunk(natural: readonly number[], { columns, shrink }: Fit): number[] {
   const widths = [...natural];
   const spare = (column: number) => (widths[column] ?? 0) - (shrink.get(column) ?? 0);
@@ -94,7 +94,7 @@ export function fields(
   );
 }
 
-/** Each text is one line, whatever it holds. */
+/** Each text becomes one line, also a text with line breaks. */
 export function lines(texts: readonly string[]): string {
   return texts.map((text) => `${oneLine(text)}\n`).join("");
 }

@@ -48,7 +48,7 @@ export interface WorkerScreen {
   readonly packages: boolean;
 }
 
-/** One worker: how it is, what it runs, what it can run and where it is. */
+/** One worker: its state, what it runs, what it can run, and where it is. */
 export function workerView(
   record: DetailedWorkerRecord,
   paint: Paint,

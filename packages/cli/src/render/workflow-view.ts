@@ -1,5 +1,5 @@
 import type { Registered, SourceFile, TaskRecord, WorkflowRecord } from "@engine/contract";
-import { refText } from "../workflow-ref.ts";
+import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import type { Paint } from "./paint.ts";
 import { requestsText } from "./resource-text.ts";

@@ -1,7 +1,8 @@
+/** The code that `workflow replay` tries the recorded executions on. */
 import type { AnyWorkflow } from "@engine/sdk";
-import type { CliIo } from "../cli-io.ts";
+import type { WorkflowRef } from "../arguments/workflow-ref.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import type { ServerCall } from "../server-call.ts";
-import type { WorkflowRef } from "../workflow-ref.ts";
 
 export interface CodeSource {
   readonly client: ServerCall["client"];

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { History } from "@engine/contract";
-import { UsageError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
+import { UsageError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 
 /** Reads a file that `engine execution export` wrote. */
 export function readHistoryFile(io: CliIo, file: string): History {

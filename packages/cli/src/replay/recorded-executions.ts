@@ -1,6 +1,7 @@
+/** Executions whose logs are on the server, for `workflow replay`. */
 import { EngineError, type ExecutionSummary, type History, type State } from "@engine/contract";
+import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";
-import type { WorkflowRef } from "../workflow-ref.ts";
 import type { Replayed } from "./replayed.ts";
 
 const PER_PAGE = 200;
@@ -35,7 +36,7 @@ export async function historyOf(
   }
 }
 
-/** What to say of one that is gone: the others are replayed all the same. */
+/** The result for an execution that is gone: the others are replayed all the same. */
 export function removed(execution: ExecutionSummary): Replayed {
   const { execution_id, namespace, workflow, version, state } = execution;
   const reason = "it was removed from the server before it could be read";

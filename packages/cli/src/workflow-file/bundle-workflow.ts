@@ -26,7 +26,7 @@ export type Bundled = {
   | { readonly bundle?: undefined; readonly problems: readonly SourceProblem[] }
 );
 
-/** Left to the worker's own installation, whatever a file requests. */
+/** Always left to the worker's own installation, also where a file requests them. */
 const EXTERNAL = ["node:*", "@engine/*", "zod", "zod/*"];
 
 /**
@@ -132,7 +132,7 @@ function packagePath(path: string): string | undefined {
   return at < 0 ? undefined : path.slice(at);
 }
 
-/** Inputs of esbuild's own making, such as a disabled module, are no files. */
+/** Inputs that esbuild makes itself, for a disabled module for example, are no files. */
 function isReadable(path: string): boolean {
   try {
     readFileSync(path);

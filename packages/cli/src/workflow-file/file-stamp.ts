@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 
 /**
- * What tells a save from outside of a file: it differs after each of them, also after one that puts
- * another file in the old one's place. Empty when there is no such file.
+ * Tells from outside of a file that it was saved: the stamp differs after each save, also after one
+ * that puts another file in its place. Empty when there is no file.
  */
 export function stampOf(path: string): string {
   try {
@@ -10,7 +10,7 @@ export function stampOf(path: string): string {
     if (!found?.isFile()) return "";
     return `${found.ino}:${found.size}:${found.mtimeMs}:${found.ctimeMs}`;
   } catch {
-    // Not to be looked at, as behind a folder without permission: the same to whoever imports it.
+    // A file behind a folder without permission cannot be imported either.
     return "";
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { UsageError } from "../cli-error.ts";
+import { UsageError } from "../io/cli-error.ts";
 import { stampOf } from "./file-stamp.ts";
 import { type Sources, sourcesBelow } from "./sources-below.ts";
 

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EngineError } from "@engine/contract";
 import type { BuildFailure } from "esbuild";
-import type { CliIo } from "../cli-io.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { painter } from "../render/paint.ts";
 import { problemText } from "../render/source-problem.ts";
 import { columnOf } from "./bundle-workflow.ts";

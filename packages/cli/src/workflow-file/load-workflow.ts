@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import { DEFAULT_NAMESPACE, nearest } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import { installReplaySafeGlobals, isWorkflow } from "@engine/sdk/node";
-import { Reported, reportError } from "../cli-error.ts";
-import type { CliIo } from "../cli-io.ts";
+import { Reported, reportError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { loadProblem } from "./load-problem.ts";
 import { installSourceHooks } from "./source-hooks.ts";
 

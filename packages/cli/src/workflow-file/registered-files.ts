@@ -1,3 +1,4 @@
+/** The files of a version that the server has, laid out so that they can be run here. */
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -26,7 +27,7 @@ export interface Laid {
 
 /**
  * Lays the files of a registered version into a temporary folder, so that they can be imported.
- * Their packages are those of the folder the command was given in.
+ * They find the packages of the folder that the command was given in.
  */
 export function layRegisteredFiles({ files, source_hash }: RegisteredFiles, cwd: string): Laid {
   const entry = files.find(({ source }) => sha256(source) === source_hash);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
-import type { CliIo } from "../cli-io.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { painter } from "../render/paint.ts";
 import { problemText, type SourceProblem } from "../render/source-problem.ts";
 import type { RegisterOutcome } from "./register-file.ts";

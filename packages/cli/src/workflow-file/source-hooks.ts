@@ -19,8 +19,8 @@ let installed = false;
 
 /**
  * Lets this process import a user's TypeScript as registration would compile it: `@engine/*` and
- * `zod` come from this installation, so that there is one engine whatever the file's folder holds;
- * enums and imports without an extension work as they do in a bundle.
+ * `zod` come from this installation, so that there is one engine also where the file's folder has
+ * its own; enums and imports without an extension work as they do in a bundle.
  */
 export function installSourceHooks(): void {
   if (installed) return;

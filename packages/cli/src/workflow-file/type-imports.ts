@@ -16,9 +16,9 @@ export interface TypeImports {
 }
 
 /**
- * The local files that these import for their types alone, directly or through each other: a bundler
- * drops such imports, so it never lists what they lead to. Of a file that is only reached for a type
- * every import with names counts, because any of them may bring a part of that type.
+ * The local files that bundled files import for their types alone, directly or through each other: a
+ * bundler drops those imports, so it never lists the files they lead to. In a file that is only
+ * reached for a type every import with names counts, because any may bring a part of the type.
  */
 export async function typeImports(bundled: readonly string[]): Promise<TypeImports> {
   const seen = new Set(bundled);

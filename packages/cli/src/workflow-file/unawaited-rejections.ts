@@ -10,7 +10,7 @@ export async function withUnawaitedRejections<T>(
 ): Promise<T> {
   const listener = (reason: unknown) =>
     tell(reason instanceof Error ? reason.message : `${reason}`);
-  // Without a listener Node prints a line of its own for one that is awaited after all.
+  // Without a listener Node prints a line of its own for a promise that is awaited after all.
   const handled = () => {};
   process.on("unhandledRejection", listener).on("rejectionHandled", handled);
   try {

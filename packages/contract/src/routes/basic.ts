@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { AnyJson } from "../any-json.ts";
-import { Name } from "../catalog.ts";
-import { BasicExecution, InspectedExecution } from "../execution.ts";
-import { QueryFlag } from "../list.ts";
-import { DEFAULT_NAMESPACE } from "../name.ts";
-import { run } from "../permission.ts";
-import type { Route } from "../route.ts";
+import { Name } from "../definitions/catalog.ts";
+import { BasicExecution, InspectedExecution } from "../executions/execution.ts";
+import { AnyJson } from "../values/any-json.ts";
+import { DEFAULT_NAMESPACE } from "../values/name.ts";
+import { QueryFlag } from "../wire/list.ts";
+import { run } from "../wire/permission.ts";
+import type { Route } from "../wire/route.ts";
 import { PauseName, RUN_BODY_LIMIT, RunHeaders, RunVersion, Waiting } from "./execution-queries.ts";
 import { readExecution } from "./executions.ts";
 

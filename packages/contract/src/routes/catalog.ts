@@ -6,11 +6,11 @@ import {
   Registration,
   SourceFile,
   WorkflowRecord,
-} from "../catalog.ts";
-import { listOf, paging, QueryFlag } from "../list.ts";
-import { grant, scoped } from "../permission.ts";
-import { wholeNumber } from "../query-number.ts";
-import type { Route } from "../route.ts";
+} from "../definitions/catalog.ts";
+import { listOf, paging, QueryFlag } from "../wire/list.ts";
+import { grant, scoped } from "../wire/permission.ts";
+import { wholeNumber } from "../wire/query-number.ts";
+import type { Route } from "../wire/route.ts";
 
 const read = grant("workflow:{ns}:{wf}:read");
 const SourceQuery = z.strictObject({

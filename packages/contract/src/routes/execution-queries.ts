@@ -1,10 +1,10 @@
 /** What may be asked of executions: the queries and headers that their routes share. */
 import * as z from "zod";
-import { Name } from "../catalog.ts";
-import { STATES, State } from "../execution.ts";
-import { paging, QueryFlag, repeated } from "../list.ts";
-import { decimalNumber, wholeNumber } from "../query-number.ts";
-import { parseUtcInstant } from "../time.ts";
+import { Name } from "../definitions/catalog.ts";
+import { STATES, State } from "../executions/execution.ts";
+import { parseUtcInstant } from "../values/time.ts";
+import { paging, QueryFlag, repeated } from "../wire/list.ts";
+import { decimalNumber, wholeNumber } from "../wire/query-number.ts";
 
 /** An input may be as large as the largest value (`executions.max_value_bytes`). */
 export const RUN_BODY_LIMIT = 16 * 1024 * 1024;

@@ -1,16 +1,16 @@
 import * as z from "zod";
-import { AnyJson } from "../any-json.ts";
-import { Name } from "../catalog.ts";
-import { ErrorBody } from "../errors.ts";
-import { EVENT_TYPES } from "../event-values.ts";
-import { ExecutionRecord, ExecutionSummary } from "../execution.ts";
-import { History } from "../history.ts";
-import { listOf, repeated } from "../list.ts";
-import { all, any, grant, run, scoped } from "../permission.ts";
-import { TaskProgress } from "../progress.ts";
-import { wholeNumber } from "../query-number.ts";
-import { RecordedEvent } from "../recorded-event.ts";
-import type { Route } from "../route.ts";
+import { Name } from "../definitions/catalog.ts";
+import { ErrorBody } from "../errors/errors.ts";
+import { ExecutionRecord, ExecutionSummary } from "../executions/execution.ts";
+import { EVENT_TYPES } from "../log/event-values.ts";
+import { History } from "../log/history.ts";
+import { RecordedEvent } from "../log/recorded-event.ts";
+import { AnyJson } from "../values/any-json.ts";
+import { listOf, repeated } from "../wire/list.ts";
+import { all, any, grant, run, scoped } from "../wire/permission.ts";
+import { wholeNumber } from "../wire/query-number.ts";
+import type { Route } from "../wire/route.ts";
+import { TaskProgress } from "../workers/progress.ts";
 import {
   CancelQuery,
   EachEvent,
@@ -46,7 +46,7 @@ const runFrames = {
 
 const read = any(
   grant("workflow:{ns}:{wf}:read"),
-  // Whoever started it may follow it without the grant.
+  // A caller who may start executions may follow them without the grant.
   grant("workflow:{ns}:{wf}:run"),
 );
 export const readExecution = all(grant("execution:*:read"), grant("workflow:{ns}:{wf}:read"));

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { listOf, paging, repeated } from "../list.ts";
-import { grant, scoped } from "../permission.ts";
-import type { Route } from "../route.ts";
-import type { Labels } from "../worker.ts";
-import { DetailedWorkerRecord, WorkerRecord, WorkerStatus } from "../worker-record.ts";
+import { listOf, paging, repeated } from "../wire/list.ts";
+import { grant, scoped } from "../wire/permission.ts";
+import type { Route } from "../wire/route.ts";
+import type { Labels } from "../workers/worker.ts";
+import { DetailedWorkerRecord, WorkerRecord, WorkerStatus } from "../workers/worker-record.ts";
 
 const manage = grant("admin:workers:manage");
 

@@ -1,9 +1,6 @@
 import * as z from "zod";
-import { Name } from "../catalog.ts";
-import { ExecutionRecord } from "../execution.ts";
-import { listOf, paging } from "../list.ts";
-import { all, grant, run, scoped } from "../permission.ts";
-import type { Route } from "../route.ts";
+import { Name } from "../definitions/catalog.ts";
+import { ExecutionRecord } from "../executions/execution.ts";
 import {
   NewSchedule,
   Schedule,
@@ -11,11 +8,14 @@ import {
   ScheduleRun,
   ScheduleSource,
   ScheduleStatus,
-} from "../schedule.ts";
+} from "../schedules/schedule.ts";
+import { listOf, paging } from "../wire/list.ts";
+import { all, grant, run, scoped } from "../wire/permission.ts";
+import type { Route } from "../wire/route.ts";
 
 const manage = grant("schedule:{name}:manage");
 const read = all(grant("schedule:{name}:read"), grant("workflow:{ns}:{wf}:read"));
-/** Whatever can make an execution run as the schedule's account (AUTH-45). */
+/** Needed for every request that can make an execution run as the schedule's account (AUTH-45). */
 const start = all(manage, run("{ns}/{wf}"), grant("principal:{run_as}:impersonate"));
 
 export const scheduleRoutes = {

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { AnyJson } from "../any-json.ts";
-import { identity, open } from "../permission.ts";
-import type { Route } from "../route.ts";
+import { AnyJson } from "../values/any-json.ts";
+import { identity, open } from "../wire/permission.ts";
+import type { Route } from "../wire/route.ts";
 
 const Health = z.object({
   status: z.enum(["healthy", "unhealthy"]),

@@ -1,14 +1,19 @@
 import * as z from "zod";
-import { AnyJson } from "../any-json.ts";
-import { Checkpoint, CheckpointAccepted, CheckpointAnswer, CheckpointItem } from "../checkpoint.ts";
-import { ErrorBody } from "../errors.ts";
-import { open, worker } from "../permission.ts";
-import { ProgressAccepted, ProgressBatch } from "../progress.ts";
-import { wholeNumber } from "../query-number.ts";
-import { ReleaseAnswer, ReleaseItem } from "../release.ts";
-import type { Route } from "../route.ts";
-import { StoredReference } from "../stored-reference.ts";
-import { CacheKey } from "../task-cache.ts";
+import { CacheKey } from "../definitions/task-cache.ts";
+import { ErrorBody } from "../errors/errors.ts";
+import { AnyJson } from "../values/any-json.ts";
+import { StoredReference } from "../values/stored-reference.ts";
+import { open, worker } from "../wire/permission.ts";
+import { wholeNumber } from "../wire/query-number.ts";
+import type { Route } from "../wire/route.ts";
+import {
+  Checkpoint,
+  CheckpointAccepted,
+  CheckpointAnswer,
+  CheckpointItem,
+} from "../workers/checkpoint.ts";
+import { ProgressAccepted, ProgressBatch } from "../workers/progress.ts";
+import { ReleaseAnswer, ReleaseItem } from "../workers/release.ts";
 import {
   Connect,
   Heartbeat,
@@ -17,8 +22,8 @@ import {
   SESSION_HEADER,
   WorkerRegistered,
   WorkerRegistration,
-} from "../worker.ts";
-import { EventPage, WorkerFrame, workerFrames } from "../worker-frame.ts";
+} from "../workers/worker.ts";
+import { EventPage, WorkerFrame, workerFrames } from "../workers/worker-frame.ts";
 
 /** Of bodies that hold what goes into logs: many values, each up to `max_value_bytes`. */
 const LOG_LIMIT = 64 * 1024 * 1024;

@@ -1,31 +1,36 @@
-import { callStarts } from "../call-rules.ts";
-import type { Change, Effect } from "../change.ts";
-import type { Checkpoint } from "../checkpoint.ts";
-import type { Event, NewEvent } from "../event.ts";
-import type { EventType } from "../event-values.ts";
-import type { ExecutionRow } from "../execution-row.ts";
-import { KeptSignalLists } from "../kept-signal-lists.ts";
-import { createdExecution, decideClaim } from "../lifecycle-rules.ts";
-import { type CheckpointVerdict, decideCheckpoint } from "../log-rules.ts";
-import type { CallResolution, NewExecution } from "../new-execution.ts";
-import { formatEventTime } from "../time.ts";
-import type { Encoded } from "../value.ts";
+import type { ExecutionRow } from "../executions/execution-row.ts";
+import type { KeptSignalLists } from "../executions/kept-signal-lists.ts";
+import type { CallResolution, NewExecution } from "../executions/new-execution.ts";
+import type { Event, NewEvent } from "../log/event.ts";
+import type { EventType } from "../log/event-values.ts";
+import { callStarts } from "../rules/call-rules.ts";
+import type { Change } from "../rules/change.ts";
+import { decideClaim } from "../rules/lifecycle-rules.ts";
+import { type CheckpointVerdict, decideCheckpoint } from "../rules/log-rules.ts";
+import { MemoryExecutions } from "../rules/memory-executions.ts";
+import { formatEventTime } from "../values/time.ts";
+import type { Encoded } from "../values/value.ts";
+import type { Checkpoint } from "../workers/checkpoint.ts";
 
-/** Executions as a store keeps them, for tests of the rules: rows, logs, effects applied in order. */
+/** Executions in memory for tests of the rules, with what such a test says most often as a default. */
 export class MemoryRows {
   now = 10_000;
-  readonly rows = new Map<string, ExecutionRow>();
-  readonly logs = new Map<string, Event[]>();
-  readonly signals = new KeptSignalLists();
+  readonly #executions = new MemoryExecutions();
+
+  get rows(): ReadonlyMap<string, ExecutionRow> {
+    return this.#executions.rows;
+  }
+
+  get signals(): KeptSignalLists {
+    return this.#executions.signals;
+  }
 
   row(id = "e1"): ExecutionRow {
-    const row = this.rows.get(id);
-    if (!row) throw new Error(`no row ${id}`);
-    return row;
+    return this.#executions.row(id);
   }
 
   log(id = "e1"): readonly Event[] {
-    return this.logs.get(id) ?? [];
+    return this.#executions.log(id);
   }
 
   types(id = "e1"): EventType[] {
@@ -33,12 +38,9 @@ export class MemoryRows {
   }
 
   create(over: Partial<NewExecution> = {}): ExecutionRow {
-    const { row, events, effects, signals } = createdExecution(this.fresh(over));
-    this.rows.set(row.execution_id, row);
-    this.logs.set(row.execution_id, numbered(events, 0));
-    this.signals.follow(row.execution_id, signals);
-    this.#apply(effects ?? []);
-    return this.row(row.execution_id);
+    const fresh = this.fresh(over);
+    this.#executions.create(fresh);
+    return this.row(fresh.execution_id);
   }
 
   fresh(over: Partial<NewExecution> = {}): NewExecution {
@@ -95,47 +97,16 @@ export class MemoryRows {
       return resolution ? [[task_call_id, resolution] as const] : [];
     });
     const verdict = decideCheckpoint(row, item, { ...sender, calls: new Map(resolved) }, []);
-    if (verdict.kind === "append") this.#write(row, verdict);
+    if (verdict.kind === "append") this.#executions.change(id, verdict);
     return verdict;
   }
 
   /** Carries out a decision, which must not be a refusal. */
   change(decide: (row: ExecutionRow) => Change | Error | undefined, id = "e1"): void {
-    const row = this.row(id);
-    const change = decide(row);
+    const change = decide(this.row(id));
     if (change instanceof Error) throw change;
-    if (change) this.#write(row, change);
+    if (change) this.#executions.change(id, change);
   }
-
-  #write(row: ExecutionRow, { events, patch, effects = [], signals }: Change): void {
-    const id = row.execution_id;
-    this.signals.follow(id, signals);
-    this.logs.get(id)?.push(...numbered(events, row.head));
-    const after = { ...row, ...patch };
-    if (after.head !== this.log(id).length) throw new Error(`head ${after.head} is not the log's`);
-    this.rows.set(id, after);
-    this.#apply(effects);
-  }
-
-  #apply(effects: readonly Effect[]): void {
-    for (const effect of effects) {
-      if (effect.kind === "create") this.create(effect.fresh);
-      else if (effect.kind === "change") {
-        const row = this.rows.get(effect.execution_id);
-        const change = effect.decide(row);
-        if (row && change) this.#write(row, change);
-        else this.#apply(change?.effects ?? []);
-      } else {
-        for (const { execution_id, parent_id } of [...this.rows.values()]) {
-          if (parent_id === effect.parent_id) this.change(effect.decide, execution_id);
-        }
-      }
-    }
-  }
-}
-
-function numbered(events: readonly NewEvent[], head: number): Event[] {
-  return events.map((event, i) => ({ ...event, seq: head + 1 + i }));
 }
 
 let time = 10_000;

@@ -6,24 +6,24 @@ import {
   type Change,
   type Checkpoint,
   callStarts,
-  createdExecution,
   decideCancel,
   decideCheckpoint,
   decideClaim,
   decideResume,
   decideSignal,
   decideWake,
-  type Effect,
   EngineError,
   type Event,
   type ExecutionRow,
   encode,
   handOver,
-  KeptSignalLists,
+  type KeptSignalLists,
+  MemoryExecutions,
   type NewEvent,
   type NewExecution,
   notFound,
   takeOver,
+  type Written,
 } from "@engine/contract";
 import { definedFacts } from "../defined-facts.ts";
 import { resolveEmbeddedCall } from "../embedded-call.ts";
@@ -71,13 +71,11 @@ type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
 
 /**
  * A server in memory, by the contract's own rules: rows, logs, children, waits and their ends. It
- * does nothing by itself: whoever uses it claims executions and lets time pass. An execution's
- * earlier copy is fenced by its generation, as on a server.
+ * does nothing by itself: its user claims executions and lets time pass. An execution's earlier copy
+ * is fenced by its generation, as on a server.
  */
 export class MemoryEngine {
-  readonly rows: Map<string, ExecutionRow> = new Map();
-  readonly logs: Map<string, Event[]> = new Map();
-  signals: KeptSignalLists = new KeptSignalLists();
+  readonly executions: MemoryExecutions = new MemoryExecutions();
   readonly progress: unknown[] = [];
   /** Executions whose copies said that all they have left to do is held; one entry each time. */
   readonly stalled: string[] = [];
@@ -104,14 +102,24 @@ export class MemoryEngine {
     this.#options = options;
   }
 
-  row(execution_id: string): ExecutionRow {
-    const row = this.rows.get(execution_id);
-    if (!row) throw notFound("execution", execution_id);
-    return row;
+  get rows(): Map<string, ExecutionRow> {
+    return this.executions.rows;
   }
 
-  log(execution_id: string): Event[] {
-    return this.logs.get(execution_id) ?? [];
+  get logs(): Map<string, Event[]> {
+    return this.executions.logs;
+  }
+
+  get signals(): KeptSignalLists {
+    return this.executions.signals;
+  }
+
+  row(execution_id: string): ExecutionRow {
+    return this.executions.row(execution_id);
+  }
+
+  log(execution_id: string): readonly Event[] {
+    return this.executions.log(execution_id);
   }
 
   /** The copy that runs it now. */
@@ -151,15 +159,7 @@ export class MemoryEngine {
   }
 
   create(fresh: NewExecution): void {
-    const { row, events, effects, signals } = createdExecution(fresh);
-    if (this.rows.has(row.execution_id)) {
-      throw new EngineError("conflict", `an execution ${row.execution_id} exists already`);
-    }
-    this.rows.set(row.execution_id, row);
-    this.logs.set(row.execution_id, numbered(events, 0));
-    this.signals.follow(row.execution_id, signals);
-    this.onChange(row);
-    this.#apply(effects ?? []);
+    this.#tell(this.executions.create(fresh));
   }
 
   /** @returns The events written for this execution. */
@@ -167,11 +167,8 @@ export class MemoryEngine {
     execution_id: string,
     decide: (row: ExecutionRow) => Change | undefined,
   ): readonly Event[] {
-    const row = this.row(execution_id);
-    const change = decide(row);
-    if (!change) return [];
-    this.#write(row, change);
-    return this.log(execution_id).slice(row.head);
+    const change = decide(this.row(execution_id));
+    return change ? this.#write(execution_id, change) : [];
   }
 
   /** A fresh copy over the log as it is; whoever ran it before is fenced. */
@@ -322,7 +319,7 @@ export class MemoryEngine {
     switch (verdict.kind) {
       case "append":
         copy.seen = base_seq + events.length;
-        this.#write(this.row(execution_id), verdict);
+        this.#write(execution_id, verdict);
         return { kind: "accepted", seq: base_seq + events.length };
       case "repeat":
         return { kind: "accepted", seq: verdict.seq };
@@ -376,33 +373,16 @@ export class MemoryEngine {
     };
   }
 
-  #write(row: ExecutionRow, { events, patch, effects = [], signals }: Change): void {
-    const { execution_id } = row;
-    this.signals.follow(execution_id, signals);
-    this.log(execution_id).push(...numbered(events, row.head));
-    const after = { ...row, ...patch, head: row.head + events.length };
-    this.rows.set(execution_id, after);
-    this.onChange(after);
-    this.#apply(effects);
-    this.#push(execution_id);
+  #write(execution_id: string, change: Change): readonly Event[] {
+    const all = this.executions.change(execution_id, change);
+    this.#tell(all);
+    return all[0]?.events ?? [];
   }
 
-  #apply(effects: readonly Effect[]): void {
-    for (const effect of effects) {
-      if (effect.kind === "create") this.create(effect.fresh);
-      else if (effect.kind === "change") {
-        const row = this.rows.get(effect.execution_id);
-        const change = effect.decide(row);
-        if (row && change) this.#write(row, change);
-        else this.#apply(change?.effects ?? []);
-      } else {
-        const of = [...this.rows.values()].filter((row) => row.parent_id === effect.parent_id);
-        for (const child of of) {
-          const change = effect.decide(this.row(child.execution_id));
-          if (change) this.#write(this.row(child.execution_id), change);
-        }
-      }
-    }
+  /** Says what was written, once all of it is. */
+  #tell(all: readonly Written[]): void {
+    for (const { row } of all) this.onChange(row);
+    for (const { row } of all) this.#push(row.execution_id);
   }
 
   /** Tells the running copy of what was written without it. */
@@ -421,10 +401,6 @@ export class MemoryEngine {
   #leave(execution_id: string, copy: Copy): void {
     if (this.#copies.get(execution_id) === copy) this.#copies.delete(execution_id);
   }
-}
-
-function numbered(events: readonly NewEvent[], head: number): Event[] {
-  return events.map((event, i) => ({ ...event, seq: head + 1 + i }));
 }
 
 function orThrow<T>(verdict: T | EngineError): T {

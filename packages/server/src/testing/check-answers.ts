@@ -2,7 +2,7 @@
  * Every answer of every server that a test makes in its process is compared with the document, and
  * the test fails where they differ. Named by `vitest.config.ts`, so that no test has to ask for it.
  */
-import { subscribe } from "node:diagnostics_channel";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { afterAll, afterEach, expect } from "vitest";
@@ -13,13 +13,17 @@ const misfits: string[] = [];
 const pending = new Set<Promise<void>>();
 let check: Promise<AnswerCheck> | undefined;
 
-subscribe("fastify.initialization", (message) => {
+// Test files that share a process share its channels: each file listens for its own servers only.
+subscribe("fastify.initialization", onServer);
+afterAll(() => void unsubscribe("fastify.initialization", onServer));
+
+function onServer(message: unknown): void {
   const { fastify } = message as { fastify: FastifyInstance };
   fastify.addHook("onRequest", (request, reply, done) => {
     if (!unchecked.has(fastify)) watch(request, reply);
     done();
   });
-});
+}
 
 afterEach(judge);
 afterAll(judge);

@@ -5,8 +5,14 @@
  * session is as thought; the statement itself compares. What cannot be done so, or was not, is left to
  * the commit that locks.
  */
-import type { Event, ExecutionRow } from "@engine/contract";
-import { creation, type Touched, touch, untouched } from "../consequences.ts";
+import {
+  creation,
+  type Event,
+  type ExecutionRow,
+  type Touched,
+  touch,
+  untouched,
+} from "@engine/contract";
 import { commitDone, commitSent, committing } from "../failpoints.ts";
 import { guardOf } from "../session-guard.ts";
 import type { Changed } from "../store.ts";

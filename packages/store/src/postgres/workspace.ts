@@ -4,25 +4,23 @@
  * has not been read yet says so by throwing {@link Missing}; it is judged again once that is there.
  */
 import {
+  consequencesOf,
+  creation,
   type Effect,
+  type EffectSource,
   type Event,
   type ExecutionRow,
   type FindKept,
+  idTaken,
   type KeptSignal,
   type NewExecution,
+  NO_EFFECTS,
   notFound,
   type SignalStep,
-} from "@engine/contract";
-import {
-  consequencesOf,
-  creation,
-  type EffectSource,
-  NO_EFFECTS,
   type Touched,
-  taken,
   touch,
   untouched,
-} from "../consequences.ts";
+} from "@engine/contract";
 import { type GuardedSession, guardHolds, guardOf } from "../session-guard.ts";
 import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../store.ts";
 import { type EventTexts, eventTexts } from "./event-texts.ts";
@@ -155,7 +153,7 @@ export class Workspace {
     if (existing) {
       return { row: existing, events: [], recorded_at: at, others: [], existing: true };
     }
-    if (this.#find(fresh.execution_id)) throw taken(fresh.execution_id);
+    if (this.#find(fresh.execution_id)) throw idTaken(fresh.execution_id);
     const isHeld = claimant && this.#holds(guardOf(claimant));
     const { created, effects } = creation(fresh, isHeld ? claimant : undefined);
     return this.#apply(created, effects, at);
@@ -174,9 +172,9 @@ export class Workspace {
   }
 
   #apply(first: Touched, effects: readonly Effect[], at: number): Changed {
-    const all = effects.length === 0 ? [first] : consequencesOf(first, effects, this.#source);
+    const all = consequencesOf(first, effects, this.#source);
     for (const { stored, row } of all) {
-      if (!stored && this.#find(row.execution_id)) throw taken(row.execution_id);
+      if (!stored && this.#find(row.execution_id)) throw idTaken(row.execution_id);
     }
     // Events become text before anything is noted: one that cannot refuses the whole job.
     const staged = all.map((one) => ({ one, texts: eventTexts(one.events) }));

@@ -1,21 +1,19 @@
 import {
+  consequencesOf,
+  creation,
   type Effect,
+  type EffectSource,
   type Event,
   type ExecutionPatch,
   type ExecutionRow,
+  idTaken,
   type NewExecution,
-  notFound,
-} from "@engine/contract";
-import {
-  consequencesOf,
-  creation,
-  type EffectSource,
   NO_EFFECTS,
+  notFound,
   type Touched,
-  taken,
   touch,
   untouched,
-} from "../consequences.ts";
+} from "@engine/contract";
 import { guardOf } from "../session-guard.ts";
 import type { Changed, ChangeOptions, Decide, GuardedClaimant } from "../store.ts";
 import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
@@ -179,7 +177,7 @@ export class Executions {
     try {
       this.#insert.run(...values);
     } catch (error) {
-      throw isDuplicateKey(error) ? taken(row.execution_id) : error;
+      throw isDuplicateKey(error) ? idTaken(row.execution_id) : error;
     }
     if (inputApart !== undefined) this.#insertInput.run(row.execution_id, inputApart);
   }

@@ -1,9 +1,9 @@
 import {
   type Assignment,
+  type Change,
   type CheckpointItem,
   type CheckpointVerdict,
   claimReason,
-  createdExecution,
   decideCancel,
   decideCheckpoint,
   decideClaim,
@@ -16,17 +16,11 @@ import {
   type Holding,
   handOver,
   isQueued,
-  notFound,
+  MemoryExecutions,
   type ReleaseItem,
 } from "@engine/contract";
 
-type Change = Pick<Extract<CheckpointVerdict, { kind: "append" }>, "events" | "patch">;
 type Placement = Pick<Assignment, "runner" | "runner_options" | "apart">;
-
-interface Stored extends Placement {
-  row: ExecutionRow;
-  log: Event[];
-}
 
 export interface FakeStart extends Partial<Placement> {
   readonly input?: Encoded;
@@ -38,12 +32,13 @@ const CANCELLING = { cancel_timeout_ms: 300_000 };
 
 /** Executions of a fake server: rows and logs in memory, changed by the contract's own rules. */
 export class FakeExecutions {
-  readonly #stored = new Map<string, Stored>();
+  readonly #executions = new MemoryExecutions();
+  readonly #placements = new Map<string, Placement>();
 
   create(execution_id: string, of: { workflow: string; module_hash: string } & FakeStart): void {
     const { workflow, module_hash, input = null, transient = false } = of;
     const { runner = null, runner_options = null, apart = false } = of;
-    const { row, events } = createdExecution({
+    this.#executions.create({
       execution_id,
       namespace: "default",
       workflow,
@@ -56,25 +51,24 @@ export class FakeExecutions {
       seed: "seed",
       now: Date.now(),
     });
-    const log = events.map((event, i) => ({ ...event, seq: i + 1 }));
-    this.#stored.set(execution_id, { row, log, runner, runner_options, apart });
+    this.#placements.set(execution_id, { runner, runner_options, apart });
   }
 
   row(execution_id: string): ExecutionRow {
-    return this.#get(execution_id).row;
+    return this.#executions.row(execution_id);
   }
 
   log(execution_id: string): readonly Event[] {
-    return this.#get(execution_id).log;
+    return this.#executions.log(execution_id);
   }
 
   /** Ids of those that wait for a worker. */
   get queued(): readonly string[] {
-    return [...this.#stored].filter(([, { row }]) => isQueued(row)).map(([id]) => id);
+    return [...this.#executions.rows.values()].filter(isQueued).map((row) => row.execution_id);
   }
 
   owns(session: string, { execution_id, generation }: Omit<Holding, "seq">): boolean {
-    const row = this.#stored.get(execution_id)?.row;
+    const row = this.#executions.rows.get(execution_id);
     return row?.session === session && row.generation === generation;
   }
 
@@ -105,16 +99,16 @@ export class FakeExecutions {
   }
 
   fail(execution_id: string, failure: NonNullable<ReleaseItem["error"]>): void {
-    const stored = this.#get(execution_id);
-    stored.row = { ...stored.row, state: "FAILED", failure, finished_at: Date.now() };
+    const failed = { state: "FAILED", failure, finished_at: Date.now() } as const;
+    this.#executions.change(execution_id, { events: [], patch: failed });
   }
 
   checkpoint(session: string, item: CheckpointItem): CheckpointVerdict {
-    const stored = this.#get(item.execution_id);
-    const recorded = stored.log.slice(item.base_seq);
+    const { execution_id, base_seq } = item;
+    const recorded = this.log(execution_id).slice(base_seq);
     const sender = { session, now: Date.now(), ...CANCELLING };
-    const verdict = decideCheckpoint(stored.row, item, sender, recorded);
-    if (verdict.kind === "append") append(stored, verdict);
+    const verdict = decideCheckpoint(this.row(execution_id), item, sender, recorded);
+    if (verdict.kind === "append") this.#executions.change(execution_id, verdict);
     return verdict;
   }
 
@@ -123,10 +117,10 @@ export class FakeExecutions {
     execution_id: string,
     to: { session: string; listen: boolean; framedHistory: number },
   ): Assignment | undefined {
-    const stored = this.#get(execution_id);
-    const reason = claimReason(stored.row);
+    const reason = claimReason(this.row(execution_id));
     if (!this.claim(execution_id, { worker: "worker", session: to.session })) return undefined;
-    const { row, log, runner, runner_options, apart } = stored;
+    const [row, log] = [this.row(execution_id), this.log(execution_id)];
+    const placement = this.#placements.get(execution_id) as Placement;
     const after = Math.max(0, log.length - to.framedHistory);
     return {
       execution_id,
@@ -139,9 +133,7 @@ export class FakeExecutions {
       created_at: new Date(row.created_at).toISOString(),
       module: { hash: row.module_hash ?? "", bytes: 0 },
       input: row.input,
-      runner,
-      runner_options,
-      apart,
+      ...placement,
       head: row.head,
       history: { after, events: log.slice(after) },
       seed: row.seed,
@@ -155,22 +147,9 @@ export class FakeExecutions {
     execution_id: string,
     decide: (row: ExecutionRow) => Change | EngineError | undefined,
   ): boolean {
-    const stored = this.#get(execution_id);
-    const change = decide(stored.row);
+    const change = decide(this.row(execution_id));
     if (change instanceof EngineError) throw change;
-    if (change) append(stored, change);
+    if (change) this.#executions.change(execution_id, change);
     return change !== undefined;
   }
-
-  #get(execution_id: string): Stored {
-    const stored = this.#stored.get(execution_id);
-    if (!stored) throw notFound("execution", execution_id);
-    return stored;
-  }
-}
-
-function append(stored: Stored, { events, patch }: Change): void {
-  const { head } = stored.row;
-  stored.log.push(...events.map((event, i) => ({ ...event, seq: head + i + 1 })));
-  stored.row = { ...stored.row, ...patch };
 }

@@ -71,7 +71,7 @@ export class MemoryExecution {
     return this.engine.row(this.id);
   }
 
-  get events(): Event[] {
+  get events(): readonly Event[] {
     return this.engine.log(this.id);
   }
 

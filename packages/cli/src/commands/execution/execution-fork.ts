@@ -1,0 +1,88 @@
+import { type Command, Option } from "commander";
+import {
+  type ExecutionOptions,
+  executionArgument,
+  executionId,
+  withoutId,
+} from "../../arguments/execution-argument.ts";
+import { INPUT_HELP, readBody } from "../../arguments/input.ts";
+import { wholeNumber } from "../../arguments/option-values.ts";
+import { examples } from "../../examples.ts";
+import type { CliIo } from "../../io/cli-io.ts";
+import { callServer, serverOptions } from "../../server-call.ts";
+import { printRecord } from "../run-answer.ts";
+
+interface RestartOptions extends ExecutionOptions {
+  readonly input?: string;
+  readonly version?: number;
+  readonly name?: string;
+}
+
+interface ForkOptions extends RestartOptions {
+  readonly fromSeq?: number;
+  readonly fromCall?: string;
+}
+
+export function addFork(execution: Command, io: CliIo): void {
+  const command = execution
+    .command("fork")
+    .summary("Starts a copy that goes on from a point of the log.")
+    .description(
+      "Starts a copy of an execution. What is recorded before the cut is not run again; without a cut it starts anew. The execution itself, in any state, stays as it is.",
+    )
+    .addOption(
+      new Option("--from-seq <n>", "keep the log up to this event")
+        .argParser(wholeNumber(1))
+        .conflicts("fromCall"),
+    )
+    .option("--from-call <call>", "keep the log before the start of this call, such as charge~1");
+  startOptions(command).action(async (given: string | undefined, options: ForkOptions) =>
+    fork(io, withoutId(options, [given])[0], options),
+  );
+  examples(command, [
+    "execution fork 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --from-call charge~1",
+    "execution fork 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --from-seq 12 --version 4",
+    `execution fork 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --input '{"cents":900}' --name "again, cheaper"`,
+  ]);
+}
+
+export function addRestart(execution: Command, io: CliIo): void {
+  const command = execution
+    .command("restart")
+    .summary("Runs an execution again from its start.")
+    .description(
+      "Starts a new execution of the same workflow, with the same input unless another is given. The old one stays as it is.",
+    );
+  startOptions(command).action(async (given: string | undefined, options: RestartOptions) =>
+    fork(io, withoutId(options, [given])[0], options),
+  );
+  examples(command, [
+    "execution restart 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
+    "execution restart --last",
+    "execution restart 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --input @order.json --version 4",
+  ]);
+}
+
+function startOptions(command: Command): Command {
+  executionArgument(command)
+    .option("--input <input>", `another input: ${INPUT_HELP.replace(" (default: null)", "")}`)
+    .option("--version <n>", "version to run (default: that of the execution)", wholeNumber(1))
+    .option("--name <label>", "label for people, shown in lists");
+  return serverOptions(command);
+}
+
+async function fork(io: CliIo, named: string | undefined, options: ForkOptions): Promise<void> {
+  const { fromSeq, fromCall, input, version, name } = options;
+  const body = {
+    ...(fromSeq !== undefined && { from_seq: fromSeq }),
+    ...(fromCall !== undefined && { from_call: fromCall }),
+    ...(input !== undefined && { input: await readBody(input, io) }),
+    ...(version !== undefined && { version }),
+    ...(name !== undefined && { name }),
+  };
+  await callServer(io, options, async (server) => {
+    const id = await executionId(server, named, options);
+    const record = await server.client.executions.fork({ params: { id }, body });
+    printRecord(io, server, record, options);
+  });
+}

@@ -1,0 +1,207 @@
+import type { ResourceRequests, TaskRequests } from "../definitions/resource-requests.ts";
+import type { Runner } from "../definitions/runner.ts";
+import type { Failure } from "../errors/failure.ts";
+import { isClaimable } from "../rules/transition.ts";
+import type { Encoded } from "../values/value.ts";
+import type { State, Wait } from "./execution.ts";
+import type { KeptSignals } from "./kept-signals.ts";
+
+/** An open wait of an execution: kept on its row, so that ending it need not read the log. */
+export interface OpenWait {
+  readonly kind: Wait["kind"];
+  readonly task_call_id: string;
+  /** The name of a pause or signal, the workflow of a child, else the call's name. */
+  readonly name: string;
+  /** What the pause shows to the person or program that resumes it. */
+  readonly output: Encoded;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** When the engine ends it by itself, milliseconds since 1970. */
+  readonly until?: number;
+  /** The id of a child; for a pause, of the execution whose end ends the pause. */
+  readonly execution_id?: string;
+}
+
+/** Somebody who waits for this execution's end with a pause (EXE-51). */
+export interface Watcher {
+  readonly execution_id: string;
+  readonly task_call_id: string;
+}
+
+/** Why an execution is being cancelled: `cause` of WORKFLOW_CANCELLING. */
+export type CancelCause = "request" | "parent" | "sibling" | "timeout";
+
+/** A cancel of an execution: kept when it has ended by it, so that its record can say why. */
+export interface Cancelling {
+  readonly cause: CancelCause;
+  /** When it ends even if no worker has unwound it, milliseconds since 1970. */
+  readonly by: number;
+  /** In the words of the one who asked for the cancel. */
+  readonly reason?: string;
+}
+
+/** What a worker must have for an execution, and which one is preferred; fixed at creation (DSP-2). */
+export interface Requirements {
+  /** The only worker that may have it (`X-Engine-Require-Worker`). */
+  readonly worker?: string;
+  /** The worker to ask when the last one cannot have it (`X-Engine-Preferred-Worker`). */
+  readonly prefers?: string;
+  readonly runner?: Runner;
+  /** The most its process may take, in MiB. */
+  readonly memory_mb?: number;
+  /** What it reserves of a worker for as long as one has it (RES-2). */
+  readonly requests?: ResourceRequests;
+  /** What a worker must have in all, for the largest request of its tasks (RES-4). */
+  readonly totals?: TaskRequests;
+}
+
+/**
+ * Why a worker lost an execution that it had. `unready`: the worker could not begin it, for reasons
+ * of its own. `forgotten`: it asked for work and did not have it any more.
+ */
+export type LossReason = "session_lost" | "runner_lost" | "stuck" | "unready" | "forgotten";
+
+/** One time that a worker lost it before anything new was recorded (LIV-5). */
+export interface Loss {
+  readonly worker: string;
+  readonly generation: number;
+  readonly at: number;
+  readonly reason: LossReason;
+  /** It says nothing of the execution by itself: others were there too, or it was not to blame. */
+  readonly uncounted?: true;
+}
+
+/**
+ * An execution as every store keeps it. Instants are milliseconds since 1970. The row is what
+ * decides: ownership, generation and head are read and written in the transaction of each change.
+ */
+export interface ExecutionRow {
+  readonly execution_id: string;
+  readonly namespace: string;
+  readonly workflow: string;
+  /** Null for a local run, which no server dispatches. */
+  readonly version: number | null;
+  /** Hash of the bundle it is pinned to; null for a local run. */
+  readonly module_hash: string | null;
+  /** An operator's label. */
+  readonly name: string | null;
+  readonly state: State;
+  readonly input: Encoded;
+  /** The workflow's output once COMPLETED, else null. */
+  readonly output: Encoded;
+  readonly failure: Failure | null;
+  /** Worker that owns it now; null while it is queued, parked, paused or ended. */
+  readonly worker: string | null;
+  /** Id of the owner's session (for a local run, of its process). Null = unowned. */
+  readonly session: string | null;
+  /** Owner before the present one: preferred on resume, and still allowed to repeat itself. */
+  readonly last_worker: string | null;
+  readonly last_session: string | null;
+  /** Grows by one with every assignment and fences every earlier owner. */
+  readonly generation: number;
+  /** `seq` of the newest event. */
+  readonly head: number;
+  /** `time` of the newest event. */
+  readonly last_time: number;
+  /** A WORKFLOW_RESUMING has not been followed by a WORKFLOW_RESUMED yet. */
+  readonly resuming: boolean;
+  readonly waits: readonly OpenWait[];
+  readonly signals: KeptSignals;
+  readonly watchers: readonly Watcher[];
+  /** The earliest instant at which the engine has to do something about it; null = never. */
+  readonly wake_at: number | null;
+  /** Longest it may take from its start to its end. */
+  readonly timeout_ms: number | null;
+  readonly cancelling: Cancelling | null;
+  /** Of the generator behind `Math.random` in its body; a fork inherits it (EXE-31). */
+  readonly seed: string;
+  /** Only WORKFLOW_… events are recorded (EXE-58). */
+  readonly transient: boolean;
+  readonly requirements: Requirements | null;
+  /** Losses since the last task outcome, oldest first. */
+  readonly losses: readonly Loss[];
+  /** Generation under which a task outcome was recorded last; 0 = none was. */
+  readonly outcome_generation: number;
+  /** No worker gets it before: its `start_at`, or the delay after a loss. */
+  readonly not_before: number | null;
+  /** How long it may wait for a worker each time; null = for ever (DSP-8). */
+  readonly park_ttl_ms: number | null;
+  /** When its present wait for a worker is over. */
+  readonly park_by: number | null;
+  /** At most one execution has it: an idempotency key, or a schedule's instant (EXE-84, EXE-75). */
+  readonly unique_key: string | null;
+  /** Of what was asked with the unique key: another request under the same key is refused. */
+  readonly request_hash: string | null;
+  /** Name of the schedule that started it, and the instant that was due. */
+  readonly schedule: string | null;
+  readonly scheduled_for: number | null;
+  readonly priority: number;
+  /** When it last became runnable; orders the queue. */
+  readonly queued_at: number;
+  readonly parent_id: string | null;
+  readonly parent_call_id: string | null;
+  /** A child that outlives its parent's cancellation (EXE-56). */
+  readonly detached: boolean;
+  /** Ancestors by `call`. */
+  readonly depth: number;
+  readonly forked_from: { readonly execution_id: string; readonly seq: number } | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+  readonly updated_at: number;
+}
+
+/** The columns a change of an execution may write. */
+export type ExecutionPatch = Partial<
+  Pick<
+    ExecutionRow,
+    | "state"
+    | "output"
+    | "failure"
+    | "worker"
+    | "session"
+    | "last_worker"
+    | "last_session"
+    | "generation"
+    | "head"
+    | "last_time"
+    | "resuming"
+    | "waits"
+    | "signals"
+    | "watchers"
+    | "wake_at"
+    | "cancelling"
+    | "queued_at"
+    | "name"
+    | "losses"
+    | "outcome_generation"
+    | "not_before"
+    | "park_by"
+    | "started_at"
+    | "finished_at"
+    | "updated_at"
+  >
+>;
+
+/** Whether it waits with nobody running it, in a state a dispatcher looks at, and its time has come. */
+export function isQueued(
+  row: Pick<ExecutionRow, "state" | "session" | "version" | "not_before">,
+): boolean {
+  const { session, version, state, not_before } = row;
+  return session === null && version !== null && not_before === null && isClaimable(state);
+}
+
+/** Whether it waits with nobody running it, for an outcome of one of its waits (rows 4 and 5). */
+export function isParked(row: Pick<ExecutionRow, "state" | "session">): boolean {
+  return row.session === null && (row.state === "PAUSED" || row.state === "RUNNING");
+}
+
+/** The row with a patch applied. An input that a store reads only when looked at stays unread. */
+export function patched(row: ExecutionRow, patch: ExecutionPatch): ExecutionRow {
+  const isLazy = Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
+  // A spread would look at the input; descriptors hand the unread one on.
+  const copy: ExecutionRow = isLazy
+    ? Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row))
+    : { ...row };
+  return Object.assign(copy, patch);
+}

@@ -1,0 +1,56 @@
+import type { Failure } from "../errors/failure.ts";
+import type { NewEvent } from "../log/event.ts";
+import type { Trigger } from "../log/event-values.ts";
+import type { Encoded } from "../values/value.ts";
+import type { ExecutionRow, Requirements } from "./execution-row.ts";
+
+/** What an execution is created from. */
+export interface NewExecution {
+  readonly execution_id: string;
+  readonly namespace: string;
+  readonly workflow: string;
+  readonly version: number | null;
+  readonly module_hash: string | null;
+  readonly name?: string | null;
+  readonly input: Encoded;
+  readonly trigger: Trigger;
+  readonly by: string | null;
+  readonly priority?: number;
+  readonly timeout_ms?: number | null;
+  readonly transient?: boolean;
+  /** Random text that seeds the generator behind `Math.random` in the body. */
+  readonly seed: string;
+  /** The worker that is asked first, as if it had run it before: the parent's, or the source's. */
+  readonly preferred_worker?: string | null;
+  readonly requirements?: Requirements | null;
+  /** The instant before which no worker gets the execution, milliseconds since 1970. */
+  readonly not_before?: number | null;
+  readonly park_ttl_ms?: number | null;
+  /** When an execution has this key already, none is created and that one is the answer. */
+  readonly unique?: { readonly key: string; readonly request_hash: string };
+  /** The schedule that starts it, and the instant that was due; null: somebody triggered it. */
+  readonly schedule?: { readonly name: string; readonly scheduled_for: number | null };
+  readonly parent?: Pick<ExecutionRow, "execution_id" | "depth"> & {
+    readonly call_id: string;
+    readonly detached: boolean;
+  };
+  /** A fork goes on from a copy of another execution's log (EXE-87). */
+  readonly fork?: {
+    readonly from: { readonly execution_id: string; readonly seq: number };
+    /** The events after WORKFLOW_CREATED that are copied. */
+    readonly history: readonly NewEvent[];
+    /** The label that the source was created with. */
+    readonly label?: string | null;
+    /** Children of the calls that are open at the cut. */
+    readonly calls: CallResolutions;
+  };
+  readonly now: number;
+}
+
+/** What becomes of a `call`: the child to create, or why there is none. */
+export type CallResolution =
+  | { readonly kind: "child"; readonly fresh: NewExecution }
+  | { readonly kind: "refused"; readonly failure: Failure };
+
+/** By `task_call_id`. */
+export type CallResolutions = ReadonlyMap<string, CallResolution>;

@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { AnyJson } from "../values/any-json.ts";
+import { BUILT_IN_CALLS } from "../values/name.ts";
+import { EVENT_TYPES, type EventType } from "./event-values.ts";
+
+/** What a call is: null for a user's task, else the built-in's name (EXE-23). */
+export const CallKind = z.enum(BUILT_IN_CALLS).nullable();
+export type CallKind = z.infer<typeof CallKind>;
+
+/** Beside the value; nothing that code receives depends on it (EXE-29). */
+export const EventMeta = z
+  .record(z.string(), AnyJson)
+  .nullable()
+  .describe(
+    "`stack`: of an event that tells a failure, the lines of the author's code that led there; answers of runs and resumes leave it out",
+  );
+
+/**
+ * An event before the log has given it a number: what a worker sends. `value` is encoded (see
+ * `encode` in `value.ts`): rich values carry their tags.
+ */
+export const NewEvent = z.object({
+  type: z.enum(EVENT_TYPES),
+  /** The execution id, or the `task_call_id` of the call. */
+  source_id: z.string(),
+  /** Workflow or task name. */
+  name: z.string(),
+  kind: CallKind,
+  value: AnyJson,
+  /** UTC, `YYYY-MM-DD HH:MM:SS.mmm`; never before the time of the previous event. */
+  time: z.string(),
+  meta: EventMeta,
+});
+export type NewEvent = z.infer<typeof NewEvent>;
+
+/** One line of an execution's log. `seq` is dense from 1 and is the event's id. */
+export const Event = NewEvent.extend({ seq: z.int().positive() });
+export type Event = z.infer<typeof Event>;
+
+/** The last event of a call: nothing after it belongs to that call. */
+export function isOutcome(type: EventType): boolean {
+  return type === "TASK_COMPLETED" || type === "TASK_FAILED" || type === "TASK_CANCELLED";
+}

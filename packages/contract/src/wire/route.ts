@@ -1,0 +1,99 @@
+import type * as z from "zod";
+import type { Permission } from "./permission.ts";
+
+/** An answer that is not JSON: a media type, or null for no body. */
+export interface RawAnswer {
+  readonly raw: string | null;
+  readonly meaning: string;
+}
+
+/** One HTTP operation, described once: the server binds it, the client calls it, the docs print it. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Path parameters are written `{name}`. */
+  readonly path: string;
+  /** One sentence for the docs. */
+  readonly summary: string;
+  readonly permission: Permission;
+  /** What the route does, not its verb, decides whether it counts as a write (AUTH-7). */
+  readonly effect: "read" | "write";
+  /** Parameters of the path that are not just any text; a value that does not fit names nothing. */
+  readonly params?: Readonly<Record<string, z.ZodType>>;
+  readonly query?: z.ZodObject;
+  readonly headers?: z.ZodObject;
+  /** Absent: a body is refused. Any JSON, or a schema of named fields. */
+  readonly body?: z.ZodType;
+  /** Largest body in bytes; 1 MiB when absent (NET-1). */
+  readonly bodyLimit?: number;
+  /**
+   * Every status that carries a result rather than an error, with its body. An answer whose status
+   * is listed and whose body fits is a result; any other non-2xx is an `ErrorBody`.
+   */
+  readonly answers: Readonly<Record<number, z.ZodType | RawAnswer>>;
+  /**
+   * Lines of JSON both ways over one request that stays open: every line sent is answered by one, in
+   * order, this one's or an `ErrorBody`. `body` is what a line holds.
+   */
+  readonly lines?: z.ZodType;
+  /** SSE frames by their names, with their data, when the route can answer with a stream. */
+  readonly frames?: Readonly<Record<string, z.ZodType>>;
+}
+
+/** Whether an answer is no JSON. */
+export function isRaw(answer: z.ZodType | RawAnswer): answer is RawAnswer {
+  return "raw" in answer;
+}
+
+/** What a caller passes to a route. */
+export type Input<R extends Route> = Params<R, "input"> &
+  Part<R, "query", "input"> &
+  Part<R, "headers", "input"> &
+  Part<R, "body", "input">;
+
+/** What a handler receives: the same object, parsed. */
+export type Parsed<R extends Route> = Params<R, "output"> &
+  Part<R, "query", "output"> &
+  Part<R, "headers", "output"> &
+  Part<R, "body", "output">;
+
+type BodyOf<A> = A extends z.ZodType ? z.output<A> : A extends { raw: null } ? undefined : string;
+
+/** Every listed answer as `{ status, body }`. */
+export type Answer<R extends Route> = {
+  [S in keyof R["answers"] & number]: {
+    readonly status: S;
+    readonly body: BodyOf<R["answers"][S]>;
+  };
+}[keyof R["answers"] & number];
+
+type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never;
+
+/** What the client gives back: the body where there is one answer, else the status beside it. */
+export type Output<R extends Route> =
+  IsUnion<keyof R["answers"] & number> extends true ? Answer<R> : Answer<R>["body"];
+
+type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Names<Rest>
+  : never;
+type Params<R extends Route, Side extends "input" | "output"> = [Names<R["path"]>] extends [never]
+  ? unknown
+  : { params: { [Name in Names<R["path"]>]: Param<R, Name, Side> } };
+type Param<R extends Route, Name extends string, Side extends "input" | "output"> = R extends {
+  params: { [K in Name]: infer S extends z.ZodType };
+}
+  ? Side extends "output"
+    ? z.output<S>
+    : z.input<S>
+  : string;
+
+type Part<
+  R extends Route,
+  Key extends "query" | "headers" | "body",
+  Side extends "input" | "output",
+> = R extends { [K in Key]: infer S extends z.ZodType }
+  ? Side extends "output"
+    ? { [K in Key]: z.output<S> }
+    : Key extends "body"
+      ? { body: z.input<S> }
+      : { [K in Key]?: z.input<S> }
+  : unknown;

@@ -1,0 +1,33 @@
+import { basicRoutes } from "../routes/basic.ts";
+import { catalogRoutes } from "../routes/catalog.ts";
+import { executionRoutes } from "../routes/executions.ts";
+import { fleetRoutes } from "../routes/fleet.ts";
+import { scheduleRoutes } from "../routes/schedules.ts";
+import { systemRoutes } from "../routes/system.ts";
+import { workerRoutes } from "../routes/workers.ts";
+import type { Route } from "./route.ts";
+
+/**
+ * The wire, as data. The server binds this table, the client is derived from it, and the docs, the
+ * OpenAPI document and the permission test are printed from it. `basic` comes last: fixed paths win.
+ */
+export const routes = {
+  system: systemRoutes,
+  catalog: catalogRoutes,
+  executions: executionRoutes,
+  schedules: scheduleRoutes,
+  fleet: fleetRoutes,
+  workers: workerRoutes,
+  basic: basicRoutes,
+} as const satisfies Record<string, Record<string, Route>>;
+
+/** What each group is about, as pages and the document call it. */
+export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
+  system: "System",
+  catalog: "Workflows",
+  executions: "Executions",
+  schedules: "Schedules",
+  fleet: "Workers",
+  workers: "Worker protocol",
+  basic: "Basic interface",
+};

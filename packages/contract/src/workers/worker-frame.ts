@@ -1,0 +1,95 @@
+import * as z from "zod";
+import { Runner, RunnerOptions } from "../definitions/runner.ts";
+import { Event } from "../log/event.ts";
+import { ClaimReason } from "../log/event-values.ts";
+import { AnyJson } from "../values/any-json.ts";
+
+/** An execution given to a worker, with all that its copy begins with. */
+export const Assignment = z.object({
+  execution_id: z.string(),
+  generation: z.int().positive(),
+  reason: ClaimReason,
+  namespace: z.string(),
+  workflow: z.string(),
+  version: z.int().positive(),
+  name: z.string().nullable(),
+  created_at: z.string(),
+  module: z.object({ hash: z.string(), bytes: z.int() }),
+  input: AnyJson,
+  /** The one its workflow asks for; null = the worker's default. */
+  runner: Runner.nullable().default(null),
+  runner_options: RunnerOptions.nullable().default(null),
+  /** It may have ended what it ran in: nothing else is to run where it does (LIV-5). */
+  apart: z.boolean().default(false),
+  /** `seq` of the newest event. */
+  head: z.int(),
+  /** The end of the log, at most 256 KiB; what lies before `after` is read by pages. */
+  history: z.object({ after: z.int(), events: z.array(Event) }),
+  /** Of the generator behind `Math.random` in its body (EXE-31). */
+  seed: z.string(),
+  parent_id: z.string().nullable(),
+  /** Only WORKFLOW_… events are recorded (EXE-58). */
+  transient: z.boolean(),
+  /** Whether anybody watches progress. */
+  listen: z.boolean(),
+});
+export type Assignment = z.infer<typeof Assignment>;
+
+/** What a server sends down a worker's stream (WRK-7): the SSE event's name and its data. */
+export const WorkerFrame = z.discriminatedUnion("event", [
+  z.object({
+    event: z.literal("welcome"),
+    data: z.object({
+      /** The server that holds the stream. */
+      replica: z.string(),
+      server_time: z.string(),
+      keep: z.array(z.object({ execution_id: z.string(), generation: z.int() })),
+      drop: z.array(
+        z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
+      ),
+    }),
+  }),
+  z.object({ event: z.literal("assign"), data: Assignment }),
+  z.object({
+    event: z.literal("events"),
+    data: z.object({
+      execution_id: z.string(),
+      generation: z.int(),
+      /** `seq` before the first of `events`. */
+      base_seq: z.int(),
+      events: z.array(Event),
+    }),
+  }),
+  z.object({
+    event: z.literal("revoke"),
+    data: z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
+  }),
+  z.object({
+    event: z.literal("listen"),
+    data: z.object({ execution_id: z.string(), on: z.boolean() }),
+  }),
+  z.object({
+    event: z.literal("superseded"),
+    data: z.object({ host: z.string(), pid: z.int() }),
+  }),
+  z.object({
+    event: z.literal("control"),
+    data: z.object({
+      /** `reconnect`: leave this server, wait as long as it says, and find another one (WRK-13). */
+      command: z.enum(["pause", "resume", "drain", "reconnect"]),
+      timeout_seconds: z.number().optional(),
+      delay_seconds: z.number().optional(),
+    }),
+  }),
+  z.object({ event: z.literal("ping"), data: z.object({}) }),
+]);
+export type WorkerFrame = z.infer<typeof WorkerFrame>;
+
+/** The data of each frame by its name. */
+export const workerFrames: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  WorkerFrame.options.map(({ shape: { event, data } }) => [event.value, data]),
+);
+
+/** A page of the log of an execution, oldest first; `head` is the `seq` of its newest event. */
+export const EventPage = z.object({ events: z.array(Event), head: z.int() });
+export type EventPage = z.infer<typeof EventPage>;
