@@ -35,6 +35,7 @@ export interface Outcome {
 export interface OutcomeOfAll extends Outcome {
   readonly others: readonly Outcome[];
   readonly existing?: true;
+  readonly unchanged?: true;
 }
 
 /** What is looked at of a session, of the worker that has its name. */
@@ -68,12 +69,14 @@ export class MemoryModel {
   change(execution_id: string, decide: Decide, { above, guard }: ChangeOptions = {}): OutcomeOfAll {
     const row = this.#rows.get(execution_id);
     if (!row) throw notFound("execution", execution_id);
-    if (!this.#holds(guard)) return { row, events: [], others: [] };
+    const unchanged = { row, events: [], others: [], unchanged: true } as const;
+    if (!this.#holds(guard)) return unchanged;
     const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
+    const change = decide(row, recorded, this.#signals.finderOf(execution_id));
+    if (!change) return unchanged;
     return this.#whole(execution_id, () => {
-      const change = decide(row, recorded, this.#signals.finderOf(execution_id));
-      if (change) this.#write(execution_id, change);
-      return change?.effects ?? [];
+      this.#write(execution_id, change);
+      return change.effects ?? [];
     });
   }
 
