@@ -10,6 +10,7 @@ import { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { Copies, type Copy } from "./copy.ts";
 import { FakeServer } from "./testing/fake-server.ts";
 import { createTestSession } from "./testing/test-session.ts";
+import { textCalls } from "./text-link.ts";
 
 const delta = (base_seq: number): Delta => ({
   base_seq,
@@ -44,7 +45,7 @@ function createLanes(lanes: number) {
     stale,
     lanes: new CheckpointLanes({
       lanes,
-      link: server,
+      link: textCalls(server),
       session,
       onStale: (copy) => void stale.push(copy.execution_id),
       onRefused: (_copy, error) => void refused.push(error),

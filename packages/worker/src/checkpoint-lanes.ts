@@ -1,15 +1,10 @@
-import {
-  type CheckpointAnswer,
-  EngineError,
-  type Event,
-  type WorkerProtocol,
-} from "@engine/contract";
+import { type CheckpointAnswer, EngineError, type Event } from "@engine/contract";
 import type { CheckpointReply, Delta } from "@engine/sdk/node";
 import { type Copy, learn } from "./copy.ts";
 import { answered } from "./failpoints.ts";
 import { isContentRefused } from "./refused-checkpoint.ts";
 import { type Session, WorkerEnded } from "./session.ts";
-import { type Outgoing, sendCheckpoints } from "./text-link.ts";
+import type { TextCalls } from "./text-link.ts";
 
 /** Most items of one request (CKP-5). */
 const MOST_ITEMS = 256;
@@ -18,7 +13,7 @@ const BATCH_CHARACTERS = 8 * 1024 * 1024;
 
 export interface CheckpointLanesOptions {
   readonly lanes: number;
-  readonly link: WorkerProtocol;
+  readonly link: Pick<TextCalls, "checkpointsText">;
   readonly session: Session;
   /** Somebody else owns it now: the copy ends. */
   onStale(copy: Copy): void;
@@ -48,6 +43,11 @@ interface Entry {
   readonly copy: Copy;
   readonly delta: Delta;
   answer(reply: CheckpointReply): void;
+}
+
+/** A delta under the generation it is sent with. */
+interface Outgoing extends Entry {
+  readonly generation: number;
 }
 
 class Lane {
@@ -92,13 +92,13 @@ class Lane {
   /** Sends a batch until its answer is certain; gives back what has to be sent again. */
   async #send(batch: readonly Entry[]): Promise<Entry[]> {
     const { link, session } = this.#options;
-    let sent: (Outgoing & Entry)[] = [];
+    let sent: Outgoing[] = [];
     let answers: readonly CheckpointAnswer[];
     try {
       answers = await session.persist((ref) => {
         // Anew for every try: meanwhile copies may have gone or got another generation.
         sent = batch.flatMap((entry) => outgoing(entry));
-        return sent.length > 0 ? sendCheckpoints(link, ref, sent) : Promise.resolve([]);
+        return sent.length > 0 ? link.checkpointsText(ref, bodyOf(sent)) : Promise.resolve([]);
       });
     } catch (error) {
       // One item spoils the request for all of them: alone, each is judged by itself.
@@ -118,7 +118,7 @@ class Lane {
   }
 
   /** An answer that makes no sense is one copy's trouble, and none of those beside and behind it. */
-  #isSettled(entry: Outgoing & Entry, answer: CheckpointAnswer | undefined): boolean {
+  #isSettled(entry: Outgoing, answer: CheckpointAnswer | undefined): boolean {
     try {
       return this.#settle(entry, answer);
     } catch (error) {
@@ -128,7 +128,7 @@ class Lane {
   }
 
   /** Whether the answer settles the entry; a claim renewed meanwhile makes it go again. */
-  #settle(entry: Outgoing & Entry, answer: CheckpointAnswer | undefined): boolean {
+  #settle(entry: Outgoing, answer: CheckpointAnswer | undefined): boolean {
     const { copy } = entry;
     if (copy.state === "gone") return true;
     if (!answer) {
@@ -157,9 +157,20 @@ class Lane {
   }
 }
 
-function outgoing(entry: Entry): (Outgoing & Entry)[] {
-  const { execution_id, generation, state } = entry.copy;
-  return state === "gone" ? [] : [{ ...entry, execution_id, generation }];
+function outgoing(entry: Entry): Outgoing[] {
+  const { generation, state } = entry.copy;
+  return state === "gone" ? [] : [{ ...entry, generation }];
+}
+
+/** The events are text already. */
+function bodyOf(items: readonly Outgoing[]): string {
+  return `{"items":[${items.map(itemText).join(",")}]}`;
+}
+
+function itemText({ copy: { execution_id }, generation, delta }: Outgoing): string {
+  const { base_seq, state, events, waiting } = delta;
+  const wait = waiting ? `,"waiting":${JSON.stringify(waiting)}` : "";
+  return `{"execution_id":${JSON.stringify(execution_id)},"generation":${generation},"base_seq":${base_seq},"state":"${state}","events":${events}${wait}}`;
 }
 
 function conflictOf(copy: Copy, details: EngineError["details"]): CheckpointReply {

@@ -7,6 +7,7 @@ test("EXE-43 what arrives for a copy while its log or module is still being fetc
   const posted: ToRunner[] = [];
   const runner: Runner = {
     load: 0,
+    isReady: true,
     isShared: true,
     entered: 0,
     culprit: 0,

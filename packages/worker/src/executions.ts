@@ -17,7 +17,7 @@ import type { Releases } from "./releases.ts";
 import { loadFailure } from "./runners/load-workflow.ts";
 import type { FromRunner, LogText } from "./runners/messages.ts";
 import type { Runner } from "./runners/runner.ts";
-import type { RunnerMessage, RunnerPool } from "./runners/runner-pool.ts";
+import type { RunnerPool } from "./runners/runner-pool.ts";
 import type { ServiceDesk } from "./service-desk.ts";
 import { WorkerEnded } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
@@ -160,22 +160,39 @@ export class Executions {
     void this.#release(copy, reason, error);
   }
 
-  message(runner: Runner, message: RunnerMessage): void {
-    if (message.kind === "ready") {
-      if (this.#isWithoutRunner) this.#options.onRecovered();
-      this.#isWithoutRunner = false;
-      return;
+  /** What a runner has said in one turn: of its copies, and of itself. */
+  said(runner: Runner, messages: readonly FromRunner[]): void {
+    for (const message of messages) {
+      if (!("copy" in message)) {
+        this.#ofRunner(runner, message);
+        continue;
+      }
+      const copy = this.#options.copies.numbered(message.copy);
+      if (copy?.runner === runner) this.#ofCopy(copy, runner, message);
     }
-    if (message.kind === "crowded") {
-      this.#options.warm.dropOn(runner);
-      return;
+  }
+
+  #ofRunner(runner: Runner, message: OfRunner): void {
+    const { pool, warm, log } = this.#options;
+    switch (message.kind) {
+      case "ready":
+        pool.ready(runner);
+        if (this.#isWithoutRunner) this.#options.onRecovered();
+        this.#isWithoutRunner = false;
+        break;
+      case "alive":
+        pool.answered(runner);
+        break;
+      case "crowded":
+        warm.dropOn(runner);
+        break;
+      case "log":
+        log[message.level](message.details, message.message);
+        break;
     }
-    if (message.kind === "log") {
-      this.#options.log[message.level](message.details, message.message);
-      return;
-    }
-    const copy = this.#options.copies.numbered(message.copy);
-    if (!copy || copy.runner !== runner) return;
+  }
+
+  #ofCopy(copy: Copy, runner: Runner, message: OfCopy): void {
     switch (message.kind) {
       case "delta":
         if (ran.hasSubscribers) ran.publish({ of: [message.delta.state] });
@@ -211,12 +228,12 @@ export class Executions {
     }
   }
 
-  runnerDied(runner: Runner, { wasReady }: { readonly wasReady: boolean }): void {
+  runnerDied(runner: Runner): void {
     this.#options.gate.forget(runner);
     this.#options.warm.runnerDied(runner);
     const copies = this.#on(runner);
     for (const copy of copies) {
-      this.release(copy, wasReady ? blame(copy, runner.culprit, copies) : "unready");
+      this.release(copy, runner.isReady ? blame(copy, runner.culprit, copies) : "unready");
     }
   }
 
@@ -440,5 +457,7 @@ function framed({ history }: Assignment, from = 0): string {
   return JSON.stringify({ events: history.events.slice(Math.max(0, from - history.after)) });
 }
 
+type OfCopy = Extract<FromRunner, { copy: number }>;
+type OfRunner = Exclude<FromRunner, OfCopy>;
 type Request = Extract<FromRunner, { kind: "request" }>;
 type FrameData<Name extends WorkerFrame["event"]> = Extract<WorkerFrame, { event: Name }>["data"];

@@ -1,6 +1,7 @@
-import type { Heartbeat, HeartbeatAnswer, WorkerProtocol } from "@engine/contract";
+import type { Heartbeat, HeartbeatAnswer } from "@engine/contract";
 import type { ServerClock } from "./server-clock.ts";
 import type { Session } from "./session.ts";
+import type { Calls } from "./text-link.ts";
 import { messageOf } from "./transient.ts";
 import { delay, type Log, type SetTimer } from "./world.ts";
 
@@ -10,7 +11,7 @@ const SOON_MS = 250;
 const INTERVALS_OF_POLLING = 6;
 
 export interface HeartbeatsOptions {
-  readonly link: WorkerProtocol;
+  readonly link: Calls;
   readonly session: Session;
   readonly serverClock: ServerClock;
   readonly setTimer: SetTimer;

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import {
-  type CheckpointAnswer,
-  type EventPage,
   HeartbeatAnswer,
   type Json,
   type OwnCacheKey,
@@ -15,8 +13,8 @@ import {
   WorkerRegistered,
 } from "@engine/contract";
 import { createParser } from "eventsource-parser";
-import { CheckpointStreams } from "./checkpoint-streams.ts";
 import { createRequests, type Send, textOf } from "./http-request.ts";
+import { CheckpointStreams } from "./line-stream.ts";
 import type { TextLink } from "./text-link.ts";
 
 /** In characters. A server does not keep more than 64 MiB for a stream either (WRK-7). */
@@ -56,9 +54,6 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     timeoutMs,
     streamBeginMs,
   });
-  const streams = new CheckpointStreams((ref) =>
-    openLines(at(ref, "checkpoints/stream"), ref.session),
-  );
   const call = async (
     method: "POST" | "PUT",
     path: string,
@@ -69,30 +64,25 @@ export function httpLink(options: HttpLinkOptions): TextLink {
   const post = (path: string, session: string | undefined, body: string) =>
     call("POST", path, session, body);
 
-  const checkpointsText: TextLink["checkpointsText"] = async (ref, body) => {
-    return streams.send(ref, body, async () => {
-      const answer = await post(at(ref, "checkpoints"), ref.session, body);
-      return (answer as { items: CheckpointAnswer[] }).items;
-    });
-  };
-  const progressText: TextLink["progressText"] = async (ref, execution_id, body) => {
-    const path = at(ref, `progress/${encodeURIComponent(execution_id)}`);
-    return ProgressAccepted.parse(await post(path, ref.session, body));
-  };
-
-  const eventsText: TextLink["eventsText"] = async (ref, execution_id, page) => {
-    const { generation, after, limit } = page;
-    const query = `generation=${generation}&after=${after}&limit=${limit}`;
-    const path = of(ref, execution_id, `events?${query}`);
-    const text = await textOf(await send({ method: "GET", path, session: ref.session }));
-    if (!text.startsWith('{"events":[')) throw new Error(`GET ${path} was not answered by events`);
-    return text;
-  };
+  const streams = new CheckpointStreams({
+    open: (ref) => openLines(at(ref, "checkpoints/stream"), ref.session),
+    plain: (ref, body) => post(at(ref, "checkpoints"), ref.session, body),
+  });
 
   return {
-    checkpointsText,
-    progressText,
-    eventsText,
+    checkpointsText: (ref, body) => streams.send(ref, body),
+    async progressText(ref, execution_id, body) {
+      const path = at(ref, `progress/${encodeURIComponent(execution_id)}`);
+      return ProgressAccepted.parse(await post(path, ref.session, body));
+    },
+    async eventsText(ref, execution_id, { generation, after, limit }) {
+      const query = `generation=${generation}&after=${after}&limit=${limit}`;
+      const path = of(ref, execution_id, `events?${query}`);
+      const text = await textOf(await send({ method: "GET", path, session: ref.session }));
+      if (!text.startsWith('{"events":['))
+        throw new Error(`GET ${path} was not answered by events`);
+      return text;
+    },
     leaveServer() {
       leaveServer();
       streams.close();
@@ -118,22 +108,13 @@ export function httpLink(options: HttpLinkOptions): TextLink {
       const answer = await send({ method: "POST", path, session: ref.session, body, waitMs });
       return (JSON.parse(await textOf(answer)) as { frames: readonly WorkerFrame[] }).frames;
     },
-    checkpoints(ref, items) {
-      return checkpointsText(ref, JSON.stringify({ items }));
-    },
     async release(ref, items) {
       const answer = await post(at(ref, "release"), ref.session, JSON.stringify({ items }));
       return (answer as { items: ReleaseAnswer[] }).items;
     },
-    progress(ref, execution_id, batch) {
-      return progressText(ref, execution_id, JSON.stringify(batch));
-    },
     async module(ref, hash) {
       const path = at(ref, `modules/${encodeURIComponent(hash)}`);
       return textOf(await send({ method: "GET", path, session: ref.session }));
-    },
-    async events(ref, execution_id, page) {
-      return JSON.parse(await eventsText(ref, execution_id, page)) as EventPage;
     },
     async saveValue(ref, execution_id, { generation, text }) {
       const sha256 = createHash("sha256").update(text).digest("hex");

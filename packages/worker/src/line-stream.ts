@@ -1,8 +1,88 @@
 /**
- * One request that stays open and carries lines of JSON both ways: a step of an execution then
- * costs a line instead of a request. One line is on its way at a time.
+ * Checkpoints as lines of requests that stay open: a step of an execution then costs a line instead
+ * of a request.
  */
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { type CheckpointAnswer, EngineError, ErrorBody, type SessionRef } from "@engine/contract";
+
+type Answers = readonly CheckpointAnswer[];
+
+/** Codes of a server that does not know the stream. */
+const UNKNOWN_ROUTE = ["not_found", "method_not_allowed", "unsupported_media_type", "bad_request"];
+/** Where streams do not get through, they are tried again after this time. */
+const REST_MS = 60_000;
+
+export interface CheckpointStreamsOptions {
+  readonly open: (ref: SessionRef) => LineStream;
+  /** Sends the same body as a request of its own; sending it both ways does no harm. */
+  readonly plain: (ref: SessionRef, body: string) => Promise<unknown>;
+}
+
+/**
+ * The open streams of a worker, one for each lane that sends at the same time. Some proxies hold a
+ * request back until it is complete: where a stream does not begin but a plain request gets
+ * through, plain requests do the work for a while.
+ */
+export class CheckpointStreams {
+  readonly #options: CheckpointStreamsOptions;
+  #idle: { session: string; stream: LineStream }[] = [];
+  #isResting = false;
+  /** Grows with every {@link close}: streams from before it are not used again. */
+  #epoch = 0;
+
+  constructor(options: CheckpointStreamsOptions) {
+    this.#options = options;
+  }
+
+  async send(ref: SessionRef, body: string): Promise<Answers> {
+    const { plain } = this.#options;
+    if (this.#isResting) return answersIn(await plain(ref, body));
+    const epoch = this.#epoch;
+    const stream = this.#take(ref);
+    let answer: unknown;
+    try {
+      answer = await stream.send(body);
+    } catch (error) {
+      const isRefused = error instanceof EngineError && !UNKNOWN_ROUTE.includes(error.code);
+      if (stream.hasBegun || isRefused) throw error;
+      const answers = answersIn(await plain(ref, body));
+      this.#rest();
+      return answers;
+    }
+    if (epoch === this.#epoch) this.#idle.push({ session: ref.session, stream });
+    else stream.close();
+    return answersIn(answer);
+  }
+
+  /** Ends every stream; one that waits for its answer gets it first. */
+  close(): void {
+    this.#epoch++;
+    for (const { stream } of this.#idle.splice(0)) stream.close();
+  }
+
+  #rest(): void {
+    this.#isResting = true;
+    const timer = setTimeout(() => {
+      this.#isResting = false;
+    }, REST_MS);
+    timer.unref();
+  }
+
+  #take(ref: SessionRef): LineStream {
+    for (let entry = this.#idle.pop(); entry; entry = this.#idle.pop()) {
+      if (entry.stream.isOpen && entry.session === ref.session) return entry.stream;
+      entry.stream.close();
+    }
+    return this.#options.open(ref);
+  }
+}
+
+/** A line is answered by its items, or by the error that refuses all of them. */
+function answersIn(answer: unknown): Answers {
+  const { items } = answer as { items?: Answers };
+  if (items) return items;
+  throw EngineError.from(ErrorBody.parse(answer));
+}
 
 interface Pending {
   readonly resolve: (answer: unknown) => void;
@@ -18,6 +98,7 @@ export interface LineStreamOptions {
   readonly refused: (response: IncomingMessage) => Promise<Error>;
 }
 
+/** One request that stays open and carries lines of JSON both ways, one line at a time. */
 export class LineStream {
   readonly #request: ClientRequest;
   readonly #options: LineStreamOptions;

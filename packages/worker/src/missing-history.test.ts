@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { readMissing } from "./missing-history.ts";
 import { FakeServer } from "./testing/fake-server.ts";
 import { createTestSession } from "./testing/test-session.ts";
+import { textCalls } from "./text-link.ts";
 
 type Read = WorkerProtocol["events"];
 type Page = Parameters<Read>[2];
@@ -21,7 +22,10 @@ function read(missing: number, from: number, answer: (page: Page) => Promise<rea
     history: { after: missing, events: [] as Event[] },
   } as Assignment;
   const session = createTestSession(link);
-  return { asked, pages: readMissing(assignment, from, { link, session, tries: 3 }) };
+  return {
+    asked,
+    pages: readMissing(assignment, from, { link: textCalls(link), session, tries: 3 }),
+  };
 }
 
 function eventsIn({ after, limit }: Page): Event[] {

@@ -1,7 +1,7 @@
-import type { Assignment, WorkerProtocol } from "@engine/contract";
+import type { Assignment } from "@engine/contract";
 import type { LogText } from "./runners/messages.ts";
 import type { Session } from "./session.ts";
-import { readEvents } from "./text-link.ts";
+import type { TextCalls } from "./text-link.ts";
 
 const PAGE = 1_000;
 /** The server makes the next page while this process takes the last one off the wire. */
@@ -14,7 +14,11 @@ const IN_FLIGHT = 2;
 export async function readMissing(
   { execution_id, generation, history }: Assignment,
   from: number,
-  { link, session, tries }: { link: WorkerProtocol; session: Session; tries: number },
+  {
+    link,
+    session,
+    tries,
+  }: { link: Pick<TextCalls, "eventsText">; session: Session; tries: number },
 ): Promise<LogText> {
   const pages: string[] = [];
   let next = from;
@@ -25,7 +29,7 @@ export async function readMissing(
       next += limit;
       const page = { generation, after, limit };
       pages[(after - from) / PAGE] = await session.persist(
-        (ref) => readEvents(link, ref, execution_id, page),
+        (ref) => link.eventsText(ref, execution_id, page),
         { tries },
       );
     }

@@ -1,15 +1,10 @@
-import type {
-  Poll,
-  SessionRef,
-  WorkerConnection,
-  WorkerFrame,
-  WorkerProtocol,
-} from "@engine/contract";
+import type { Poll, SessionRef, WorkerConnection, WorkerFrame } from "@engine/contract";
 import { Backoff } from "./backoff.ts";
+import type { Calls } from "./text-link.ts";
 import { delay, type SetTimer } from "./world.ts";
 
 export interface PollsOptions {
-  readonly link: WorkerProtocol;
+  readonly link: Calls;
   readonly setTimer: SetTimer;
   readonly random: () => number;
   readonly life: AbortSignal;

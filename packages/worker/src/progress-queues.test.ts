@@ -5,6 +5,7 @@ import { ProgressQueues } from "./progress-queues.ts";
 import { FakeServer } from "./testing/fake-server.ts";
 import { setTimer } from "./testing/set-timer.ts";
 import { createTestSession } from "./testing/test-session.ts";
+import { textCalls } from "./text-link.ts";
 
 interface Sent {
   items: readonly ProgressItem[];
@@ -32,7 +33,7 @@ function createQueues() {
   });
   const unwatched: string[] = [];
   const queues = new ProgressQueues({
-    link: server,
+    link: textCalls(server),
     session: createTestSession(server),
     setTimer,
     log: { debug() {}, info() {}, warn() {}, error() {} },

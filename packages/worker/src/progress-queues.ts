@@ -1,7 +1,7 @@
-import { PROGRESS_QUEUE_LIMIT, type WorkerProtocol } from "@engine/contract";
+import { PROGRESS_QUEUE_LIMIT } from "@engine/contract";
 import type { Copy } from "./copy.ts";
 import type { Session } from "./session.ts";
-import { sendProgress } from "./text-link.ts";
+import type { TextCalls } from "./text-link.ts";
 import { messageOf } from "./transient.ts";
 import { type Log, type SetTimer, within } from "./world.ts";
 
@@ -11,7 +11,7 @@ const BATCH_BYTES = 256 * 1024;
 const FLUSH_MS = 1_000;
 
 export interface ProgressQueuesOptions {
-  readonly link: WorkerProtocol;
+  readonly link: Pick<TextCalls, "progressText">;
   readonly session: Session;
   readonly setTimer: SetTimer;
   readonly log: Log;
@@ -62,7 +62,10 @@ export class ProgressQueues {
     while (queue.items.length > 0) {
       const batch = takeBatch(queue.items);
       try {
-        const { listening } = await session.call((ref) => sendProgress(link, ref, copy, batch));
+        const { listening } = await session.call((ref) => {
+          const body = `{"generation":${copy.generation},"items":[${batch.join(",")}]}`;
+          return link.progressText(ref, copy.execution_id, body);
+        });
         if (!listening && copy.listening) this.#unwatched(copy, queue);
       } catch (error) {
         const { execution_id } = copy;

@@ -1,14 +1,15 @@
-import type { Failure, ReleaseItem, ReleaseReason, WorkerProtocol } from "@engine/contract";
+import type { Failure, ReleaseItem, ReleaseReason } from "@engine/contract";
 import type { Copy } from "./copy.ts";
 import { released, releasing } from "./failpoints.ts";
 import { type Session, WorkerEnded } from "./session.ts";
+import type { Calls } from "./text-link.ts";
 import { messageOf } from "./transient.ts";
 import type { Log } from "./world.ts";
 
 const MOST_ITEMS = 256;
 
 export interface ReleasesOptions {
-  readonly link: WorkerProtocol;
+  readonly link: Calls;
   readonly session: Session;
   readonly log: Log;
 }

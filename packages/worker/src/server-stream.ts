@@ -5,7 +5,6 @@ import type {
   SessionRef,
   WorkerConnection,
   WorkerFrame,
-  WorkerProtocol,
 } from "@engine/contract";
 import { Backoff } from "./backoff.ts";
 import type { Outage } from "./outage.ts";
@@ -13,7 +12,7 @@ import { openPolls } from "./polls.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { type Session, WorkerEnded } from "./session.ts";
 import { Silence } from "./silence.ts";
-import { leaveServer } from "./text-link.ts";
+import type { Calls, TextCalls } from "./text-link.ts";
 import { delay, type SetTimer } from "./world.ts";
 
 /** A stream without a frame for so many heartbeat intervals counts as down (WRK-8). */
@@ -22,7 +21,8 @@ const SILENT_INTERVALS = 3;
 const LONGEST_POLL_SECONDS = 30;
 
 export interface ServerStreamOptions {
-  readonly link: WorkerProtocol;
+  readonly link: Calls;
+  readonly leaveServer: TextCalls["leaveServer"];
   readonly session: Session;
   readonly outage: Outage;
   readonly serverClock: ServerClock;
@@ -83,10 +83,10 @@ export class ServerStream {
 
   /** Goes over to another server in a while; until then the present stream serves on (WRK-13). */
   async move(ms: number): Promise<void> {
-    const { link, life, setTimer } = this.#options;
+    const { leaveServer, life, setTimer } = this.#options;
     const epoch = this.#epoch;
     await delay(setTimer, ms, life);
-    leaveServer(link);
+    leaveServer();
     if (epoch === this.#epoch) this.reconnect();
   }
 

@@ -1,13 +1,14 @@
-import { EngineError, type SessionRef, type WorkerProtocol } from "@engine/contract";
+import { EngineError, type SessionRef } from "@engine/contract";
 import type { Copy } from "./copy.ts";
 import type { Reservations } from "./reservations.ts";
 import type { ServiceAnswer, ServiceRequest, Services } from "./runners/messages.ts";
 import { type Session, WorkerEnded } from "./session.ts";
+import type { Calls } from "./text-link.ts";
 import { hasCode, messageOf } from "./transient.ts";
 import type { ValuesSource } from "./values-source.ts";
 
 export interface ServiceDeskOptions {
-  readonly link: WorkerProtocol;
+  readonly link: Calls;
   readonly session: Session;
   readonly values: ValuesSource;
   readonly reservations: Reservations;

@@ -1,17 +1,13 @@
-import type {
-  SessionRef,
-  WorkerProtocol,
-  WorkerRegistered,
-  WorkerRegistration,
-} from "@engine/contract";
+import type { SessionRef, WorkerRegistered, WorkerRegistration } from "@engine/contract";
 import { Backoff } from "./backoff.ts";
 import { registered } from "./failpoints.ts";
 import type { Outage } from "./outage.ts";
+import type { Calls } from "./text-link.ts";
 import { hasCode, isTransient } from "./transient.ts";
 import { delay, type SetTimer } from "./world.ts";
 
 export interface SessionOptions {
-  readonly link: WorkerProtocol;
+  readonly link: Calls;
   readonly registration: WorkerRegistration;
   readonly outage: Outage;
   readonly setTimer: SetTimer;

@@ -12,6 +12,7 @@ function createRunner() {
   const runner: Runner = {
     isShared: true,
     load: 1,
+    isReady: true,
     entered: 0,
     culprit: 0,
     loaded: new Set(),

@@ -7,6 +7,7 @@ function createRunner() {
   const forgotten: number[] = [];
   const runner: Runner = {
     load: 0,
+    isReady: true,
     isShared: true,
     entered: 0,
     culprit: 0,

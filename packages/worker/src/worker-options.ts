@@ -1,12 +1,13 @@
 import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contract";
 import type { Machine } from "./machine.ts";
+import type { TextLink } from "./text-link.ts";
 import type { ValuesSource } from "./values-source.ts";
 import type { Log, SetTimer } from "./world.ts";
 
 export interface WorkerOptions {
   readonly name: string;
   /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
-  readonly link: WorkerProtocol;
+  readonly link: WorkerProtocol | TextLink;
   readonly config: Config["workers"] & Pick<Config, "home">;
   /** Without one no secret and no config exists. */
   readonly values?: ValuesSource;

@@ -21,6 +21,7 @@ import { ServerStream } from "./server-stream.ts";
 import { ServiceDesk } from "./service-desk.ts";
 import { Session } from "./session.ts";
 import { StartGate } from "./start-gate.ts";
+import { textCalls } from "./text-link.ts";
 import { messageOf } from "./transient.ts";
 import { NO_VALUES } from "./values-source.ts";
 import { WarmCopies } from "./warm-copies.ts";
@@ -69,6 +70,7 @@ export async function createParts(
     onChange: (serverAtZero) => pool.setClock(serverAtZero),
     onNews: () => void heartbeats.now(),
   });
+  const text = textCalls(link);
   const world = { link, log, setTimer, monotonic, random, life, outage, serverClock };
   let isPaused = false;
   const copies = new Copies();
@@ -87,8 +89,8 @@ export async function createParts(
     env: process.env,
     inline: machine.inline,
     events: {
-      message: (runner, message) => executions.message(runner, message),
-      died: (...args) => executions.runnerDied(...args),
+      said: (runner, messages) => executions.said(runner, messages),
+      died: (runner) => executions.runnerDied(runner),
       stalled: (...args) => executions.runnerStalled(...args),
       stuck: (...args) => executions.runnerStuck(...args),
     },
@@ -100,7 +102,7 @@ export async function createParts(
     log,
     pool,
     lanes: new CheckpointLanes({
-      link,
+      link: text,
       session,
       lanes: config.checkpoint_lanes,
       onStale: (copy) => executions.drop(copy, "stale_claim"),
@@ -115,6 +117,7 @@ export async function createParts(
     }),
     progress: new ProgressQueues({
       ...world,
+      link: text,
       session,
       onUnwatched: (copy) => executions.setListening(copy, false),
     }),
@@ -139,11 +142,12 @@ export async function createParts(
     limits: () => session.answer.executions,
     cancelGrace: config.cancel_grace,
     missing: (assignment, from) =>
-      readMissing(assignment, from, { link, session, tries: FETCH_TRIES }),
+      readMissing(assignment, from, { link: text, session, tries: FETCH_TRIES }),
   });
 
   const stream = new ServerStream({
     ...world,
+    leaveServer: () => text.leaveServer(),
     session,
     dispatch: options.dispatch,
     holdings: () => copies.holdings(),

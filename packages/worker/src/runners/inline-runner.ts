@@ -5,9 +5,9 @@ import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor } from "./executor.ts";
 import { loadWorkflows } from "./load-workflow.ts";
 import type { FromRunner, StartMessage, ToRunner } from "./messages.ts";
-import { Outbox } from "./outbox.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 import { RunnerClock } from "./runner-clock.ts";
+import { TurnList } from "./turn-list.ts";
 
 export interface InlineRunnerOptions {
   readonly events: RunnerEvents;
@@ -35,35 +35,34 @@ export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner
 export class InlineRunner implements Runner {
   readonly isShared = true;
   load = 0;
+  isReady = false;
   readonly loaded: Set<string> = new Set();
   readonly entered = 0;
   readonly culprit = 0;
   readonly #executor: Executor;
-  readonly #inbox: Outbox<ToRunner>;
+  readonly #toSend: TurnList<ToRunner>;
   readonly #release: (() => void) | undefined;
 
   constructor({ events, host, load, clock, release }: InlineRunnerOptions) {
-    const outbox = new Outbox<FromRunner>((messages) => {
-      for (const message of messages) events.message(this, message);
-    });
+    const saying = new TurnList<FromRunner>((messages) => events.said(this, messages));
     this.#release = release;
     const own = host((level, message, details = {}) =>
-      outbox.add({ kind: "log", level, message, details }),
+      saying.add({ kind: "log", level, message, details }),
     );
     this.#executor = new Executor({
       host: { ...own, now: clock.now },
       memoryBytes: getHeapStatistics().heap_size_limit,
       setClock: (serverAtZero) => clock.set(serverAtZero),
-      post: (message) => outbox.add(message),
+      post: (message) => saying.add(message),
       load,
       traced: (_copy, run) => run(),
     });
-    this.#inbox = new Outbox((messages) => this.#executor.receive(messages));
-    outbox.add({ kind: "ready" });
+    this.#toSend = new TurnList((messages) => this.#executor.receive(messages));
+    saying.add({ kind: "ready" });
   }
 
   post(messages: readonly ToRunner[]): void {
-    for (const message of messages) this.#inbox.add(message);
+    for (const message of messages) this.#toSend.add(message);
   }
 
   close(): Promise<void> {

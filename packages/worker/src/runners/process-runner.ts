@@ -3,10 +3,10 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Log, SetTimer } from "../world.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
-import { Outbox } from "./outbox.ts";
 import { readLines } from "./output-lines.ts";
 import { endGroup } from "./process-group.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
+import { TurnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
 const program = new URL(fromSources ? "./process-main.ts" : "./process-main.js", import.meta.url);
@@ -29,11 +29,12 @@ export interface ProcessRunnerOptions {
 export class ProcessRunner implements Runner {
   readonly isShared = false;
   load = 0;
+  isReady = false;
   readonly loaded: Set<string> = new Set();
   readonly memoryMb: number;
   readonly #options: ProcessRunnerOptions;
   readonly #child: ChildProcess;
-  readonly #outbox: Outbox<ToRunner>;
+  readonly #toSend: TurnList<ToRunner>;
   readonly #exited: Promise<void>;
   #copy = 0;
   /** Of the execution it runs. */
@@ -55,10 +56,9 @@ export class ProcessRunner implements Runner {
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
-    this.#outbox = new Outbox((messages) => this.#send(messages));
+    this.#toSend = new TurnList((messages) => this.#send(messages));
     this.#child.on("message", (messages: FromRunner[]) => {
-      if (this.#closing) return;
-      for (const message of messages) events.message(this, message);
+      if (!this.#closing) events.said(this, messages);
     });
     this.#forward("stdout", this.#child.stdout);
     this.#forward("stderr", this.#child.stderr);
@@ -96,7 +96,7 @@ export class ProcessRunner implements Runner {
         this.#copy = message.copy;
         this.#execution_id = message.info.execution_id;
       }
-      this.#outbox.add(message);
+      this.#toSend.add(message);
     }
   }
 

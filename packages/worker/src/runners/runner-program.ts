@@ -4,8 +4,8 @@ import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor, type TracedCopy } from "./executor.ts";
 import { loadWorkflows } from "./load-workflow.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
-import { Outbox } from "./outbox.ts";
 import { RunnerClock } from "./runner-clock.ts";
+import { TurnList } from "./turn-list.ts";
 
 const MIB = 1024 * 1024;
 
@@ -32,9 +32,9 @@ export function startRunnerProgram({
   entered,
   ended,
 }: RunnerProgramOptions): (messages: readonly ToRunner[]) => void {
-  const outbox = new Outbox<FromRunner>(send);
+  const saying = new TurnList<FromRunner>(send);
   const trace = new AsyncLocalStorage<TracedCopy>();
-  const post = (message: FromRunner) => outbox.add(message);
+  const post = (message: FromRunner) => saying.add(message);
 
   /** What went wrong, for the worker's own log, with its stack and the execution it came from. */
   const problem = (message: string, error: unknown): FromRunner => {
@@ -60,7 +60,7 @@ export function startRunnerProgram({
   });
   // Only listens: an error thrown where nothing can catch it leaves the runner in an unknown state.
   process.on("uncaughtExceptionMonitor", (error) => {
-    // Past the outbox: no microtask runs here any more.
+    // Past the list of this turn: no microtask runs here any more.
     send([problem("an error that nothing could catch ends a runner", error)]);
     tell();
   });

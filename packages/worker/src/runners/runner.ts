@@ -6,6 +6,8 @@ export interface Runner {
   readonly isShared: boolean;
   /** Copies on it: the least loaded one takes the next. */
   load: number;
+  /** Its program is loaded: what happens to it from now on is the doing of user code. */
+  isReady: boolean;
   /** Hashes of the bundles it has been given. */
   readonly loaded: Set<string>;
   /** Number of the copy whose code it entered last, known also while it is blocked; 0 = none. */
@@ -18,7 +20,8 @@ export interface Runner {
 }
 
 export interface RunnerEvents {
-  message(runner: Runner, message: FromRunner): void;
+  /** What its program has said in one turn, in order. */
+  said(runner: Runner, messages: readonly FromRunner[]): void;
   /** It ended without being asked to, and everything it ran with it. */
   died(runner: Runner, why: string): void;
 }

@@ -1,5 +1,8 @@
-/** Gathers what is said in one go and hands it over as one list, before anything else happens. */
-export class Outbox<Message> {
+/**
+ * Gathers what one side says to the other in one turn and hands it over as one list, before anything
+ * else happens: many messages cost one crossing.
+ */
+export class TurnList<Message> {
   readonly #send: (messages: Message[]) => void;
   #waiting: Message[] = [];
 
