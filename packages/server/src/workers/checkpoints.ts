@@ -22,6 +22,11 @@ function isUnavailable(error: unknown): boolean {
 
 type Ports = Pick<EnginePorts, "store" | "clock" | "config" | "log">;
 
+/** Takes one line of an open request, and answers it. */
+export type CheckpointLine = (line: {
+  readonly items: readonly CheckpointItem[];
+}) => Promise<{ readonly items: readonly CheckpointAnswer[] }>;
+
 /** Takes what workers add to logs (CKP-1 to CKP-5). */
 export class Checkpoints {
   readonly #ports: Ports;
@@ -32,6 +37,11 @@ export class Checkpoints {
     this.#ports = parts.ports;
     this.#commits = parts.commits;
     this.#calls = parts.calls;
+  }
+
+  /** @param sessionOf Gives the session of the request, or rejects once it has ended. */
+  lineOf(sessionOf: () => Promise<Session>): CheckpointLine {
+    return async ({ items }) => ({ items: await this.accept(await sessionOf(), items) });
   }
 
   /** Answers in the order of the items, after the commit; a refused item touches no other. */
