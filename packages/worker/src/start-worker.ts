@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { Drain } from "./drain.ts";
+import { Drain } from "./executions/drain.ts";
 import { type Farewell, refusedBy, supersededBy } from "./farewell.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import { createParts } from "./worker-parts.ts";

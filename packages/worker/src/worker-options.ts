@@ -1,6 +1,6 @@
 import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contract";
-import type { Machine } from "./machine.ts";
-import type { TextLink } from "./text-link.ts";
+import type { TextLink } from "./link/text-link.ts";
+import type { Machine } from "./machine/machine.ts";
 import type { ValuesSource } from "./values-source.ts";
 import type { Log, SetTimer } from "./world.ts";
 

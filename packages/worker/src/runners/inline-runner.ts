@@ -1,12 +1,12 @@
 import { getHeapStatistics } from "node:v8";
 import type { AnyWorkflow } from "@engine/sdk";
 import { type Host, installSourceStacks, machineTime, nodeHost } from "@engine/sdk/node";
-import { resolveBundleImports } from "./bundle-imports.ts";
-import { Executor } from "./executor.ts";
-import { loadWorkflows } from "./load-workflow.ts";
+import { resolveBundleImports } from "../program/bundle-imports.ts";
+import { Executor } from "../program/executor.ts";
+import { loadWorkflows } from "../program/load-workflow.ts";
+import { RunnerClock } from "../program/runner-clock.ts";
 import type { FromRunner, StartMessage, ToRunner } from "./messages.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
-import { RunnerClock } from "./runner-clock.ts";
 import { TurnList } from "./turn-list.ts";
 
 export interface InlineRunnerOptions {

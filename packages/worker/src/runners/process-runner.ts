@@ -9,7 +9,10 @@ import type { Runner, RunnerEvents } from "./runner.ts";
 import { TurnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(fromSources ? "./process-main.ts" : "./process-main.js", import.meta.url);
+const program = new URL(
+  fromSources ? "../program/process-main.ts" : "../program/process-main.js",
+  import.meta.url,
+);
 
 /** From the exit of a child to the end of what it has printed. */
 const LAST_WORDS_MS = 500;

@@ -5,7 +5,10 @@ import { CULPRIT, ENTERED, MARKS, type ThreadData } from "./thread-data.ts";
 import { TurnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(fromSources ? "./thread-main.ts" : "./thread-main.js", import.meta.url);
+const program = new URL(
+  fromSources ? "../program/thread-main.ts" : "../program/thread-main.js",
+  import.meta.url,
+);
 
 export interface ThreadRunnerOptions {
   /** Address of the folder of the bundles, with a slash at its end. */

@@ -1,6 +1,6 @@
 import { WORKER_PROTOCOL, type WorkerProtocol } from "@engine/contract";
-import { Outage } from "../outage.ts";
-import { Session } from "../session.ts";
+import { Outage } from "../link/outage.ts";
+import { Session } from "../link/own-session.ts";
 import { setTimer } from "./set-timer.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
