@@ -7,8 +7,8 @@ import {
   parseDuration,
   parseWorkflowName,
 } from "@engine/contract";
-import type { Scope } from "./replay/call.ts";
-import { currentScope, inCurrentScope } from "./replay/scope.ts";
+import type { Scope } from "./replay/calls/call.ts";
+import { currentScope, inCurrentScope } from "./replay/calls/scope.ts";
 import { type AnyWorkflow, isWorkflow, type Workflow } from "./workflow.ts";
 
 /** What a pause shows, and what ends it besides an answer: at most one of the last three. */

@@ -1,6 +1,6 @@
 import { EngineError, isName, NAME_RULE, nearest, store } from "@engine/contract";
-import { branches } from "./replay/branches.ts";
-import { inCurrentScope } from "./replay/scope.ts";
+import { branches } from "./replay/calls/branches.ts";
+import { inCurrentScope } from "./replay/calls/scope.ts";
 
 /** One step of a graph. */
 export interface GraphNode {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
+import { setScopeReader } from "../replay/calls/scope.ts";
 import type { Host } from "../replay/port.ts";
-import { setScopeReader } from "../replay/scope.ts";
 import { callSite } from "./call-site.ts";
 import { installReplaySafeGlobals } from "./replay-safe/install.ts";
 import { realClock } from "./replay-safe/real.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "./call.ts";
+import type { Call } from "./calls/call.ts";
 import type { Host } from "./port.ts";
 
 /** The clock may be set, and a machine may sleep: it is looked at this often, whatever is due. */

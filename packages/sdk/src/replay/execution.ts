@@ -2,14 +2,14 @@ import { decode, engineFailure, type Failure, type Json } from "@engine/contract
 import { definedFacts } from "../defined-facts.ts";
 import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
-import { asideOf, placeWorld } from "./aside.ts";
 import { bodyContext } from "./body-context.ts";
-import type { BodyWorld, Scope } from "./call.ts";
-import { CallIds } from "./call-ids.ts";
+import { asideOf, placeWorld } from "./calls/aside.ts";
+import type { BodyWorld, Scope } from "./calls/call.ts";
+import { CallIds } from "./calls/call-ids.ts";
 import { Core } from "./core.ts";
-import { toFailure } from "./failure.ts";
+import { toFailure } from "./endings/failure.ts";
+import type { Overtaken } from "./log/run-ahead.ts";
 import type { Ended, RunningExecution, RunOptions } from "./port.ts";
-import type { Overtaken } from "./run-ahead.ts";
 import { CallRuntime } from "./runtime.ts";
 import { keepOutput, STORED_NULL, storeOr } from "./stored.ts";
 

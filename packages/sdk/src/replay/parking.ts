@@ -1,6 +1,6 @@
 import { formatInstant, type Wait } from "@engine/contract";
 import type { Alarms } from "./alarms.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "./calls/call.ts";
 import type { Host } from "./port.ts";
 
 interface ParkingOptions {

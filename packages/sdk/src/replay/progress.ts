@@ -6,7 +6,7 @@ import {
   type ProgressItem,
   store,
 } from "@engine/contract";
-import type { Call } from "./call.ts";
+import type { Call } from "./calls/call.ts";
 import type { RunOptions } from "./port.ts";
 
 /** What tasks say with `progress()`: live only, and only while somebody listens (PRG-2). */

@@ -1,7 +1,7 @@
 import { EngineError, store } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
-import { asideOf } from "./aside.ts";
+import { asideOf } from "./calls/aside.ts";
 import {
   type BodyWorld,
   Call,
@@ -15,17 +15,9 @@ import {
   scopeWithin,
   type TaskDefinition,
   type ValueSpec,
-} from "./call.ts";
-import { CallIds } from "./call-ids.ts";
-import { CallMatching } from "./call-matching.ts";
-import type { Core, Sending } from "./core.ts";
-import { cancelled, toFailure } from "./failure.ts";
-import { changed, keepOrigin, metaOf } from "./failure-stacks.ts";
-import { isFull, warnOfLength } from "./history-limit.ts";
-import { storeOr } from "./stored.ts";
-import { TaskAttempts } from "./task-attempts.ts";
-import type { Declared } from "./task-provisions.ts";
-import { TaskUnwinding } from "./task-unwinding.ts";
+} from "./calls/call.ts";
+import { CallIds } from "./calls/call-ids.ts";
+import { CallMatching } from "./calls/call-matching.ts";
 import {
   type Begun,
   childSpec,
@@ -34,7 +26,15 @@ import {
   pauseSpec,
   signalSpec,
   sleepSpec,
-} from "./waits.ts";
+} from "./calls/waits.ts";
+import type { Core, Sending } from "./core.ts";
+import { cancelled, toFailure } from "./endings/failure.ts";
+import { changed, keepOrigin, metaOf } from "./endings/failure-stacks.ts";
+import { isFull, warnOfLength } from "./log/history-limit.ts";
+import { storeOr } from "./stored.ts";
+import { TaskAttempts } from "./tasks/task-attempts.ts";
+import type { Declared } from "./tasks/task-provisions.ts";
+import { TaskUnwinding } from "./tasks/task-unwinding.ts";
 import { World } from "./world.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */

@@ -9,7 +9,7 @@ import {
   store,
 } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
-import { toFailure } from "./failure.ts";
+import { toFailure } from "./endings/failure.ts";
 import type { Host } from "./port.ts";
 
 export type RunAside = <T>(work: () => T) => T;

@@ -1,6 +1,6 @@
 import type { Event, EventType } from "@engine/contract";
+import { STORED_NULL } from "../stored.ts";
 import type { Entry } from "./outbox.ts";
-import { STORED_NULL } from "./stored.ts";
 
 interface EntryOf extends Omit<Entry, "type" | "head" | "meta" | "isLarge"> {
   readonly type: EventType;

@@ -9,7 +9,7 @@ import {
   type State,
   type Wait,
 } from "@engine/contract";
-import type { CheckpointReply, Delta, ExecutionPort, Host } from "./port.ts";
+import type { CheckpointReply, Delta, ExecutionPort, Host } from "../port.ts";
 import type { Releases } from "./releases.ts";
 import type { RunAhead } from "./run-ahead.ts";
 

@@ -9,12 +9,12 @@ import {
   type Stored,
   store,
 } from "@engine/contract";
+import type { Core } from "../core.ts";
+import { toFailure } from "../endings/failure.ts";
+import { changed } from "../endings/failure-stacks.ts";
+import type { RecordedCall } from "../log/journal.ts";
+import { storeOr } from "../stored.ts";
 import type { Call, ChildSpec, PauseSpec, SleepSpec } from "./call.ts";
-import type { Core } from "./core.ts";
-import { toFailure } from "./failure.ts";
-import { changed } from "./failure-stacks.ts";
-import type { RecordedCall } from "./journal.ts";
-import { storeOr } from "./stored.ts";
 
 /** What a call's TASK_STARTED holds. */
 export interface Begun {

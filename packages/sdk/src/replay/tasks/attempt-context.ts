@@ -1,7 +1,7 @@
 import type { Failure } from "@engine/contract";
-import type { TaskContext } from "../options.ts";
-import { copyOfMetadata } from "./body-context.ts";
-import type { Host } from "./port.ts";
+import type { TaskContext } from "../../options.ts";
+import { copyOfMetadata } from "../body-context.ts";
+import type { Host } from "../port.ts";
 
 interface ContextOf {
   readonly host: Host;

@@ -4,11 +4,11 @@
  * other, which is why they share a file.
  */
 import type { CallKind, Failure, StoredReference } from "@engine/contract";
-import type { OutputStorage, TaskContext, TaskOptions } from "../options.ts";
-import type { BodyRoom } from "./body-room.ts";
+import type { OutputStorage, TaskContext, TaskOptions } from "../../options.ts";
+import type { RecordedCall } from "../log/journal.ts";
+import type { Host } from "../port.ts";
+import type { BodyRoom } from "../tasks/body-room.ts";
 import type { CallIds } from "./call-ids.ts";
-import type { RecordedCall } from "./journal.ts";
-import type { Host } from "./port.ts";
 
 /** A call whose outcome follows from its branches, which run again on every replay. */
 export interface CombinatorSpec {

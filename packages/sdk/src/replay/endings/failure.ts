@@ -7,9 +7,9 @@ import {
   UnencodableValue,
   withPlace,
 } from "@engine/contract";
-import { TaskError, TerminalError, taskError } from "../task-error.ts";
+import { TaskError, TerminalError, taskError } from "../../task-error.ts";
+import type { Host } from "../port.ts";
 import { changed, keepStack, originOf } from "./failure-stacks.ts";
-import type { Host } from "./port.ts";
 
 const MAX_CAUSES = 5;
 

@@ -1,6 +1,6 @@
 import type { Failure } from "@engine/contract";
+import { toFailure } from "../endings/failure.ts";
 import type { Scope } from "./call.ts";
-import { toFailure } from "./failure.ts";
 
 /** How one branch ended, with `settle: true`. */
 export type Settled<Value> =

@@ -1,9 +1,8 @@
 import { decode, engineFailure, type Failure, parseDuration, type Stored } from "@engine/contract";
-import type { TaskContext } from "../options.ts";
-import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
-import { taskError } from "../task-error.ts";
-import { asideOf, placeWorld } from "./aside.ts";
-import { AttemptContext } from "./attempt-context.ts";
+import type { TaskContext } from "../../options.ts";
+import { type Checked, checkSchema, type StandardSchema } from "../../standard-schema.ts";
+import { taskError } from "../../task-error.ts";
+import { asideOf, placeWorld } from "../calls/aside.ts";
 import {
   type BodyWorld,
   type Call,
@@ -11,11 +10,12 @@ import {
   type Scope,
   scopeWithin,
   type TaskDefinition,
-} from "./call.ts";
-import { CallIds } from "./call-ids.ts";
-import type { Core } from "./core.ts";
-import { copyOfFailure, toFailure } from "./failure.ts";
-import { storeOr } from "./stored.ts";
+} from "../calls/call.ts";
+import { CallIds } from "../calls/call-ids.ts";
+import type { Core } from "../core.ts";
+import { copyOfFailure, toFailure } from "../endings/failure.ts";
+import { storeOr } from "../stored.ts";
+import { AttemptContext } from "./attempt-context.ts";
 import {
   type Declared,
   fetchProvisions,

@@ -1,7 +1,7 @@
 import { taskRequests } from "@engine/contract";
+import type { Call, TaskDefinition } from "../calls/call.ts";
+import type { Budget } from "../port.ts";
 import { BodyRoom } from "./body-room.ts";
-import type { Call, TaskDefinition } from "./call.ts";
-import type { Budget } from "./port.ts";
 
 /** Room for the function of a task that requests some, where there is a budget (RES-4). */
 export function taskRoom(

@@ -1,5 +1,5 @@
 import { decode, type Event, type Failure, parseInstant } from "@engine/contract";
-import { changed } from "./failure-stacks.ts";
+import { changed } from "../endings/failure-stacks.ts";
 
 /** How far a task call had come when the copy that ran it was lost, read from its events. */
 export type Reached =

@@ -1,12 +1,12 @@
 import { engineFailure, type Failure } from "@engine/contract";
-import { taskError } from "../task-error.ts";
-import type { Call, TaskDefinition, Undoing } from "./call.ts";
-import type { Core } from "./core.ts";
-import { interruptedIn, Reach } from "./reach.ts";
+import { taskError } from "../../task-error.ts";
+import type { Call, TaskDefinition, Undoing } from "../calls/call.ts";
+import type { Core } from "../core.ts";
+import { interruptedIn, Reach } from "../endings/reach.ts";
+import { within } from "../within.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { TaskBody, type TaskCall, type TaskFunction } from "./task-body.ts";
 import { reached, unwound } from "./task-steps.ts";
-import { within } from "./within.ts";
 
 /** What a cancel leaves to do for a task call (EXE-42). */
 export class TaskUnwinding {

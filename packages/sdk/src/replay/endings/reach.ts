@@ -1,11 +1,11 @@
-import { type Call, Group, type Reaching, type Scope, scopeWithin } from "./call.ts";
-import { CallIds } from "./call-ids.ts";
+import { type Call, Group, type Reaching, type Scope, scopeWithin } from "../calls/call.ts";
+import { CallIds } from "../calls/call-ids.ts";
+import type { Core } from "../core.ts";
+import type { RecordedCall } from "../log/journal.ts";
+import { unwound } from "../tasks/task-steps.ts";
+import { within } from "../within.ts";
 import type { Cancellation } from "./cancellation.ts";
-import type { Core } from "./core.ts";
 import { cancelled } from "./failure.ts";
-import type { RecordedCall } from "./journal.ts";
-import { unwound } from "./task-steps.ts";
-import { within } from "./within.ts";
 
 /**
  * A task's body that runs again after a cancel, as far as the calls that a lost copy made in it:

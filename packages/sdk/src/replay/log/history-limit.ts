@@ -1,7 +1,7 @@
 /** A log has a limit (EXE-34): every replay reads it. */
 import { engineFailure } from "@engine/contract";
-import type { Call } from "./call.ts";
-import type { Core } from "./core.ts";
+import type { Call } from "../calls/call.ts";
+import type { Core } from "../core.ts";
 
 /** A log this long is worth a warning. */
 const LARGE_HISTORY = 10_000;

@@ -1,5 +1,5 @@
 import { type CallKind, createdLabel, type Event, isOutcome, referenceOf } from "@engine/contract";
-import type { Host } from "./port.ts";
+import type { Host } from "../port.ts";
 
 /** A call the log already knows. */
 export interface RecordedCall {

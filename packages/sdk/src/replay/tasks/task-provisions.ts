@@ -1,6 +1,6 @@
 import { engineFailure, type Failure } from "@engine/contract";
-import type { TaskDefinition } from "./call.ts";
-import type { TaskServices } from "./port.ts";
+import type { TaskDefinition } from "../calls/call.ts";
+import type { TaskServices } from "../port.ts";
 
 /** Names that the workflow declares for all of its tasks. */
 export interface Declared {

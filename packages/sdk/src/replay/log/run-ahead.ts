@@ -1,6 +1,6 @@
 import type { Event } from "@engine/contract";
-import type { Call } from "./call.ts";
-import type { RunOptions } from "./port.ts";
+import type { Call } from "../calls/call.ts";
+import type { RunOptions } from "../port.ts";
 
 /** Events that the code may be ahead of the log: a loop of recorded values is no delta without end. */
 const MOST_AHEAD = 100;

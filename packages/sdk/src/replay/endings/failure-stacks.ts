@@ -3,7 +3,7 @@
  * never into what the code receives, which must be the same on every replay (decision 0030).
  */
 import type { Failure } from "@engine/contract";
-import type { TaskError } from "../task-error.ts";
+import type { TaskError } from "../../task-error.ts";
 
 const stacks = new WeakMap<Failure, readonly string[]>();
 /** Failures that an event has told already. */

@@ -1,5 +1,5 @@
 import type { TaskRequests } from "@engine/contract";
-import type { Budget } from "./port.ts";
+import type { Budget } from "../port.ts";
 
 export interface BodyRoomOptions {
   readonly budget: Budget;

@@ -1,6 +1,6 @@
+import type { Core } from "../core.ts";
+import { World } from "../world.ts";
 import type { BodyWorld, Scope } from "./call.ts";
-import type { Core } from "./core.ts";
-import { World } from "./world.ts";
 
 /**
  * Functions of the author that are neither a body nor a task: schemas, `retryIf`, `cache.key`,

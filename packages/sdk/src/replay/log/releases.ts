@@ -1,4 +1,4 @@
-import type { Host } from "./port.ts";
+import type { Host } from "../port.ts";
 
 /** Hands one outcome over; a promise when its value has to be fetched first. */
 type Release = () => void | Promise<void>;

@@ -5,13 +5,13 @@ import {
   parseDuration,
   type Stored,
 } from "@engine/contract";
-import type { Call, TaskDefinition } from "./call.ts";
-import type { Core } from "./core.ts";
-import { copyOfFailure, toFailure } from "./failure.ts";
-import { changed } from "./failure-stacks.ts";
-import { isFull } from "./history-limit.ts";
+import type { Call, TaskDefinition } from "../calls/call.ts";
+import type { Core } from "../core.ts";
+import { copyOfFailure, toFailure } from "../endings/failure.ts";
+import { changed } from "../endings/failure-stacks.ts";
+import { isFull } from "../log/history-limit.ts";
+import { keepOutput, storeOr } from "../stored.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
-import { keepOutput, storeOr } from "./stored.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
 import { TaskCache } from "./task-cache.ts";
 import { taskRoom } from "./task-room.ts";

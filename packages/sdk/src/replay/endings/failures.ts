@@ -1,7 +1,7 @@
 import { type Failure, placeOf } from "@engine/contract";
-import type { Call, TaskDefinition } from "./call.ts";
+import type { Call, TaskDefinition } from "../calls/call.ts";
+import type { Host, RunOptions } from "../port.ts";
 import { stackOf } from "./failure-stacks.ts";
-import type { Host, RunOptions } from "./port.ts";
 
 /** So many places of failures a copy names: a body may let ten thousand tasks fail. */
 const MOST_PLACES = 20;

@@ -1,7 +1,7 @@
 import { type EventType, store } from "@engine/contract";
-import type { Call } from "./call.ts";
-import type { Core } from "./core.ts";
-import { metaOfStep } from "./failure-stacks.ts";
+import type { Call } from "../calls/call.ts";
+import type { Core } from "../core.ts";
+import { metaOfStep } from "../endings/failure-stacks.ts";
 
 /** One more event of a task call between its start and its outcome. */
 interface Step {

@@ -1,8 +1,8 @@
 import { type CacheKey, decode, parseDuration, type Stored, store } from "@engine/contract";
-import type { CacheOptions } from "../options.ts";
-import type { TaskDefinition } from "./call.ts";
-import type { RunOptions } from "./port.ts";
-import type { RunAside } from "./stored.ts";
+import type { CacheOptions } from "../../options.ts";
+import type { TaskDefinition } from "../calls/call.ts";
+import type { RunOptions } from "../port.ts";
+import type { RunAside } from "../stored.ts";
 
 /**
  * The cache as one call sees it (EXE-49a). One that does not answer is no reason to fail: the task

@@ -1,6 +1,6 @@
 import { type Event, engineFailure, type Failure, peek } from "@engine/contract";
+import type { CallRef, RunOptions } from "../port.ts";
 import type { Journal, RecordedCall } from "./journal.ts";
-import type { CallRef, RunOptions } from "./port.ts";
 
 export interface Divergence {
   /** Position among the calls of the same parent, from 0. */

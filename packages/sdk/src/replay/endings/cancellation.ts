@@ -1,8 +1,8 @@
 import { type Event, type Failure, timeoutFailure } from "@engine/contract";
-import type { Call, Group } from "./call.ts";
-import type { RunOptions } from "./port.ts";
-import type { Releases } from "./releases.ts";
-import { STORED_NULL } from "./stored.ts";
+import type { Call, Group } from "../calls/call.ts";
+import type { Releases } from "../log/releases.ts";
+import type { RunOptions } from "../port.ts";
+import { STORED_NULL } from "../stored.ts";
 
 /** What unwinding needs of the copy it unwinds. */
 interface Unwound {

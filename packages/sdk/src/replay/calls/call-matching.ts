@@ -1,7 +1,7 @@
+import type { Core } from "../core.ts";
+import { hasLabel, nondeterminism, recordedRef } from "../log/divergence.ts";
+import { isSameInput, type RecordedCall } from "../log/journal.ts";
 import type { Call, Scope } from "./call.ts";
-import type { Core } from "./core.ts";
-import { hasLabel, nondeterminism, recordedRef } from "./divergence.ts";
-import { isSameInput, type RecordedCall } from "./journal.ts";
 import type { LeafSpec } from "./waits.ts";
 
 /** A call under its id, with what the log has of it. */

@@ -1,10 +1,10 @@
 import type { EventType } from "@engine/contract";
-import { Call, type Group } from "./call.ts";
+import { Call, type Group } from "../calls/call.ts";
+import type { Releases } from "../log/releases.ts";
+import type { Parking } from "../parking.ts";
+import type { RunOptions } from "../port.ts";
+import { STORED_NULL } from "../stored.ts";
 import { cancelled } from "./failure.ts";
-import type { Parking } from "./parking.ts";
-import type { RunOptions } from "./port.ts";
-import type { Releases } from "./releases.ts";
-import { STORED_NULL } from "./stored.ts";
 
 /** What giving up needs of the copy whose calls are given up. */
 interface Living {
