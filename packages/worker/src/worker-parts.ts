@@ -1,8 +1,8 @@
 import type { Heartbeat, WorkerFrame } from "@engine/contract";
 import { CheckpointLanes } from "./executions/checkpoint-lanes.ts";
 import { Copies } from "./executions/copy.ts";
-import { Releases } from "./executions/hand-backs.ts";
-import { Executions } from "./executions/held-executions.ts";
+import { HandBacks } from "./executions/hand-backs.ts";
+import { HeldExecutions } from "./executions/held-executions.ts";
 import { readMissing } from "./executions/missing-history.ts";
 import { ProgressQueues } from "./executions/progress-queues.ts";
 import { isContentRefused, refusedCheckpoint } from "./executions/refused-checkpoint.ts";
@@ -14,7 +14,7 @@ import { WarmCopies } from "./executions/warm-copies.ts";
 import { received } from "./failpoints.ts";
 import { Heartbeats } from "./link/heartbeats.ts";
 import { Outage } from "./link/outage.ts";
-import { Session } from "./link/own-session.ts";
+import { OwnSession } from "./link/own-session.ts";
 import { registrationOf } from "./link/registration.ts";
 import { ServerClock } from "./link/server-clock.ts";
 import { ServerStream } from "./link/server-stream.ts";
@@ -44,12 +44,12 @@ export interface WorkerEvents {
 }
 
 export interface WorkerParts {
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly stream: ServerStream;
   readonly heartbeats: Heartbeats;
   readonly copies: Copies;
   readonly warm: WarmCopies;
-  readonly executions: Executions;
+  readonly executions: HeldExecutions;
   readonly gate: StartGate;
   readonly pool: RunnerPool;
 }
@@ -76,7 +76,7 @@ export async function createParts(
   const copies = new Copies();
   const warm = new WarmCopies(config.warm_executions);
 
-  const session = new Session({
+  const session = new OwnSession({
     ...world,
     registration: registrationOf(options, { packages: [...packages], resources: resources.latest }),
     onRenewed: () => stream.reconnect(),
@@ -96,7 +96,7 @@ export async function createParts(
     },
   });
   const gate = new StartGate(() => new Set(copies.all().flatMap(({ runner }) => runner ?? [])));
-  const executions: Executions = new Executions({
+  const executions: HeldExecutions = new HeldExecutions({
     copies,
     gate,
     log,
@@ -121,7 +121,7 @@ export async function createParts(
       session,
       onUnwatched: (copy) => executions.setListening(copy, false),
     }),
-    releases: new Releases({ link, session, log }),
+    releases: new HandBacks({ link, session, log }),
     modules: machine.modules({
       size: config.module_cache_size,
       clock: options.clock,

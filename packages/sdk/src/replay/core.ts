@@ -15,7 +15,7 @@ import {
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import { Alarms } from "./alarms.ts";
-import { type Call, Group } from "./calls/call.ts";
+import { type Call, CallGroup } from "./calls/call.ts";
 import { Cancellation } from "./endings/cancellation.ts";
 import { cancelled } from "./endings/failure.ts";
 import { metaOf } from "./endings/failure-stacks.ts";
@@ -69,7 +69,7 @@ export class Core {
   readonly alarms: Alarms;
   readonly failures: Failures;
   readonly parking: Parking;
-  readonly root: Group = new Group(undefined);
+  readonly root: CallGroup = new CallGroup(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
   readonly calls: Map<string, Call> = new Map();
   readonly givingUp: GivingUp = new GivingUp(this);

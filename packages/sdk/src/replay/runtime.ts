@@ -5,9 +5,9 @@ import { asideOf } from "./calls/aside.ts";
 import {
   type BodyWorld,
   Call,
+  CallGroup,
   type ChildSpec,
   type CombinatorSpec,
-  Group,
   type PauseSpec,
   type Runtime,
   type Scope,
@@ -211,7 +211,7 @@ export class CallRuntime implements Runtime {
       core.emit(call, "TASK_STARTED", spec.started);
     });
 
-    const group = new Group(scope.group);
+    const group = new CallGroup(scope.group);
     const branches = scopeWithin(call, { ids: new CallIds(call.id), group });
     const conclude = (
       type: "TASK_COMPLETED" | "TASK_FAILED",

@@ -1,7 +1,7 @@
 import { type CheckpointAnswer, EngineError, type Event } from "@engine/contract";
 import type { CheckpointReply, Delta } from "@engine/sdk/node";
 import { answered } from "../failpoints.ts";
-import { type Session, WorkerEnded } from "../link/own-session.ts";
+import { type OwnSession, WorkerEnded } from "../link/own-session.ts";
 import type { TextCalls } from "../link/text-link.ts";
 import { type Copy, learn } from "./copy.ts";
 import { isContentRefused } from "./refused-checkpoint.ts";
@@ -14,7 +14,7 @@ const BATCH_CHARACTERS = 8 * 1024 * 1024;
 export interface CheckpointLanesOptions {
   readonly lanes: number;
   readonly link: Pick<TextCalls, "checkpointsText">;
-  readonly session: Session;
+  readonly session: OwnSession;
   /** Somebody else owns it now: the copy ends. */
   onStale(copy: Copy): void;
   /** The server will not have what the copy wrote; the execution must go elsewhere. */
@@ -26,10 +26,10 @@ export interface CheckpointLanesOptions {
  * one, so that its deltas keep their order; what arrives meanwhile rides the next request.
  */
 export class CheckpointLanes {
-  readonly #lanes: readonly Lane[];
+  readonly #lanes: readonly CheckpointLane[];
 
   constructor(options: CheckpointLanesOptions) {
-    this.#lanes = Array.from({ length: options.lanes }, () => new Lane(options));
+    this.#lanes = Array.from({ length: options.lanes }, () => new CheckpointLane(options));
   }
 
   /** Answers when it is certain what became of the delta. Never rejects. */
@@ -50,7 +50,7 @@ interface Outgoing extends Entry {
   readonly generation: number;
 }
 
-class Lane {
+class CheckpointLane {
   readonly #options: CheckpointLanesOptions;
   readonly #waiting: Entry[] = [];
   #state: "idle" | "scheduled" | "busy" = "idle";

@@ -1,6 +1,6 @@
 import type { Failure, ReleaseItem, ReleaseReason } from "@engine/contract";
 import { released, releasing } from "../failpoints.ts";
-import { type Session, WorkerEnded } from "../link/own-session.ts";
+import { type OwnSession, WorkerEnded } from "../link/own-session.ts";
 import type { Calls } from "../link/text-link.ts";
 import { messageOf } from "../transient.ts";
 import type { Log } from "../world.ts";
@@ -8,9 +8,9 @@ import type { Copy } from "./copy.ts";
 
 const MOST_ITEMS = 256;
 
-export interface ReleasesOptions {
+export interface HandBacksOptions {
   readonly link: Calls;
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly log: Log;
 }
 
@@ -22,11 +22,11 @@ interface Entry {
 }
 
 /** Gives executions back to the queue, those of one turn of the loop in one request. */
-export class Releases {
-  readonly #options: ReleasesOptions;
+export class HandBacks {
+  readonly #options: HandBacksOptions;
   readonly #waiting: Entry[] = [];
 
-  constructor(options: ReleasesOptions) {
+  constructor(options: HandBacksOptions) {
     this.#options = options;
   }
 

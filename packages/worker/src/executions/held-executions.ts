@@ -19,17 +19,17 @@ import { hasCode, isTransient, messageOf } from "../transient.ts";
 import type { Log } from "../world.ts";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
-import type { Releases } from "./hand-backs.ts";
+import type { HandBacks } from "./hand-backs.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { ServiceDesk } from "./service-desk.ts";
 import type { StartGate } from "./start-gate.ts";
 import type { WarmCopies, WarmCopy } from "./warm-copies.ts";
 
-export interface ExecutionsOptions {
+export interface HeldExecutionsOptions {
   readonly copies: Copies;
   readonly lanes: CheckpointLanes;
   readonly progress: ProgressQueues;
-  readonly releases: Releases;
+  readonly releases: HandBacks;
   readonly modules: Pick<ModuleCache, "ensure" | "file" | "readable">;
   readonly desk: ServiceDesk;
   readonly warm: WarmCopies;
@@ -54,13 +54,13 @@ export interface ExecutionsOptions {
  * by one of three doors: it ended, it was dropped (the server has given it to somebody else, so
  * nothing more is written), or it is released (the server hears that it must go elsewhere).
  */
-export class Executions {
-  readonly #options: ExecutionsOptions;
+export class HeldExecutions {
+  readonly #options: HeldExecutionsOptions;
   #draining = false;
   /** Work was sent back because no runner was alive. */
   #isWithoutRunner = false;
 
-  constructor(options: ExecutionsOptions) {
+  constructor(options: HeldExecutionsOptions) {
     this.#options = options;
   }
 

@@ -1,5 +1,5 @@
 import type { Assignment } from "@engine/contract";
-import type { Session } from "../link/own-session.ts";
+import type { OwnSession } from "../link/own-session.ts";
 import type { TextCalls } from "../link/text-link.ts";
 import type { LogText } from "../runners/messages.ts";
 
@@ -18,7 +18,7 @@ export async function readMissing(
     link,
     session,
     tries,
-  }: { link: Pick<TextCalls, "eventsText">; session: Session; tries: number },
+  }: { link: Pick<TextCalls, "eventsText">; session: OwnSession; tries: number },
 ): Promise<LogText> {
   const pages: string[] = [];
   let next = from;

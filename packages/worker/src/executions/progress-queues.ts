@@ -1,5 +1,5 @@
 import { PROGRESS_QUEUE_LIMIT } from "@engine/contract";
-import type { Session } from "../link/own-session.ts";
+import type { OwnSession } from "../link/own-session.ts";
 import type { TextCalls } from "../link/text-link.ts";
 import { messageOf } from "../transient.ts";
 import { type Log, type SetTimer, within } from "../world.ts";
@@ -12,7 +12,7 @@ const FLUSH_MS = 1_000;
 
 export interface ProgressQueuesOptions {
   readonly link: Pick<TextCalls, "progressText">;
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly setTimer: SetTimer;
   readonly log: Log;
   /** The server says that nobody watches any more. */

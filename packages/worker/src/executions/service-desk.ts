@@ -1,5 +1,5 @@
 import { EngineError, type SessionRef } from "@engine/contract";
-import { type Session, WorkerEnded } from "../link/own-session.ts";
+import { type OwnSession, WorkerEnded } from "../link/own-session.ts";
 import type { Calls } from "../link/text-link.ts";
 import type { ServiceAnswer, ServiceRequest, Services } from "../runners/messages.ts";
 import { hasCode, messageOf } from "../transient.ts";
@@ -9,7 +9,7 @@ import type { Reservations } from "./reservations.ts";
 
 export interface ServiceDeskOptions {
   readonly link: Calls;
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly values: ValuesSource;
   readonly reservations: Reservations;
   /** Somebody else owns it now: the copy ends. */

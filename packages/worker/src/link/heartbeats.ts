@@ -1,7 +1,7 @@
 import type { Heartbeat, HeartbeatAnswer } from "@engine/contract";
 import { messageOf } from "../transient.ts";
 import { delay, type Log, type SetTimer } from "../world.ts";
-import type { Session } from "./own-session.ts";
+import type { OwnSession } from "./own-session.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { Calls } from "./text-link.ts";
 
@@ -12,7 +12,7 @@ const INTERVALS_OF_POLLING = 6;
 
 export interface HeartbeatsOptions {
   readonly link: Calls;
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly serverClock: ServerClock;
   readonly setTimer: SetTimer;
   readonly monotonic: () => number;

@@ -6,7 +6,7 @@ import { delay, type SetTimer } from "../world.ts";
 import type { Outage } from "./outage.ts";
 import type { Calls } from "./text-link.ts";
 
-export interface SessionOptions {
+export interface OwnSessionOptions {
   readonly link: Calls;
   readonly registration: WorkerRegistration;
   readonly outage: Outage;
@@ -34,12 +34,12 @@ export class WorkerEnded extends Error {
  * The worker's standing with the server (WRK-3, WRK-4). It registers when it first has to and
  * again, under the same `instance_id`, whenever the server does not know the session any more.
  */
-export class Session {
-  readonly #options: SessionOptions;
+export class OwnSession {
+  readonly #options: OwnSessionOptions;
   #current: Promise<Registered> | undefined;
   #answer: WorkerRegistered | undefined;
 
-  constructor(options: SessionOptions) {
+  constructor(options: OwnSessionOptions) {
     this.#options = options;
   }
 

@@ -9,7 +9,7 @@ import type {
 import { Backoff } from "../backoff.ts";
 import { delay, type SetTimer } from "../world.ts";
 import type { Outage } from "./outage.ts";
-import { type Session, WorkerEnded } from "./own-session.ts";
+import { type OwnSession, WorkerEnded } from "./own-session.ts";
 import { openPolls } from "./polls.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { Silence } from "./silence.ts";
@@ -23,7 +23,7 @@ const LONGEST_POLL_SECONDS = 30;
 export interface ServerStreamOptions {
   readonly link: Calls;
   readonly leaveServer: TextCalls["leaveServer"];
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly outage: Outage;
   readonly serverClock: ServerClock;
   readonly setTimer: SetTimer;

@@ -24,7 +24,7 @@ import type {
 import { messageOf } from "../transient.ts";
 import { CopyPort } from "./copy-port.ts";
 import { importFailure, pickWorkflow } from "./load-workflow.ts";
-import { LargeInputs, type TakenInput } from "./taken-inputs.ts";
+import { type TakenInput, TakenInputs } from "./taken-inputs.ts";
 
 export interface ExecutorOptions {
   readonly host: Host;
@@ -72,13 +72,13 @@ export class Executor {
   readonly #modules = new Map<string, Promise<readonly AnyWorkflow[]>>();
   /** Loaded ones again, so that a start with a known module waits for nothing. */
   readonly #workflows = new Map<string, readonly AnyWorkflow[]>();
-  readonly #inputs: LargeInputs;
+  readonly #inputs: TakenInputs;
   #isHeld = false;
 
   constructor(options: ExecutorOptions) {
     const { memoryBytes } = options;
     this.#options = options;
-    this.#inputs = new LargeInputs({ memoryBytes, onCrowded: () => this.#makeRoom() });
+    this.#inputs = new TakenInputs({ memoryBytes, onCrowded: () => this.#makeRoom() });
   }
 
   receive(messages: readonly ToRunner[]): void {

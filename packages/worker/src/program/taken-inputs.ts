@@ -10,7 +10,7 @@ const SHARE = { values: 0.9, texts: 0.1 };
 /** The value as it was parsed and as the body gets it, and lists that are copied while they grow. */
 const COPIES = 3;
 
-export interface LargeInputsOptions {
+export interface TakenInputsOptions {
   /** What a runner may have on its heap. */
   readonly memoryBytes: number;
   /** A value has to wait until others leave. */
@@ -33,13 +33,13 @@ export interface TakenInput {
  * the memory of a thread ends meanwhile, the process ends, with all that any of its threads runs. So
  * each input waits until what it will take is free.
  */
-export class LargeInputs {
-  readonly #options: LargeInputsOptions;
+export class TakenInputs {
+  readonly #options: TakenInputsOptions;
   readonly #texts: Room;
   readonly #values: Room;
   readonly #most: number;
 
-  constructor(options: LargeInputsOptions) {
+  constructor(options: TakenInputsOptions) {
     const { memoryBytes } = options;
     this.#options = options;
     const free = memoryBytes - Math.min(CODE.bytes, CODE.share * memoryBytes);

@@ -1,6 +1,6 @@
 /**
  * The vocabulary of the replay core: a {@link Call}, the {@link Scope} it is made in, the
- * {@link Group} it is given up with, and the {@link Runtime} that carries it out. They name each
+ * {@link CallGroup} it is given up with, and the {@link Runtime} that carries it out. They name each
  * other, which is why they share a file.
  */
 import type { CallKind, Failure, StoredReference } from "@engine/contract";
@@ -110,7 +110,7 @@ export interface Scope {
   /** The enclosing call; undefined in the workflow's own body. */
   readonly parent: Call | undefined;
   readonly ids: CallIds;
-  readonly group: Group;
+  readonly group: CallGroup;
   /** Inside a user's task: the code need not be deterministic (EXE-30). */
   readonly inTask: boolean;
   /** What clock, randomness and timers are here; undefined: the real ones. */
@@ -133,13 +133,13 @@ export interface Reaching {
  * Calls that are given up together: those of a workflow's body, of a combinator's branches, of one
  * attempt of a task. A group knows the open calls in it and in the groups below it.
  */
-export class Group {
-  readonly #parent: Group | undefined;
+export class CallGroup {
+  readonly #parent: CallGroup | undefined;
   readonly open: Set<Call> = new Set();
   #isAborted = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(parent: Group | undefined) {
+  constructor(parent: CallGroup | undefined) {
     this.#parent = parent;
   }
 
@@ -148,11 +148,12 @@ export class Group {
   }
 
   enter(call: Call): void {
-    for (let group: Group | undefined = this; group; group = group.#parent) group.open.add(call);
+    for (let group: CallGroup | undefined = this; group; group = group.#parent)
+      group.open.add(call);
   }
 
   leave(call: Call): void {
-    for (let group: Group | undefined = this; group; group = group.#parent) {
+    for (let group: CallGroup | undefined = this; group; group = group.#parent) {
       group.open.delete(call);
       if (group.open.size === 0 && group.#onEmpty) {
         const then = group.#onEmpty;
@@ -176,8 +177,8 @@ export class Group {
   }
 
   /** Whether it is `group` or lies inside it. */
-  isBelow(group: Group): boolean {
-    for (let g: Group | undefined = this; g; g = g.#parent) if (g === group) return true;
+  isBelow(group: CallGroup): boolean {
+    for (let g: CallGroup | undefined = this; g; g = g.#parent) if (g === group) return true;
     return false;
   }
 }

@@ -1,5 +1,5 @@
 import { type Event, type Failure, timeoutFailure } from "@engine/contract";
-import type { Call, Group } from "../calls/call.ts";
+import type { Call, CallGroup } from "../calls/call.ts";
 import type { Releases } from "../log/releases.ts";
 import type { RunOptions } from "../port.ts";
 import { STORED_NULL } from "../stored.ts";
@@ -9,7 +9,7 @@ interface Unwound {
   readonly options: RunOptions;
   readonly timeout_ms: number | null;
   readonly releases: Releases;
-  readonly root: Group;
+  readonly root: CallGroup;
   readonly givingUp: {
     readonly combinators: ReadonlySet<Call>;
     cancel(call: Call): void;

@@ -1,5 +1,5 @@
 import type { EventType } from "@engine/contract";
-import { Call, type Group } from "../calls/call.ts";
+import { Call, type CallGroup } from "../calls/call.ts";
 import type { Releases } from "../log/releases.ts";
 import type { Parking } from "../parking.ts";
 import type { RunOptions } from "../port.ts";
@@ -40,7 +40,7 @@ export class GivingUp {
    * Gives up every open call of a group: bodies are told, waits end at once, whoever is still open
    * after the grace is recorded as cancelled. `then` runs when none is open any more.
    */
-  abandon(group: Group, then: () => void): void {
+  abandon(group: CallGroup, then: () => void): void {
     const core = this.#core;
     const { parking, options } = core;
     const finish = () => {
@@ -118,7 +118,7 @@ export class GivingUp {
   }
 
   /** Ends combinators of a group whose branches never came to an end. */
-  closeCombinators(group: Group): void {
+  closeCombinators(group: CallGroup): void {
     for (const call of [...this.combinators].reverse()) {
       if (call.scope.group.isBelow(group)) this.closeCombinator(call);
     }

@@ -1,4 +1,4 @@
-import { type Call, Group, type Reaching, type Scope, scopeWithin } from "../calls/call.ts";
+import { type Call, CallGroup, type Reaching, type Scope, scopeWithin } from "../calls/call.ts";
 import { CallIds } from "../calls/call-ids.ts";
 import type { Core } from "../core.ts";
 import type { RecordedCall } from "../log/journal.ts";
@@ -34,7 +34,7 @@ export class Reach implements Reaching {
     start: (scope: Scope) => Promise<unknown>,
   ): Promise<void> {
     const { host, limits } = this.#core.options;
-    const group = new Group(task.scope.group);
+    const group = new CallGroup(task.scope.group);
     const ids = new CallIds(task.id, counts);
     task.bodySettled = start(scopeWithin(task, { ids, group, inTask: true, task, reach: this }));
     // Not until the body is over: a branch that fails at once may overtake another on its way.

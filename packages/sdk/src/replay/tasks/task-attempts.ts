@@ -11,9 +11,9 @@ import { copyOfFailure, toFailure } from "../endings/failure.ts";
 import { changed } from "../endings/failure-stacks.ts";
 import { isFull } from "../log/history-limit.ts";
 import { keepOutput, storeOr } from "../stored.ts";
+import { CachedOutput } from "./cached-output.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
-import { TaskCache } from "./task-cache.ts";
 import { taskRoom } from "./task-room.ts";
 import { type Reached, reached, withRetryIf, withRollback } from "./task-steps.ts";
 
@@ -41,7 +41,7 @@ export class TaskAttempts {
   readonly #task: TaskDefinition;
   readonly #body: TaskBody;
   readonly #begunAt: number;
-  readonly #cache: TaskCache | undefined;
+  readonly #cache: CachedOutput | undefined;
 
   constructor(core: Core, of: TaskCall) {
     this.#core = core;
@@ -51,7 +51,9 @@ export class TaskAttempts {
     this.#body = new TaskBody(core, of, { input: of.input.value });
     const { cache } = of.task.options;
     const inKey = <T>(work: () => T) => this.#body.aside("cache.key", work);
-    this.#cache = cache ? new TaskCache(core.options, of.task, { cache, run: inKey }) : undefined;
+    this.#cache = cache
+      ? new CachedOutput(core.options, of.task, { cache, run: inKey })
+      : undefined;
   }
 
   async run(): Promise<void> {
@@ -197,7 +199,7 @@ export class TaskAttempts {
     this.#fail(failed);
   }
 
-  async #completeFrom(cache: TaskCache): Promise<boolean> {
+  async #completeFrom(cache: CachedOutput): Promise<boolean> {
     const output = await cache.find(await this.#body.freshInput(), this.#body.started);
     if (this.#call.isConcluded) return true;
     if (output) this.#core.complete(this.#call, output, { attempts: 0, cached: true });

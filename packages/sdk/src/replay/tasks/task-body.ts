@@ -6,7 +6,7 @@ import { asideOf, placeWorld } from "../calls/aside.ts";
 import {
   type BodyWorld,
   type Call,
-  Group,
+  CallGroup,
   type Scope,
   scopeWithin,
   type TaskDefinition,
@@ -176,7 +176,7 @@ export class TaskBody {
   ): Promise<Result> {
     const core = this.#core;
     const call = this.#call;
-    const group = new Group(call.scope.group);
+    const group = new CallGroup(call.scope.group);
     const ids = new CallIds(call.id, this.#counts);
     const world = undefined;
     const inside = { ids, group, inTask: true, world, task: call, reach: undefined };

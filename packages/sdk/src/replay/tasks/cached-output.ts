@@ -8,7 +8,7 @@ import type { RunAside } from "../stored.ts";
  * The cache as one call sees it (EXE-49a). One that does not answer is no reason to fail: the task
  * runs, and the worker's log tells.
  */
-export class TaskCache {
+export class CachedOutput {
   readonly #options: RunOptions;
   readonly #task: TaskDefinition;
   readonly #cache: CacheOptions<unknown>;
