@@ -83,13 +83,13 @@ export class Parking {
 
   /** A body of the user's, or a short wait that keeps its slot, begins. */
   enter(call: Call): void {
-    call.isRunning = true;
+    call.activity = "runs";
     this.active++;
   }
 
   /** A wait for the outside world begins. */
   wait(call: Call): void {
-    call.isWait = true;
+    call.activity = "waits";
     this.#waits.add(call);
     this.#countAbove(call, 1);
     this.soon();
@@ -97,10 +97,7 @@ export class Parking {
 
   /** The call's outcome is decided: it neither runs nor waits any more. */
   leave(call: Call): void {
-    if (call.isRunning) {
-      call.isRunning = false;
-      this.active--;
-    }
+    this.#stopRunning(call);
     this.#options.alarms.clear(call);
     this.#rests.delete(call);
     if (this.#held.delete(call)) this.#countAbove(call, -1);
@@ -113,15 +110,12 @@ export class Parking {
     return new Promise((resolve) => {
       const goOn = () => {
         if (!this.#rests.delete(call)) return;
-        call.isWait = false;
+        call.activity = "none";
         if (this.#waits.delete(call)) this.#countAbove(call, -1);
         if (!call.isConcluded) this.enter(call);
         resolve();
       };
-      if (call.isRunning) {
-        call.isRunning = false;
-        this.active--;
-      }
+      this.#stopRunning(call);
       this.#rests.set(call, until);
       this.wait(call);
       this.#options.alarms.set(call, until, goOn);
@@ -156,20 +150,16 @@ export class Parking {
 
   #keepBack(call: Call, turn?: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { isRunning } = call;
+      const wasRunning = this.#stopRunning(call);
       const goOn = () => {
         if (!this.#held.delete(call)) return;
-        call.isWait = false;
+        call.activity = "none";
         this.#countAbove(call, -1);
-        if (isRunning && !call.isConcluded) this.enter(call);
+        if (wasRunning && !call.isConcluded) this.enter(call);
         resolve();
       };
-      if (isRunning) {
-        call.isRunning = false;
-        this.active--;
-      }
-      // Whoever gives it up need not give it time: no code of it runs.
-      call.isWait = true;
+      // A call that is given up here gets no grace period, since none of its code is running.
+      call.activity = "waits";
       this.#held.set(call, { goOn, isCrowdedOut: turn !== undefined });
       turn?.then(goOn, reject);
       this.#countAbove(call, 1);
@@ -177,10 +167,18 @@ export class Parking {
     });
   }
 
+  /** Whether it was running. */
+  #stopRunning(call: Call): boolean {
+    if (call.activity !== "runs") return false;
+    call.activity = "none";
+    this.active--;
+    return true;
+  }
+
   /** While a call waits, the bodies it was made in wait with it. */
   #countAbove(call: Call, by: 1 | -1): void {
     for (let c = call.scope.parent; c; c = c.scope.parent) {
-      if (!c.isRunning) continue;
+      if (c.activity !== "runs") continue;
       const before = c.openWaits;
       c.openWaits += by;
       const now = this.#options.host.now();

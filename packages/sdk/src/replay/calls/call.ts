@@ -204,10 +204,11 @@ export class Call {
   readonly reject: (error: unknown) => void;
   /** Its outcome is decided (not yet durable, perhaps): a later result is ignored. */
   isConcluded = false;
-  /** A body of the user's runs for it. */
-  isRunning = false;
-  /** It waits for the outside world rather than running code of ours. */
-  isWait = false;
+  /**
+   * `runs`: a body of the user's runs for it, or a short wait that keeps the slot. `waits`: for the
+   * outside world, or for leave to start.
+   */
+  activity: "none" | "runs" | "waits" = "none";
   /** Of a pause: the value of a WORKFLOW_PAUSED it leads to, as stored text. */
   pauseText: string | undefined;
   /** Waits open beneath it; while there are any, its body counts as waiting too. */

@@ -52,7 +52,7 @@ export class GivingUp {
     group.abort();
     group.whenEmpty(finish);
     core.whenLive(() => {
-      for (const call of [...group.open]) if (call.isWait) this.cancel(call);
+      for (const call of [...group.open]) if (call.activity === "waits") this.cancel(call);
       if (![...group.open].some((call) => !call.isConcluded)) return;
       parking.active++;
       let isPassing = true;

@@ -43,6 +43,13 @@ export function hasLabel(call: RecordedCall, label: string | null): boolean {
   return recorded === label || (recorded === null && call.started.value === null);
 }
 
+/** The log holds a call that the code did not make. */
+export function notMade(call: RecordedCall, of: Divergence["of"]): Divergence {
+  const slash = call.id.lastIndexOf("/");
+  const siblings = of.journal.childrenOf(slash < 0 ? null : call.id.slice(0, slash));
+  return { position: siblings.indexOf(call), expected: recordedRef(call), found: null, of };
+}
+
 /** Why an execution cannot go on: the code does not do what the log says it did (EXE-28, I8). */
 export function nondeterminism({ position, expected, found, at, of }: Divergence): Failure {
   const { journal, options } = of;

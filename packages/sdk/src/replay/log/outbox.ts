@@ -72,8 +72,11 @@ export class Outbox {
   #head: number;
   #lastMs: number;
   #lastTime = "";
-  #isFlushDue = false;
-  #isCodeAwaited = false;
+  /**
+   * What waits is about to be sent: `due` at the end of this turn, or, since code that runs ahead has
+   * more to say, once it has said it (`after code`).
+   */
+  #flush: "none" | "due" | "after code" = "none";
   #cancelLinger: (() => void) | undefined;
   #isStopped = false;
   #hasForgotten = false;
@@ -170,24 +173,22 @@ export class Outbox {
 
   /** Sends what waits, once the current turn has said everything it has to say. */
   flush(): void {
-    if (this.#isFlushDue || this.#inFlight) return;
-    this.#isFlushDue = true;
+    if (this.#flush !== "none" || this.#inFlight) return;
+    this.#flush = "due";
     this.#options.host.drain(() => {
-      // Code that runs ahead has more to say.
       const { ahead, releases } = this.#options;
-      this.#isCodeAwaited = ahead.isAhead && !releases.isIdle;
-      if (!this.#isCodeAwaited) this.#sendDue();
+      if (ahead.isAhead && !releases.isIdle) this.#flush = "after code";
+      else this.#sendDue();
     });
   }
 
   /** The code has received all there is for it, and has said what it makes of that. */
   released(): void {
-    if (this.#isCodeAwaited) this.#sendDue();
+    if (this.#flush === "after code") this.#sendDue();
   }
 
   #sendDue(): void {
-    this.#isFlushDue = false;
-    this.#isCodeAwaited = false;
+    this.#flush = "none";
     this.#send();
   }
 
@@ -239,10 +240,7 @@ export class Outbox {
 
   #keepUntilAhead(): void {
     this.#queue = this.#options.ahead.overtake(this.#queue);
-    if (this.#isCodeAwaited) {
-      this.#isCodeAwaited = false;
-      this.#isFlushDue = false;
-    }
+    if (this.#flush === "after code") this.#flush = "none";
     this.flush();
   }
 

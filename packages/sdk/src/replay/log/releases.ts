@@ -16,8 +16,7 @@ export class Releases {
   #next = 0;
   /** What follows from the outcome released last, and must happen before the next one. */
   #consequences: (() => void)[] = [];
-  #isActive = false;
-  #isStopped = false;
+  #state: "idle" | "active" | "stopped" = "idle";
   /** Lives of the copy: what a parked one left behind must not move the next. */
   #life = 0;
 
@@ -27,13 +26,13 @@ export class Releases {
   }
 
   get isIdle(): boolean {
-    return !this.#isActive;
+    return this.#state !== "active";
   }
 
   push(release: Release): void {
     this.#queue.push(release);
-    if (this.#isActive || this.#isStopped) return;
-    this.#isActive = true;
+    if (this.#state !== "idle") return;
+    this.#state = "active";
     this.#step();
   }
 
@@ -57,30 +56,29 @@ export class Releases {
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#isActive = false;
+    this.#state = "stopped";
     this.clear();
   }
 
   /** A parked copy goes on. */
   restart(): void {
     this.#life++;
-    this.#isStopped = false;
+    this.#state = "idle";
   }
 
   #startAtRest(): void {
-    if (this.#isActive || this.#isStopped) return;
-    this.#isActive = true;
+    if (this.#state !== "idle") return;
+    this.#state = "active";
     this.#host.drain(() => this.#step());
   }
 
   #step(): void {
-    if (this.#isStopped) return;
+    if (this.#state === "stopped") return;
     const next = this.#consequences.shift() ?? this.#queue[this.#next++];
     if (!next) {
       this.#queue = [];
       this.#next = 0;
-      this.#isActive = false;
+      this.#state = "idle";
       this.#onIdle();
       return;
     }
