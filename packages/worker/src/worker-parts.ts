@@ -29,7 +29,7 @@ import type { WorkerOptions } from "./worker-options.ts";
 
 /** How often a start tries to read a module or a page of history before it gives the slot back. */
 const FETCH_TRIES = 8;
-/** Within which the workers of a server that stops move on, each at a moment of its own (WRK-13). */
+/** Workers of a server that stops move on within that time, each at a moment of its own (WRK-13). */
 const LONGEST_DELAY_SECONDS = 1;
 
 export interface WorkerEvents {
@@ -245,7 +245,7 @@ export async function createParts(
         break;
       case "welcome":
         executions.welcome(frame.data);
-        // A pause that still holds is said again right behind it; one that was undone is not.
+        // The server says a pause that still holds again, right behind the welcome.
         if (!stream.isPolling) isPaused = false;
         break;
       case "superseded":

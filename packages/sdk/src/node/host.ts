@@ -10,7 +10,7 @@ import { traceOf } from "./trace-of.ts";
 // One storage for the process, however many hosts are made: a scope names its execution itself.
 const scopes = new AsyncLocalStorage<unknown>();
 
-/** What of the host on Node can be replaced. */
+/** Parts of the host on Node that a caller may replace. */
 export interface NodeHostOptions {
   readonly log?: Host["log"];
   /** Default: warnings of that log. */

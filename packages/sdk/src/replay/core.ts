@@ -347,7 +347,7 @@ export class Core {
       execution_id: this.options.info.execution_id,
       reason,
     });
-    // What waits in this copy goes on in another: nobody is to hear that it is given up.
+    // Calls that wait in this copy go on in another: none of them is to hear that it is given up.
     const wasWaiting = this.#standing === "waiting";
     this.#standing = "over";
     if (!wasWaiting) this.root.abort();
@@ -379,7 +379,7 @@ export class Core {
     this.outbox.restart(events);
     this.alarms.start();
     for (const id of events.flatMap(restEndedBy)) this.parking.endRest(this.calls.get(id));
-    // Not before what woke it has had its effect, whatever the life before left to consider.
+    // The copy parks again only after the events that woke it have had their effect.
     this.parking.active++;
     this.options.host.drain(() => {
       this.parking.active--;
@@ -524,7 +524,7 @@ export class Core {
     this.releases.stop();
   }
 
-  /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
+  /** Signals that no call took are gone with the execution: the log says so (EXE-53). */
   #warnOfSignals(message: string | undefined): void {
     if (message !== undefined) this.warn("signal_dropped", message);
   }
@@ -563,7 +563,7 @@ export class Core {
 
   #unpark(): boolean {
     if (!this.outbox.unpark()) return false;
-    // Whatever comes of it: it is looked again whether to wait.
+    // Whether to wait is looked at again, whatever the alarm does.
     this.parking.soon();
     return true;
   }

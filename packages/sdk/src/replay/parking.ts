@@ -12,7 +12,7 @@ interface ParkingOptions {
   readonly isMoving: () => boolean;
   /** Nothing is left to do but wait. */
   readonly park: (waiting: readonly Wait[], oldestPause: Call | undefined) => void;
-  /** Nothing is left to do but what is held. */
+  /** Nothing is left to do but to start functions that are held. */
   readonly stalled: () => void;
   readonly isHeld: boolean;
 }
@@ -20,14 +20,14 @@ interface ParkingOptions {
 /** A body that waits for leave to start. */
 interface Held {
   readonly goOn: () => void;
-  /** It waits for resources, and not for the hold to end. */
+  /** The body waits for resources, and not for the hold to end. */
   readonly isCrowdedOut: boolean;
 }
 
 /**
- * Knows what an execution waits for and what it does meanwhile, and so the moment when only the
- * outside world can bring it further: then it gives its slot back (EXE-17 rows 4 and 5), or says that
- * it is held (WRK-8, WRK-12).
+ * Knows what an execution waits for and what it does meanwhile, and so the moment when only the outside
+ * world can bring it further: then the execution gives its slot back (EXE-17 rows 4 and 5), or says
+ * that it is held (WRK-8, WRK-12).
  */
 export class Parking {
   /** Bodies that run, and graces that pass: while there are any, nothing is parked. */
@@ -38,7 +38,7 @@ export class Parking {
   readonly #rests: Map<Call, number> = new Map();
   readonly #held: Map<Call, Held> = new Map();
   #isHeld: boolean;
-  /** A cancel is told, and has not reached the code. */
+  /** A cancel is known here and has not reached the code. */
   #isCancelComing = false;
 
   constructor(options: ParkingOptions) {
@@ -76,7 +76,7 @@ export class Parking {
     for (const { goOn, isCrowdedOut } of [...this.#held.values()]) if (!isCrowdedOut) goOn();
   }
 
-  /** A body waits for its turn to have what it requests: that it has to wait here is no wait of its own. */
+  /** Keeps a body back until its turn to have the resources it requests. */
   untilTurn(call: Call, turn: Promise<void>): Promise<void> {
     return this.#keepBack(call, turn);
   }
@@ -122,7 +122,7 @@ export class Parking {
     });
   }
 
-  /** The time between two attempts is over, whatever the clock says here. */
+  /** Ends the wait between two attempts, whatever the clock says here. */
   endRest(call: Call | undefined): void {
     if (call && this.#rests.has(call)) this.#options.alarms.ringNow(call);
   }

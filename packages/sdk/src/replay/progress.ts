@@ -61,7 +61,7 @@ export class Progress {
   }
 }
 
-/** Undefined for what cannot be sent: no stored form has that value. */
+/** Undefined for a value that has no stored form, and so cannot be sent. */
 function encoded(value: unknown): Encoded | undefined {
   try {
     const { text } = store(value, "value");

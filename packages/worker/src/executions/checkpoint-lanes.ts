@@ -15,9 +15,9 @@ export interface CheckpointLanesOptions {
   readonly lanes: number;
   readonly link: Pick<TextCalls, "checkpointsText">;
   readonly session: OwnSession;
-  /** Somebody else owns it now: the copy ends. */
+  /** Another worker owns the execution now: the copy ends. */
   onStale(copy: Copy): void;
-  /** The server will not have what the copy wrote; the execution must go elsewhere. */
+  /** The server refuses what the copy wrote; the execution must go to another worker. */
   onRefused(copy: Copy, error: unknown): void;
 }
 
@@ -96,12 +96,12 @@ class CheckpointLane {
     let answers: readonly CheckpointAnswer[];
     try {
       answers = await session.persist((ref) => {
-        // Anew for every try: meanwhile copies may have gone or got another generation.
+        // Made anew for every try: meanwhile copies may have gone or got another generation.
         sent = batch.flatMap((entry) => outgoing(entry));
         return sent.length > 0 ? link.checkpointsText(ref, bodyOf(sent)) : Promise.resolve([]);
       });
     } catch (error) {
-      // One item spoils the request for all of them: alone, each is judged by itself.
+      // One item spoils the request for all of them: sent alone, each item is judged by itself.
       if (batch.length > 1 && isContentRefused(error)) return this.#sendEach(batch);
       for (const entry of batch) this.#refuse(entry, error);
       return [];
@@ -117,7 +117,7 @@ class CheckpointLane {
     return unsettled;
   }
 
-  /** An answer that makes no sense is one copy's trouble, and none of those beside and behind it. */
+  /** An answer that makes no sense is trouble of its copy alone, not of the others in the lane. */
   #isSettled(entry: Outgoing, answer: CheckpointAnswer | undefined): boolean {
     try {
       return this.#settle(entry, answer);
@@ -127,7 +127,7 @@ class CheckpointLane {
     }
   }
 
-  /** Whether the answer settles the entry; a claim renewed meanwhile makes it go again. */
+  /** Whether the answer settles the entry. One whose claim was renewed meanwhile is sent again. */
   #settle(entry: Outgoing, answer: CheckpointAnswer | undefined): boolean {
     const { copy } = entry;
     if (copy.state === "gone") return true;

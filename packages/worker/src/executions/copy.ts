@@ -5,29 +5,29 @@ import type { Runner } from "../runners/runner.ts";
 
 /** An execution this worker holds, from its assignment until the server knows that it is given up. */
 export interface Copy {
-  /** Names it between the main thread and its runner. */
+  /** Names the copy between the main thread and its runner. */
   readonly number: number;
   readonly execution_id: string;
   readonly module_hash: string;
   /** An operator's label of the execution. */
   readonly name: string | null;
-  /** Grows when the server lets this worker keep what it had handed over (WRK-9). */
+  /** Grows when the server lets this worker keep an execution that it had handed over (WRK-9). */
   generation: number;
-  /** The newest event it knows to be durable. */
+  /** `seq` of the newest event that this worker knows to be durable. */
   seq: number;
-  /** Events that it was told of while those before them were not known to be durable yet. */
+  /** Events that the server told of while those before them were not known to be durable yet. */
   ahead: { readonly base_seq: number; readonly end: number } | undefined;
   /** Whether somebody watches its progress. */
   listening: boolean;
-  /** Where it runs, once it was started there. */
+  /** Where the copy runs, once it was started there. */
   runner: Runner | undefined;
-  /** What its runner has to hear as soon as it has been given the copy; undefined once it has. */
+  /** What the runner has to hear right after it is given the copy; undefined from then on. */
   early: ToRunner[] | undefined;
-  /** What to start it with in case the copy that waited in its runner cannot go on. */
+  /** What to start the execution with, should the warm copy not be able to go on. */
   cold: Assignment | undefined;
-  /** Settles when the answer to what it wrote last is certain. */
+  /** Settles when the answer to the newest checkpoint of the copy is certain. */
   writing: Promise<void> | undefined;
-  /** `releasing`: its body is stopped and the server still has to hear of it. `gone`: write nothing. */
+  /** `releasing`: the body is stopped and the server has to hear so. `gone`: nothing is written. */
   state: "held" | "releasing" | "gone";
 }
 
@@ -47,7 +47,7 @@ export class Copies {
     return this.#byExecution.size;
   }
 
-  /** @param number Of the copy that waited for this (RUN-4). */
+  /** @param number That of the warm copy that goes on; a fresh one when absent (RUN-4). */
   add(fresh: Fresh, number: number = ++this.#lastNumber): Copy {
     const copy: Copy = {
       ...fresh,
@@ -120,7 +120,7 @@ export function tell(copy: Copy, message: ToRunner): void {
   else copy.runner?.post([message]);
 }
 
-/** Gives a copy to its runner, and then what came for it meanwhile. */
+/** Gives a copy to its runner, and behind it the messages that came for the copy meanwhile. */
 export function begin(copy: Copy, runner: Runner, message: ToRunner): void {
   if (beginning.hasSubscribers) beginning.publish({ of: [message.kind] });
   const early = copy.early ?? [];

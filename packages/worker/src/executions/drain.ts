@@ -8,9 +8,9 @@ export interface DrainOptions {
   readonly monotonic: () => number;
   /** Nothing new is taken. Called once. */
   begin(): void;
-  /** Half of the time is over: an execution that would start a task goes instead. */
+  /** Half of the time is over: an execution that would start a task goes to another worker instead. */
   startNothing(): void;
-  /** The time is over: what is left is aborted and goes. */
+  /** The time is over: executions that are left are aborted and go to other workers. */
   releaseAll(): void;
 }
 

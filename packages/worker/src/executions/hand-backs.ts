@@ -52,7 +52,7 @@ export class HandBacks {
       });
       if (released.hasSubscribers) released.publish({ of: [] });
       for (const answer of answers) {
-        // Refused = somebody else has it already, or it has ended: nothing is left to give back.
+        // A refusal says that another worker has the execution, or that it has ended.
         if ("error" in answer) log.debug(answer, "the server refused a release");
       }
     } catch (error) {

@@ -39,7 +39,7 @@ export interface HeldExecutionsOptions {
   limits(): ExecutionLimits;
   /** Seconds that bodies get to end after a cancel (DSP-9). */
   readonly cancelGrace: number;
-  /** The machine does not let executions begin. */
+  /** The machine (its disk, its handles) does not let executions begin. */
   onTrouble(trouble: MachineTrouble): void;
   /** A runner is alive again. A server that was told `overloaded` sends work after a reconnect. */
   onRecovered(): void;
@@ -50,7 +50,7 @@ export interface HeldExecutionsOptions {
 }
 
 /**
- * What the worker holds, between the server's frames and the runners' messages. Every copy leaves
+ * The executions a worker holds, between the server's frames and the runners' messages. A copy leaves
  * by one of three doors: it ended, it was dropped (the server has given it to somebody else, so
  * nothing more is written), or it is released (the server hears that it must go elsewhere).
  */
@@ -89,7 +89,7 @@ export class HeldExecutions {
     const runner = this.#draining ? undefined : (warm?.runner ?? pool.pick(assignment));
     if (!runner) {
       this.#isWithoutRunner = !this.#draining && !assignment.apart;
-      // Others may find a runner where one that is to run apart does not.
+      // An execution that is to run apart may find no runner here where any other one would.
       const reason = assignment.apart ? "unready" : "overloaded";
       this.release(copy, this.#draining ? "draining" : reason);
       return;
@@ -120,7 +120,7 @@ export class HeldExecutions {
     tell(copy, { kind: "listen", copy: copy.number, on });
   }
 
-  /** What the server made of the holdings it was told (WRK-9). */
+  /** The server's answer to the listed holdings: those to keep, those to drop (WRK-9). */
   welcome({ keep, drop }: FrameData<"welcome">): void {
     for (const { execution_id, generation } of keep) {
       const copy = this.#options.copies.find(execution_id);
@@ -206,7 +206,7 @@ export class HeldExecutions {
         void this.#serve(copy, message);
         break;
       case "stalled":
-        // What it has to do next is another worker's: all that it has done is in the log (WRK-12).
+        // Another worker does what comes next: all that the copy has done is in the log (WRK-12).
         if (this.#options.gate.isLeaving) this.release(copy, "draining");
         break;
       case "cold":
@@ -221,7 +221,7 @@ export class HeldExecutions {
         this.#unreadable(copy, message.why);
         break;
       case "ended":
-        // Nobody asked it to stop, so the log does not say how it goes on.
+        // This worker did not ask the copy to stop, so the log does not say how the execution goes on.
         if (message.how === "stopped") this.release(copy, "runner_lost");
         else this.#remove(copy);
         break;
@@ -246,7 +246,10 @@ export class HeldExecutions {
     );
   }
 
-  /** It is about to end: what it ran goes elsewhere, and only the one to blame has that counted. */
+  /**
+   * A runner that does not answer is about to be ended: its executions go elsewhere, and only the one
+   * to blame has that counted.
+   */
   runnerStuck(runner: Runner, number: number, seconds: number): void {
     this.#options.gate.forget(runner);
     const execution_id = this.#options.copies.numbered(number)?.execution_id ?? null;
@@ -308,7 +311,7 @@ export class HeldExecutions {
     });
   }
 
-  /** The copy that waited cannot take up what others have written: a replay can. */
+  /** A warm copy cannot take up what others have written: the execution is started by a replay. */
   #startCold(copy: Copy, runner: Runner): void {
     const { cold } = copy;
     copy.cold = undefined;
@@ -322,7 +325,7 @@ export class HeldExecutions {
     if (answer) copy.runner?.post([{ kind: "answer", copy: copy.number, id, answer }]);
   }
 
-  /** Whatever keeps an execution from starting must not keep its slot. */
+  /** An execution that cannot start gives its slot back, whatever the cause. */
   #unstarted(copy: Copy, error: unknown): void {
     if (error instanceof WorkerEnded || copy.state !== "held") return;
     if (hasCode(error, "stale_claim")) {
@@ -343,7 +346,7 @@ export class HeldExecutions {
       { execution_id, error: messageOf(error) },
       "an execution could not be started here; it goes back to the queue",
     );
-    // What did not arrive says nothing of the execution; what the server refuses does.
+    // A request that got no answer says nothing of the execution; a refusal of the server does.
     this.release(copy, isTransient(error) ? "unready" : "runner_lost");
   }
 
@@ -373,7 +376,7 @@ export class HeldExecutions {
 
   async #release(copy: Copy, reason: ReleaseReason, error: Failure | undefined): Promise<void> {
     await copy.writing;
-    // Refused once the server has taken the execution back.
+    // First, since the server refuses progress once it has taken the execution back.
     await this.#options.progress.flush(copy);
     if (this.#isGone(copy)) return;
     await this.#options.releases.add(copy, reason, error);
@@ -393,7 +396,7 @@ export class HeldExecutions {
     this.#remove(copy);
   }
 
-  /** The log says that a copy is over, or waits; then it stays in its runner, without a slot. */
+  /** The log says that a copy is over, or waits; one that waits stays in its runner, without a slot. */
   #leave(copy: Copy, { state }: Delta): void {
     const { runner } = copy;
     this.#remove(copy);
@@ -439,8 +442,8 @@ export class HeldExecutions {
 }
 
 /**
- * Why a copy goes back whose runner has died (LIV-5). Where it is known whose code did that, nothing
- * is held against the others; where it is not, each of them may have.
+ * Why a copy goes back whose runner has died (LIV-5). Where the culprit is known, nothing is held
+ * against the other copies of the runner; where it is not, each of them may have done it.
  */
 function blame(copy: Copy, culprit: number, copies: readonly Copy[]): ReleaseReason {
   if (culprit !== 0) return copy.number === culprit ? "runner_lost" : "neighbour";

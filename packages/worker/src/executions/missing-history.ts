@@ -37,7 +37,7 @@ export async function readMissing(
   try {
     await Promise.all(Array.from({ length: IN_FLIGHT }, readOn));
   } finally {
-    // What the other one reads is of no use once one has failed.
+    // Once one of the two readers has failed, pages of the other are of no use.
     next = history.after;
   }
   return pages;

@@ -2,14 +2,14 @@ import type { EngineError, Failure } from "@engine/contract";
 import { loadFailure } from "../program/load-workflow.ts";
 import { hasCode } from "../transient.ts";
 
-/** Whether it is what was sent that the server will not have: whoever sends it again hears the same. */
+/** Whether the server refuses the content of a checkpoint: sent again, it is refused again. */
 export function isContentRefused(error: unknown): error is EngineError {
   return hasCode(error, "invalid_input") || hasCode(error, "payload_too_large");
 }
 
 /**
- * What ends an execution whose checkpoint the server will not have. Another worker would replay to
- * the same place and be refused there, without end.
+ * The failure of an execution whose checkpoint the server refuses. Another worker would replay to the
+ * same place and be refused there, without end.
  */
 export function refusedCheckpoint({ code, message, details }: EngineError): Failure {
   const issues = details?.["issues"];

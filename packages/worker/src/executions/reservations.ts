@@ -1,10 +1,10 @@
 import type { TaskRequests } from "@engine/contract";
 import type { ResourceBudget } from "./resource-budget.ts";
 
-/** What a copy's calls have of the worker's budget, or wait for, and how each of them ends that. */
+/** Calls of a copy that have, or wait for, a part of the worker's budget, and what ends each. */
 type Shares = Map<string, () => void>;
 
-/** Who has what of a worker's budget: functions of tasks, by copy and call (RES-4). */
+/** The parts of a worker's budget that functions of tasks have, by copy and call (RES-4). */
 export class Reservations {
   readonly #budget: ResourceBudget;
   readonly #copies = new Map<number, Shares>();
@@ -19,7 +19,7 @@ export class Reservations {
     const waiting = new AbortController();
     this.#add(copy, call, () => waiting.abort(new Error(`${call} needs no room any more`)));
     const giveBack = await this.#budget.acquire(requests, waiting.signal);
-    // Released in the moment between its turn and here.
+    // The call was released between the moment its turn came and this one.
     if (waiting.signal.aborted) giveBack();
     waiting.signal.throwIfAborted();
     this.#add(copy, call, giveBack);
@@ -39,7 +39,7 @@ export class Reservations {
     end?.();
   }
 
-  /** The copy is over, whatever it had. */
+  /** The copy is over: all that its calls had is free. */
   releaseAll(copy: number): void {
     for (const call of this.#copies.get(copy)?.keys() ?? []) this.release(copy, call);
   }

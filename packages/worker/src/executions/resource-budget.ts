@@ -16,14 +16,14 @@ export class ResourceBudget {
   #used: Amounts = { cpu: 0, memory: 0, gpu: 0 };
   readonly #waiting = new Set<Waiting>();
 
-  /** @param total What is not named there is not. */
+  /** @param total Of a resource that is not named here there is nothing. */
   constructor(total: TaskRequests) {
     this.#total = amountsOf(total);
   }
 
   /**
-   * Waits until there is room, and takes it. What it gives puts it back; calling that again does
-   * nothing. Rejects with the signal's reason, or when the worker could never have that much.
+   * Waits until there is room, and takes it. The function it gives puts the room back, once. Rejects
+   * with the signal's reason, or when the worker could never have that much.
    */
   async acquire(request: TaskRequests, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
@@ -40,7 +40,7 @@ export class ResourceBudget {
     return this.#giveBack(wanted);
   }
 
-  /** Takes it whether there is room or not; what follows waits until there is again. */
+  /** Takes room whether there is some or not; requests behind this one wait until there is again. */
   take(request: TaskRequests): () => void {
     const wanted = amountsOf(request);
     this.#add(wanted, 1);
@@ -69,7 +69,7 @@ export class ResourceBudget {
       const giveUp = () => {
         this.#waiting.delete(entry);
         reject(signal?.reason);
-        // It may have been the one that kept others waiting.
+        // The request that was given up may have kept later ones waiting.
         this.#serve();
       };
       signal?.addEventListener("abort", giveUp, { once: true });

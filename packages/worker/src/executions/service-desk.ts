@@ -12,7 +12,7 @@ export interface ServiceDeskOptions {
   readonly session: OwnSession;
   readonly values: ValuesSource;
   readonly reservations: Reservations;
-  /** Somebody else owns it now: the copy ends. */
+  /** Another worker owns the execution now: the copy ends. */
   onStale(copy: Copy): void;
 }
 
@@ -21,7 +21,7 @@ class Abandoned extends Error {
   override readonly name = "Abandoned";
 }
 
-/** Does for tasks what only the main thread can, as it holds the session (RUN-1). */
+/** Carries out requests of tasks that only the main thread can, since it holds the session (RUN-1). */
 export class ServiceDesk {
   readonly #options: ServiceDeskOptions;
 
@@ -41,7 +41,7 @@ export class ServiceDesk {
     }
   }
 
-  /** The copy does not run here any more: whatever its tasks had of the budget is free. */
+  /** The copy does not run here any more: what its tasks had of the budget is free. */
   left(copy: Copy): void {
     this.#options.reservations.releaseAll(copy.number);
   }

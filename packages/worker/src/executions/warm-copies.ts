@@ -1,13 +1,13 @@
 import type { Runner } from "../runners/runner.ts";
 import type { Copy } from "./copy.ts";
 
-/** A copy that waits in its runner's memory, without a slot, for what its execution waits for. */
+/** A copy that stays in its runner's memory, without a slot, while its execution waits. */
 export interface WarmCopy
   extends Pick<Copy, "number" | "execution_id" | "module_hash" | "name" | "seq"> {
   readonly runner: Runner;
 }
 
-/** What may wake without a replay (RUN-4): a number of copies, the one that waits longest goes first. */
+/** The copies that may wake without a replay (RUN-4). Where there are too many, the oldest goes. */
 export class WarmCopies {
   readonly #limit: number;
   /** In the order in which they began to wait. */

@@ -48,14 +48,14 @@ export class Heartbeats {
     }
   }
 
-  /** Sends one that says how it is now. Settles when it has arrived or is lost. Never rejects. */
+  /** Sends a heartbeat with the state of now. Settles when it has arrived or is lost. Never rejects. */
   now(): Promise<void> {
     this.#isNews = true;
     this.#sending ??= this.#send();
     return this.#sending;
   }
 
-  /** Within a second: for what the server waits to hear of. */
+  /** Sends a heartbeat within a second, for news that the server waits for. */
   soon(): void {
     if (this.#isSoon) return;
     this.#isSoon = true;
@@ -85,7 +85,7 @@ export class Heartbeats {
       serverClock.measured(server_time, { sentAt, heardAt: monotonic() });
       for (const entry of drop) onDrop(entry);
     } catch (error) {
-      // The next one says the same; the stream notices when the server is away.
+      // The next heartbeat says the same; the stream notices when the server is away.
       if (!life.aborted) log.debug({ error: messageOf(error) }, "a heartbeat did not arrive");
     }
   }

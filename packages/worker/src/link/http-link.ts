@@ -29,8 +29,8 @@ export interface HttpLinkOptions {
   /** How long a call may take before it counts as network trouble. */
   readonly timeoutMs?: number;
   /**
-   * The same for what tells that this worker lives: a server that hangs must not hold that up, the next
-   * try goes by another connection, and so perhaps to another server.
+   * The same for heartbeats. A server that hangs must not hold them up: the next try goes by another
+   * connection, and so perhaps to another server.
    */
   readonly heartbeatTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
@@ -191,7 +191,7 @@ async function openStream(
   };
 }
 
-/** Undefined for what is no JSON: such a stream is of no use and is opened anew. */
+/** Undefined where the data is not JSON: a stream that carries it is of no use and is opened anew. */
 function frameOf(event: string | undefined, data: string): WorkerFrame | undefined {
   try {
     return { event, data: JSON.parse(data) } as WorkerFrame;

@@ -27,7 +27,7 @@ export class CheckpointStreams {
   readonly #options: CheckpointStreamsOptions;
   #idle: { session: string; stream: LineStream }[] = [];
   #isResting = false;
-  /** Grows with every {@link close}: streams from before it are not used again. */
+  /** Grows with every {@link close}: streams that were opened before are not used again. */
   #epoch = 0;
 
   constructor(options: CheckpointStreamsOptions) {
@@ -94,7 +94,7 @@ export interface LineStreamOptions {
   readonly timeoutMs: number;
   /** How long the server may take to agree to the stream. A proxy that buffers never does. */
   readonly beginMs: number;
-  /** What an answer says that is no stream: refused, or not known to this server. */
+  /** The error in an answer that is no stream: refused, or not known to this server. */
   readonly refused: (response: IncomingMessage) => Promise<Error>;
 }
 

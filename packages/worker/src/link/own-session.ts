@@ -14,7 +14,7 @@ export interface OwnSessionOptions {
   readonly random: () => number;
   /** Aborts when the worker ends: from then on every call rejects. */
   readonly life: AbortSignal;
-  /** The session was registered anew, so the stream belongs to one that is gone. */
+  /** The session was registered anew, so the stream belongs to a session that is gone. */
   onRenewed(): void;
   /** The server wants nothing more of this process: another one took its name, or it is refused. */
   onRefused(error: unknown): void;
@@ -25,7 +25,7 @@ interface Registered {
   readonly answer: WorkerRegistered;
 }
 
-/** Thrown by calls of a worker that has ended. Nobody needs to hear of it. */
+/** Thrown by calls of a worker that has ended; not worth a line of its log. */
 export class WorkerEnded extends Error {
   override readonly name = "WorkerEnded";
 }
@@ -47,7 +47,7 @@ export class OwnSession {
     return this.#answer !== undefined;
   }
 
-  /** What registration answered last. Only for what happens after it, as every frame does. */
+  /** What registration answered last. Only for code that runs after it, as handlers of frames do. */
   get answer(): WorkerRegistered {
     if (!this.#answer) throw new Error("the session is not registered yet");
     return this.#answer;

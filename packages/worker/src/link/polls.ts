@@ -19,7 +19,8 @@ export interface PollsOptions {
 
 /**
  * A stream made of requests, for networks that break streams (WRK-10): each poll is a heartbeat that
- * waits for frames. Resolves once the first one was answered, at once; ends when one fails.
+ * waits for frames. Resolves once the first poll, which does not wait, was answered; ends when a poll
+ * fails.
  */
 export async function openPolls(ref: SessionRef, options: PollsOptions): Promise<WorkerConnection> {
   const { life, setTimer, waitSeconds } = options;
@@ -41,7 +42,7 @@ export async function openPolls(ref: SessionRef, options: PollsOptions): Promise
         else await delay(setTimer, pace.next(), life);
       }
     } catch {
-      // Whoever opens the next one hears of trouble that lasts.
+      // Trouble that lasts is told by the attempt to open the next stream.
     }
   }
 

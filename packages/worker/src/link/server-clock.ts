@@ -11,7 +11,7 @@ export interface ServerClockOptions {
   readonly log: Log;
   /** @param serverAtZero What the server's clock showed when the monotonic one was 0. */
   onChange(serverAtZero: number): void;
-  /** The server should hear what this machine's clock is worth. */
+  /** The server should hear how far off this machine's clock is. */
   onNews(): void;
 }
 

@@ -30,7 +30,7 @@ export interface ServerStreamOptions {
   readonly monotonic: () => number;
   readonly random: () => number;
   readonly life: AbortSignal;
-  /** Wins over what the server would like. */
+  /** In place of the mode that the server would like. */
   readonly dispatch: DispatchMode | undefined;
   /** What the worker holds at this moment: the server reconciles by it (WRK-9). */
   holdings(): readonly Holding[];
@@ -115,7 +115,7 @@ export class ServerStream {
 
     try {
       const connection = await session.call((ref) => {
-        // Not before: the call may have had to wait for a session.
+        // Begun here and not before: the call may have had to wait for a session.
         silence.end();
         silence = new Silence({ setTimer, monotonic, longestMs });
         sentAt = monotonic();

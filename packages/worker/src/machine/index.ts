@@ -1,4 +1,4 @@
-// For whoever gives a worker another machine than that of its process.
+// For programs that give a worker another machine than that of its process: the simulation.
 
 export { RunnerClock } from "../program/runner-clock.ts";
 export { InlineRunner, type InlineRunnerOptions } from "../runners/inline-runner.ts";

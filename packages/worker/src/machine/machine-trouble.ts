@@ -12,11 +12,11 @@ export class MachineTrouble extends Error {
   }
 }
 
-/** Whatever they come from, nobody who asked for something has caused them. */
+/** Codes that no request has caused, wherever they come from. */
 const OF_THE_MACHINE: ReadonlySet<string> = new Set([
   ...["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM"],
 ]);
-/** Of the machine where they are about a file of the worker's own. */
+/** Codes that are trouble of the machine where they are about a file of the worker's own. */
 const OF_A_FILE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "ENOENT"]);
 
 interface SystemError {
@@ -33,7 +33,7 @@ export function isOfTheMachine(error: unknown): boolean {
   return (typeof code === "string" && OF_THE_MACHINE.has(code)) || isOfTheMachine(cause);
 }
 
-/** Whether a bundle did not load since its file could not be read, whatever its code is like. */
+/** Whether a bundle did not load because its file could not be read; its code may be sound. */
 export function isUnreadable(error: unknown, path: string): boolean {
   if (isOfTheMachine(error)) return true;
   const { code, path: of, url } = (error ?? {}) as SystemError;

@@ -8,8 +8,8 @@ import { resolvablePackages } from "./resolvable-packages.ts";
 import { openResources, type Resources } from "./resources.ts";
 
 /**
- * What a worker finds on the machine that it runs on. Another one comes in where a whole engine runs
- * in one process and under one clock: then no file, no disk and no thread is touched.
+ * What a worker finds on the machine that it runs on. The simulation, where a whole engine runs in one
+ * process and under one clock, brings a machine of its own: no file, no disk, no thread is touched.
  */
 export interface Machine {
   /** Where bundles lie. */
@@ -32,7 +32,7 @@ export interface MachineOptions {
   readonly log: Log;
 }
 
-/** The one that this process runs on. */
+/** The machine that this process runs on. */
 export async function openMachine(options: MachineOptions): Promise<Machine> {
   const { config, setTimer, monotonic } = options;
   const [folder, resources, packages] = await Promise.all([

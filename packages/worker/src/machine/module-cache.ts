@@ -49,7 +49,7 @@ export class ModuleCache {
   }
 
   /**
-   * Sees to it that the bundle's file is there and right, now: whoever shares this home may have
+   * Sees to it that the bundle's file is there and right, now: another worker of this home may have
    * removed it. Callers at the same time share one look and one fetch. Rejects with MachineTrouble
    * when the machine does not let it.
    */
@@ -80,7 +80,7 @@ export class ModuleCache {
     try {
       await this.#keep(hash, bundle);
     } catch (error) {
-      // It is at hand: should it be kept later, nobody has to fetch it again.
+      // The bundle is at hand: should it be kept later, it need not be fetched again.
       throw new MachineTrouble(error, () => this.#keep(hash, bundle));
     }
   }
@@ -157,7 +157,7 @@ function removeAtOnce(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // It stays, and is checked like any other when it is asked for again.
+    // The file stays, and is checked like any other when it is asked for again.
   }
 }
 

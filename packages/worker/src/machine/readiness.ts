@@ -25,7 +25,7 @@ export class Readiness {
     return this.#trouble === undefined;
   }
 
-  /** Of those that come together the first is what is tried. */
+  /** Of several troubles at a time the first is the one whose cure is tried. */
   troubled(trouble: MachineTrouble): void {
     if (this.#trouble) return;
     this.#trouble = trouble;

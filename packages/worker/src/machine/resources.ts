@@ -42,7 +42,7 @@ export class Resources {
     this.#latest = first;
   }
 
-  /** As they were at the last look. A new one begins: nobody waits for a disk that does not answer. */
+  /** As they were at the last look; the next one begins now. A disk that hangs keeps nobody waiting. */
   get latest(): WorkerResources {
     void this.#look();
     return this.#latest;
@@ -122,7 +122,7 @@ function aGpu(): Gpus[number] {
   return { name: "gpu", memory_total: 0 };
 }
 
-/** Most machines have no such program, which is an answer too. */
+/** Most machines do not have that program, which is an answer too. */
 function lookForGpus(): Promise<Gpus> {
   const query = ["--query-gpu=name,memory.total", "--format=csv,noheader,nounits"];
   return new Promise((resolve) => {

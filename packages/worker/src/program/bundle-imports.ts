@@ -23,7 +23,7 @@ export function resolveBundleImports(folder: string): () => void {
       }
       for (const parentURL of installations) {
         try {
-          // Node looks for what is required from the file that requires it, whatever parent is given.
+          // Node resolves a `require` from the file that makes it, whatever parent is given here.
           if (!isRequired(context)) return next(specifier, { ...context, parentURL });
           return next(createRequire(parentURL).resolve(specifier), context);
         } catch (error) {

@@ -52,13 +52,13 @@ export class CopyPort implements ExecutionPort {
     };
   }
 
-  /** What {@link TaskServices.loadValue} gives, for one who looks at it before making a value of it. */
+  /** The text of a stored value, unchecked: the caller looks at it before it makes a value of it. */
   loadText(...args: Parameters<TaskServices["loadValue"]>): Promise<string> {
     return this.#ask({ method: "loadValue", args });
   }
 
   checkpoint(delta: Delta): Promise<CheckpointReply> {
-    // A stopped copy has nobody who would answer.
+    // The main thread does not answer a copy that has stopped.
     if (this.#isClosed) return Promise.resolve({ kind: "stale" });
     return new Promise((reply) => {
       this.#reply = reply;
@@ -90,7 +90,7 @@ export class CopyPort implements ExecutionPort {
     if (!this.#isClosed) post({ kind: "stalled", copy });
   }
 
-  /** Nothing is said any more, and what was asked is never answered: nobody waits for it. */
+  /** The copy is over: it says nothing more, and its open requests are never answered. */
   close(): void {
     this.#isClosed = true;
     this.#asked.clear();

@@ -28,21 +28,21 @@ import { type TakenInput, TakenInputs } from "./taken-inputs.ts";
 
 export interface ExecutorOptions {
   readonly host: Host;
-  /** What there may be on the heap that it shares with nobody else. */
+  /** How large the heap of this runner may become. */
   readonly memoryBytes: number;
   post(message: FromRunner): void;
   /** The workflows that a bundle exports. Rejects when its code does not load. */
   load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
   /** See {@link ToRunner}. */
   setClock(serverAtZero: number): void;
-  /** Runs what a copy does, so that what comes of it can be traced to it. */
+  /** Runs code on behalf of a copy, so that errors and stalls can be traced to the copy. */
   traced(copy: TracedCopy, run: () => void): void;
 }
 
 export interface TracedCopy {
   readonly copy: number;
   readonly execution_id: string;
-  /** It is the first to need a module, whose code runs. */
+  /** The copy is the first to need a module, and the code at the top of the module runs. */
   readonly isLoading?: boolean;
 }
 
@@ -54,11 +54,11 @@ interface Entry extends TracedCopy {
   execution: RunningExecution | undefined;
   /** Its current run's end. */
   ended: Promise<Ended> | undefined;
-  /** When it lies outside of the log. */
+  /** Set where the input lies outside of the log. */
   input: TakenInput | undefined;
-  /** That run has ended and the execution waits. */
+  /** The run has ended and the execution waits. */
   isWaiting: boolean;
-  /** What arrives while it is about to start or to wake. */
+  /** Messages that arrive while the copy is about to start or to wake. */
   early: ToRunner[] | undefined;
 }
 
@@ -70,7 +70,7 @@ export class Executor {
   readonly #options: ExecutorOptions;
   readonly #entries = new Map<number, Entry>();
   readonly #modules = new Map<string, Promise<readonly AnyWorkflow[]>>();
-  /** Loaded ones again, so that a start with a known module waits for nothing. */
+  /** The modules that have loaded, once more: a start with one of them waits for nothing. */
   readonly #workflows = new Map<string, readonly AnyWorkflow[]>();
   readonly #inputs: TakenInputs;
   #isHeld = false;
@@ -104,9 +104,9 @@ export class Executor {
       return;
     }
     const entry = this.#entries.get(message.copy);
-    // Over: its end and this message crossed.
+    // The copy is over: its end and this message crossed.
     if (!entry) return;
-    // One that has not begun waits for nothing but its input.
+    // A copy that has not begun waits for nothing but its input.
     const isWaitedFor = message.kind === "stop" || (message.kind === "answer" && !entry.execution);
     if (entry.early && !isWaitedFor) entry.early.push(message);
     else this.#options.traced(entry, () => this.#pass(entry, message));
@@ -263,14 +263,14 @@ export class Executor {
         if (this.#inputs.isWaitedFor) this.#makeRoom();
         return;
       }
-      // One that was told to stop is forgotten already.
+      // A copy that was told to stop is forgotten already.
       if (!this.#has(entry)) return;
       this.#remove(entry);
       this.#options.post({ kind: "ended", copy: entry.copy, how });
     });
   }
 
-  /** Copies that wait can be had from their logs again. */
+  /** Asks for the memory of copies that only wait: their logs can bring them back. */
   #makeRoom(): void {
     for (const { isWaiting, input } of this.#entries.values()) {
       if (!isWaiting || !input) continue;
@@ -334,8 +334,8 @@ export class Executor {
   #drop(entry: Entry, reason: string): void {
     if (!this.#has(entry)) return;
     this.#remove(entry);
-    // One that waits is left as it is: a task that waits in it must not see its signal abort, for
-    // its execution goes on elsewhere from the same place.
+    // A copy that waits is left as it is: a task that waits in it must not see its signal abort, since
+    // the execution goes on elsewhere from the same place.
     if (!entry.isWaiting) entry.execution?.stop(reason);
   }
 

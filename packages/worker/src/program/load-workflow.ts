@@ -17,7 +17,7 @@ export async function loadWorkflows(path: string): Promise<readonly AnyWorkflow[
   return Object.values(module).filter((value) => isWorkflow(value));
 }
 
-/** The wanted one of a bundle's workflows, or why the bundle is not what was registered (EXE-69). */
+/** The wanted workflow of a bundle, or why the bundle is not what was registered (EXE-69). */
 export function pickWorkflow(
   workflows: readonly AnyWorkflow[],
   wanted: WantedWorkflow,

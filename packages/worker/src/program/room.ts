@@ -1,14 +1,14 @@
 /** A part of a {@link Room}, from when it was asked for until it is left. */
 export interface Place {
-  /** Settles when it is had; never once it has been left before. */
+  /** Settles when there is room; never for a part that was left before. */
   readonly had: Promise<void>;
   leave(): void;
 }
 
 /**
- * Something of which there is only so much, such as memory. Who asks gets it in the order of asking,
- * since a large part would otherwise wait for ever. Whoever asks while nothing is taken gets more than
- * there is.
+ * Something of which there is only so much, such as memory. Requests are served in the order of asking,
+ * since a large one would otherwise wait for ever. A request for more than there is is served while
+ * nothing is taken.
  */
 export class Room {
   readonly #size: number;

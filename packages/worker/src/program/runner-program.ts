@@ -45,12 +45,12 @@ export function startRunnerProgram({
   };
 
   let isTold = false;
-  /** Who ends the program: the copy in whose code that happens, wherever it was set in motion. */
+  /** Tells which copy ends the program: the one whose code set in motion what ended it. */
   const tell = () => {
     if (isTold) return;
     isTold = true;
     const traced = trace.getStore();
-    // Whatever a module sets going as it loads is that of all who use it.
+    // What the top of a module sets going belongs to every copy that uses the module.
     ended(traced && !traced.isLoading ? traced.copy : 0);
   };
 
@@ -90,7 +90,7 @@ export function startRunnerProgram({
   return (messages) => executor.receive(messages);
 }
 
-/** Notes whose turn it is wherever the core lets code of a copy run. */
+/** Notes the copy whose turn it is wherever the core lets code run. */
 function marking(host: Host, mark: () => void): Host {
   const marked = (then: () => void) => () => {
     mark();

@@ -3,9 +3,9 @@ import { parsedSize } from "./parsed-size.ts";
 import { type Place, Room } from "./room.ts";
 
 const MIB = 1024 * 1024;
-/** Of a runner's memory the engine's own code and that of the bundles, or most of a small one. */
+/** Memory of the engine's code and the bundles; of a small runner the share rather than the bytes. */
 const CODE = { bytes: 40 * MIB, share: 0.75 };
-/** Of the rest: the values of inputs, and their texts on the way in. */
+/** Shares of the rest: for the values of inputs, and for their texts on the way in. */
 const SHARE = { values: 0.9, texts: 0.1 };
 /** The value as it was parsed and as the body gets it, and lists that are copied while they grow. */
 const COPIES = 3;
@@ -17,12 +17,12 @@ export interface TakenInputsOptions {
   onCrowded(): void;
 }
 
-/** An input on its way to its copy, and with it as long as the copy is there. */
+/** An input on its way to its copy, which keeps it for as long as the copy is there. */
 export interface TakenInput {
   /**
-   * Settles when there was room for it; never once it was left.
+   * Settles with the value once there was room for it; never after {@link leave}.
    *
-   * @throws EngineError `payload_too_large` Of one for which there will be none; and what `load` does.
+   * @throws EngineError `payload_too_large` where there will never be room; and what `load` throws.
    */
   readonly value: Promise<Encoded>;
   leave(): void;

@@ -14,12 +14,12 @@ export interface InlineRunnerOptions {
   /** @param log Goes to the worker's own log. */
   host(log: Host["log"]): Host;
   load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
-  /** What its copies take for the time. */
+  /** The clock of the copies on this runner. */
   readonly clock: RunnerClock;
   release?(): void;
 }
 
-/** One that loads bundles as threads do. */
+/** A runner on the main thread that loads bundles as threads do. */
 export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner {
   installSourceStacks();
   return new InlineRunner({

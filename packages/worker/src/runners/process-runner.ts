@@ -75,7 +75,7 @@ export class ProcessRunner implements Runner {
       exited.resolve();
       const died = () =>
         this.#died(signal ? `it was ended by ${signal}` : `it exited with code ${code}`, events);
-      // What it said last is still to be read; what it has started may hold its output open.
+      // The last output of the child is still to be read; processes it has started may hold that open.
       const cancel = options.setTimer(died, LAST_WORDS_MS);
       this.#child.once("close", () => {
         cancel();
@@ -84,7 +84,7 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** It runs nothing else, so it is known without asking. */
+  /** A process runs one copy, so the answer is known without asking. */
   get entered(): number {
     return this.#copy;
   }
@@ -110,7 +110,7 @@ export class ProcessRunner implements Runner {
 
   #died(why: string, events: RunnerEvents): void {
     if (this.#closing) return;
-    // What it has started does not outlive it.
+    // Processes that the child has started do not outlive it.
     this.#closing = this.#end();
     events.died(this, this.#isOutOfMemory ? `it needed more memory than ${this.memoryMb} MB` : why);
   }
@@ -118,7 +118,7 @@ export class ProcessRunner implements Runner {
   async #end(): Promise<void> {
     const { graceMs, setTimer } = this.#options;
     const { pid, stdout, stderr } = this.#child;
-    // It could not even be started.
+    // The child could not even be started.
     if (pid === undefined) return;
     await endGroup(pid, { graceMs, setTimer });
     await this.#exited;

@@ -33,13 +33,13 @@ export interface RunnerPoolOptions {
 }
 
 export interface RunnerPoolEvents {
-  /** Every runner says it here itself. */
+  /** Called by every runner itself. */
   readonly said: RunnerEvents["said"];
-  /** It ended without being asked to; one that was not ready has not run anything. */
+  /** A runner ended without being asked to; one that was not ready has not run anything. */
   died(runner: Runner): void;
-  /** It does not answer; `copy` is the number of the one whose code it entered last. */
+  /** A runner does not answer; `copy` is the number of the copy whose code it entered last. */
   stalled(runner: Runner, copy: number, seconds: number): void;
-  /** It is being replaced. */
+  /** A runner is being replaced, since it did not answer for too long. */
   stuck(runner: Runner, copy: number, seconds: number): void;
 }
 
@@ -122,7 +122,7 @@ export class RunnerPool {
     this.#end(runner);
   }
 
-  /** All runners go by the server's clock, and so does everyone that is started later. */
+  /** All runners go by the server's clock, those that are started later too. */
   setClock(serverAtZero: number): void {
     this.#serverAtZero = serverAtZero;
     for (const runner of this.#alive) this.#tellClock(runner, serverAtZero);
@@ -138,7 +138,7 @@ export class RunnerPool {
     return [...single, ...this.#shared.values()];
   }
 
-  /** One that runs a single execution. */
+  /** Ends a runner of a single execution. */
   #end(runner: Runner): void {
     this.#processes?.end(runner);
     this.#apart?.end(runner);
@@ -160,8 +160,8 @@ export class RunnerPool {
   }
 
   /**
-   * For what is meant for a thread and may end it, or the whole worker: where nothing else is to die
-   * with it, and all that its code sees is as on a thread.
+   * Runners for executions that are meant for a thread and suspected of ending it, or the whole worker:
+   * nothing else dies with them there, and their code sees all that it would see on a thread.
    */
   #startApart(): SingleRunners {
     const { config } = this.#options;

@@ -12,7 +12,7 @@ export interface SharedRunnersOptions {
   readonly log: Log;
   readonly died: RunnerEvents["died"];
   create(died: RunnerEvents["died"]): Runner;
-  /** It does not answer: others get new work first. */
+  /** Whether the runner does not answer: others get new work first. */
   isSilent(runner: Runner): boolean;
 }
 
@@ -40,12 +40,12 @@ export class SharedRunners {
     return best;
   }
 
-  /** Its program is loaded, if it is one of these. */
+  /** The program of a runner, perhaps one of these, is loaded. */
   ready(runner: Runner): void {
     if (this.#runners.has(runner)) this.#backoff.reset();
   }
 
-  /** Ends one that is beyond help; another one takes its place. */
+  /** Ends a runner that is beyond help; another one takes its place. */
   replace(runner: Runner): void {
     if (!this.#runners.delete(runner)) return;
     void this.#end(runner);
@@ -76,7 +76,7 @@ export class SharedRunners {
     this.#runners.delete(runner);
     if (this.#closed) return;
     if (runner.isReady) this.#add();
-    // It did not even start: something is wrong with the installation, so do not spin.
+    // The runner did not even start: something is wrong with the installation, so do not spin.
     else setTimer(() => this.#add(), this.#backoff.next());
     died(runner, why);
   }

@@ -3,7 +3,7 @@ import type { SetTimer } from "../world.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 
 export interface SingleRunnersOptions {
-  /** Of a runner whose workflow asks for no less. */
+  /** Memory of a runner whose workflow asks for no less. */
   readonly memoryMb: number;
   /** Runners that are kept ready. */
   readonly spares: number;
@@ -18,9 +18,9 @@ export class SingleRunners {
   readonly #options: SingleRunnersOptions;
   readonly #backoff: Backoff;
   readonly #spares = new Set<Runner>();
-  /** Everything that was started and has not ended, also what is on its way out. */
+  /** Every runner that was started and has not ended, those on their way out too. */
   readonly #alive = new Set<Runner>();
-  /** Until then none is started: the last one did not even come up. */
+  /** No runner is started for a while: the last one did not even come up. */
   #isResting = false;
   #closed = false;
 
@@ -33,7 +33,7 @@ export class SingleRunners {
   /** A runner for one execution; undefined while none can be started. */
   pick(memoryMb: number = Number.POSITIVE_INFINITY): Runner | undefined {
     const limit = Math.min(memoryMb, this.#options.memoryMb);
-    // How much a process may use is said when it starts: one with a limit of its own is no spare.
+    // How much a process may use is set when it starts: a limit of its own rules out a spare.
     const spare = limit === this.#options.memoryMb ? this.#readiest() : undefined;
     if (!spare) return this.#isResting ? undefined : this.#start(limit);
     this.#spares.delete(spare);
@@ -42,12 +42,12 @@ export class SingleRunners {
     return spare;
   }
 
-  /** Its program is loaded, if it is one of these. */
+  /** The program of a runner, perhaps one of these, is loaded. */
   ready(runner: Runner): void {
     if (this.#alive.has(runner)) this.#backoff.reset();
   }
 
-  /** Its execution is over, or beyond help. Others' runners are none of its business. */
+  /** The execution of a runner, perhaps one of these, is over or beyond help. */
   end(runner: Runner): void {
     if (!this.#alive.has(runner)) return;
     void runner.close().finally(() => this.#alive.delete(runner));
@@ -82,13 +82,13 @@ export class SingleRunners {
   #died(runner: Runner, why: string): void {
     const { died, setTimer, spares } = this.#options;
     this.#spares.delete(runner);
-    // What it has started is still being ended.
+    // Processes that the runner has started are still being ended.
     void runner.close().finally(() => this.#alive.delete(runner));
     if (this.#closed) return;
     if (runner.isReady) this.#fill(spares);
     else {
-      // It did not even start: something is wrong with the installation, so do not spin. The one
-      // that is started then shows whether that is over.
+      // The runner did not even start: something is wrong with the installation, so do not spin. The
+      // next one, after a while, shows whether that is over.
       this.#isResting = true;
       setTimer(() => {
         this.#isResting = false;

@@ -21,8 +21,8 @@ export interface ThreadRunnerOptions {
 
 /**
  * Runs bodies on a thread, as a rule many at a time (RUN-1). Its memory is limited as well as V8
- * can: code that fills it faster than V8 can interrupt takes the whole worker along. What must not
- * harm others needs a process.
+ * can: code that fills it faster than V8 can interrupt takes the whole worker along. Workflows that
+ * must not harm others need a process.
  */
 export class ThreadRunner implements Runner {
   readonly isShared: boolean;

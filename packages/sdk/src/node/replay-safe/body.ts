@@ -11,7 +11,7 @@ export interface Body {
   readonly world: BodyWorld;
 }
 
-/** One whose timers are durable sleeps. */
+/** A body whose timers are durable sleeps. */
 export interface TimedBody extends Body {
   readonly timer: NonNullable<BodyWorld["timer"]>;
 }

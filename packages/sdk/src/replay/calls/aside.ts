@@ -5,8 +5,8 @@ import type { BodyWorld, Scope } from "./call.ts";
 /**
  * Functions of the author that are neither a body nor a task: schemas, `retryIf`, `cache.key`,
  * storages. They make no calls, and none of them moves the clock, the randomness or the timers of the
- * body that caused it. Where what they give is not recorded, they see a world that is the same in
- * every pass; else the real one (decision 0020).
+ * body that caused it. Functions whose results are not recorded see a world that is the same in every
+ * pass, the others the real one (decision 0020).
  */
 export function asideOf(scope: Scope, what: string, world?: BodyWorld): Scope {
   return { ...scope, parent: undefined, task: undefined, inTask: true, world, aside: what };

@@ -14,7 +14,7 @@ import type { CallIds } from "./call-ids.ts";
 export interface CombinatorSpec {
   readonly name: string;
   readonly kind: CallKind;
-  /** Of a graph its name. */
+  /** The name of a graph; nothing for other combinators. */
   readonly label?: string;
   readonly started: string;
   /** Runs the branches inside `scope`; its result or first failure becomes the call's. */
@@ -49,7 +49,7 @@ export interface ChildSpec {
   readonly wait: boolean;
   readonly detach: boolean;
   readonly name: string | undefined;
-  /** Of a target whose output lies in a storage of its own. */
+  /** Set where the output of the target lies in a storage of its own. */
   readonly outputStorage: OutputStorage | undefined;
 }
 
@@ -119,12 +119,12 @@ export interface Scope {
   readonly aside?: string | undefined;
   /** The nearest enclosing user task, which progress values are said to come from. */
   readonly task: Call | undefined;
-  /** Of a body that runs again after a cancel: takes the calls that it makes. */
+  /** Takes the calls of a body that runs again after a cancel. */
   readonly reach?: Reaching | undefined;
 }
 
 export interface Reaching {
-  /** The calls that were looked for have been made, or took too long. */
+  /** Every call that was looked for has been made, or the grace is over. */
   readonly isOver: boolean;
   arrive(call: Call): Promise<unknown>;
 }
@@ -185,7 +185,7 @@ export class CallGroup {
 
 export interface Undoing {
   readonly result: Promise<{ readonly failure?: Failure | undefined }>;
-  /** Tells it that its time is over. */
+  /** Tells the rollback that its time is over. */
   stop(failure: Failure): void;
 }
 
@@ -202,18 +202,18 @@ export class Call {
   readonly promise: Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Its outcome is decided (not yet durable, perhaps): a later result is ignored. */
+  /** The outcome is decided, though perhaps not durable: a later result is ignored. */
   isConcluded = false;
   /**
    * `runs`: a body of the user's runs for it, or a short wait that keeps the slot. `waits`: for the
    * outside world, or for leave to start.
    */
   activity: "none" | "runs" | "waits" = "none";
-  /** Of a pause: the value of a WORKFLOW_PAUSED it leads to, as stored text. */
+  /** Of a pause: the value of the WORKFLOW_PAUSED that the pause leads to, as stored text. */
   pauseText: string | undefined;
   /** Waits open beneath it; while there are any, its body counts as waiting too. */
   openWaits = 0;
-  /** Since when its body waits with them, and how long it had waited before that; milliseconds. */
+  /** Since when the body waits with those calls, and how long it had waited before; milliseconds. */
   waitingSince: number | undefined;
   waitedMs = 0;
   /** Its body has stopped waiting. */
@@ -222,15 +222,15 @@ export class Call {
   room: BodyRoom | undefined;
   /** Tells running code that its result is no longer wanted. */
   onAbort: (() => void) | undefined;
-  /** Its start is in the log or on the way there, and it has been set going here. */
+  /** The start is in the log or on the way there, and the call has been set going here. */
   isBegun = false;
-  /** Its code gave it up, such as a cleared timer; it is recorded as cancelled once it is begun. */
+  /** The code gave the call up (a cleared timer); it is recorded as cancelled once it is begun. */
   isGivenUp = false;
-  /** It was given up here for another reason than a cancel; its TASK_CANCELLED is on its way. */
+  /** Given up here for another reason than a cancel; the TASK_CANCELLED is on its way. */
   isCalledOff = false;
   /** Of a task with a rollback: runs it after a cancel (EXE-42). */
   unwind: (() => Promise<void>) | undefined;
-  /** Of a task that a lost copy made calls in: finds and gives up those that nobody has made again. */
+  /** Of a task in which a lost copy made calls: gives up those that were not made again. */
   reach: (() => Promise<void> | undefined) | undefined;
   /** Its rollback has ended in this copy. */
   isRolledBack = false;
@@ -252,7 +252,7 @@ export class Call {
     this.recorded = of.recorded;
     this.eventHead = `"source_id":${JSON.stringify(id)},"name":${JSON.stringify(of.name)},"kind":${JSON.stringify(of.kind)}`;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    // Nobody need await a call that lost a race; its rejection is in the log all the same.
+    // A body need not await a call that lost a race; its rejection is in the log all the same.
     promise.catch(() => {});
     this.promise = promise;
     this.resolve = resolve;

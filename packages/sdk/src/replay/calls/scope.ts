@@ -22,7 +22,7 @@ export function calledAside(name: string, aside: string): EngineError {
 
 /**
  * Makes a built-in's call in the current scope. What it gives back is the call's own promise, which
- * counts as handled: nobody need await a call that lost a race.
+ * counts as handled: a body need not await a call that lost a race.
  */
 export function inCurrentScope<T>(
   name: string,

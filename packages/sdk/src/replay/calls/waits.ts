@@ -1,4 +1,4 @@
-/** Calls that wait: pauses, sleeps, signals, children; and configs, which wait for nobody. */
+/** Calls that wait: pauses, sleeps, signals, children. Configs are here too, and wait for nothing. */
 import {
   type CallKind,
   type Encoded,
@@ -26,13 +26,13 @@ export interface Begun {
 export interface LeafSpec {
   readonly name: string;
   readonly kind: CallKind;
-  /** What tells it apart from a call of the same name, for the divergence check. */
+  /** Tells the call apart from others of the same name, for the divergence check. */
   readonly label: string | null;
   /** The value of its TASK_STARTED as stored text, for the comparison with a recorded one. */
   readonly started: string | null;
   /** The TASK_STARTED of a call that depends on when it begins; else it is `started`. */
   readonly begin?: () => Begun;
-  /** The same of a call that an earlier copy began. */
+  /** The same for a call that an earlier copy began. */
   readonly begunBefore?: (recorded: RecordedCall) => Begun;
   /** Carries it out for the first time, or again when the log has no outcome. */
   readonly start: (call: Call, begun: Begun) => void;
@@ -51,7 +51,7 @@ function untilOf(value: string): number {
   return parseInstant(until);
 }
 
-/** Nothing could be stored of what the call was given: it fails, and a replay has to know it again. */
+/** The argument of the call could not be stored: it fails, and a replay has to know it again. */
 function refusedStart(label: string): Begun {
   return { value: "null", meta: { label } };
 }
@@ -60,7 +60,7 @@ function ofRecord({ started }: RecordedCall): Begun {
   return { value: JSON.stringify(started.value), meta: started.meta ?? {} };
 }
 
-/** What a call is made with: one that cannot be stored is refused with the line that makes the call. */
+/** The argument of a call; one that cannot be stored is refused with the line that makes the call. */
 function limitOf(core: Core) {
   const maxBytes = core.options.limits.max_value_bytes;
   return { maxBytes, task_call_id: null, attempts: 1, traceOf: core.failures.traceOf };
@@ -114,7 +114,7 @@ export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
   const { host, limits, info } = core.options;
   const begin = () => {
     const now = host.now();
-    // Up to the millisecond: never early.
+    // Rounded up to a millisecond, so that a sleep never ends early.
     const until = "ms" in spec ? Math.ceil(now + spec.ms) : spec.until;
     const value = JSON.stringify({ until: formatInstant(until) });
     const isInline = until - now <= limits.inline_wait * 1000;
@@ -122,7 +122,7 @@ export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
   };
   const start = (call: Call, { value, meta }: Begun) => {
     if (meta?.["inline"] === true) {
-      // A short one keeps its slot.
+      // A short sleep keeps its slot.
       core.parking.enter(call);
       call.onAbort = () => core.givingUp.cancel(call);
     } else if (info.transient && refuseTransient(core, call)) return;

@@ -36,14 +36,14 @@ interface Unwound {
 export class Cancellation {
   readonly #core: Unwound;
   readonly #cause: string;
-  /** Number of the event that says so: what is recorded as cancelled after it follows from it. */
+  /** `seq` of the cancel's event: a call recorded as cancelled after it was ended by it. */
   readonly since: number;
-  /** What of a call is still to do. */
+  /** What is still to do for each call: it settles when that is done. */
   readonly #unwinding: Map<Call, Promise<void>> = new Map();
   /** Bodies of tasks that have been told to stop and have not ended. */
   readonly #stopping: Set<Promise<unknown>> = new Set();
   #isBodyOver = false;
-  /** The code waits for a timer that will not come: where nothing else is open it has come to its end. */
+  /** The code waits for a timer that was given up: where nothing else is open, it goes no further. */
   #hasLostTimer = false;
   #isGraceOver = false;
   #isFinished = false;
@@ -54,7 +54,7 @@ export class Cancellation {
     this.#cause = String(event.meta?.["cause"] ?? "request");
   }
 
-  /** The cancel reaches the code: what was recorded after it follows from the log. */
+  /** The cancel reaches the code. Calls that were cancelled after it in the log are ended by replay. */
   begin(): void {
     const core = this.#core;
     core.root.abort();
@@ -62,10 +62,10 @@ export class Cancellation {
       const { givingUp, root } = core;
       for (const call of innermostFirst([...root.open, ...givingUp.combinators])) {
         if (givingUp.combinators.has(call)) givingUp.closeCombinator(call);
-        // A sibling's failure ended it, and the log has that behind the cancel: no replay tells it
-        // from the others.
+        // A sibling's failure ended the call, and the log has that behind the cancel: a replay cannot
+        // tell it from calls that the cancel ended.
         else if (call.isCalledOff) this.unwind(call);
-        // Made while the cancel was on its way: it never begins, and learns that in its turn.
+        // A call made while the cancel was on its way never begins, and learns that in its turn.
         else if (call.isBegun || call.recorded) givingUp.cancel(call);
       }
       void Promise.all(this.#unwinding.values()).then(() => this.#waitForBodies());
@@ -74,8 +74,8 @@ export class Cancellation {
   }
 
   /**
-   * Gives a call up after all that was made in it: while a rollback is left to run that only its
-   * body knows, it must not have an outcome, for then its body never runs again (I4).
+   * Gives a call up after all calls that were made in it. While a rollback is left to run that only the
+   * call's body knows, the call must not have an outcome: its body would never run again (I4).
    */
   giveUp(call: Call, record: () => void): void {
     if (call.bodySettled) this.#waitFor(call.bodySettled);
@@ -104,7 +104,7 @@ export class Cancellation {
     this.#finishSoon();
   }
 
-  /** A timer whose callback was the only one to hear of it has been given up (EXE-42). */
+  /** A timer has been given up whose callback alone would have told the code of it (EXE-42). */
   lostTimer(): void {
     this.#hasLostTimer = true;
     this.#finishSoon();
@@ -126,7 +126,7 @@ export class Cancellation {
     this.#unwinding.set(call, over.then(forget));
   }
 
-  /** What is recorded as cancelled has ended, if it ends at all. */
+  /** The body of a call that is recorded as cancelled ends, if it ends at all. */
   #waitFor(body: Promise<unknown>): void {
     this.#stopping.add(body);
     void body.finally(() => {

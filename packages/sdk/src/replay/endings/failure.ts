@@ -17,8 +17,8 @@ export interface FailureOf {
   readonly attempts?: number;
   readonly task_call_id?: string | null;
   /**
-   * Finds where it happened. Given where the log keeps the failure before any code receives it: what
-   * code receives anew in each pass must not name a line, which another version has elsewhere.
+   * Finds where an error was made. Absent for failures that code receives anew in each pass: those must
+   * not name a line, since another version has the code on another one.
    */
   readonly traceOf?: Host["traceOf"] | undefined;
 }
@@ -99,12 +99,12 @@ function textOf(value: unknown): string {
   }
 }
 
-/** One that the author's code may change: the log's stays as it is. */
+/** A copy that the author's code may change: the one in the log stays as it is. */
 export function copyOfFailure(failure: Failure): Failure {
   return JSON.parse(JSON.stringify(failure)) as Failure;
 }
 
-/** What the caller of a call that was given up catches. */
+/** The error that the caller of a call that was given up catches. */
 export function cancelled({ id }: { readonly id: string }): Error {
   const failure = engineFailure("CancelledError", `${id} was given up`, { task_call_id: id });
   return taskError(failure);

@@ -3,7 +3,7 @@ import type { Call, TaskDefinition } from "../calls/call.ts";
 import type { Host, RunOptions } from "../port.ts";
 import { stackOf } from "./failure-stacks.ts";
 
-/** So many places of failures a copy names: a body may let ten thousand tasks fail. */
+/** Most places of failures that a copy names in the log: a body may let ten thousand tasks fail. */
 const MOST_PLACES = 20;
 
 /**
@@ -12,7 +12,7 @@ const MOST_PLACES = 20;
  */
 export class Failures {
   readonly #run: RunOptions;
-  /** What has been said: the same again would only say that there were more. */
+  /** Places that were named: the same place again would only say that there were more. */
   #said: Set<string> | undefined;
 
   constructor(run: RunOptions) {
@@ -24,7 +24,7 @@ export class Failures {
 
   /** @param what Which function of the task it was. */
   ofTask(call: Call, task: TaskDefinition, failure: Failure, what = "task"): void {
-    // Told to give up, which is nobody's fault.
+    // The function was told to give up, which is no fault of its own.
     if (failure.type === "CancelledError") return;
     this.#said ??= new Set();
     const key = `${what} ${task.name} ${failure.type} ${placeOf(failure)}`;
@@ -42,7 +42,7 @@ export class Failures {
 
   ofExecution(failure: Failure): void {
     const { type, task_call_id } = failure;
-    // What a call failed with was said when it did, if it was to be said at all.
+    // The failure of a call was named when the call failed, if it was to be named at all.
     const isOfCall = task_call_id !== null && stackOf(failure) === undefined;
     this.#tell("an execution failed", failure, {
       ...(task_call_id !== null && { task_call_id }),

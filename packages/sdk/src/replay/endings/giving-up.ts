@@ -26,7 +26,7 @@ interface Living {
   settle(call: Call, settle: () => void, seq: number): void;
 }
 
-/** How calls end whose outcome nobody wants any more (EXE-33, EXE-42, EXE-46). */
+/** Ends calls whose outcome is not wanted any more (EXE-33, EXE-42, EXE-46). */
 export class GivingUp {
   /** Combinators without an outcome. */
   readonly combinators: Set<Call> = new Set();
@@ -37,8 +37,8 @@ export class GivingUp {
   }
 
   /**
-   * Gives up every open call of a group: bodies are told, waits end at once, whoever is still open
-   * after the grace is recorded as cancelled. `then` runs when none is open any more.
+   * Gives up every open call of a group: bodies are told, waits end at once, and calls still open after
+   * the grace are recorded as cancelled. `then` runs when none is open any more.
    */
   abandon(group: CallGroup, then: () => void): void {
     const core = this.#core;
@@ -85,7 +85,7 @@ export class GivingUp {
     }
     core.decide(call);
     call.isCalledOff = core.cancellation === undefined;
-    // Once the body is over nobody is left to catch a rejection: the promise stays as it is.
+    // Once the body is over no code is left to catch a rejection: the promise stays as it is.
     const settle = () => {
       if (!core.isBodyOver) call.reject(cancelled(call));
     };
@@ -106,7 +106,7 @@ export class GivingUp {
     call.scope.group.leave(call);
   }
 
-  /** Calls that a lost copy left open inside a task's and that nobody has made again. */
+  /** Calls that a lost copy left open inside a task, and that the task has not made again. */
   cancelUnasked({ recorded, scope }: Pick<Call, "recorded" | "scope">): void {
     for (const child of recorded?.children ?? []) {
       this.cancelUnasked({ recorded: child, scope });

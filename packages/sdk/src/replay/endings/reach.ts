@@ -9,9 +9,9 @@ import { cancelled } from "./failure.ts";
 
 /**
  * A task's body that runs again after a cancel, as far as the calls that a lost copy made in it:
- * only the body knows their rollbacks (EXE-42). It gets recorded outcomes; what has none waits until
- * every such call is reached or the grace is over, lest one that is given up keep the body from the
- * others. Nothing new starts.
+ * only the body knows their rollbacks (EXE-42). Calls with recorded outcomes get them. The others wait
+ * until all that are looked for have been made or the grace is over, since a call that is given up
+ * early might keep the body from the rest. Nothing new starts.
  */
 export class Reach implements Reaching {
   isOver = false;
@@ -37,7 +37,7 @@ export class Reach implements Reaching {
     const group = new CallGroup(task.scope.group);
     const ids = new CallIds(task.id, counts);
     task.bodySettled = start(scopeWithin(task, { ids, group, inTask: true, task, reach: this }));
-    // Not until the body is over: a branch that fails at once may overtake another on its way.
+    // Not before the body is over: a branch that fails at once may overtake another on its way.
     await within(host, limits.sibling_grace * 1000, this.#reached.promise);
     this.isOver = true;
     if (this.#core.isStopped) return;
@@ -79,7 +79,7 @@ export class Reach implements Reaching {
 }
 
 /**
- * The nearest task calls inside another that nobody has made again since a cancel interrupted them,
+ * The nearest task calls inside another that were not made again since a cancel interrupted them,
  * and that may have a rollback to run.
  */
 export function interruptedIn(call: RecordedCall, since: number): RecordedCall[] {

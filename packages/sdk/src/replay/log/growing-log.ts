@@ -57,7 +57,7 @@ export class GrowingLog {
     return length > this.#events.length ? [...this.#events, ...this.#unsent()] : this.#events;
   }
 
-  /** What to say of signals that no call has taken. */
+  /** The warning about signals that no call has taken. */
   get droppedSignals(): string | undefined {
     return this.#hasSignals ? droppedSignals(this.#events.map(eventOf)) : undefined;
   }
@@ -67,7 +67,7 @@ function isSignal({ type }: Event): boolean {
   return type === "WORKFLOW_SIGNALED";
 }
 
-/** One that the code may do with as it likes. */
+/** A copy of an event, for code that may change it. */
 function ownEvent(entry: Event | string, index: number): Event {
   const event = eventOf(entry, index);
   return typeof entry === "string" ? event : (decode(event as unknown as Encoded) as Event);

@@ -7,15 +7,15 @@ import type { Core } from "../core.ts";
 const LARGE_HISTORY = 10_000;
 
 /**
- * Whether the log has no room for that many events more; then the execution fails. What is open takes
- * its place already: a thousand calls beside each other have begun before the first of them ends.
+ * Whether the log has no room for that many events more; then the execution fails. The ends of open
+ * calls count already: a thousand calls beside each other have begun before the first of them ends.
  */
 export function isFull(core: Core, events: number): boolean {
   const { max_events } = core.options.limits;
   const { length } = core.outbox;
   const { open } = core.root;
   const { combinators } = core.givingUp;
-  // Quick, and too much by what has ended and not reached the code yet.
+  // A quick estimate, too high by calls that have ended and whose outcome has not reached the code.
   if (length + open.size + combinators.size + events <= max_events) return false;
   const ends = endsToCome(open) + endsToCome(combinators);
   if (length + ends + events <= max_events) return false;

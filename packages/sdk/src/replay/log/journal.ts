@@ -65,9 +65,9 @@ export class Journal {
   }
 
   /**
-   * What the code's first look at the clock shows. Of code that has not said that it runs: when it was
-   * given to a worker first, which is durable before it runs, so that whoever begins it anew begins at
-   * the same instant.
+   * What the code's first look at the clock shows. For code that has not said that it runs it is the
+   * first claim, which is durable before the code runs: a worker that begins it anew begins at the same
+   * instant.
    */
   get clock(): string | undefined {
     const clock = this.started?.meta?.["clock"];
@@ -183,6 +183,6 @@ export function isSameInput(
 ): boolean {
   const reference = referenceOf(value);
   if (!reference) return JSON.stringify(value) === (started ?? "null");
-  // It lies elsewhere, under the hash of its text.
+  // The argument lies outside of the log, under the hash of its text.
   return started !== null && reference.reference_id.endsWith(`/${host.hash(started)}`);
 }

@@ -126,19 +126,19 @@ export class Outbox {
     return !this.isParking && !this.#queue.some(isLarge) && !this.#inFlight?.some(isLarge);
   }
 
-  /** That nothing is left to do but wait is on its way: once it is durable this copy ends. */
+  /** A message that nothing is left to do but wait is on its way: once it is durable this copy ends. */
   get isParking(): boolean {
     return isParking(this.#inFlight?.at(-1));
   }
 
-  /** Takes back that nothing is left to do but wait. False: it has been sent. */
+  /** Takes back the message that nothing is left to do but wait. False: it has been sent. */
   unpark(): boolean {
     if (this.isParking) return false;
     if (isParking(this.#queue.at(-1))) this.#queue.pop();
     return true;
   }
 
-  /** Something was said that no log will hold: the code knows more than a replay would. */
+  /** Events were dropped that no log will hold: the code knows more than a replay would. */
   get hasForgotten(): boolean {
     return this.#hasForgotten;
   }
@@ -163,7 +163,7 @@ export class Outbox {
     // The code went on after all, on something the engine knows nothing of: no reason to pause.
     if (isParking(this.#queue.at(-1))) this.#queue.pop();
     const last = this.#queue.at(-1);
-    // A late remark must not stand behind the end, nor the end before it in time (EXE-23).
+    // An event added late must not stand behind the end, nor the end be earlier in time (EXE-23).
     if (last?.state && isTerminal(last.state)) {
       this.#queue.splice(-1, 1, entry, notBefore(last, entry.time));
     } else this.#queue.push(entry);
@@ -171,7 +171,7 @@ export class Outbox {
     else this.#linger();
   }
 
-  /** Sends what waits, once the current turn has said everything it has to say. */
+  /** Sends the queue, once the current turn has added everything it has to say. */
   flush(): void {
     if (this.#flush !== "none" || this.#inFlight) return;
     this.#flush = "due";
@@ -182,7 +182,7 @@ export class Outbox {
     });
   }
 
-  /** The code has received all there is for it, and has said what it makes of that. */
+  /** The code has received all outcomes there are, and has said what follows from them. */
   released(): void {
     if (this.#flush === "after code") this.#sendDue();
   }
@@ -231,7 +231,7 @@ export class Outbox {
       const ends = type !== undefined && (isOutcome(type) || type === "TASK_RESUMED");
       return !isParking(entry) && !(ends && settled.has(source_id));
     });
-    // What was written here before them comes after them in the log, whose time never goes back.
+    // Events queued here come behind the foreign ones in the log, whose time never goes back.
     this.#queue = this.#queue.map((entry) => notBefore(entry, last.time));
     if (foreign.some(({ type }) => type === "WORKFLOW_CANCELLING")) this.#state = "CANCELLING";
     if (foreign.some(({ type }) => type === "WORKFLOW_CLAIMED")) this.#resumeFirst(foreign);
@@ -350,7 +350,7 @@ export class Outbox {
     this.#options.onStale();
   }
 
-  /** One that comes to nothing, as a delta is in flight, must not keep the next one away. */
+  /** A timer that finds a delta in flight sends nothing, and must not keep the next timer away. */
   #linger(): void {
     this.#cancelLinger ??= this.#options.host.setTimer(() => {
       this.#cancelLinger = undefined;

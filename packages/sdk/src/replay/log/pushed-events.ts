@@ -2,9 +2,9 @@ import type { Outbox } from "./outbox.ts";
 import type { Pushed, RunAhead } from "./run-ahead.ts";
 
 /**
- * What the server wrote by itself and the outbox has not taken yet. A delta is under way: either its
- * answer brings these events, or they follow it. Or one before them is missing: servers that write
- * for one execution in turn may be heard in another order, and what was heard is not sent again.
+ * Events that the server wrote by itself and the outbox has not taken yet. Either a delta is under way,
+ * whose answer brings these events or comes before them. Or events before them are missing: two servers
+ * that write for one execution in turn may be heard in another order, and do not send again.
  */
 export class PushedEvents {
   readonly #outbox: Pick<Outbox, "append" | "head" | "isSending">;
@@ -28,7 +28,7 @@ export class PushedEvents {
     this.#waiting.push(pushed);
   }
 
-  /** Hands over what follows what is known. To take one may ask for the next: that is under way. */
+  /** Hands over the events that follow the known log. Taking some may call this again from inside. */
   take(): void {
     if (this.#isTaking) return;
     this.#isTaking = true;
@@ -41,7 +41,7 @@ export class PushedEvents {
     this.#isTaking = false;
   }
 
-  /** Forgets them, and says what they were. */
+  /** Forgets all that wait, and gives them back. */
   clear(): readonly Pushed[] {
     return this.#waiting.splice(0);
   }

@@ -17,7 +17,7 @@ export class Releases {
   /** What follows from the outcome released last, and must happen before the next one. */
   #consequences: (() => void)[] = [];
   #state: "idle" | "active" | "stopped" = "idle";
-  /** Lives of the copy: what a parked one left behind must not move the next. */
+  /** Number of the copy's life: steps that a parked life left behind must not move the next one. */
   #life = 0;
 
   constructor(host: Host, onIdle: () => void) {

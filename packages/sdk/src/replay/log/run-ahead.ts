@@ -2,7 +2,7 @@ import type { Event } from "@engine/contract";
 import type { Call } from "../calls/call.ts";
 import type { RunOptions } from "../port.ts";
 
-/** Events that the code may be ahead of the log: a loop of recorded values is no delta without end. */
+/** Most events that code may be ahead of the log: a loop of recorded values makes no endless delta. */
 const MOST_AHEAD = 100;
 
 interface RunAheadOptions {
@@ -63,7 +63,7 @@ export class RunAhead {
     return this.#outcomes > 0;
   }
 
-  /** The log has gone another way: what was said before is still sent, and nothing more is taken. */
+  /** The log has gone another way: events added before are still sent, and no more are taken. */
   get isOvertaken(): boolean {
     return this.#isOvertaken;
   }
@@ -85,12 +85,12 @@ export class RunAhead {
     return new Promise((resolve) => this.#onCaughtUp.push(resolve));
   }
 
-  /** The server has written something before what waits in `queue`; gives what stands of that. */
+  /** The server has written something before what waits in `queue`; gives the part that stays. */
   overtake<Entry extends MaybeAhead>(queue: readonly Entry[]): Entry[] {
     const first = queue.findIndex(({ isAhead }) => isAhead);
     this.#outcomes = 1;
     this.#isOvertaken = true;
-    // What waited for the log belongs to code that goes no further.
+    // Functions that waited for the log belong to code that goes no further.
     this.#onCaughtUp = [];
     this.#options.onOvertaken();
     return queue.slice(0, first + 1);

@@ -42,7 +42,7 @@ export class AttemptContext implements TaskContext {
     this.#host = of.host;
   }
 
-  /** Data of the definition, which every call of the task shares: whoever looks gets a copy. */
+  /** Data of the definition is shared by all calls of the task: each look at it gives a copy. */
   get metadata(): Readonly<Record<string, unknown>> {
     return copyOfMetadata(this.#metadata);
   }

@@ -6,22 +6,22 @@ export interface BodyRoomOptions {
   /** Id of the call. */
   readonly call: string;
   readonly requests: TaskRequests;
-  /** Those of the calls around it. */
+  /** The rooms of the calls around this one. */
   readonly above: readonly BodyRoom[];
 }
 
 /**
- * What a task call has of the worker's budget (RES-4), from before its function starts until that has
+ * A task call's part of the worker's budget (RES-4), from before its function starts until that has
  * settled. While the function waits, for the outside world or for calls that request resources
- * themselves, others may have it: held on to, it could keep what it waits for from ever starting.
+ * themselves, others may have the part: otherwise it could keep those calls from ever starting.
  */
 export class BodyRoom {
   readonly #options: BodyRoomOptions;
-  /** Its turn is waited for, or has come, and the function has not started. */
+  /** The turn is waited for, or has come, and the function has not started. */
   #isEntered = false;
-  /** Functions that run in it; one that goes on after its timeout counts. */
+  /** Functions that run in this room; one that goes on after its timeout counts. */
   #bodies = 0;
-  /** Reasons for which others have it now. */
+  /** Reasons for which others have the room now. */
   #loans = 0;
 
   constructor(options: BodyRoomOptions) {
@@ -61,7 +61,7 @@ export class BodyRoom {
     if (this.#loans++ === 0 && this.#isHeld) budget.release(call);
   }
 
-  /** The function goes on. It cannot be kept from that, so there need not be room. */
+  /** The function goes on, and has its room back even if there is none: it cannot be stopped. */
   takeBack(): void {
     const { budget, call, requests } = this.#options;
     if (--this.#loans === 0 && this.#isHeld) budget.retake(call, requests);

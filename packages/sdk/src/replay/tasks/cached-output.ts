@@ -5,15 +5,15 @@ import type { RunOptions } from "../port.ts";
 import type { RunAside } from "../stored.ts";
 
 /**
- * The cache as one call sees it (EXE-49a). One that does not answer is no reason to fail: the task
- * runs, and the worker's log tells.
+ * The task cache as one call sees it (EXE-49a). A cache that does not answer is no reason to fail: the
+ * task runs, and the worker's log tells.
  */
 export class CachedOutput {
   readonly #options: RunOptions;
   readonly #task: TaskDefinition;
   readonly #cache: CacheOptions<unknown>;
   readonly #run: RunAside;
-  /** Made once: what is kept must be found under the key that it was looked for. */
+  /** Made once, so that an output is kept under the key it was looked for. */
   #key: CacheKey | undefined;
 
   constructor(

@@ -85,13 +85,13 @@ export class TaskAttempts {
   async #attempts(at: Extract<Reached, { kind: "attempt" | "failed" }>): Promise<void> {
     const { maxAttempts = 1 } = this.#task.options.retry ?? {};
     let known: Failure | undefined = at.kind === "failed" ? at.failure : undefined;
-    // Whoever woke the execution for it knows that its time has come, whatever the clock says here.
+    // The server woke the execution because the delay is over, whatever the clock says here.
     const isDue = at.kind === "failed" || this.#call.recorded?.isRestOver === true;
     let notBefore = isDue ? undefined : at.not_before;
     for (let attempt = at.attempt; ; attempt++) {
       if (notBefore !== undefined) await this.#until(notBefore);
       if (this.#call.isConcluded) return;
-      // Given up before this attempt began: there is nothing that could still settle by itself.
+      // The call was given up before this attempt began: no function runs that could still settle.
       if (this.#body.isAborted) return this.#core.givingUp.cancel(this.#call);
       const result = known ? { failure: known } : await this.#body.attempt(attempt);
       if (this.#call.isConcluded) return;
@@ -121,9 +121,9 @@ export class TaskAttempts {
   }
 
   /**
-   * The end of a retry has its output, so that whoever takes over completes the call with it. A large
-   * one is told by the call's outcome alone, which may keep it elsewhere; then both are written at
-   * once, as the end by itself would be no reason not to run the attempt again.
+   * The end of a retry has its output, so that another copy that takes over completes the call with
+   * it. A large output stands in the call's outcome alone, whose value may lie outside of the log; then
+   * both events are written at once, as the end alone would not keep the attempt from running again.
    */
   async #succeed(output: Stored, of: Attempt): Promise<void> {
     const { inline_value_bytes } = this.#core.options.limits;
@@ -264,7 +264,7 @@ export class TaskAttempts {
       this.#call.onAbort = () => this.#core.alarms.ringNow(this.#call);
       return this.#core.parking.rest(this.#call, instant);
     }
-    // The clock may be put right meanwhile. One that is set back by more keeps nobody waiting.
+    // The clock may be put right meanwhile; one that is set back by more does not lengthen the delay.
     let before = Number.POSITIVE_INFINITY;
     for (let left = ms; left > 0 && left < before && !this.#body.isAborted; ) {
       before = left;

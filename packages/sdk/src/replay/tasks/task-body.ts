@@ -31,13 +31,13 @@ type Result = { stored: Stored; failure?: undefined } | { stored?: undefined; fa
 /** A function of a task: its own, its rollback, its fallback. */
 export type TaskFunction = (input: unknown, ctx: TaskContext) => unknown;
 
-/** A task call as whoever runs functions of its task knows it. */
+/** A task call, as far as running the functions of its task needs it. */
 export interface TaskCall {
   readonly call: Call;
   readonly task: TaskDefinition;
   readonly input: Stored;
   readonly declared: Declared;
-  /** The clock of whoever made the call, milliseconds since 1970. */
+  /** The clock of the code that made the call, milliseconds since 1970. */
   readonly clock: number;
 }
 
@@ -51,7 +51,7 @@ export class TaskBody {
   readonly #task: TaskDefinition;
   /** The argument as the log has it. */
   readonly started: string;
-  /** The argument as the next function gets it, if nobody has had it yet. */
+  /** The parsed argument, until a function has had it. */
   #fresh: { readonly input: unknown } | undefined;
   readonly #clock: number;
   #counts: ReadonlyMap<string, number>;
@@ -88,7 +88,7 @@ export class TaskBody {
     const held = this.#core.parking.leaveToStart(this.#call);
     if (held) await held;
     if (this.isAborted) {
-      // Given up meanwhile: there is no body yet that could be told.
+      // The call was given up meanwhile: there is no body yet that could be told.
       this.#core.givingUp.cancel(this.#call);
       return { failure: this.abortFailure(attempt) };
     }
@@ -159,7 +159,7 @@ export class TaskBody {
     return this.#runAfter(failure, run);
   }
 
-  /** Once it may start; while it may not, a cancel takes what is left to do into its own hands. */
+  /** Runs a function once it may start; until then a cancel takes over what is left to do. */
   #runAfter({ attempts }: Failure, run: () => Promise<Result>): Promise<Result> {
     const held = this.#core.parking.leaveToStart(this.#call);
     if (!held) return run();
@@ -231,8 +231,8 @@ export class TaskBody {
   }
 
   /**
-   * The argument, parsed by the task's schema if it has one. Every function gets one of its own,
-   * whatever the one before did to its.
+   * The argument, parsed by the task's schema if it has one. Every function gets a value of its own, so
+   * that a function which changes it changes it for no other.
    */
   freshInput(): unknown {
     const fresh = this.#fresh;
@@ -246,7 +246,7 @@ export class TaskBody {
     });
   }
 
-  /** In a world that is the same each time, so that a rollback has the defaults of its attempt. */
+  /** Parses in a world that is always the same: a rollback has the defaults of its attempt. */
   #parsed(schema: StandardSchema): Promise<Checked> {
     const world = placeWorld(this.#core, `${this.#call.id}/input`, this.#clock);
     const input = decode(JSON.parse(this.started));

@@ -19,7 +19,7 @@ export const NO_PROVISIONS: Provisions = Object.freeze({
   configs: Object.freeze({}),
 });
 
-/** Whether a task needs any, so that the others do not wait for none. */
+/** Whether a task needs any: the others start without waiting. */
 export function needsProvisions({ options }: TaskDefinition, declared: Declared): boolean {
   const all = [declared.secrets, declared.configs, options.secrets, options.configs];
   return all.some((names) => names !== undefined && names.length > 0);

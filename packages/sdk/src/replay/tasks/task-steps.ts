@@ -50,7 +50,7 @@ export function reached(steps: readonly Event[]): Reached {
         break;
       }
       case "TASK_RETRY_COMPLETED":
-        // Without its output it says nothing to go on with: the attempt runs again.
+        // A step without its output gives nothing to go on with: the attempt runs again.
         if (!Object.hasOwn(value as RetryStep, "output")) break;
         at = { kind: "completed", output: (value as RetryStep).output, attempts };
         break;

@@ -34,7 +34,7 @@ export class TaskUnwinding {
     if (undoing) return this.#waitFor(undoing);
     const core = this.#core;
     const { host, limits } = core.options;
-    // What it undoes should have stopped changing; a body that ignores its signal gets the grace.
+    // The body should stop before its work is undone; one that ignores its signal gets the grace.
     await within(host, limits.sibling_grace * 1000, this.#call.bodySettled);
     if (schema && (await this.#body.checkInput())) return;
     if (at === "none") {
@@ -92,7 +92,7 @@ export class TaskUnwinding {
     const left = interruptedIn(recorded, cancellation.since);
     if (left.length === 0) return undefined;
     const reach = new Reach(this.#core, cancellation, left);
-    // One that runs here has been told to stop; it is not run a second time.
+    // A body that runs here has been told to stop; it is not run a second time.
     if (!bodySettled) return this.#reach(reach);
     reach.warnOfMissed();
     return undefined;
