@@ -66,18 +66,16 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
     }
   }
 
-  const checkpointsText: TextLink["checkpointsText"] = (ref, body) =>
-    call(`checkpoints ${shortly(body)}`, async (server) => {
-      const { items } = JSON.parse(body) as { items: CheckpointItem[] };
-      // A server may write and not live to say so.
-      writes.checkpoints(ref, items, []);
-      const answers = await server.checkpoints(ref, items);
-      writes.checkpoints(ref, items, answers);
-      return answers as CheckpointAnswer[];
-    });
-
-  const link: TextLink = {
-    checkpointsText,
+  return {
+    checkpointsText: (ref, body) =>
+      call(`checkpoints ${shortly(body)}`, async (server) => {
+        const { items } = JSON.parse(body) as { items: CheckpointItem[] };
+        // A server may write and not live to say so.
+        writes.checkpoints(ref, items, []);
+        const answers = await server.checkpoints(ref, items);
+        writes.checkpoints(ref, items, answers);
+        return answers as CheckpointAnswer[];
+      }),
     progressText: (ref, execution_id, body) =>
       call("progress", async (server) => {
         const batch = JSON.parse(body) as Parameters<WorkerProtocol["progress"]>[2];
@@ -107,18 +105,13 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
       }
       return frames;
     },
-    checkpoints: (ref, items) => checkpointsText(ref, JSON.stringify({ items })),
     release: (ref, items) =>
       call("release", async (server) => {
         const answers = await server.release(ref, copied(items));
         writes.releases(ref, items, answers);
         return answers as ReleaseAnswer[];
       }),
-    progress: (ref, execution_id, batch) =>
-      link.progressText(ref, execution_id, JSON.stringify(batch)),
     module: (ref, hash) => call("module", (server) => server.module(ref, hash)),
-    events: (ref, execution_id, page) =>
-      call("events", (server) => server.events(ref, execution_id, page)),
     saveValue: (ref, id, value) => call("saveValue", (server) => server.saveValue(ref, id, value)),
     loadValue: (ref, id, value) => call("loadValue", (server) => server.loadValue(ref, id, value)),
     cacheLookup: (ref, id, asked) =>
@@ -126,7 +119,6 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
     cacheKeep: (ref, id, entry) => call("cacheKeep", (server) => server.cacheKeep(ref, id, entry)),
     disconnect: (ref) => call("disconnect", (server) => server.disconnect(ref)),
   };
-  return link;
 
   async function connect(
     ref: SessionRef,

@@ -213,7 +213,7 @@ export class Workers {
         new InlineRunner({
           events: {
             ...events,
-            message: (runner, message) => outside(() => events.message(runner, message)),
+            said: (runner, messages) => outside(() => events.said(runner, messages)),
           },
           host: (log) => virtualHost({ log, life, world, random: random.fork("host") }),
           load: ({ hash }) => Promise.resolve(programs.workflows(hash)),

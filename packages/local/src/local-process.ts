@@ -164,11 +164,10 @@ export class LocalProcess {
     execution_id: string,
     decide: (row: ExecutionRow) => Change | undefined,
   ): Promise<void> {
-    let workflow: AnyWorkflow | undefined;
-    const { row, events } = await this.change(execution_id, (row) => {
-      workflow = this.#workflowOf(row);
-      return workflow && decide(row);
-    });
+    const { row, events } = await this.change(execution_id, (row) =>
+      this.#workflowOf(row) ? decide(row) : undefined,
+    );
+    const workflow = this.#workflowOf(row);
     if (!workflow) {
       const name = `${row.namespace}/${row.workflow}`;
       const message = "an execution waits for a process that knows its workflow";

@@ -7,13 +7,13 @@ import {
   parseDuration,
   parseWorkflowName,
 } from "@engine/contract";
-import type { Scope } from "./replay/call.ts";
-import { currentScope, inCurrentScope } from "./replay/scope.ts";
+import type { Scope } from "./replay/calls/call.ts";
+import { currentScope, inCurrentScope } from "./replay/calls/scope.ts";
 import { type AnyWorkflow, isWorkflow, type Workflow } from "./workflow.ts";
 
 /** What a pause shows, and what ends it besides an answer: at most one of the last three. */
 export interface PauseOptions {
-  /** Shown to whoever resumes it. */
+  /** Shown to the people and programs that resume it. */
   readonly output?: unknown;
   /** Ends the pause at this instant; one that is past ends it at once. */
   readonly until?: Date | string;
@@ -265,8 +265,8 @@ export function uuid(): Promise<string> {
 }
 
 /**
- * Streams a value to whoever watches the execution. Never recorded, returns at once, never throws;
- * costs nothing while nobody watches. Outside a task it does nothing (PRG-1, PRG-2). A value over
+ * Streams a value to the viewers of the execution. Never recorded, returns at once, never throws;
+ * costs nothing while there are none. Outside a task it does nothing (PRG-1, PRG-2). A value over
  * 64 KiB as JSON, or without a stored form, is dropped.
  *
  * @example

@@ -39,7 +39,7 @@ function issuesOf(schema: StandardSchema, value: unknown): readonly SchemaIssue[
   try {
     result = schema["~standard"].validate(value);
   } catch {
-    // A function of the author's threw: the child says so in its own name.
+    // A function in the author's schema threw: the child runs it again and fails by itself.
     return [];
   }
   if (result instanceof Promise) {

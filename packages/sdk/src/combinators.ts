@@ -1,6 +1,6 @@
 import { store } from "@engine/contract";
-import { branches, type Settled } from "./replay/branches.ts";
-import { inCurrentScope } from "./replay/scope.ts";
+import { branches, type Settled } from "./replay/calls/branches.ts";
+import { inCurrentScope } from "./replay/calls/scope.ts";
 
 /** Options that all combinators of branches take. */
 export interface BranchOptions {

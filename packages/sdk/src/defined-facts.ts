@@ -1,7 +1,7 @@
 import { type NewExecution, parseDuration } from "@engine/contract";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** What an execution has of the definition of its workflow. */
+/** The facts of a workflow's definition that its executions go by. */
 export function definedFacts({
   namespace,
   name,

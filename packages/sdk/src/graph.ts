@@ -1,6 +1,6 @@
 import { EngineError, isName, NAME_RULE, nearest, store } from "@engine/contract";
-import { branches } from "./replay/branches.ts";
-import { inCurrentScope } from "./replay/scope.ts";
+import { branches } from "./replay/calls/branches.ts";
+import { inCurrentScope } from "./replay/calls/scope.ts";
 
 /** One step of a graph. */
 export interface GraphNode {
@@ -63,7 +63,7 @@ export function graph<const Nodes extends Record<string, GraphNode>, Input = unk
     );
 }
 
-/** One run: what has ended so far, and who waits for it. */
+/** One run of a graph: the nodes that have ended so far, and those that wait for them. */
 class GraphRun {
   readonly outputs: Record<string, unknown> = {};
   readonly #nodes: Readonly<Record<string, GraphNode>>;
@@ -75,7 +75,7 @@ class GraphRun {
     this.#input = input;
     for (const name of Object.keys(nodes)) {
       const ended = Promise.withResolvers<boolean>();
-      // When a node fails those behind it never begin; the graph itself tells why.
+      // Nodes behind one that failed never begin; the graph itself tells why.
       ended.promise.catch(() => {});
       this.#ended.set(name, ended);
     }

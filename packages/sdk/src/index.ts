@@ -28,7 +28,7 @@ export type {
   WorkflowOptions,
   WorkflowRequestOptions,
 } from "./options.ts";
-export type { Settled } from "./replay/branches.ts";
+export type { Settled } from "./replay/calls/branches.ts";
 export type { RunResult } from "./run-result.ts";
 export {
   type CronOptions,

@@ -137,7 +137,7 @@ export interface TaskOptions<Input, Output> {
   readonly requests?: TaskRequestOptions;
   /** Input and output are shown nowhere; not together with `cache`. Default false. */
   readonly sensitive?: boolean;
-  /** Whoever may run the workflow may run this task. Default false. */
+  /** True: the right to run the workflow is enough to run this task. Default false. */
   readonly authExempt?: boolean;
   /** What the task may do, for reviewers and agents. Default `"write"`. */
   readonly risk?: Risk;

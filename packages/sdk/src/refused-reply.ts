@@ -2,8 +2,8 @@ import type { EngineError, Event } from "@engine/contract";
 import type { CheckpointReply } from "./replay/port.ts";
 
 /**
- * What a copy is told when the rules refuse its checkpoint, where no wire lies in between. Undefined
- * for a refusal that is no answer to a copy but a defect.
+ * The reply to a copy whose checkpoint the rules refuse, in engines without a wire. Undefined for a
+ * refusal that says nothing to the copy but shows a defect.
  */
 export function refusedReply({ code, details }: EngineError): CheckpointReply | undefined {
   if (code === "stale_claim") return { kind: "stale" };

@@ -1,8 +1,8 @@
 import { checkTaskCopyOptions, checkTaskOptions, EngineError } from "@engine/contract";
 import { named, refuseInvalid } from "./definition.ts";
 import type { TaskContext, TaskOptions } from "./options.ts";
-import type { TaskDefinition } from "./replay/call.ts";
-import { calledAside, currentScope } from "./replay/scope.ts";
+import type { TaskDefinition } from "./replay/calls/call.ts";
+import { calledAside, currentScope } from "./replay/calls/scope.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
 
 /** A step of a workflow: called like a function, recorded once, never run again when recorded. */

@@ -1,4 +1,4 @@
-import { openSqliteStore } from "@engine/store";
+import { openSqliteStore, type Store } from "@engine/store";
 import { expect, test } from "vitest";
 import { Commits } from "./commits.ts";
 import { ManualTime } from "./testing/manual-time.ts";
@@ -36,5 +36,43 @@ test("I17 one who fails to take a commit in keeps it from nobody else, and the l
   expect(changed.row.state).toBe("CREATED");
   expect(told).toEqual(["CREATED", "afterwards"]);
   expect(errors).toEqual([broken, broken]);
+  await store.close();
+});
+
+/** A store that judges by a row it remembers first, and again once it knows better. */
+function judgingTwice(store: Store): Store {
+  const changeExecution: Store["changeExecution"] = async (execution_id, decide, options) => {
+    const remembered = await store.findExecution(execution_id);
+    if (remembered) decide({ ...remembered, name: null }, [], () => undefined);
+    return store.changeExecution(execution_id, decide, options);
+  };
+  return new Proxy(store, {
+    get: (of, name) => {
+      if (name === "changeExecution") return changeExecution;
+      const member: unknown = Reflect.get(of, name);
+      return typeof member === "function" ? member.bind(of) : member;
+    },
+  });
+}
+
+test("I6 a decision that runs again is told of as it was written, not as it was thought first", async () => {
+  const { clock } = new ManualTime();
+  const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const commits = new Commits({ store: judgingTwice(store), log });
+  const told: [name: string | null, ownerHas: number][] = [];
+  await commits.create(FRESH);
+  commits.listen(({ row }, ownerHas) => void told.push([row.name, ownerHas]));
+  const rename = () =>
+    commits.change(
+      FRESH.execution_id,
+      ({ name }) => (name === "b" ? undefined : { events: [], patch: { name: "b" } }),
+      { ownerHas: ({ row }) => row.head },
+    );
+  expect(await rename()).toMatchObject({ wrote: true, changed: { row: { name: "b" } } });
+  expect(told).toEqual([["b", 1]]);
+  // The row that it remembers would be renamed; the one that is there needs no change.
+  expect(await rename()).toMatchObject({ wrote: false, changed: { unchanged: true } });
+  expect(told).toHaveLength(1);
   await store.close();
 });

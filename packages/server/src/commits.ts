@@ -21,7 +21,7 @@ export interface CommitOptions {
   /** While it does not hold, nothing is decided and nothing written. */
   readonly guard?: SessionGuard | undefined;
   /** Of the events written, those at the beginning that the owner knows; asked after the commit. */
-  readonly ownerHas?: () => number;
+  readonly ownerHas?: (changed: Changed) => number;
 }
 
 /**
@@ -65,18 +65,17 @@ export class Commits {
     decide: Decide,
     { above, guard, ownerHas = () => 0 }: CommitOptions = {},
   ): Promise<Committed> {
-    let wrote = false;
     const changed = await this.#store.changeExecution(
       execution_id,
       (row, recorded, findKept) => {
         const change = decide(row, recorded, findKept);
-        wrote = change !== undefined;
         if (change && decided.hasSubscribers) decided.publish({ of: typesOf(change.events) });
         return change;
       },
       { above, guard },
     );
-    if (wrote) this.#tell(changed, ownerHas());
+    const wrote = changed.unchanged === undefined;
+    if (wrote) this.#tell(changed, ownerHas(changed));
     return { changed, wrote };
   }
 

@@ -29,6 +29,7 @@ export interface Outcome {
 export interface OutcomeOfAll extends Outcome {
   readonly others: readonly Outcome[];
   readonly existing?: true;
+  readonly unchanged?: true;
 }
 
 /** What is looked at of a session, of the worker that has its name. */
@@ -53,7 +54,7 @@ export class MemoryModel {
 
   change(execution_id: string, decide: Decide, { above, guard }: ChangeOptions = {}): OutcomeOfAll {
     const row = this.#executions.row(execution_id);
-    const unchanged = { row, events: [], others: [] };
+    const unchanged = { row, events: [], others: [], unchanged: true } as const;
     if (!this.#holds(guard)) return unchanged;
     const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
     const change = decide(row, recorded, this.#executions.signals.finderOf(execution_id));

@@ -24,7 +24,8 @@ import type { DeclaredSchedules, PutAfterDeletion, ScheduleStore } from "./sched
 /**
  * Looks at an execution inside the transaction and says what to write; undefined writes nothing.
  * Must be pure and quick, and so must the decisions of its effects: they may run again when a
- * commit is retried. If one of them throws, this change is refused with all its effects, and the
+ * commit is retried, and what an earlier run made of it counts for nothing. {@link Changed} says what
+ * was written. If one of them throws, this change is refused with all its effects, and the
  * others of the same commit are left alone.
  *
  * @param recorded The log above `options.above`, empty unless that was given.
@@ -42,6 +43,8 @@ export interface Changed {
   readonly row: ExecutionRow;
   /** The events that were written for it, numbered. Empty when the decision wrote nothing. */
   readonly events: readonly Event[];
+  /** True when nothing was written: the decision wanted nothing, or the guard did not hold. */
+  readonly unchanged?: true;
   /** The store's clock at the commit, milliseconds since 1970. */
   readonly recorded_at: number;
   /**

@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
-import { Drain } from "./drain.ts";
+import { Drain } from "./executions/drain.ts";
 import { type Farewell, refusedBy, supersededBy } from "./farewell.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import { createParts } from "./worker-parts.ts";
 import { within } from "./world.ts";
 
-/** For what is still on its way when a worker stops (WRK-12), and when it must stop now (WRK-13). */
+/** Time for requests on their way when a worker stops (WRK-12), and when it must stop now (WRK-13). */
 const FLUSH_MS = 10_000;
 const HURRIED_FLUSH_MS = 1_500;
 const DISCONNECT_MS = 2_000;
@@ -29,7 +29,7 @@ export interface RunningWorker {
    * session. With `abort` everything is given back at once, also when a stop is under way.
    */
   stop(options?: { abort?: boolean }): Promise<void>;
-  /** Settles when the worker has ended, whoever ended it: an operator may have drained it. */
+  /** Settles when the worker has ended, by {@link stop} or because an operator has drained it. */
   readonly stopped: Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     life: life.signal,
     welcomed: connected.resolve,
     drain(seconds) {
-      // Said without a time to one that leaves already, it is said again.
+      // A worker that leaves already goes by the time it has, unless it is told another one.
       if (seconds !== undefined || !leaving) void drain(seconds ?? config.drain_timeout);
     },
     superseded: (by) => end(supersededBy(name, by)),
@@ -65,7 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     monotonic,
     begin() {
       executions.drain();
-      // At once, so that the server sends no more work here.
+      // The server hears it at once, so that it sends no more work here.
       if (copies.size > 0) void heartbeats.now();
     },
     startNothing: () => gate.leave(),
@@ -105,7 +105,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await close();
   }
 
-  /** Waits for what is on its way; somebody who is in a hurry by then waits less. */
+  /** Waits for `work`; less long once a stop with `abort` is under way. */
   async function flushed(work: Promise<void>, ms: number, hurriedMs: number): Promise<void> {
     await within(setTimer, ms, Promise.race([work, hurry.promise]));
     if (isHurried) await within(setTimer, hurriedMs, work);
@@ -121,7 +121,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   async function close(then = () => {}): Promise<void> {
     life.abort();
     executions.dropAll("the worker ends");
-    // Processes of users' code get their time to end, unless somebody is in a hurry.
+    // Processes of users' code get their time to end, unless a stop with `abort` is under way.
     const closed = pool.close();
     await Promise.race([closed, hurry.promise]);
     if (isHurried) await within(setTimer, HURRIED_CLOSE_MS, closed);

@@ -1,20 +1,21 @@
 import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contract";
-import type { Machine } from "./machine.ts";
+import type { TextLink } from "./link/text-link.ts";
+import type { Machine } from "./machine/machine.ts";
 import type { ValuesSource } from "./values-source.ts";
 import type { Log, SetTimer } from "./world.ts";
 
 export interface WorkerOptions {
   readonly name: string;
   /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
-  readonly link: WorkerProtocol;
+  readonly link: WorkerProtocol | TextLink;
   readonly config: Config["workers"] & Pick<Config, "home">;
-  /** Without one no secret and no config exists. */
+  /** Where secrets and configs come from; without it none exists. */
   readonly values?: ValuesSource;
   /** On top of the configuration's labels, key by key. */
   readonly labels?: Labels;
-  /** How it gets its work; otherwise as the server likes it (WRK-10). */
+  /** How the worker gets its work; when absent as the server likes it (WRK-10). */
   readonly dispatch?: DispatchMode;
-  /** In place of that which this process runs on. */
+  /** In place of the machine that this process runs on. */
   readonly machine?: Machine;
   readonly log: Log;
   /** Milliseconds since 1970. */

@@ -1,34 +1,35 @@
 import type { Heartbeat, WorkerFrame } from "@engine/contract";
-import { CheckpointLanes } from "./checkpoint-lanes.ts";
-import { Copies } from "./copy.ts";
-import { Executions } from "./executions.ts";
+import { CheckpointLanes } from "./executions/checkpoint-lanes.ts";
+import { Copies } from "./executions/copy.ts";
+import { HandBacks } from "./executions/hand-backs.ts";
+import { HeldExecutions } from "./executions/held-executions.ts";
+import { readMissing } from "./executions/missing-history.ts";
+import { ProgressQueues } from "./executions/progress-queues.ts";
+import { isContentRefused, refusedCheckpoint } from "./executions/refused-checkpoint.ts";
+import { Reservations } from "./executions/reservations.ts";
+import { ResourceBudget } from "./executions/resource-budget.ts";
+import { ServiceDesk } from "./executions/service-desk.ts";
+import { StartGate } from "./executions/start-gate.ts";
+import { WarmCopies } from "./executions/warm-copies.ts";
 import { received } from "./failpoints.ts";
-import { Health } from "./health.ts";
-import { Heartbeats } from "./heartbeats.ts";
-import { openMachine } from "./machine.ts";
-import { readMissing } from "./missing-history.ts";
-import { Outage } from "./outage.ts";
-import { ProgressQueues } from "./progress-queues.ts";
-import { Readiness } from "./readiness.ts";
-import { isContentRefused, refusedCheckpoint } from "./refused-checkpoint.ts";
-import { registrationOf } from "./registration.ts";
-import { Releases } from "./releases.ts";
-import { Reservations } from "./reservations.ts";
-import { ResourceBudget } from "./resource-budget.ts";
+import { Heartbeats } from "./link/heartbeats.ts";
+import { Outage } from "./link/outage.ts";
+import { OwnSession } from "./link/own-session.ts";
+import { registrationOf } from "./link/registration.ts";
+import { ServerClock } from "./link/server-clock.ts";
+import { ServerStream } from "./link/server-stream.ts";
+import { textCalls } from "./link/text-link.ts";
+import { Health } from "./machine/health.ts";
+import { openMachine } from "./machine/machine.ts";
+import { Readiness } from "./machine/readiness.ts";
 import { RunnerPool } from "./runners/runner-pool.ts";
-import { ServerClock } from "./server-clock.ts";
-import { ServerStream } from "./server-stream.ts";
-import { ServiceDesk } from "./service-desk.ts";
-import { Session } from "./session.ts";
-import { StartGate } from "./start-gate.ts";
 import { messageOf } from "./transient.ts";
 import { NO_VALUES } from "./values-source.ts";
-import { WarmCopies } from "./warm-copies.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 /** How often a start tries to read a module or a page of history before it gives the slot back. */
 const FETCH_TRIES = 8;
-/** Within which the workers of a server that stops move on, each at a moment of its own (WRK-13). */
+/** Workers of a server that stops move on within that time, each at a moment of its own (WRK-13). */
 const LONGEST_DELAY_SECONDS = 1;
 
 export interface WorkerEvents {
@@ -43,12 +44,12 @@ export interface WorkerEvents {
 }
 
 export interface WorkerParts {
-  readonly session: Session;
+  readonly session: OwnSession;
   readonly stream: ServerStream;
   readonly heartbeats: Heartbeats;
   readonly copies: Copies;
   readonly warm: WarmCopies;
-  readonly executions: Executions;
+  readonly executions: HeldExecutions;
   readonly gate: StartGate;
   readonly pool: RunnerPool;
 }
@@ -69,12 +70,13 @@ export async function createParts(
     onChange: (serverAtZero) => pool.setClock(serverAtZero),
     onNews: () => void heartbeats.now(),
   });
+  const text = textCalls(link);
   const world = { link, log, setTimer, monotonic, random, life, outage, serverClock };
   let isPaused = false;
   const copies = new Copies();
   const warm = new WarmCopies(config.warm_executions);
 
-  const session = new Session({
+  const session = new OwnSession({
     ...world,
     registration: registrationOf(options, { packages: [...packages], resources: resources.latest }),
     onRenewed: () => stream.reconnect(),
@@ -87,20 +89,20 @@ export async function createParts(
     env: process.env,
     inline: machine.inline,
     events: {
-      message: (runner, message) => executions.message(runner, message),
-      died: (...args) => executions.runnerDied(...args),
+      said: (runner, messages) => executions.said(runner, messages),
+      died: (runner) => executions.runnerDied(runner),
       stalled: (...args) => executions.runnerStalled(...args),
       stuck: (...args) => executions.runnerStuck(...args),
     },
   });
   const gate = new StartGate(() => new Set(copies.all().flatMap(({ runner }) => runner ?? [])));
-  const executions: Executions = new Executions({
+  const executions: HeldExecutions = new HeldExecutions({
     copies,
     gate,
     log,
     pool,
     lanes: new CheckpointLanes({
-      link,
+      link: text,
       session,
       lanes: config.checkpoint_lanes,
       onStale: (copy) => executions.drop(copy, "stale_claim"),
@@ -115,10 +117,11 @@ export async function createParts(
     }),
     progress: new ProgressQueues({
       ...world,
+      link: text,
       session,
       onUnwatched: (copy) => executions.setListening(copy, false),
     }),
-    releases: new Releases({ link, session, log }),
+    releases: new HandBacks({ link, session, log }),
     modules: machine.modules({
       size: config.module_cache_size,
       clock: options.clock,
@@ -139,11 +142,12 @@ export async function createParts(
     limits: () => session.answer.executions,
     cancelGrace: config.cancel_grace,
     missing: (assignment, from) =>
-      readMissing(assignment, from, { link, session, tries: FETCH_TRIES }),
+      readMissing(assignment, from, { link: text, session, tries: FETCH_TRIES }),
   });
 
   const stream = new ServerStream({
     ...world,
+    leaveServer: () => text.leaveServer(),
     session,
     dispatch: options.dispatch,
     holdings: () => copies.holdings(),
@@ -241,7 +245,7 @@ export async function createParts(
         break;
       case "welcome":
         executions.welcome(frame.data);
-        // A pause that still holds is said again right behind it; one that was undone is not.
+        // The server says a pause that still holds again, right behind the welcome.
         if (!stream.isPolling) isPaused = false;
         break;
       case "superseded":

@@ -1,7 +1,7 @@
 import { forkHistory } from "@engine/contract";
 import { expect, test } from "vitest";
 import { call, parallel, pause, sleep, type TaskContext, task, workflow } from "../index.ts";
-import { currentScope } from "../replay/scope.ts";
+import { currentScope } from "../replay/calls/scope.ts";
 import { Scene } from "./testing/scene.ts";
 
 const ran: string[] = [];

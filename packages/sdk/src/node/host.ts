@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
+import { setScopeReader } from "../replay/calls/scope.ts";
 import type { Host } from "../replay/port.ts";
-import { setScopeReader } from "../replay/scope.ts";
 import { callSite } from "./call-site.ts";
 import { installReplaySafeGlobals } from "./replay-safe/install.ts";
 import { realClock } from "./replay-safe/real.ts";
@@ -10,7 +10,7 @@ import { traceOf } from "./trace-of.ts";
 // One storage for the process, however many hosts are made: a scope names its execution itself.
 const scopes = new AsyncLocalStorage<unknown>();
 
-/** What of the host on Node can be replaced. */
+/** Parts of the host on Node that a caller may replace. */
 export interface NodeHostOptions {
   readonly log?: Host["log"];
   /** Default: warnings of that log. */

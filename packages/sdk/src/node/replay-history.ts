@@ -30,7 +30,7 @@ const ENDS: ReadonlySet<string> = new Set([
   "WORKFLOW_FAILED",
   "WORKFLOW_CANCELLED",
 ]);
-/** With these the engine has ended an execution, whose code would have gone on. */
+/** Failures by which the engine itself ends an execution; its code would have gone on. */
 const ENGINE_ENDS: ReadonlySet<string> = new Set<EngineFailureType>([
   "HistoryLimitError",
   "NondeterminismError",

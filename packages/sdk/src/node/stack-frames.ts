@@ -13,7 +13,7 @@ export interface Frame {
   readonly isAuthors: boolean;
 }
 
-/** A stack is no longer than this to be read; what an error claims to be its stack may be anything. */
+/** Characters of a stack that are read: `error.stack` may be anything an author puts there. */
 const MOST_CHARACTERS = 32_768;
 /** Before the paths of sources in the maps of bundles. */
 const REGISTERED = "workflow:///";

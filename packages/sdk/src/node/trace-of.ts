@@ -19,7 +19,7 @@ export function traceOf(error: Error): Trace | undefined {
     if (trace) known.set(error, trace);
     return trace;
   } catch {
-    // What an error has for a stack is the author's: a getter that throws, a proxy that is revoked.
+    // Reading the stack may run the author's code: a getter that throws, a proxy that is revoked.
     return undefined;
   }
 }
@@ -30,7 +30,7 @@ function readTrace(error: Error): Trace | undefined {
     typeof stack === "string" ? framesOf(linesBelow(stack, String(message))) : ([] as Frame[]);
   const at = frames.find(({ isAuthors }) => isAuthors)?.place;
   if (at === undefined && error instanceof AggregateError) {
-    // That of `Promise.any` is made by nobody's code; what it collected was.
+    // The error of `Promise.any` is made by no code of the author's; those that it collected are.
     const first: unknown = error.errors.find((each) => each instanceof Error && traceOf(each)?.at);
     if (first instanceof Error) return traceOf(first);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parallel, pause, sleep, task, workflow } from "../index.ts";
-import { currentScope } from "../replay/scope.ts";
+import { currentScope } from "../replay/calls/scope.ts";
 import { Scene } from "./testing/scene.ts";
 
 const world = () => {

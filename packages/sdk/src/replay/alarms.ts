@@ -1,14 +1,14 @@
-import type { Call } from "./call.ts";
+import type { Call } from "./calls/call.ts";
 import type { Host } from "./port.ts";
 
-/** The clock may be set, and a machine may sleep: it is looked at this often, whatever is due. */
+/** The clock is looked at this often even if nothing is due: it may be set, and a machine may sleep. */
 const LOOK_MS = 10_000;
 
 interface AlarmsOptions {
   readonly host: Pick<Host, "now" | "setTimer" | "drain">;
   /**
-   * Takes back that nothing is left to do but wait. False: it has been sent, so that somebody else
-   * may be given what is due.
+   * Takes back the message that nothing is left to do but wait. False: it has been sent, and another
+   * worker may be given what is due.
    */
   readonly unpark: () => boolean;
 }
@@ -22,7 +22,7 @@ interface Alarm {
 /**
  * What a running copy waits for by its clock: sleeps, timeouts of pauses and signals, delays before a
  * retry. They end in the order of their instants, whatever kept the thread busy (EXE-50); that is why
- * whoever runs an execution times all of its waits, and the server only those of a parked one
+ * a copy that runs times all waits of its execution, and the server only those of a parked one
  * (decision 0019).
  */
 export class Alarms {
@@ -33,7 +33,7 @@ export class Alarms {
   #setFor = Number.POSITIVE_INFINITY;
   #isStopped = false;
   #isRingingSoon = false;
-  /** One function for all timers: a clock of a test knows one that was set again by it. */
+  /** One function for all timers: by it a test's clock knows a timer that was set again. */
   readonly #look = (): void => this.#ring();
 
   constructor(options: AlarmsOptions) {
@@ -62,13 +62,13 @@ export class Alarms {
     alarm?.ring();
   }
 
-  /** A parked copy's time stands still: whoever wakes it knows what is due. */
+  /** A parked copy's time stands still: the events that wake it say what is due. */
   stop(): void {
     this.#isStopped = true;
     this.#disarm();
   }
 
-  /** Goes on, also where an instant came while it was being sent that the copy waits. */
+  /** Goes on. An instant may have come while the message that the copy waits was on its way. */
   start(): void {
     this.#isStopped = false;
     this.#ring();
@@ -85,12 +85,12 @@ export class Alarms {
 
   #ring(): void {
     const now = this.#options.host.now();
-    // Of two with one instant the one that was set first.
+    // Of two alarms with one instant the one that was set first.
     const due = [...this.#alarms]
       .filter(([, { until }]) => until <= now)
       .sort(([, a], [, b]) => a.until - b.until);
     for (const [call, alarm] of due) {
-      // What the one before has set in motion may have ended it.
+      // What the alarm before has set in motion may have ended this one.
       if (this.#alarms.get(call) !== alarm) continue;
       if (this.#isStopped) return;
       if (!this.#options.unpark()) {

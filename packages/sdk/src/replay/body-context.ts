@@ -4,8 +4,8 @@ import type { AnyWorkflow } from "../workflow.ts";
 import type { Core } from "./core.ts";
 
 /**
- * What a body is told of its execution: equal in every pass, and its own, so that whatever it does to
- * it reaches no other pass (I9).
+ * What a body is told of its execution: equal in every pass, and a copy of its own, so that a body that
+ * changes it changes it for no other pass (I9).
  */
 export function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext {
   const { journal, log, options } = core;
@@ -46,7 +46,7 @@ export function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext 
   return Object.freeze(context);
 }
 
-/** Most bodies never look: the copy is made for those that do. */
+/** Made at the first look: most bodies never take one. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -15,26 +15,27 @@ import {
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
 import { Alarms } from "./alarms.ts";
-import { type Call, Group } from "./call.ts";
-import { Cancellation } from "./cancellation.ts";
-import { nondeterminism, recordedRef } from "./divergence.ts";
-import { eventEntry, parkedEntry, resumedEntry } from "./event-entry.ts";
-import { BY_COPIES, KEPT_ELSEWHERE, STATE_AFTER } from "./event-kinds.ts";
-import { cancelled } from "./failure.ts";
-import { metaOf } from "./failure-stacks.ts";
-import { Failures } from "./failures.ts";
+import { type Call, CallGroup } from "./calls/call.ts";
+import type { Cancel, Replay, Standing } from "./copy-state.ts";
+import { Cancellation } from "./endings/cancellation.ts";
+import { cancelled } from "./endings/failure.ts";
+import { metaOf } from "./endings/failure-stacks.ts";
+import { Failures } from "./endings/failures.ts";
+import { GivingUp } from "./endings/giving-up.ts";
 import { fetchOutput } from "./fetch-output.ts";
-import { GivingUp } from "./giving-up.ts";
-import { GrowingLog } from "./growing-log.ts";
-import { Journal, restEndedBy } from "./journal.ts";
-import { type Entry, Outbox } from "./outbox.ts";
+import { nondeterminism, notMade } from "./log/divergence.ts";
+import { eventEntry, parkedEntry, resumedEntry } from "./log/event-entry.ts";
+import { BY_COPIES, isCancel, mayLieElsewhere, STATE_AFTER } from "./log/event-kinds.ts";
+import { GrowingLog } from "./log/growing-log.ts";
+import { Journal, restEndedBy } from "./log/journal.ts";
+import { type Entry, Outbox } from "./log/outbox.ts";
+import { PushedEvents } from "./log/pushed-events.ts";
+import { Releases } from "./log/releases.ts";
+import { type Overtaken, RunAhead } from "./log/run-ahead.ts";
 import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
-import { PushedEvents } from "./pushed-events.ts";
-import { Releases } from "./releases.ts";
-import { type Overtaken, RunAhead } from "./run-ahead.ts";
 import { STORED_NULL } from "./stored.ts";
 
 /** How an event is sent. */
@@ -69,30 +70,23 @@ export class Core {
   readonly alarms: Alarms;
   readonly failures: Failures;
   readonly parking: Parking;
-  readonly root: Group = new Group(undefined);
+  readonly root: CallGroup = new CallGroup(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
   readonly calls: Map<string, Call> = new Map();
   readonly givingUp: GivingUp = new GivingUp(this);
   /** The body has returned or thrown: no call starts any more. */
   isBodyOver = false;
-  /** The execution fails whatever its code still does. */
-  isDoomed = false;
-  /** A cancel is in the log: no call begins any more, though the code may not know it yet. */
-  isCancelled = false;
-  /** Set once a cancel has reached the code. */
-  cancellation: Cancellation | undefined;
   /** The first call the log does not have. */
   firstNew: CallRef | undefined;
 
   #ended: Promise<Ended>;
   #resolveEnded: (ended: Ended) => void;
   readonly #workflowHead: string;
-  #isLive = false;
+  #replay: Replay = "ahead";
+  #standing: Standing = "going";
+  #cancel: Cancel = { at: "none" };
   /** Recorded outcomes that have not been handed to the code. */
   #outcomesLeft: number;
-  #isReplayBegun = false;
-  #isStopped = false;
-  #isParked = false;
   #onLive: (() => void)[] = [];
   #onOver: () => void = () => {};
   readonly #pushed: PushedEvents;
@@ -162,12 +156,29 @@ export class Core {
     return this.#ended;
   }
 
+  /** Nothing reaches the code any more, for good or until the copy is woken. */
   get isStopped(): boolean {
-    return this.#isStopped;
+    return this.#standing !== "going" && this.#standing !== "doomed";
   }
 
+  /** The execution fails whatever its code still does. */
+  get isDoomed(): boolean {
+    return this.#standing === "doomed";
+  }
+
+  /** The log is replayed: what the code does is new. */
   get isLive(): boolean {
-    return this.#isLive;
+    return this.#replay === "done";
+  }
+
+  /** A cancel is in the log: no call begins any more, though the code may not know it yet. */
+  get isCancelled(): boolean {
+    return this.#cancel.at !== "none";
+  }
+
+  /** Set once a cancel has reached the code. */
+  get cancellation(): Cancellation | undefined {
+    return this.#cancel.at === "code" ? this.#cancel.cancellation : undefined;
   }
 
   /**
@@ -175,7 +186,7 @@ export class Core {
    * is, until it has made the calls that the copy before had made.
    */
   get isReplaying(): boolean {
-    if (this.#isLive) return false;
+    if (this.isLive) return false;
     return this.#outcomesLeft > 0 || this.journal.findUnasked() !== undefined;
   }
 
@@ -185,7 +196,7 @@ export class Core {
    */
   replay(): void {
     const { calls, outcomes } = this.journal;
-    this.#isReplayBegun = true;
+    this.#replay = "begun";
     // A check wants to know of the first call, which code may make some microtasks from now.
     if (calls.size === 0 && outcomes.length === 0 && !this.options.check) {
       this.#goLive();
@@ -198,7 +209,7 @@ export class Core {
 
   /** Runs `then` when the log has been replayed: what it starts is new. */
   whenLive(then: () => void): void {
-    if (this.#isLive) then();
+    if (this.isLive) then();
     else this.#onLive.push(then);
   }
 
@@ -209,7 +220,7 @@ export class Core {
       return;
     }
     this.isBodyOver = true;
-    if (this.#isLive) then();
+    if (this.isLive) then();
     else this.#onOver = then;
   }
 
@@ -223,11 +234,7 @@ export class Core {
       if (onDurable) this.releases.push(() => onDurable(this.outbox.head));
       return;
     }
-    const isLarge =
-      value.length > limits.inline_value_bytes &&
-      KEPT_ELSEWHERE.has(type) &&
-      (call === undefined || call.kind === null || type === "TASK_COMPLETED") &&
-      !value.startsWith('{"$stored"');
+    const isLarge = value.length > limits.inline_value_bytes && mayLieElsewhere(type, value, call);
     const source = call?.eventHead ?? this.#workflowHead;
     const source_id = call?.id ?? info.execution_id;
     const { time = this.outbox.time() } = sending;
@@ -275,7 +282,8 @@ export class Core {
 
   /** Whether it is certain what the log says next, see {@link RunAhead}. */
   get #isCertain(): boolean {
-    if (!this.#isLive || this.isBodyOver || this.isCancelled || this.isDoomed) return false;
+    if (!this.isLive || this.#standing !== "going") return false;
+    if (this.isBodyOver || this.isCancelled) return false;
     return this.#pushed.isEmpty && this.outbox.isFinal && !this.progress.isHeldBack;
   }
 
@@ -294,7 +302,7 @@ export class Core {
 
   /** The outcome reaches the code. */
   settle(call: Call, settle: () => void, seq: number): void {
-    if (this.isDoomed || this.#isStopped) return;
+    if (this.#standing !== "going") return;
     this.log.receive(seq);
     this.calls.delete(call.id);
     call.onAbort = undefined;
@@ -305,8 +313,8 @@ export class Core {
 
   /** Ends the copy's execution as failed, whatever its code still does. */
   doom(failure: Failure): void {
-    if (this.isDoomed || this.#isStopped) return;
-    this.isDoomed = true;
+    if (this.#standing !== "going") return;
+    this.#standing = "doomed";
     this.releases.clear();
     this.root.abort();
     if (this.options.check) {
@@ -334,21 +342,20 @@ export class Core {
   }
 
   stop(reason: string): void {
-    if (this.#isStopped && !this.#isParked && !this.ahead.isOvertaken) return;
+    if (this.#standing === "over") return;
     this.options.host.log("debug", "a copy of an execution stops", {
       execution_id: this.options.info.execution_id,
       reason,
     });
-    // What waits in a parked copy goes on in another: nobody is to hear that it is given up.
-    const wasParked = this.#isParked;
-    this.#isStopped = true;
-    this.#isParked = false;
-    if (!wasParked) this.root.abort();
+    // Calls that wait in this copy go on in another: none of them is to hear that it is given up.
+    const wasWaiting = this.#standing === "waiting";
+    this.#standing = "over";
+    if (!wasWaiting) this.root.abort();
     this.#end("stopped");
   }
 
   deliver(base_seq: number, events: readonly Event[]): void {
-    if (this.#isStopped && !this.ahead.isOvertaken) return;
+    if (this.#standing === "waiting" || this.#standing === "over") return;
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
     this.#pushed.add({ base_seq, events });
     this.#pushed.take();
@@ -359,12 +366,12 @@ export class Core {
     const isNext = events.every(({ seq }, i) => seq === this.outbox.head + 1 + i);
     const isForeign = events.every(({ type }) => type !== "TASK_STARTED" && !BY_COPIES.has(type));
     // A body that waits inside a task has timers of its own, which ran on meanwhile.
-    const isRunning = [...this.root.open].some((call) => call.isRunning);
+    const isRunning = [...this.root.open].some(({ activity }) => activity === "runs");
     const isStill = !isRunning && !this.outbox.hasForgotten;
     const isClaimed = events.at(-1)?.type === "WORKFLOW_CLAIMED";
-    if (!this.#isParked || !isNext || !isForeign || !isStill || !isClaimed) return undefined;
-    this.#isParked = false;
-    this.#isStopped = false;
+    const isWaiting = this.#standing === "waiting";
+    if (!isWaiting || !isNext || !isForeign || !isStill || !isClaimed) return undefined;
+    this.#standing = "going";
     const { promise, resolve } = Promise.withResolvers<Ended>();
     this.#ended = promise;
     this.#resolveEnded = resolve;
@@ -372,7 +379,7 @@ export class Core {
     this.outbox.restart(events);
     this.alarms.start();
     for (const id of events.flatMap(restEndedBy)) this.parking.endRest(this.calls.get(id));
-    // Not before what woke it has had its effect, whatever the life before left to consider.
+    // The copy parks again only after the events that woke it have had their effect.
     this.parking.active++;
     this.options.host.drain(() => {
       this.parking.active--;
@@ -437,20 +444,17 @@ export class Core {
   #diverge(id: string): void {
     const call = this.journal.calls.get(id);
     if (!call) return;
-    const slash = id.lastIndexOf("/");
-    const siblings = this.journal.childrenOf(slash < 0 ? null : id.slice(0, slash));
-    const position = siblings.indexOf(call);
-    this.doom(nondeterminism({ position, expected: recordedRef(call), found: null, of: this }));
+    this.doom(nondeterminism(notMade(call, this)));
   }
 
   #onReleased(): void {
     this.outbox.released();
-    if (!this.#isLive) this.#goLive();
+    if (!this.isLive) this.#goLive();
     else this.parking.consider();
   }
 
   #goLive(): void {
-    if (this.isDoomed || this.#isStopped) return;
+    if (this.#standing !== "going") return;
     const unasked = this.journal.findUnasked();
     if (unasked) {
       this.#diverge(unasked.id);
@@ -462,7 +466,7 @@ export class Core {
       this.stop("replayed");
       return;
     }
-    this.#isLive = true;
+    this.#replay = "done";
     const pending = this.#onLive;
     this.#onLive = [];
     for (const then of pending) then();
@@ -471,11 +475,11 @@ export class Core {
   }
 
   #onSent(): void {
-    if (this.ahead.isOvertaken) {
+    if (this.#standing === "overtaken") {
       this.#onOvertaken({ history: this.log.durable, pushed: this.#pushed.clear() });
       return;
     }
-    if (this.#isStopped) {
+    if (this.isStopped) {
       this.#pushed.clear();
       return;
     }
@@ -490,12 +494,12 @@ export class Core {
     if (this.outbox.isEnding) this.#warnOfSignals(droppedSignals(events));
     for (const event of events) {
       this.log.add(event);
-      if (isCancel(event) && !this.#isReplayBegun) {
+      if (isCancel(event) && this.#replay === "ahead") {
         // As if the log had come with it: the code has not made the calls that stand before it.
         this.journal.addCancel(event);
         this.#outcomesLeft++;
       } else if (isCancel(event)) {
-        this.isCancelled = true;
+        this.#cancelIsLogged();
         this.parking.cancelComes(true);
         this.releases.push(() => this.#beginCancel(event));
       }
@@ -504,35 +508,40 @@ export class Core {
       if (call) {
         this.decide(call);
         this.releases.push(() => this.#settleWith(call, event));
-      } else if (this.journal.addOutcome(event) && !this.#isLive) {
+      } else if (this.journal.addOutcome(event) && !this.isLive) {
         // A call inside a task that runs again finds its outcome when it is made.
         this.#outcomesLeft++;
         // Otherwise `replay` finds it in the journal.
-        if (this.#isReplayBegun) this.releases.push(() => this.#replayOutcome(event));
+        if (this.#replay === "begun") this.releases.push(() => this.#replayOutcome(event));
       }
     }
   }
 
   /** The code goes no further; what it has done is still recorded. */
   #overtaken(): void {
-    this.#isStopped = true;
+    this.#standing = "overtaken";
     this.alarms.stop();
     this.releases.stop();
   }
 
-  /** Signals that nobody took are gone with the execution: the log says so (EXE-53). */
+  /** Signals that no call took are gone with the execution: the log says so (EXE-53). */
   #warnOfSignals(message: string | undefined): void {
     if (message !== undefined) this.warn("signal_dropped", message);
   }
 
   #beginCancel(event: Event): void {
-    if (this.isDoomed || this.cancellation) return;
-    this.isCancelled = true;
+    if (this.isDoomed || this.#cancel.at === "code") return;
+    this.#cancelIsLogged();
     this.parking.cancelComes(false);
     // A body that had ended before it saw the cancel ends the way it ended (EXE-17 row 15).
     if (this.isBodyOver) return;
-    this.cancellation = new Cancellation(this, event);
-    this.cancellation.begin();
+    const cancellation = new Cancellation(this, event);
+    this.#cancel = { at: "code", cancellation };
+    cancellation.begin();
+  }
+
+  #cancelIsLogged(): void {
+    if (this.#cancel.at === "none") this.#cancel = { at: "log" };
   }
 
   /** The call's outcome is decided, though perhaps not durable. */
@@ -548,17 +557,13 @@ export class Core {
 
   get #isMoving(): boolean {
     return (
-      !this.#isLive ||
-      this.isDoomed ||
-      this.#isStopped ||
-      !this.releases.isIdle ||
-      this.outbox.isAwaited
+      !this.isLive || this.#standing !== "going" || !this.releases.isIdle || this.outbox.isAwaited
     );
   }
 
   #unpark(): boolean {
     if (!this.outbox.unpark()) return false;
-    // Whatever comes of it: it is looked again whether to wait.
+    // Whether to wait is looked at again, whatever the alarm does.
     this.parking.soon();
     return true;
   }
@@ -584,16 +589,11 @@ export class Core {
   }
 
   #end(ended: Ended): void {
-    this.#isStopped = true;
-    this.#isParked = ended === "paused" || ended === "parked";
+    this.#standing = ended === "paused" || ended === "parked" ? "waiting" : "over";
     this.ahead.end();
     this.alarms.stop();
     this.releases.stop();
     this.outbox.stop();
     this.#resolveEnded(ended);
   }
-}
-
-function isCancel({ type }: Event): boolean {
-  return type === "WORKFLOW_CANCELLING";
 }

@@ -2,14 +2,14 @@ import { decode, engineFailure, type Failure, type Json } from "@engine/contract
 import { definedFacts } from "../defined-facts.ts";
 import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
-import { asideOf, placeWorld } from "./aside.ts";
 import { bodyContext } from "./body-context.ts";
-import type { BodyWorld, Scope } from "./call.ts";
-import { CallIds } from "./call-ids.ts";
+import { asideOf, placeWorld } from "./calls/aside.ts";
+import type { BodyWorld, Scope } from "./calls/call.ts";
+import { CallIds } from "./calls/call-ids.ts";
 import { Core } from "./core.ts";
-import { toFailure } from "./failure.ts";
+import { toFailure } from "./endings/failure.ts";
+import type { Overtaken } from "./log/run-ahead.ts";
 import type { Ended, RunningExecution, RunOptions } from "./port.ts";
-import type { Overtaken } from "./run-ahead.ts";
 import { CallRuntime } from "./runtime.ts";
 import { keepOutput, STORED_NULL, storeOr } from "./stored.ts";
 
@@ -81,7 +81,7 @@ function announce(core: Core): void {
     const time = core.outbox.time();
     const meta = {
       ...(time !== core.clock && { clock: core.clock }),
-      // Which code the log was made by: a divergence names it.
+      // A divergence names the code that the log was made by.
       ...(version !== null && { version, ...(bundle !== null && { bundle }) }),
     };
     const isEmpty = Object.keys(meta).length === 0;
@@ -176,7 +176,7 @@ class Body {
     });
   }
 
-  /** Nobody awaits these any more: most often an `await` was forgotten. */
+  /** Warns of calls that are open when the body ends: most often an `await` was forgotten. */
   #warnOfOpen(): void {
     const { host, info } = this.#core.options;
     const open = [...this.#core.root.open].filter((c) => !c.isGivenUp).map(({ id }) => id);
@@ -203,7 +203,7 @@ class Body {
     });
     const { outputStorage } = this.#workflow.options;
     const id = core.options.info.execution_id;
-    // A storage of the user's hears of nothing that could be lost.
+    // A storage of the user's is given nothing before all that led to it is durable.
     if (typeof outputStorage === "object") await core.ahead.caughtUp();
     const kept = failure
       ? { failure }

@@ -1,5 +1,5 @@
 import { decode, type Encoded, EngineError, referenceOf, storageOf } from "@engine/contract";
-import type { Call } from "./call.ts";
+import type { Call } from "./calls/call.ts";
 import type { TaskServices } from "./port.ts";
 
 /** The output of a recorded call that the log has elsewhere (EXE-49). */

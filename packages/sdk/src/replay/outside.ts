@@ -1,8 +1,8 @@
 import type { Budget, ExecutionPort, Host, TaskServices } from "./port.ts";
 
 /**
- * The port as the core calls it: what others do on its behalf must not look like the doing of the
- * user's code that happened to cause it.
+ * The port as the core calls it: work of the host for the core must not look like work of the user's
+ * code that happened to cause it.
  */
 export function outside(port: ExecutionPort, host: Host): ExecutionPort {
   const out = <T>(run: () => T): T => host.runInScope(undefined, run);
@@ -23,7 +23,7 @@ export function outside(port: ExecutionPort, host: Host): ExecutionPort {
   return {
     services: guarded,
     budget: guardedBudget,
-    // Always sent from a turn of its own, which belongs to nobody.
+    // Always sent from a turn of the outbox, in which no code of the user's runs.
     checkpoint: (delta) => port.checkpoint(delta),
     progress: (item) => out(() => port.progress(item)),
     stalled: () => out(() => port.stalled?.()),

@@ -1,6 +1,6 @@
 import { formatInstant, type Wait } from "@engine/contract";
 import type { Alarms } from "./alarms.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "./calls/call.ts";
 import type { Host } from "./port.ts";
 
 interface ParkingOptions {
@@ -12,7 +12,7 @@ interface ParkingOptions {
   readonly isMoving: () => boolean;
   /** Nothing is left to do but wait. */
   readonly park: (waiting: readonly Wait[], oldestPause: Call | undefined) => void;
-  /** Nothing is left to do but what is held. */
+  /** Nothing is left to do but to start functions that are held. */
   readonly stalled: () => void;
   readonly isHeld: boolean;
 }
@@ -20,14 +20,14 @@ interface ParkingOptions {
 /** A body that waits for leave to start. */
 interface Held {
   readonly goOn: () => void;
-  /** It waits for resources, and not for the hold to end. */
+  /** The body waits for resources, and not for the hold to end. */
   readonly isCrowdedOut: boolean;
 }
 
 /**
- * Knows what an execution waits for and what it does meanwhile, and so the moment when only the
- * outside world can bring it further: then it gives its slot back (EXE-17 rows 4 and 5), or says that
- * it is held (WRK-8, WRK-12).
+ * Knows what an execution waits for and what it does meanwhile, and so the moment when only the outside
+ * world can bring it further: then the execution gives its slot back (EXE-17 rows 4 and 5), or says
+ * that it is held (WRK-8, WRK-12).
  */
 export class Parking {
   /** Bodies that run, and graces that pass: while there are any, nothing is parked. */
@@ -38,7 +38,7 @@ export class Parking {
   readonly #rests: Map<Call, number> = new Map();
   readonly #held: Map<Call, Held> = new Map();
   #isHeld: boolean;
-  /** A cancel is told, and has not reached the code. */
+  /** A cancel is known here and has not reached the code. */
   #isCancelComing = false;
 
   constructor(options: ParkingOptions) {
@@ -76,20 +76,20 @@ export class Parking {
     for (const { goOn, isCrowdedOut } of [...this.#held.values()]) if (!isCrowdedOut) goOn();
   }
 
-  /** A body waits for its turn to have what it requests: that it has to wait here is no wait of its own. */
+  /** Keeps a body back until its turn to have the resources it requests. */
   untilTurn(call: Call, turn: Promise<void>): Promise<void> {
     return this.#keepBack(call, turn);
   }
 
   /** A body of the user's, or a short wait that keeps its slot, begins. */
   enter(call: Call): void {
-    call.isRunning = true;
+    call.activity = "runs";
     this.active++;
   }
 
   /** A wait for the outside world begins. */
   wait(call: Call): void {
-    call.isWait = true;
+    call.activity = "waits";
     this.#waits.add(call);
     this.#countAbove(call, 1);
     this.soon();
@@ -97,10 +97,7 @@ export class Parking {
 
   /** The call's outcome is decided: it neither runs nor waits any more. */
   leave(call: Call): void {
-    if (call.isRunning) {
-      call.isRunning = false;
-      this.active--;
-    }
+    this.#stopRunning(call);
     this.#options.alarms.clear(call);
     this.#rests.delete(call);
     if (this.#held.delete(call)) this.#countAbove(call, -1);
@@ -113,22 +110,19 @@ export class Parking {
     return new Promise((resolve) => {
       const goOn = () => {
         if (!this.#rests.delete(call)) return;
-        call.isWait = false;
+        call.activity = "none";
         if (this.#waits.delete(call)) this.#countAbove(call, -1);
         if (!call.isConcluded) this.enter(call);
         resolve();
       };
-      if (call.isRunning) {
-        call.isRunning = false;
-        this.active--;
-      }
+      this.#stopRunning(call);
       this.#rests.set(call, until);
       this.wait(call);
       this.#options.alarms.set(call, until, goOn);
     });
   }
 
-  /** The time between two attempts is over, whatever the clock says here. */
+  /** Ends the wait between two attempts, whatever the clock says here. */
   endRest(call: Call | undefined): void {
     if (call && this.#rests.has(call)) this.#options.alarms.ringNow(call);
   }
@@ -156,20 +150,16 @@ export class Parking {
 
   #keepBack(call: Call, turn?: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { isRunning } = call;
+      const wasRunning = this.#stopRunning(call);
       const goOn = () => {
         if (!this.#held.delete(call)) return;
-        call.isWait = false;
+        call.activity = "none";
         this.#countAbove(call, -1);
-        if (isRunning && !call.isConcluded) this.enter(call);
+        if (wasRunning && !call.isConcluded) this.enter(call);
         resolve();
       };
-      if (isRunning) {
-        call.isRunning = false;
-        this.active--;
-      }
-      // Whoever gives it up need not give it time: no code of it runs.
-      call.isWait = true;
+      // A call that is given up here gets no grace period, since none of its code is running.
+      call.activity = "waits";
       this.#held.set(call, { goOn, isCrowdedOut: turn !== undefined });
       turn?.then(goOn, reject);
       this.#countAbove(call, 1);
@@ -177,10 +167,18 @@ export class Parking {
     });
   }
 
+  /** Whether it was running. */
+  #stopRunning(call: Call): boolean {
+    if (call.activity !== "runs") return false;
+    call.activity = "none";
+    this.active--;
+    return true;
+  }
+
   /** While a call waits, the bodies it was made in wait with it. */
   #countAbove(call: Call, by: 1 | -1): void {
     for (let c = call.scope.parent; c; c = c.scope.parent) {
-      if (!c.isRunning) continue;
+      if (c.activity !== "runs") continue;
       const before = c.openWaits;
       c.openWaits += by;
       const now = this.#options.host.now();

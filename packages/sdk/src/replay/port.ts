@@ -1,7 +1,7 @@
 /**
  * The two sides of an execution's replay core. {@link Host} is what it needs of the world it runs
- * in (Node, a test); {@link ExecutionPort} is what it needs of whoever keeps the log (a worker, a
- * local run). The core itself is pure: it knows no Node, no network, no clock of its own.
+ * in (Node, a test); {@link ExecutionPort} is what it needs of the keeper of the log (a worker, a local
+ * run). The core itself is pure: it knows no Node, no network, no clock of its own.
  */
 import type {
   CacheKey,
@@ -71,16 +71,16 @@ export interface Delta {
   readonly waiting?: readonly Wait[];
 }
 
-/** What whoever keeps the log says to a delta. */
+/** The answer to a delta, of the keeper of the log. */
 export type CheckpointReply =
   | { readonly kind: "accepted"; readonly seq: number }
   /** The log grew meanwhile: `events` follow `acknowledged`; the core merges and decides anew. */
   | { readonly kind: "conflict"; readonly acknowledged: number; readonly events: readonly Event[] }
-  /** Somebody else owns it now: the copy ends and writes nothing more. */
+  /** Another worker owns the execution now: the copy ends and writes nothing more. */
   | { readonly kind: "stale" };
 
 /**
- * What tasks need of the outside beside the log. Every method retries network trouble by itself; a
+ * Services that tasks need beside the log. Every method retries network trouble by itself; a
  * rejection is final and fails the call that asked.
  */
 export interface TaskServices {
@@ -100,7 +100,7 @@ export interface TaskServices {
   ): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** What a worker has for functions of tasks that request resources (RES-4). */
+/** Resources of a worker for the functions of tasks that request some (RES-4). */
 export interface Budget {
   /**
    * Resolves once there is room for the function of a call, which then has it. Requests are served in
@@ -120,7 +120,7 @@ export type EmbeddedLimits = ExecutionLimits &
     "max_depth" | "cancel_timeout" | "max_kept_signals" | "max_kept_signal_bytes"
   >;
 
-/** Whoever keeps the log of one execution, and provides for its tasks. */
+/** The keeper of the log of one execution, who also provides for its tasks. */
 export interface ExecutionPort {
   readonly services: TaskServices;
   /** Without one, as in a local run, no function waits for resources. */
@@ -132,7 +132,7 @@ export interface ExecutionPort {
   checkpoint(delta: Delta): Promise<CheckpointReply>;
   /** Takes one progress value; must not throw, may drop it. Only called while somebody listens. */
   progress(item: ProgressItem): void;
-  /** All that is left to do is to start what is held; said again whenever it is held anew. */
+  /** All that is left to do is to start held functions; said again whenever they are held anew. */
   stalled?(): void;
 }
 
@@ -157,7 +157,7 @@ export interface ExecutionInfo {
 /** How a copy ended. Only the first three have told the log so; paused and parked ones can wake. */
 export type Ended = "terminal" | "paused" | "parked" | "stopped";
 
-/** A copy of an execution in the hands of whoever started it. */
+/** A copy of an execution, as the program that started it handles it. */
 export interface RunningExecution {
   readonly info: ExecutionInfo;
   /** `seq` of the newest event this copy knows to be durable. */
@@ -183,7 +183,7 @@ export interface RunningExecution {
 /** What a copy is started with. */
 export interface RunOptions {
   readonly info: ExecutionInfo;
-  /** What lies where `info.input` says, when that is only the place (EXE-49). */
+  /** The input itself, where `info.input` only says where it lies (EXE-49). */
   readonly input?: Encoded | undefined;
   /** The whole log, dense from 1. Its last event is this copy's WORKFLOW_CLAIMED. */
   readonly history: readonly Event[];

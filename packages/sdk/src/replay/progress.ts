@@ -6,7 +6,7 @@ import {
   type ProgressItem,
   store,
 } from "@engine/contract";
-import type { Call } from "./call.ts";
+import type { Call } from "./calls/call.ts";
 import type { RunOptions } from "./port.ts";
 
 /** What tasks say with `progress()`: live only, and only while somebody listens (PRG-2). */
@@ -61,7 +61,7 @@ export class Progress {
   }
 }
 
-/** Undefined for what cannot be sent: no stored form has that value. */
+/** Undefined for a value that has no stored form, and so cannot be sent. */
 function encoded(value: unknown): Encoded | undefined {
   try {
     const { text } = store(value, "value");

@@ -1,13 +1,13 @@
 import { EngineError, store } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
-import { asideOf } from "./aside.ts";
+import { asideOf } from "./calls/aside.ts";
 import {
   type BodyWorld,
   Call,
+  CallGroup,
   type ChildSpec,
   type CombinatorSpec,
-  Group,
   type PauseSpec,
   type Runtime,
   type Scope,
@@ -15,17 +15,9 @@ import {
   scopeWithin,
   type TaskDefinition,
   type ValueSpec,
-} from "./call.ts";
-import { CallIds } from "./call-ids.ts";
-import { CallMatching } from "./call-matching.ts";
-import type { Core, Sending } from "./core.ts";
-import { cancelled, toFailure } from "./failure.ts";
-import { changed, keepOrigin, metaOf } from "./failure-stacks.ts";
-import { isFull, warnOfLength } from "./history-limit.ts";
-import { storeOr } from "./stored.ts";
-import { TaskAttempts } from "./task-attempts.ts";
-import type { Declared } from "./task-provisions.ts";
-import { TaskUnwinding } from "./task-unwinding.ts";
+} from "./calls/call.ts";
+import { CallIds } from "./calls/call-ids.ts";
+import { CallMatching } from "./calls/call-matching.ts";
 import {
   type Begun,
   childSpec,
@@ -34,7 +26,15 @@ import {
   pauseSpec,
   signalSpec,
   sleepSpec,
-} from "./waits.ts";
+} from "./calls/waits.ts";
+import type { Core, Sending } from "./core.ts";
+import { cancelled, toFailure } from "./endings/failure.ts";
+import { changed, keepOrigin, metaOf } from "./endings/failure-stacks.ts";
+import { isFull, warnOfLength } from "./log/history-limit.ts";
+import { storeOr } from "./stored.ts";
+import { TaskAttempts } from "./tasks/task-attempts.ts";
+import type { Declared } from "./tasks/task-provisions.ts";
+import { TaskUnwinding } from "./tasks/task-unwinding.ts";
 import { World } from "./world.ts";
 
 /** What a call takes at least: its start, its outcome, and the end of the execution after it. */
@@ -167,7 +167,7 @@ export class CallRuntime implements Runtime {
       const call = made;
       if (!call || call.isGivenUp) return;
       call.isGivenUp = true;
-      // While the log is replayed its outcome may be on the way; then it is what counts.
+      // While the log is replayed the outcome of the sleep may be on the way; then that counts.
       core.whenLive(() => {
         if (call.isBegun) core.givingUp.cancel(call);
       });
@@ -205,13 +205,13 @@ export class CallRuntime implements Runtime {
     core.givingUp.combinators.add(call);
     call.isBegun = call.recorded !== undefined;
     core.whenLive(() => {
-      // One that is made while a cancel unwinds never begins.
+      // A combinator that is made while a cancel unwinds never begins.
       if (call.isBegun || core.isCancelled || isFull(core, CALL_EVENTS)) return;
       call.isBegun = true;
       core.emit(call, "TASK_STARTED", spec.started);
     });
 
-    const group = new Group(scope.group);
+    const group = new CallGroup(scope.group);
     const branches = scopeWithin(call, { ids: new CallIds(call.id), group });
     const conclude = (
       type: "TASK_COMPLETED" | "TASK_FAILED",
@@ -221,7 +221,7 @@ export class CallRuntime implements Runtime {
       if (call.isConcluded) return false;
       call.isConcluded = true;
       core.givingUp.combinators.delete(call);
-      // Not waited for: it follows from outcomes that are durable already.
+      // Not waited for: the outcome follows from outcomes that are durable already.
       if (!isKnown) {
         core.whenLive(() => {
           if (call.isBegun) core.emit(call, type, value, tell());
@@ -230,7 +230,7 @@ export class CallRuntime implements Runtime {
       return true;
     };
     const fail = (error: unknown) => {
-      // Made anew in every pass, so it names no line; the log has its stack beside it.
+      // The failure is made anew in every pass, so it names no line; the log has its stack beside it.
       const failure = toFailure(error, { task_call_id: call.id });
       const tell = () => {
         const meta = metaOf(toFailure(error, { traceOf: core.failures.traceOf }));
@@ -266,7 +266,7 @@ export class CallRuntime implements Runtime {
       return;
     }
     if (core.isCancelled && !call.recorded) {
-      // Made while the cancel was on its way: it never began, so there is nothing to record.
+      // A call made while the cancel was on its way never began, so there is nothing to record.
       core.givingUp.refuse(call);
       return;
     }
@@ -276,7 +276,7 @@ export class CallRuntime implements Runtime {
     if (!call.recorded) {
       const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
       const { value, meta } = begun;
-      // What may be answered by the commit that holds it is waited for before anything is parked.
+      // A start that its own commit may answer is waited for before anything is parked.
       const onDurable = spec.begun && (() => spec.begun?.(call, begun));
       core.emit(call, "TASK_STARTED", value, {
         ...(meta && { meta }),
@@ -284,8 +284,8 @@ export class CallRuntime implements Runtime {
       });
       this.#start(call, spec, begun);
     } else if (call.scope.group.isAborted || core.cancellation || core.isBodyOver) {
-      // It was open when a sibling failed, the body ended or a cancel came, before the copy that ran
-      // it was lost.
+      // The call was open when a sibling failed, the body ended or a cancel came, before the copy that
+      // ran it was lost.
       core.givingUp.cancel(call);
     } else {
       const begun = spec.begunBefore?.(call.recorded) ?? { value: "null" };
@@ -295,7 +295,7 @@ export class CallRuntime implements Runtime {
     if (call.isGivenUp) core.givingUp.cancel(call);
   }
 
-  /** What the engine does for a call is not the doing of the code that made it. */
+  /** Runs the engine's work for a call outside of the scope of the code that made the call. */
   #start(call: Call, spec: LeafSpec, begun: Begun): void {
     this.#core.options.host.runInScope(undefined, () => spec.start(call, begun));
   }
@@ -306,7 +306,7 @@ export class CallRuntime implements Runtime {
     return core.isBodyOver || core.isDoomed || core.isStopped || isGivenUp;
   }
 
-  /** Branches of a failed sibling learn that they are given up; everything else is over for good. */
+  /** Branches of a failed sibling learn that they are given up; other promises never settle. */
   #refused(scope: Scope, name: string): Promise<never> {
     const { isBodyOver, isDoomed, isStopped } = this.#core;
     // A copy that is over must not make its code believe that a sibling failed: it would go on.

@@ -9,7 +9,7 @@ import {
   store,
 } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
-import { toFailure } from "./failure.ts";
+import { toFailure } from "./endings/failure.ts";
 import type { Host } from "./port.ts";
 
 export type RunAside = <T>(work: () => T) => T;
@@ -46,7 +46,7 @@ export function storeOr(
 }
 
 /**
- * What the log holds of an output (EXE-49): itself, or where the storage its owner named keeps it.
+ * What the log holds for an output (EXE-49): the value, or where the storage its owner named keeps it.
  *
  * @param id `<execution_id>/<task_call_id>`, or the execution's id for its own output.
  * @param run Runs the storage's own code, aside of the code whose output it is.
@@ -62,7 +62,7 @@ export async function keepOutput(
     return { text: envelopeText({ storage_type: storage, reference_id: id, metadata }) };
   }
   try {
-    // A copy of its own: the code gets what was given, whatever the storage does to its.
+    // The storage gets a copy of its own, so that it cannot change what the code gets.
     const value = decode(JSON.parse(output.text) as Encoded);
     return { text: envelopeText(StoredReference.parse(await run(() => storage.store(id, value)))) };
   } catch (error) {

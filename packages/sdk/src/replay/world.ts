@@ -1,4 +1,4 @@
-import type { BodyWorld } from "./call.ts";
+import type { BodyWorld } from "./calls/call.ts";
 
 interface WorldOptions {
   readonly seed: string;

@@ -1,5 +1,5 @@
 import type { TaskContext } from "../options.ts";
-import type { Call, Runtime, Scope, TaskDefinition } from "../replay/call.ts";
+import type { Call, Runtime, Scope, TaskDefinition } from "../replay/calls/call.ts";
 import type { Host } from "../replay/port.ts";
 import { TaskTimeoutError } from "../task-error.ts";
 import type { StandIns } from "./stand-ins.ts";

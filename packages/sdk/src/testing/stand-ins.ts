@@ -1,6 +1,6 @@
 import { decode, encode } from "@engine/contract";
 import type { TaskContext } from "../options.ts";
-import type { TaskDefinition } from "../replay/call.ts";
+import type { TaskDefinition } from "../replay/calls/call.ts";
 import type { Task } from "../task.ts";
 
 /** The function of a task that really ran. */

@@ -46,12 +46,9 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       const items = await workers.checkpoints(ref(params.name, headers), body.items);
       return answer(200, { items: [...items] });
     },
-    checkpointLines: async ({ params, headers }) => {
-      const session = ref(params.name, headers);
+    checkpointLines: async ({ params, headers }) =>
       // An unknown session is refused as a request, before any line.
-      await workers.checkpoints(session, []);
-      return lines(async ({ items }) => ({ items: await workers.checkpoints(session, items) }));
-    },
+      lines(await workers.openCheckpoints(ref(params.name, headers))),
     release: async ({ params, headers, body }) => {
       const items = await workers.release(ref(params.name, headers), body.items);
       return answer(200, { items: [...items] });

@@ -3,7 +3,6 @@ import {
   type Checkpoint,
   type CheckpointAnswer,
   type CheckpointItem,
-  type CheckpointVerdict,
   decideCheckpoint,
   EngineError,
   invalidField,
@@ -23,6 +22,11 @@ function isUnavailable(error: unknown): boolean {
 
 type Ports = Pick<EnginePorts, "store" | "clock" | "config" | "log">;
 
+/** Takes one line of an open request, and answers it. */
+export type CheckpointLine = (line: {
+  readonly items: readonly CheckpointItem[];
+}) => Promise<{ readonly items: readonly CheckpointAnswer[] }>;
+
 /** Takes what workers add to logs (CKP-1 to CKP-5). */
 export class Checkpoints {
   readonly #ports: Ports;
@@ -33,6 +37,11 @@ export class Checkpoints {
     this.#ports = parts.ports;
     this.#commits = parts.commits;
     this.#calls = parts.calls;
+  }
+
+  /** @param sessionOf Gives the session of the request, or rejects once it has ended. */
+  lineOf(sessionOf: () => Promise<Session>): CheckpointLine {
+    return async ({ items }) => ({ items: await this.accept(await sessionOf(), items) });
   }
 
   /** Answers in the order of the items, after the commit; a refused item touches no other. */
@@ -71,26 +80,23 @@ export class Checkpoints {
     const malformed = malformedCheckpoint(item);
     if (malformed) throw malformed;
     const { base_seq, events } = item;
+    const seq = base_seq + events.length;
     // Nothing is awaited in the usual case: what arrives together shares a commit.
     const calls = events.some(isCallStart) ? await this.#resolve(execution_id, item) : NO_CALLS;
     const { config, clock } = this.#ports;
     const cancel_timeout_ms = config.executions.cancel_timeout * 1000;
     const sender = { session: session.id, now: clock(), calls, cancel_timeout_ms };
-    let verdict: CheckpointVerdict | undefined;
-    let news = 0;
     const { changed } = await this.#commits.change(
       execution_id,
       (row, recorded, findKept) => {
-        verdict = decideCheckpoint(row, item, { ...sender, findKept }, recorded);
+        const verdict = decideCheckpoint(row, item, { ...sender, findKept }, recorded);
         if (verdict.kind === "refuse") throw verdict.error;
-        news = base_seq + events.length - row.head;
         return verdict.kind === "append" ? verdict : undefined;
       },
-      // What the server appends behind them, such as an early signal, is news to the worker.
-      { above: base_seq, ownerHas: () => news },
+      // What the server appends behind the worker's own, such as an early signal, is news to it.
+      { above: base_seq, ownerHas: (written) => seq - (written.row.head - written.events.length) },
     );
     const { state, generation } = changed.row;
-    const seq = base_seq + events.length;
     session.holdings.acknowledged({ execution_id, generation, seq });
     return { execution_id, seq, state, generation };
   }

@@ -110,6 +110,22 @@ export class SessionLookup {
     throw sessionUnknown();
   }
 
+  /**
+   * The session of many calls, looked up once: as long as this server still knows it by that secret
+   * and it has not ended, it is the same one. Otherwise every call is looked up like a first one, and
+   * refused as that would be.
+   */
+  async follow(ref: SessionRef): Promise<() => Promise<Session>> {
+    const token_hash = tokenHash(ref.session);
+    let session = await this.identify(ref);
+    return async () => {
+      const isKnown = this.#sessions.findByToken(token_hash) === session && !session.ended;
+      if (isKnown) this.#liveness.heard(session);
+      else session = await this.identify(ref);
+      return session;
+    };
+  }
+
   /** The session whose secret this is; every call of it says that it lives. */
   async identify({ worker, session: token }: SessionRef): Promise<Session> {
     const token_hash = tokenHash(token);

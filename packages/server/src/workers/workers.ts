@@ -34,7 +34,7 @@ import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { BusMessage } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
-import { Checkpoints } from "./checkpoints.ts";
+import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
@@ -183,6 +183,11 @@ export class Workers implements WorkerProtocol {
     items: readonly CheckpointItem[],
   ): Promise<readonly CheckpointAnswer[]> {
     return this.#checkpoints.accept(await this.#lookup.identify(ref), items);
+  }
+
+  /** Takes the batches of one open request. Rejects at once for a session that it does not know. */
+  async openCheckpoints(ref: SessionRef): Promise<CheckpointLine> {
+    return this.#checkpoints.lineOf(await this.#lookup.follow(ref));
   }
 
   /**

@@ -34,7 +34,7 @@ export function claimConformance(open: Open): void {
         () => expect.unreachable("its guard does not hold"),
         { guard: { session, epoch } },
       );
-      expect(changed).toMatchObject({ row, events: [], others: [] });
+      expect(changed).toMatchObject({ row, events: [], others: [], unchanged: true });
     }
     await expect(
       store.changeExecution(executionId(9), () => undefined, { guard: { session: "lost", epoch } }),

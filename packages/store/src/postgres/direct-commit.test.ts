@@ -76,7 +76,7 @@ test("I6 what another server has changed meanwhile is judged as it is, not as it
     return row.session === null ? undefined : appending(row, [event("TASK_STARTED", "b")]);
   });
   expect(seen).toEqual(["s1", null]);
-  expect(changed).toMatchObject({ events: [], row: { session: null, head: 3 } });
+  expect(changed).toMatchObject({ events: [], row: { session: null, head: 3 }, unchanged: true });
   expect(await b.readLog(executionId(1))).toHaveLength(3);
 });
 

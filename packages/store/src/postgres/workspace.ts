@@ -141,7 +141,7 @@ export class Workspace {
     if (job.kind === "create") return this.#create(job.fresh, job.claimant, at);
     const row = this.#find(job.execution_id);
     if (!row) throw notFound("execution", job.execution_id);
-    const unchanged = { row, events: [], recorded_at: at, others: [] };
+    const unchanged = { row, events: [], recorded_at: at, others: [], unchanged: true } as const;
     if (!this.#holds(job.guard)) return unchanged;
     const change = job.decide(row, this.#recorded(row, job.above), this.#finderOf(row));
     if (!change) return unchanged;

@@ -100,7 +100,7 @@ export class Executions {
     return this.#commits.write((at) => {
       const row = this.#current(execution_id);
       if (!row) throw notFound("execution", execution_id);
-      const unchanged = { row, events: [], recorded_at: at, others: [] };
+      const unchanged = { row, events: [], recorded_at: at, others: [], unchanged: true } as const;
       if (!this.#guards.holds(guard)) return unchanged;
       // Almost every checkpoint extends the head: then there is nothing above it to read.
       const recorded = above === undefined || above >= row.head ? [] : this.#above(row, above);

@@ -1,25 +1,25 @@
 import { getHeapStatistics } from "node:v8";
 import type { AnyWorkflow } from "@engine/sdk";
 import { type Host, installSourceStacks, machineTime, nodeHost } from "@engine/sdk/node";
-import { resolveBundleImports } from "./bundle-imports.ts";
-import { Executor } from "./executor.ts";
-import { loadWorkflows } from "./load-workflow.ts";
+import { resolveBundleImports } from "../program/bundle-imports.ts";
+import { Executor } from "../program/executor.ts";
+import { loadWorkflows } from "../program/load-workflow.ts";
+import { RunnerClock } from "../program/runner-clock.ts";
 import type { FromRunner, StartMessage, ToRunner } from "./messages.ts";
-import { Outbox } from "./outbox.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
-import { RunnerClock } from "./runner-clock.ts";
+import { TurnList } from "./turn-list.ts";
 
 export interface InlineRunnerOptions {
   readonly events: RunnerEvents;
   /** @param log Goes to the worker's own log. */
   host(log: Host["log"]): Host;
   load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
-  /** What its copies take for the time. */
+  /** The clock of the copies on this runner. */
   readonly clock: RunnerClock;
   release?(): void;
 }
 
-/** One that loads bundles as threads do. */
+/** A runner on the main thread that loads bundles as threads do. */
 export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner {
   installSourceStacks();
   return new InlineRunner({
@@ -35,35 +35,34 @@ export function inlineRunner(folder: string, events: RunnerEvents): InlineRunner
 export class InlineRunner implements Runner {
   readonly isShared = true;
   load = 0;
+  isReady = false;
   readonly loaded: Set<string> = new Set();
   readonly entered = 0;
   readonly culprit = 0;
   readonly #executor: Executor;
-  readonly #inbox: Outbox<ToRunner>;
+  readonly #toSend: TurnList<ToRunner>;
   readonly #release: (() => void) | undefined;
 
   constructor({ events, host, load, clock, release }: InlineRunnerOptions) {
-    const outbox = new Outbox<FromRunner>((messages) => {
-      for (const message of messages) events.message(this, message);
-    });
+    const saying = new TurnList<FromRunner>((messages) => events.said(this, messages));
     this.#release = release;
     const own = host((level, message, details = {}) =>
-      outbox.add({ kind: "log", level, message, details }),
+      saying.add({ kind: "log", level, message, details }),
     );
     this.#executor = new Executor({
       host: { ...own, now: clock.now },
       memoryBytes: getHeapStatistics().heap_size_limit,
       setClock: (serverAtZero) => clock.set(serverAtZero),
-      post: (message) => outbox.add(message),
+      post: (message) => saying.add(message),
       load,
       traced: (_copy, run) => run(),
     });
-    this.#inbox = new Outbox((messages) => this.#executor.receive(messages));
-    outbox.add({ kind: "ready" });
+    this.#toSend = new TurnList((messages) => this.#executor.receive(messages));
+    saying.add({ kind: "ready" });
   }
 
   post(messages: readonly ToRunner[]): void {
-    for (const message of messages) this.#inbox.add(message);
+    for (const message of messages) this.#toSend.add(message);
   }
 
   close(): Promise<void> {

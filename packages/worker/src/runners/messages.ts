@@ -72,7 +72,7 @@ export type ToRunner =
   | { readonly kind: "listen"; readonly copy: number; readonly on: boolean }
   /** Ends a copy that runs, or is about to. */
   | { readonly kind: "stop"; readonly copy: number; readonly reason: string }
-  /** Throws away one that waits, or is about to: its checkpoint that says so was accepted. */
+  /** Throws away a copy that waits, or is about to: its checkpoint that says so was accepted. */
   | { readonly kind: "forget"; readonly copy: number }
   /** Keeps functions of tasks from starting in all its copies, or lets them (WRK-8, WRK-12). */
   | { readonly kind: "hold"; readonly on: boolean }
@@ -97,11 +97,11 @@ export type FromRunner =
     }
   /** One `ProgressItem` as JSON. */
   | { readonly kind: "progress"; readonly copy: number; readonly item: string }
-  /** All that is left for the copy to do is to start what is held. */
+  /** All that is left for the copy to do is to start functions that are held. */
   | { readonly kind: "stalled"; readonly copy: number }
-  /** A copy that waits does not say so: it stays, and the log has told. */
+  /** The copy is over. A copy that waits does not say so: it stays, and the log has told. */
   | { readonly kind: "ended"; readonly copy: number; readonly how: Exclude<Ended, Waiting> }
-  /** A copy that was to wake cannot go on with that log and is gone: the copy is to be started. */
+  /** A copy that was to wake cannot go on with that log and is gone: it is to be started anew. */
   | { readonly kind: "cold"; readonly copy: number }
   /** The bundle does not load, or is not what was registered (LIV-6). */
   | { readonly kind: "unloadable"; readonly copy: number; readonly failure: Failure }

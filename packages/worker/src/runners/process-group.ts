@@ -4,8 +4,8 @@ import { delay, type SetTimer } from "../world.ts";
 const LOOK_MS = 50;
 
 /**
- * Ends a process group: it is asked to, and made to after the grace. Settles when nothing of it is
- * left, or could withstand.
+ * Ends a process group: with SIGTERM, and after the grace with SIGKILL. Settles when no process of it
+ * is left that could run on.
  *
  * @param pid Of the process that leads the group.
  */

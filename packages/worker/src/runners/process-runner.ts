@@ -3,13 +3,16 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Log, SetTimer } from "../world.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
-import { Outbox } from "./outbox.ts";
 import { readLines } from "./output-lines.ts";
 import { endGroup } from "./process-group.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
+import { TurnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(fromSources ? "./process-main.ts" : "./process-main.js", import.meta.url);
+const program = new URL(
+  fromSources ? "../program/process-main.ts" : "../program/process-main.js",
+  import.meta.url,
+);
 
 /** From the exit of a child to the end of what it has printed. */
 const LAST_WORDS_MS = 500;
@@ -29,11 +32,12 @@ export interface ProcessRunnerOptions {
 export class ProcessRunner implements Runner {
   readonly isShared = false;
   load = 0;
+  isReady = false;
   readonly loaded: Set<string> = new Set();
   readonly memoryMb: number;
   readonly #options: ProcessRunnerOptions;
   readonly #child: ChildProcess;
-  readonly #outbox: Outbox<ToRunner>;
+  readonly #toSend: TurnList<ToRunner>;
   readonly #exited: Promise<void>;
   #copy = 0;
   /** Of the execution it runs. */
@@ -55,10 +59,9 @@ export class ProcessRunner implements Runner {
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
-    this.#outbox = new Outbox((messages) => this.#send(messages));
+    this.#toSend = new TurnList((messages) => this.#send(messages));
     this.#child.on("message", (messages: FromRunner[]) => {
-      if (this.#closing) return;
-      for (const message of messages) events.message(this, message);
+      if (!this.#closing) events.said(this, messages);
     });
     this.#forward("stdout", this.#child.stdout);
     this.#forward("stderr", this.#child.stderr);
@@ -72,7 +75,7 @@ export class ProcessRunner implements Runner {
       exited.resolve();
       const died = () =>
         this.#died(signal ? `it was ended by ${signal}` : `it exited with code ${code}`, events);
-      // What it said last is still to be read; what it has started may hold its output open.
+      // The last output of the child is still to be read; processes it has started may hold that open.
       const cancel = options.setTimer(died, LAST_WORDS_MS);
       this.#child.once("close", () => {
         cancel();
@@ -81,7 +84,7 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** It runs nothing else, so it is known without asking. */
+  /** A process runs one copy, so the answer is known without asking. */
   get entered(): number {
     return this.#copy;
   }
@@ -96,7 +99,7 @@ export class ProcessRunner implements Runner {
         this.#copy = message.copy;
         this.#execution_id = message.info.execution_id;
       }
-      this.#outbox.add(message);
+      this.#toSend.add(message);
     }
   }
 
@@ -107,7 +110,7 @@ export class ProcessRunner implements Runner {
 
   #died(why: string, events: RunnerEvents): void {
     if (this.#closing) return;
-    // What it has started does not outlive it.
+    // Processes that the child has started do not outlive it.
     this.#closing = this.#end();
     events.died(this, this.#isOutOfMemory ? `it needed more memory than ${this.memoryMb} MB` : why);
   }
@@ -115,7 +118,7 @@ export class ProcessRunner implements Runner {
   async #end(): Promise<void> {
     const { graceMs, setTimer } = this.#options;
     const { pid, stdout, stderr } = this.#child;
-    // It could not even be started.
+    // The child could not even be started.
     if (pid === undefined) return;
     await endGroup(pid, { graceMs, setTimer });
     await this.#exited;

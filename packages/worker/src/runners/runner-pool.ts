@@ -9,7 +9,6 @@ import {
 } from "@engine/contract";
 import type { Log, SetTimer } from "../world.ts";
 import { inlineRunner } from "./inline-runner.ts";
-import type { FromRunner } from "./messages.ts";
 import { ProcessRunner, type ProcessRunnerOptions } from "./process-runner.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 import { processEnvironment, threadEnvironment } from "./runner-environment.ts";
@@ -33,16 +32,14 @@ export interface RunnerPoolOptions {
   readonly inline?: ((events: RunnerEvents) => Runner) | undefined;
 }
 
-/** What concerns more than the runner itself. */
-export type RunnerMessage = Exclude<FromRunner, { kind: "alive" }>;
-
 export interface RunnerPoolEvents {
-  /** It ended without being asked to; one that was not ready has not run anything. */
-  died(runner: Runner, of: { readonly wasReady: boolean }): void;
-  message(runner: Runner, message: RunnerMessage): void;
-  /** It does not answer; `copy` is the number of the one whose code it entered last. */
+  /** Called by every runner itself. */
+  readonly said: RunnerEvents["said"];
+  /** A runner ended without being asked to; one that was not ready has not run anything. */
+  died(runner: Runner): void;
+  /** A runner does not answer; `copy` is the number of the copy whose code it entered last. */
   stalled(runner: Runner, copy: number, seconds: number): void;
-  /** It is being replaced. */
+  /** A runner is being replaced, since it did not answer for too long. */
   stuck(runner: Runner, copy: number, seconds: number): void;
 }
 
@@ -57,7 +54,6 @@ export class RunnerPool {
   readonly #shared = new Map<RunnerKind, SharedRunners>();
   #processes: SingleRunners | undefined;
   #apart: SingleRunners | undefined;
-  readonly #ready = new WeakSet<Runner>();
   readonly #alive = new Set<Runner>();
   #serverAtZero: number | undefined;
   #stuck = 0;
@@ -105,6 +101,18 @@ export class RunnerPool {
     return this.#shared.get(kind)?.pick();
   }
 
+  /** A runner's program is loaded. */
+  ready(runner: Runner): void {
+    runner.isReady = true;
+    this.#watch.add(runner);
+    for (const runners of this.#all()) runners.ready(runner);
+  }
+
+  /** A runner has answered a `tick`. */
+  answered(runner: Runner): void {
+    this.#watch.answered(runner);
+  }
+
   /** A copy has left the runner it was on. */
   left(runner: Runner): void {
     runner.load--;
@@ -114,7 +122,7 @@ export class RunnerPool {
     this.#end(runner);
   }
 
-  /** All runners go by the server's clock, and so does everyone that is started later. */
+  /** All runners go by the server's clock, those that are started later too. */
   setClock(serverAtZero: number): void {
     this.#serverAtZero = serverAtZero;
     for (const runner of this.#alive) this.#tellClock(runner, serverAtZero);
@@ -122,12 +130,15 @@ export class RunnerPool {
 
   async close(): Promise<void> {
     this.#watch.close();
-    const single = [this.#processes, this.#apart].flatMap((runners) => runners ?? []);
-    const all = [...single, ...this.#shared.values()];
-    await Promise.all(all.map((runners) => runners.close()));
+    await Promise.all(this.#all().map((runners) => runners.close()));
   }
 
-  /** One that runs a single execution. */
+  #all(): readonly (SharedRunners | SingleRunners)[] {
+    const single = [this.#processes, this.#apart].flatMap((runners) => runners ?? []);
+    return [...single, ...this.#shared.values()];
+  }
+
+  /** Ends a runner of a single execution. */
   #end(runner: Runner): void {
     this.#processes?.end(runner);
     this.#apart?.end(runner);
@@ -144,13 +155,13 @@ export class RunnerPool {
     return this.#single({
       memoryMb: config.process_memory_mb,
       spares: config.process_spares,
-      create: (memoryMb, events) => new ProcessRunner({ ...child, memoryMb }, events),
+      create: (memoryMb, died) => new ProcessRunner({ ...child, memoryMb }, this.#events(died)),
     });
   }
 
   /**
-   * For what is meant for a thread and may end it, or the whole worker: where nothing else is to die
-   * with it, and all that its code sees is as on a thread.
+   * Runners for executions that are meant for a thread and suspected of ending it, or the whole worker:
+   * nothing else dies with them there, and their code sees all that it would see on a thread.
    */
   #startApart(): SingleRunners {
     const { config } = this.#options;
@@ -160,17 +171,18 @@ export class RunnerPool {
     return this.#single({
       memoryMb: config.thread_memory_mb,
       spares: 0,
-      create: (memoryMb, events) =>
+      create: (memoryMb, died) =>
         mayHaveProcesses
-          ? new ProcessRunner({ ...child, memoryMb }, events)
-          : new ThreadRunner({ ...thread, env, isShared: false }, events),
+          ? new ProcessRunner({ ...child, memoryMb }, this.#events(died))
+          : new ThreadRunner({ ...thread, env, isShared: false }, this.#events(died)),
     });
   }
 
   #single(of: Pick<SingleRunnersOptions, "memoryMb" | "spares" | "create">): SingleRunners {
     const { random, setTimer } = this.#options;
     const create: typeof of.create = (...asked) => this.#begun(of.create(...asked));
-    return new SingleRunners({ ...of, create, setTimer, random, events: this.#events() });
+    const died: RunnerEvents["died"] = (...args) => this.#died(...args);
+    return new SingleRunners({ ...of, create, setTimer, random, died });
   }
 
   #child(env: NodeJS.ProcessEnv): Omit<ProcessRunnerOptions, "memoryMb"> {
@@ -197,13 +209,12 @@ export class RunnerPool {
       setTimer,
       random,
       log,
-      events: this.#events(),
-      create: (events) =>
-        this.#begun(
-          isInline
-            ? (inline?.(events) ?? inlineRunner(folder, events))
-            : new ThreadRunner(thread, events),
-        ),
+      died: (...args) => this.#died(...args),
+      create: (died) => {
+        const events = this.#events(died);
+        if (!isInline) return this.#begun(new ThreadRunner(thread, events));
+        return this.#begun(inline?.(events) ?? inlineRunner(folder, events));
+      },
       isSilent: (runner) => this.#watch.isSilent(runner),
     });
   }
@@ -218,20 +229,8 @@ export class RunnerPool {
     runner.post([{ kind: "clock", server_at_zero }]);
   }
 
-  #events(): RunnerEvents {
-    return {
-      message: (runner, message) => this.#message(runner, message),
-      died: (runner, why) => this.#died(runner, why),
-    };
-  }
-
-  #message(runner: Runner, message: FromRunner): void {
-    if (message.kind === "ready") {
-      this.#ready.add(runner);
-      this.#watch.add(runner);
-    }
-    if (message.kind === "alive") this.#watch.answered(runner);
-    else this.#options.events.message(runner, message);
+  #events(died: RunnerEvents["died"]): RunnerEvents {
+    return { said: this.#options.events.said, died };
   }
 
   #died(runner: Runner, why: string): void {
@@ -239,7 +238,7 @@ export class RunnerPool {
     this.#watch.remove(runner);
     this.#alive.delete(runner);
     log.error({ why, executions: runner.load }, "a runner has died; another one replaces it");
-    events.died(runner, { wasReady: this.#ready.has(runner) });
+    events.died(runner);
   }
 
   #replace(runner: Runner, seconds: number): void {

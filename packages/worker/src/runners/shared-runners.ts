@@ -1,6 +1,5 @@
 import { Backoff } from "../backoff.ts";
 import { type Log, type SetTimer, within } from "../world.ts";
-import type { FromRunner } from "./messages.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 
 /** V8 cannot interrupt every loop, so a thread may withstand. */
@@ -11,9 +10,9 @@ export interface SharedRunnersOptions {
   readonly setTimer: SetTimer;
   readonly random: () => number;
   readonly log: Log;
-  readonly events: RunnerEvents;
-  create(events: RunnerEvents): Runner;
-  /** It does not answer: others get new work first. */
+  readonly died: RunnerEvents["died"];
+  create(died: RunnerEvents["died"]): Runner;
+  /** Whether the runner does not answer: others get new work first. */
   isSilent(runner: Runner): boolean;
 }
 
@@ -22,7 +21,6 @@ export class SharedRunners {
   readonly #options: SharedRunnersOptions;
   readonly #backoff: Backoff;
   readonly #runners = new Set<Runner>();
-  readonly #ready = new Set<Runner>();
   #closed = false;
 
   constructor(options: SharedRunnersOptions) {
@@ -42,10 +40,14 @@ export class SharedRunners {
     return best;
   }
 
-  /** Ends one that is beyond help; another one takes its place. */
+  /** The program of a runner, perhaps one of these, is loaded. */
+  ready(runner: Runner): void {
+    if (this.#runners.has(runner)) this.#backoff.reset();
+  }
+
+  /** Ends a runner that is beyond help; another one takes its place. */
   replace(runner: Runner): void {
-    if (!this.#runners.has(runner)) return;
-    this.#remove(runner);
+    if (!this.#runners.delete(runner)) return;
     void this.#end(runner);
     this.#add();
   }
@@ -66,33 +68,16 @@ export class SharedRunners {
 
   #add(): void {
     if (this.#closed) return;
-    const runner = this.#options.create({
-      message: (from, message) => this.#message(from, message),
-      died: (from, why) => this.#died(from, why),
-    });
-    this.#runners.add(runner);
-  }
-
-  #remove(runner: Runner): boolean {
-    this.#runners.delete(runner);
-    return this.#ready.delete(runner);
-  }
-
-  #message(runner: Runner, message: FromRunner): void {
-    if (message.kind === "ready") {
-      this.#ready.add(runner);
-      this.#backoff.reset();
-    }
-    this.#options.events.message(runner, message);
+    this.#runners.add(this.#options.create((runner, why) => this.#died(runner, why)));
   }
 
   #died(runner: Runner, why: string): void {
-    const { events, setTimer } = this.#options;
-    const wasReady = this.#remove(runner);
+    const { died, setTimer } = this.#options;
+    this.#runners.delete(runner);
     if (this.#closed) return;
-    if (wasReady) this.#add();
-    // It did not even start: something is wrong with the installation, so do not spin.
+    if (runner.isReady) this.#add();
+    // The runner did not even start: something is wrong with the installation, so do not spin.
     else setTimer(() => this.#add(), this.#backoff.next());
-    events.died(runner, why);
+    died(runner, why);
   }
 }

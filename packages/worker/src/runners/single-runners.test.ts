@@ -14,11 +14,12 @@ function createRunners(spares: number) {
   const started: FakeProcess[] = [];
   const timers: (() => void)[] = [];
   const died: string[] = [];
-  const create = (memoryMb: number, events: RunnerEvents) => {
+  const create = (memoryMb: number, end: RunnerEvents["died"]) => {
     const runner: FakeProcess = {
       memoryMb,
       isShared: false,
       load: 0,
+      isReady: false,
       loaded: new Set(),
       entered: 0,
       culprit: 0,
@@ -28,8 +29,11 @@ function createRunners(spares: number) {
         runner.isClosed = true;
         return Promise.resolve();
       },
-      ready: () => events.message(runner, { kind: "ready" }),
-      die: () => events.died(runner, "killed"),
+      ready() {
+        runner.isReady = true;
+        runners.ready(runner);
+      },
+      die: () => end(runner, "killed"),
     };
     started.push(runner);
     return runner;
@@ -42,7 +46,7 @@ function createRunners(spares: number) {
       timers.push(run);
       return () => {};
     },
-    events: { message: () => {}, died: (_runner, why) => died.push(why) },
+    died: (_runner, why) => void died.push(why),
     create,
   });
   const fire = () => {

@@ -1,28 +1,26 @@
 import { Backoff } from "../backoff.ts";
 import type { SetTimer } from "../world.ts";
-import type { FromRunner } from "./messages.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 
 export interface SingleRunnersOptions {
-  /** Of a runner whose workflow asks for no less. */
+  /** Memory of a runner whose workflow asks for no less. */
   readonly memoryMb: number;
   /** Runners that are kept ready. */
   readonly spares: number;
   readonly setTimer: SetTimer;
   readonly random: () => number;
-  readonly events: RunnerEvents;
-  create(memoryMb: number, events: RunnerEvents): Runner;
+  readonly died: RunnerEvents["died"];
+  create(memoryMb: number, died: RunnerEvents["died"]): Runner;
 }
 
 /** A runner for each execution, as a rule a child process, and some that wait for one. */
 export class SingleRunners {
   readonly #options: SingleRunnersOptions;
   readonly #backoff: Backoff;
-  readonly #ready = new Set<Runner>();
   readonly #spares = new Set<Runner>();
-  /** Everything that was started and has not ended, also what is on its way out. */
+  /** Every runner that was started and has not ended, those on their way out too. */
   readonly #alive = new Set<Runner>();
-  /** Until then none is started: the last one did not even come up. */
+  /** No runner is started for a while: the last one did not even come up. */
   #isResting = false;
   #closed = false;
 
@@ -35,7 +33,7 @@ export class SingleRunners {
   /** A runner for one execution; undefined while none can be started. */
   pick(memoryMb: number = Number.POSITIVE_INFINITY): Runner | undefined {
     const limit = Math.min(memoryMb, this.#options.memoryMb);
-    // How much a process may use is said when it starts: one with a limit of its own is no spare.
+    // How much a process may use is set when it starts: a limit of its own rules out a spare.
     const spare = limit === this.#options.memoryMb ? this.#readiest() : undefined;
     if (!spare) return this.#isResting ? undefined : this.#start(limit);
     this.#spares.delete(spare);
@@ -44,10 +42,14 @@ export class SingleRunners {
     return spare;
   }
 
-  /** Its execution is over, or beyond help. Others' runners are none of its business. */
+  /** The program of a runner, perhaps one of these, is loaded. */
+  ready(runner: Runner): void {
+    if (this.#alive.has(runner)) this.#backoff.reset();
+  }
+
+  /** The execution of a runner, perhaps one of these, is over or beyond help. */
   end(runner: Runner): void {
     if (!this.#alive.has(runner)) return;
-    this.#ready.delete(runner);
     void runner.close().finally(() => this.#alive.delete(runner));
   }
 
@@ -59,7 +61,7 @@ export class SingleRunners {
   #readiest(): Runner | undefined {
     let any: Runner | undefined;
     for (const spare of this.#spares) {
-      if (this.#ready.has(spare)) return spare;
+      if (spare.isReady) return spare;
       any ??= spare;
     }
     return any;
@@ -72,39 +74,27 @@ export class SingleRunners {
   }
 
   #start(memoryMb: number): Runner {
-    const runner = this.#options.create(memoryMb, {
-      message: (from, message) => this.#message(from, message),
-      died: (from, why) => this.#died(from, why),
-    });
+    const runner = this.#options.create(memoryMb, (from, why) => this.#died(from, why));
     this.#alive.add(runner);
     return runner;
   }
 
-  #message(runner: Runner, message: FromRunner): void {
-    if (message.kind === "ready") {
-      this.#ready.add(runner);
-      this.#backoff.reset();
-    }
-    this.#options.events.message(runner, message);
-  }
-
   #died(runner: Runner, why: string): void {
-    const { events, setTimer, spares } = this.#options;
-    const wasReady = this.#ready.delete(runner);
+    const { died, setTimer, spares } = this.#options;
     this.#spares.delete(runner);
-    // What it has started is still being ended.
+    // Processes that the runner has started are still being ended.
     void runner.close().finally(() => this.#alive.delete(runner));
     if (this.#closed) return;
-    if (wasReady) this.#fill(spares);
+    if (runner.isReady) this.#fill(spares);
     else {
-      // It did not even start: something is wrong with the installation, so do not spin. The one
-      // that is started then shows whether that is over.
+      // The runner did not even start: something is wrong with the installation, so do not spin. The
+      // next one, after a while, shows whether that is over.
       this.#isResting = true;
       setTimer(() => {
         this.#isResting = false;
         this.#fill(Math.max(1, spares));
       }, this.#backoff.next());
     }
-    events.died(runner, why);
+    died(runner, why);
   }
 }

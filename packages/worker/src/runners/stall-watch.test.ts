@@ -26,6 +26,7 @@ function createWatch() {
     const runner: Runner = {
       isShared: true,
       load: 0,
+      isReady: true,
       loaded: new Set(),
       entered: 0,
       culprit: 0,

@@ -14,7 +14,7 @@ export interface StallWatchOptions {
 
 /**
  * Notices runners whose code keeps them from answering (RUN-3). Silence is counted in ticks that
- * were sent and not answered: a worker that was stopped, or busy itself, blames nobody for it.
+ * were sent and not answered: a worker that was stopped, or busy itself, blames no runner for it.
  */
 export class StallWatch {
   readonly #options: StallWatchOptions;
@@ -39,7 +39,7 @@ export class StallWatch {
     if (this.#unanswered.has(runner)) this.#unanswered.set(runner, 0);
   }
 
-  /** Whether it has let a tick pass: others should get new work first. */
+  /** Whether the runner has let a tick pass: others should get new work first. */
   isSilent(runner: Runner): boolean {
     return (this.#unanswered.get(runner) ?? 0) > 1;
   }

@@ -2,13 +2,13 @@
 export interface ThreadData {
   /** Address of the folder of the bundles, with a slash at its end. */
   readonly folder: string;
-  /** For objects that live on. */
+  /** Largest heap of the thread, in MiB. */
   readonly memoryMb: number;
   /** Shared, so that they can be read while the thread is blocked and once it has ended. */
   readonly marks: Int32Array;
 }
 
-/** Of the marks: number of the copy whose code was entered last, and of the one that ended the thread. */
+/** Places in the marks: the copy whose code was entered last, and the copy that ended the thread. */
 export const ENTERED = 0;
 export const CULPRIT = 1;
 export const MARKS = 2;

@@ -1,11 +1,14 @@
 import { Worker } from "node:worker_threads";
 import type { FromRunner, ToRunner } from "./messages.ts";
-import { Outbox } from "./outbox.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 import { CULPRIT, ENTERED, MARKS, type ThreadData } from "./thread-data.ts";
+import { TurnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(fromSources ? "./thread-main.ts" : "./thread-main.js", import.meta.url);
+const program = new URL(
+  fromSources ? "../program/thread-main.ts" : "../program/thread-main.js",
+  import.meta.url,
+);
 
 export interface ThreadRunnerOptions {
   /** Address of the folder of the bundles, with a slash at its end. */
@@ -18,15 +21,16 @@ export interface ThreadRunnerOptions {
 
 /**
  * Runs bodies on a thread, as a rule many at a time (RUN-1). Its memory is limited as well as V8
- * can: code that fills it faster than V8 can interrupt takes the whole worker along. What must not
- * harm others needs a process.
+ * can: code that fills it faster than V8 can interrupt takes the whole worker along. Workflows that
+ * must not harm others need a process.
  */
 export class ThreadRunner implements Runner {
   readonly isShared: boolean;
   load = 0;
+  isReady = false;
   readonly loaded: Set<string> = new Set();
   readonly #worker: Worker;
-  readonly #outbox: Outbox<ToRunner>;
+  readonly #toSend: TurnList<ToRunner>;
   readonly #marks = new Int32Array(new SharedArrayBuffer(MARKS * Int32Array.BYTES_PER_ELEMENT));
   #closing = false;
 
@@ -39,10 +43,8 @@ export class ThreadRunner implements Runner {
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       ...(fromSources && { execArgv: ["--conditions=@engine/source"] }),
     });
-    this.#outbox = new Outbox((messages) => this.#worker.postMessage(messages));
-    this.#worker.on("message", (messages: FromRunner[]) => {
-      for (const message of messages) events.message(this, message);
-    });
+    this.#toSend = new TurnList((messages) => this.#worker.postMessage(messages));
+    this.#worker.on("message", (messages: FromRunner[]) => events.said(this, messages));
     let why: string | undefined;
     this.#worker.on("error", (error) => {
       why = reasonOf(error, memoryMb);
@@ -61,7 +63,7 @@ export class ThreadRunner implements Runner {
   }
 
   post(messages: readonly ToRunner[]): void {
-    for (const message of messages) this.#outbox.add(message);
+    for (const message of messages) this.#toSend.add(message);
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,13 @@
 import { WORKER_PROTOCOL, type WorkerProtocol } from "@engine/contract";
-import { Outage } from "../outage.ts";
-import { Session } from "../session.ts";
+import { Outage } from "../link/outage.ts";
+import { OwnSession } from "../link/own-session.ts";
 import { setTimer } from "./set-timer.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A session for tests of what stands on it: its tries follow each other almost at once. */
-export function createTestSession(link: WorkerProtocol): Session {
-  return new Session({
+export function createTestSession(link: WorkerProtocol): OwnSession {
+  return new OwnSession({
     link,
     registration: {
       name: "worker",

@@ -14,7 +14,7 @@ export function installDate(): void {
     const body = args.length === 0 || target === undefined ? currentBody() : undefined;
     if (target === undefined) return body ? new Native(body.world.now()).toString() : Native();
     const given = body ? [body.world.now()] : args;
-    // Of a subclass, or of whatever Reflect.construct was given.
+    // The prototype of a subclass, or of the target that Reflect.construct was given.
     if (target !== ReplaySafeDate)
       return Reflect.construct(Native, given, target as NewableFunction);
     switch (given.length) {

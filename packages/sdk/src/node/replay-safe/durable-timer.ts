@@ -97,7 +97,7 @@ export class DurableTimer {
   }
 
   #fire(callback: AnyFunction, args: readonly unknown[]): void {
-    // Cleared between the moment its sleep was over and this one.
+    // The timer was cleared between the end of its sleep and now.
     if (this.#isCleared) return;
     this.#cancel = undefined;
     try {

@@ -1,5 +1,5 @@
 import { syncBuiltinESMExports } from "node:module";
-import { currentScope } from "../../replay/scope.ts";
+import { currentScope } from "../../replay/calls/scope.ts";
 import { shareScopes } from "./body.ts";
 import { installConsole } from "./console.ts";
 import { installDate } from "./date.ts";

@@ -1,5 +1,5 @@
 import crypto from "node:crypto";
-import type { BodyWorld } from "../../replay/call.ts";
+import type { BodyWorld } from "../../replay/calls/call.ts";
 import { currentBody } from "./body.ts";
 import { replace } from "./replace.ts";
 

@@ -21,7 +21,7 @@ export function replace(
 }
 
 /**
- * Lets somebody know of each `new` of a native class, on every holder that has it. Subclasses,
+ * Calls back at each `new` of a native class, on every holder that has it. Subclasses,
  * `instanceof` and what is static see no difference.
  */
 export function replaceClass(holders: readonly object[], key: string, onNew: () => void): void {

@@ -11,14 +11,14 @@ import zlib from "node:zlib";
 
 /** Functions that a body may call and no log holds. What only computes, at once, is none of them. */
 export interface UnrecordedCalls {
-  /** Where they are functions of, as the user knows it; undefined for globals. */
+  /** The module they belong to, as the user names it; undefined for globals. */
   readonly of?: string;
   readonly holders: readonly object[];
   readonly keys: readonly string[];
   /** What a replay may see otherwise: what the call gives, or only the moment when it does. */
   readonly differs: "value" | "moment";
   readonly fix: string;
-  /** They open connections, whose timers are nobody's sleeps. */
+  /** They open connections, whose timers must not become sleeps of the execution. */
   readonly connects?: boolean;
   /** They are called with `new`. */
   readonly areClasses?: boolean;
@@ -39,7 +39,7 @@ const FILES = [
   ...["opendir", "readFile", "readdir", "readlink", "realpath", "rename", "rm", "rmdir", "stat"],
   ...["statfs", "symlink", "truncate", "unlink", "utimes", "watch", "writeFile"],
 ];
-/** Without what tells the kind of system: libraries ask for that, and workers are alike. */
+/** Without the functions that tell the kind of system: libraries ask for it, and workers are alike. */
 const MACHINE = [
   ...["availableParallelism", "cpus", "freemem", "homedir", "hostname", "loadavg"],
   ...["networkInterfaces", "tmpdir", "totalmem", "uptime", "userInfo"],

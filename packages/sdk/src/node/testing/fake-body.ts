@@ -1,4 +1,4 @@
-import type { BodyWorld, Scope } from "../../replay/call.ts";
+import type { BodyWorld, Scope } from "../../replay/calls/call.ts";
 import { nodeHost } from "../host.ts";
 
 interface FakeTimer {

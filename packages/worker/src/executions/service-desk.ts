@@ -1,0 +1,112 @@
+import { EngineError, type SessionRef } from "@engine/contract";
+import { type OwnSession, WorkerEnded } from "../link/own-session.ts";
+import type { Calls } from "../link/text-link.ts";
+import type { ServiceAnswer, ServiceRequest, Services } from "../runners/messages.ts";
+import { hasCode, messageOf } from "../transient.ts";
+import type { ValuesSource } from "../values-source.ts";
+import type { Copy } from "./copy.ts";
+import type { Reservations } from "./reservations.ts";
+
+export interface ServiceDeskOptions {
+  readonly link: Calls;
+  readonly session: OwnSession;
+  readonly values: ValuesSource;
+  readonly reservations: Reservations;
+  /** Another worker owns the execution now: the copy ends. */
+  onStale(copy: Copy): void;
+}
+
+/** The copy that asked has stopped. */
+class Abandoned extends Error {
+  override readonly name = "Abandoned";
+}
+
+/** Carries out requests of tasks that only the main thread can, since it holds the session (RUN-1). */
+export class ServiceDesk {
+  readonly #options: ServiceDeskOptions;
+
+  constructor(options: ServiceDeskOptions) {
+    this.#options = options;
+  }
+
+  /** Answers when it is certain; undefined when nobody waits any more. Never rejects. */
+  async answer(copy: Copy, request: ServiceRequest): Promise<ServiceAnswer | undefined> {
+    try {
+      return { ok: true, value: await this.#carryOut(copy, request) };
+    } catch (error) {
+      if (error instanceof Abandoned || error instanceof WorkerEnded) return undefined;
+      const refusal =
+        error instanceof EngineError ? error : new EngineError("internal", messageOf(error));
+      return { ok: false, error: refusal.toBody().error };
+    }
+  }
+
+  /** The copy does not run here any more: what its tasks had of the budget is free. */
+  left(copy: Copy): void {
+    this.#options.reservations.releaseAll(copy.number);
+  }
+
+  #carryOut(copy: Copy, { method, args }: ServiceRequest): unknown {
+    const services = this.#servicesOf(copy);
+    // A method and its arguments belong together, which TypeScript cannot see through a union.
+    return (services[method] as (...args: unknown[]) => unknown)(...args);
+  }
+
+  #servicesOf(copy: Copy): Services {
+    const { link, values, reservations } = this.#options;
+    const { execution_id } = copy;
+    return {
+      lookUp: ({ namespace: _, ...key }) =>
+        this.#persist(copy, async (ref, generation) => {
+          const { text } = await link.cacheLookup(ref, execution_id, { generation, key });
+          return text ?? undefined;
+        }),
+      keep: ({ namespace: _, ...key }, text, ttl_ms) =>
+        this.#persist(copy, (ref, generation) =>
+          link.cacheKeep(ref, execution_id, { generation, key, text, ttl_ms }),
+        ),
+      saveValue: (text) =>
+        this.#persist(copy, (ref, generation) =>
+          link.saveValue(ref, execution_id, { generation, text }),
+        ),
+      loadValue: ({ reference_id }) =>
+        this.#persist(copy, (ref, generation) =>
+          link.loadValue(ref, execution_id, { generation, reference_id }),
+        ),
+      secrets: (task, names) =>
+        this.#persist(copy, () => values.secrets(execution_id, task, names)),
+      configs: (task, names) =>
+        this.#persist(copy, () => values.configs(execution_id, task, names)),
+      reserve: (call, requests) => reservations.reserve(copy.number, call, requests),
+      retake: (call, requests) => reservations.retake(copy.number, call, requests),
+      release: (call) => reservations.release(copy.number, call),
+    };
+  }
+
+  /** Makes a call until its answer is certain, under the generation that the copy has by then. */
+  async #persist<T>(
+    copy: Copy,
+    send: (ref: SessionRef, generation: number) => Promise<T>,
+  ): Promise<T> {
+    const { session, onStale } = this.#options;
+    for (;;) {
+      let { generation } = copy;
+      try {
+        const answered = await session.persist(async (ref) => {
+          if (copy.state !== "held") return undefined;
+          generation = copy.generation;
+          return { value: await send(ref, generation) };
+        });
+        if (!answered) throw new Abandoned("the copy that asked has stopped");
+        return answered.value;
+      } catch (error) {
+        if (!hasCode(error, "stale_claim") || copy.state !== "held") throw error;
+        if (generation === copy.generation) {
+          onStale(copy);
+          throw new Abandoned("the execution is another worker's");
+        }
+        // The claim was renewed meanwhile: the same call is right under its new generation.
+      }
+    }
+  }
+}

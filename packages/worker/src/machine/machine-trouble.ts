@@ -1,0 +1,42 @@
+import { pathToFileURL } from "node:url";
+
+/** Nothing can begin here until the machine lets it: no room, no right to write, no handle left. */
+export class MachineTrouble extends Error {
+  override readonly name = "MachineTrouble";
+  /** Does what did not work; rejects for as long as it does not. */
+  readonly tryAgain: () => Promise<void>;
+
+  constructor(cause: unknown, tryAgain: () => Promise<void>) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.tryAgain = tryAgain;
+  }
+}
+
+/** Codes that no request has caused, wherever they come from. */
+const OF_THE_MACHINE: ReadonlySet<string> = new Set([
+  ...["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM"],
+]);
+/** Codes that are trouble of the machine where they are about a file of the worker's own. */
+const OF_A_FILE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "ENOENT"]);
+
+interface SystemError {
+  readonly code?: unknown;
+  readonly path?: unknown;
+  readonly url?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Whether an error, or what caused it, is the machine's. */
+export function isOfTheMachine(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, cause } = error as SystemError;
+  return (typeof code === "string" && OF_THE_MACHINE.has(code)) || isOfTheMachine(cause);
+}
+
+/** Whether a bundle did not load because its file could not be read; its code may be sound. */
+export function isUnreadable(error: unknown, path: string): boolean {
+  if (isOfTheMachine(error)) return true;
+  const { code, path: of, url } = (error ?? {}) as SystemError;
+  if (code === "ERR_MODULE_NOT_FOUND") return url === pathToFileURL(path).href;
+  return typeof code === "string" && OF_A_FILE.has(code) && of === path;
+}

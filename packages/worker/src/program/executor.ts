@@ -1,0 +1,357 @@
+import {
+  type Encoded,
+  EngineError,
+  type Event,
+  engineFailure,
+  referenceOf,
+} from "@engine/contract";
+import type { AnyWorkflow } from "@engine/sdk";
+import {
+  type Ended,
+  type Host,
+  type RunningExecution,
+  type RunOptions,
+  startExecution,
+} from "@engine/sdk/node";
+import { isUnreadable } from "../machine/machine-trouble.ts";
+import type {
+  FromRunner,
+  LogText,
+  StartMessage,
+  ToRunner,
+  WakeMessage,
+} from "../runners/messages.ts";
+import { messageOf } from "../transient.ts";
+import { CopyPort } from "./copy-port.ts";
+import { importFailure, pickWorkflow } from "./load-workflow.ts";
+import { type TakenInput, TakenInputs } from "./taken-inputs.ts";
+
+export interface ExecutorOptions {
+  readonly host: Host;
+  /** How large the heap of this runner may become. */
+  readonly memoryBytes: number;
+  post(message: FromRunner): void;
+  /** The workflows that a bundle exports. Rejects when its code does not load. */
+  load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
+  /** See {@link ToRunner}. */
+  setClock(serverAtZero: number): void;
+  /** Runs code on behalf of a copy, so that errors and stalls can be traced to the copy. */
+  traced(copy: TracedCopy, run: () => void): void;
+}
+
+export interface TracedCopy {
+  readonly copy: number;
+  readonly execution_id: string;
+  /** The copy is the first to need a module, and the code at the top of the module runs. */
+  readonly isLoading?: boolean;
+}
+
+/** A copy on its runner, from its start until it is over or forgotten. */
+interface Entry extends TracedCopy {
+  readonly info: StartMessage["info"];
+  readonly port: CopyPort;
+  /** Undefined until its module is loaded. */
+  execution: RunningExecution | undefined;
+  /** Its current run's end. */
+  ended: Promise<Ended> | undefined;
+  /** Set where the input lies outside of the log. */
+  input: TakenInput | undefined;
+  /** The run has ended and the execution waits. */
+  isWaiting: boolean;
+  /** Messages that arrive while the copy is about to start or to wake. */
+  early: ToRunner[] | undefined;
+}
+
+/**
+ * The runner's side of the messages: it turns them into calls of the replay core. The same on a
+ * thread and on the main thread.
+ */
+export class Executor {
+  readonly #options: ExecutorOptions;
+  readonly #entries = new Map<number, Entry>();
+  readonly #modules = new Map<string, Promise<readonly AnyWorkflow[]>>();
+  /** The modules that have loaded, once more: a start with one of them waits for nothing. */
+  readonly #workflows = new Map<string, readonly AnyWorkflow[]>();
+  readonly #inputs: TakenInputs;
+  #isHeld = false;
+
+  constructor(options: ExecutorOptions) {
+    const { memoryBytes } = options;
+    this.#options = options;
+    this.#inputs = new TakenInputs({ memoryBytes, onCrowded: () => this.#makeRoom() });
+  }
+
+  receive(messages: readonly ToRunner[]): void {
+    for (const message of messages) this.#handle(message);
+  }
+
+  #handle(message: ToRunner): void {
+    if (message.kind === "tick") {
+      this.#options.post({ kind: "alive" });
+      return;
+    }
+    if (message.kind === "clock") {
+      this.#options.setClock(message.server_at_zero);
+      return;
+    }
+    if (message.kind === "hold") {
+      this.#isHeld = message.on;
+      for (const { execution } of this.#entries.values()) execution?.hold(message.on);
+      return;
+    }
+    if (message.kind === "start") {
+      void this.#start(message);
+      return;
+    }
+    const entry = this.#entries.get(message.copy);
+    // The copy is over: its end and this message crossed.
+    if (!entry) return;
+    // A copy that has not begun waits for nothing but its input.
+    const isWaitedFor = message.kind === "stop" || (message.kind === "answer" && !entry.execution);
+    if (entry.early && !isWaitedFor) entry.early.push(message);
+    else this.#options.traced(entry, () => this.#pass(entry, message));
+  }
+
+  #pass(entry: Entry, message: ToCopy): void {
+    const { port, execution } = entry;
+    switch (message.kind) {
+      case "reply":
+        port.reply(message.reply);
+        break;
+      case "answer":
+        port.answer(message.id, message.answer);
+        break;
+      case "events":
+        execution?.deliver(message.base_seq, message.events);
+        break;
+      case "listen":
+        execution?.listen(message.on);
+        break;
+      case "wake":
+        if (execution) void this.#wake(entry, execution, message);
+        break;
+      case "stop":
+        this.#drop(entry, message.reason);
+        break;
+      case "forget":
+        this.#remove(entry);
+        break;
+    }
+  }
+
+  async #start(message: StartMessage): Promise<void> {
+    const { copy, info, module } = message;
+    const { post, traced } = this.#options;
+    const port = new CopyPort({ copy, post, checkValue: (text) => this.#inputs.check(text) });
+    const entry: Entry = {
+      copy,
+      execution_id: info.execution_id,
+      info,
+      port,
+      execution: undefined,
+      ended: undefined,
+      input: undefined,
+      isWaiting: false,
+      early: [],
+    };
+    this.#entries.set(copy, entry);
+    let workflows = this.#workflows.get(module.hash);
+    try {
+      workflows ??= await this.#load(module, entry);
+    } catch (error) {
+      if (isUnreadable(error, module.path)) this.#unreadable(entry, error);
+      else this.#fail(entry, importFailure(error, info));
+      return;
+    }
+    if (!this.#has(entry)) return;
+    const picked = pickWorkflow(workflows, info);
+    if ("message" in picked) {
+      this.#fail(entry, picked);
+      return;
+    }
+    const reference = referenceOf(info.input);
+    let input: Encoded | undefined;
+    try {
+      if (reference) {
+        entry.input = this.#inputs.take(reference, () => port.loadText(reference));
+        input = await entry.input.value;
+      }
+    } catch (error) {
+      this.#withoutInput(entry, error);
+      return;
+    }
+    if (this.#has(entry)) traced(entry, () => this.#begin(entry, picked, { ...message, input }));
+  }
+
+  /** A storage that does not answer now may answer elsewhere, or later. */
+  #withoutInput(entry: Entry, error: unknown): void {
+    if (!this.#has(entry)) return;
+    const code = error instanceof EngineError ? error.code : undefined;
+    if (code === "payload_too_large") {
+      this.#fail(entry, engineFailure("ValueTooLargeError", messageOf(error)));
+    } else if (code === "not_found") {
+      const message = `the stored input cannot be read: ${messageOf(error)}`;
+      this.#fail(entry, engineFailure("StoredValueMissingError", message));
+    } else this.#giveBack(entry, error);
+  }
+
+  #begin(
+    entry: Entry,
+    workflow: AnyWorkflow,
+    {
+      info,
+      input,
+      history,
+      limits,
+      cancel_grace,
+      listen,
+    }: StartMessage & { readonly input: Encoded | undefined },
+  ): void {
+    const { port } = entry;
+    const { host } = this.#options;
+    const hold = this.#isHeld;
+    try {
+      const events = eventsOf(history);
+      if (events.at(-1)?.seq !== events.length) throw new Error("its log came with a gap");
+      const given = { info, input, limits, cancel_grace, listen, hold, port, host };
+      const options: RunOptions = { ...given, history: events };
+      entry.execution = startExecution(workflow, options);
+    } catch (error) {
+      this.#giveBack(entry, error);
+      return;
+    }
+    this.#runs(entry, entry.execution.ended);
+  }
+
+  /** A copy that waits goes on, unless the log has become one that only a replay can take up. */
+  async #wake(entry: Entry, execution: RunningExecution, { events, listen }: WakeMessage) {
+    entry.early = [];
+    // The reply to what it wrote last came just before, and the core may still be at it.
+    await entry.ended;
+    if (!this.#has(entry)) return;
+    const behind = eventsOf(events).filter(({ seq }) => seq > execution.head);
+    let ended: Promise<Ended> | undefined;
+    try {
+      if (behind[0]?.seq === execution.head + 1) {
+        this.#options.traced(entry, () => {
+          ended = execution.wake(behind, listen);
+        });
+      }
+    } catch (error) {
+      entry.isWaiting = false;
+      this.#giveBack(entry, error);
+      return;
+    }
+    if (ended) {
+      this.#runs(entry, ended);
+      return;
+    }
+    this.#drop(entry, "the log went on without it");
+    this.#options.post({ kind: "cold", copy: entry.copy });
+  }
+
+  #runs(entry: Entry, ended: Promise<Ended>): void {
+    entry.ended = ended;
+    entry.isWaiting = false;
+    const { early } = entry;
+    entry.early = undefined;
+    for (const message of early ?? []) this.#handle(message);
+    void ended.then((how) => {
+      // A copy that waits stays as it is: the main thread wakes it or has it forgotten.
+      entry.isWaiting = how === "paused" || how === "parked";
+      if (how === "paused" || how === "parked") {
+        if (this.#inputs.isWaitedFor) this.#makeRoom();
+        return;
+      }
+      // A copy that was told to stop is forgotten already.
+      if (!this.#has(entry)) return;
+      this.#remove(entry);
+      this.#options.post({ kind: "ended", copy: entry.copy, how });
+    });
+  }
+
+  /** Asks for the memory of copies that only wait: their logs can bring them back. */
+  #makeRoom(): void {
+    for (const { isWaiting, input } of this.#entries.values()) {
+      if (!isWaiting || !input) continue;
+      this.#options.post({ kind: "crowded" });
+      return;
+    }
+  }
+
+  /** A defect of ours must not keep the slot: the execution goes elsewhere. */
+  #giveBack(entry: Entry, error: unknown): void {
+    const { copy, info } = entry;
+    this.#drop(entry, "it could not be run");
+    this.#options.post({
+      kind: "log",
+      level: "error",
+      message: "an execution could not be started on its runner",
+      details: {
+        execution_id: info.execution_id,
+        error: error instanceof Error ? error.stack : String(error),
+      },
+    });
+    this.#options.post({ kind: "ended", copy, how: "stopped" });
+  }
+
+  #load(module: StartMessage["module"], first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+    const { hash } = module;
+    const known = this.#modules.get(hash);
+    if (known) return known;
+    const loading = this.#import(module, first);
+    this.#modules.set(hash, loading);
+    loading.then(
+      (workflows) => this.#workflows.set(hash, workflows),
+      () => this.#modules.delete(hash),
+    );
+    return loading;
+  }
+
+  /** A module runs code of its own as it loads. */
+  #import(
+    module: StartMessage["module"],
+    { copy, execution_id }: TracedCopy,
+  ): Promise<readonly AnyWorkflow[]> {
+    const loading = Promise.withResolvers<readonly AnyWorkflow[]>();
+    const first = { copy, execution_id, isLoading: true };
+    this.#options.traced(first, () => loading.resolve(this.#options.load(module)));
+    return loading.promise;
+  }
+
+  #fail(entry: Entry, failure: Extract<FromRunner, { kind: "unloadable" }>["failure"]): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    this.#options.post({ kind: "unloadable", copy: entry.copy, failure });
+  }
+
+  #unreadable(entry: Entry, error: unknown): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    this.#options.post({ kind: "unreadable", copy: entry.copy, why: messageOf(error) });
+  }
+
+  #drop(entry: Entry, reason: string): void {
+    if (!this.#has(entry)) return;
+    this.#remove(entry);
+    // A copy that waits is left as it is: a task that waits in it must not see its signal abort, since
+    // the execution goes on elsewhere from the same place.
+    if (!entry.isWaiting) entry.execution?.stop(reason);
+  }
+
+  #remove({ copy, port, input }: Entry): void {
+    this.#entries.delete(copy);
+    port.close();
+    input?.leave();
+  }
+
+  #has(entry: Entry): boolean {
+    return this.#entries.get(entry.copy) === entry;
+  }
+}
+
+type ToCopy = Exclude<ToRunner, StartMessage | { kind: "tick" | "hold" | "clock" }>;
+
+function eventsOf(log: LogText): Event[] {
+  return log.flatMap((piece) => (JSON.parse(piece) as { events: Event[] }).events);
+}

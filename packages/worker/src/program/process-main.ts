@@ -1,0 +1,25 @@
+/** The program of a runner process. */
+import type { ToRunner } from "../runners/messages.ts";
+import { watchParent } from "./orphan-watch.ts";
+import { startRunnerProgram } from "./runner-program.ts";
+
+// Taken now: code of users may change them later.
+const { pid, ppid } = process;
+const send = process.send?.bind(process);
+const [folder, memoryMb] = process.argv.slice(2);
+if (!send || folder === undefined || memoryMb === undefined)
+  throw new Error("this program is started by a worker");
+
+// The worker is gone. Nothing that was started here outlives it.
+process.once("disconnect", () => process.kill(-pid, "SIGKILL"));
+
+const receive = startRunnerProgram({
+  folder,
+  memoryMb: Number(memoryMb),
+  send: (messages) => void send(messages, undefined, undefined, () => {}),
+  // A process runs one copy at most, so the worker knows which without being told.
+  entered: () => {},
+  ended: () => {},
+});
+process.on("message", (messages: ToRunner[]) => receive(messages));
+watchParent(ppid);
