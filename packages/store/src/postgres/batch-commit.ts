@@ -7,8 +7,8 @@
  */
 import type { ExecutionRow } from "@engine/contract";
 import { commitDone, commitSent, committing } from "../failpoints.ts";
+import type { Changed } from "../ports/executions.ts";
 import { guardOf } from "../session-guard.ts";
-import type { Changed } from "../store.ts";
 import { type CommitOutcome, type CommitProbe, findCommitOutcome } from "./commit-outcome.ts";
 import { BEGIN, COMMIT, type Database, type Lane, type Query, ROLLBACK } from "./database.ts";
 import {

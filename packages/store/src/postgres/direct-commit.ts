@@ -8,8 +8,8 @@
 import type { Event, ExecutionRow } from "@engine/contract";
 import { creation, type Touched, touch, untouched } from "../consequences.ts";
 import { commitDone, commitSent, committing } from "../failpoints.ts";
+import type { Changed } from "../ports/executions.ts";
 import { guardOf } from "../session-guard.ts";
-import type { Changed } from "../store.ts";
 import { findCommitOutcome } from "./commit-outcome.ts";
 import type { Database } from "./database.ts";
 import { StatementFailure, unavailable, unknownOutcome } from "./database-failure.ts";

@@ -1,5 +1,5 @@
 import type { ExecutionRow } from "@engine/contract";
-import type { Changed, SessionGuard } from "../store.ts";
+import type { Changed, SessionGuard } from "../ports/executions.ts";
 import type { Segment } from "./event-texts.ts";
 
 /** Rows that are kept at most; those looked at longest ago go first. */

@@ -23,8 +23,8 @@ import {
   touch,
   untouched,
 } from "../consequences.ts";
+import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../ports/executions.ts";
 import { type GuardedSession, guardHolds, guardOf } from "../session-guard.ts";
-import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../store.ts";
 import { type EventTexts, eventTexts } from "./event-texts.ts";
 import { KeptSignals, type SignalsAsked } from "./kept-signals.ts";
 
