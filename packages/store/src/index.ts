@@ -1,4 +1,5 @@
 export { shownDatabaseUrl } from "./database-url.ts";
+export type { EventRecord, EventRecords, RecordedChange } from "./event-records.ts";
 export { storeFailpoints } from "./failpoints.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { MigrationStatus } from "./migration-files.ts";

@@ -1,3 +1,4 @@
+import type { EventRecords } from "../event-records.ts";
 import { sharedPorts } from "../ports.ts";
 import type { Store } from "../store.ts";
 import { BatchCommit } from "./batch-commit.ts";
@@ -5,6 +6,7 @@ import { Database } from "./database.ts";
 import { PostgresDesk } from "./desk.ts";
 import { DirectStatement } from "./direct-statement.ts";
 import { EventLog } from "./event-log.ts";
+import { EventRecordStatements } from "./event-record-statements.ts";
 import { ExecutionStatements } from "./execution-statements.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -25,6 +27,8 @@ export interface PostgresOptions {
   readonly lanes?: number | undefined;
   /** Connections for everything but commits and notifications. */
   readonly connections?: number | undefined;
+  /** Rows that are written with events; none unless given. */
+  readonly records?: readonly EventRecords[] | undefined;
   /** Told what an operator should know; nothing unless given. */
   readonly warn?: ((message: string) => void) | undefined;
 }
@@ -49,13 +53,15 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 function postgresStore(
   target: PostgresTarget,
   types: ColumnTypes,
-  { clock, lanes = LANES, connections = CONNECTIONS, warn = () => undefined }: PostgresOptions,
+  options: PostgresOptions,
 ): Store {
+  const { clock, lanes = LANES, connections = CONNECTIONS, warn = () => undefined } = options;
   const database = new Database(target, { lanes, general: connections });
   const statements = new ExecutionStatements(database, types, new InputCache(INPUTS));
   const log = new EventLog(database);
-  const direct = new DirectStatement(database, types);
-  const batches = new BatchCommit({ database, statements, direct, log, clock });
+  const records = new EventRecordStatements(database, options.records ?? []);
+  const direct = new DirectStatement(database, types, records);
+  const batches = new BatchCommit({ database, statements, direct, log, clock, records });
   const commits = new GroupCommit(batches, lanes);
   const retention = new Retention(database);
   const replicas = new Replicas(database, target, warn);

@@ -29,6 +29,7 @@ import type { Page } from "../ports/port.ts";
 import { guardOf } from "../session-guard.ts";
 import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import type { EventLog } from "./event-log.ts";
+import type { EventRecordWriter } from "./event-record-writer.ts";
 import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
 import {
   assignmentsOf,
@@ -52,6 +53,7 @@ export class Executions implements ExecutionPort {
   readonly #log: EventLog;
   readonly #guards: SessionGuards;
   readonly #lists: ListReader;
+  readonly #records: EventRecordWriter;
   readonly #known: RowCache;
   readonly #signals: KeptSignals;
   readonly #select: Statement<FullRow>;
@@ -74,13 +76,15 @@ export class Executions implements ExecutionPort {
     readonly log: EventLog;
     readonly guards: SessionGuards;
     readonly lists: ListReader;
+    readonly records: EventRecordWriter;
   }) {
-    const { connection, commits, log, guards, lists } = parts;
+    const { connection, commits, log, guards, lists, records } = parts;
     this.#connection = connection;
     this.#commits = commits;
     this.#log = log;
     this.#guards = guards;
     this.#lists = lists;
+    this.#records = records;
     this.#known = new RowCache(connection);
     this.#signals = new KeptSignals(connection);
     this.#select = connection.prepareRaw(
@@ -195,6 +199,7 @@ export class Executions implements ExecutionPort {
     this.#known.keep(row);
     if (signals.length > 0) this.#signals.follow(row.execution_id, signals);
     const written = this.#log.append(row.execution_id, stored?.head ?? 0, events, at);
+    this.#records.write({ stored, row, events: written, recorded_at: at });
     return { row, events: written, recorded_at: at, others };
   }
 

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
+import type { EventRecords } from "../event-records.ts";
 import { type SharedPorts, sharedPorts } from "../ports.ts";
 import type { Store } from "../store.ts";
 import { Connection } from "./connection.ts";
@@ -7,6 +8,7 @@ import { ConnectionLists } from "./connection-lists.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { SqliteDesk } from "./desk.ts";
 import { EventLog } from "./event-log.ts";
+import { EventRecordWriter } from "./event-record-writer.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { startsWithAnyCase } from "./list-query.ts";
@@ -21,6 +23,8 @@ import { SessionGuards } from "./session-guards.ts";
 export interface SqliteOptions extends DatabaseOptions {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Rows that are written with events; none unless given. */
+  readonly records?: readonly EventRecords[] | undefined;
 }
 
 /**
@@ -44,7 +48,7 @@ const GUARDED: ReadonlySet<keyof SharedPorts> = new Set(["sessions", "workers"])
 function sqliteStore(
   db: Database.Database,
   replicas: Replicas,
-  { path, clock, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions,
+  { path, clock, records: kinds = [], busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions,
 ): Store {
   const connection = new Connection(db);
   // A database in memory is its connection's own.
@@ -55,12 +59,13 @@ function sqliteStore(
   const commits = new GroupCommit(connection, clock, file);
   const log = new EventLog(connection, lists);
   const guards = new SessionGuards(connection);
+  const records = new EventRecordWriter(connection, kinds);
   const desk = new SqliteDesk({ connection, commits, clock });
   const guarded = new SqliteDesk({ connection, commits, clock, onWrite: () => guards.forget() });
   return {
     kind: "sqlite",
     ...sharedPorts((port) => (GUARDED.has(port) ? guarded : desk)),
-    executions: new Executions({ connection, commits, log, guards, lists }),
+    executions: new Executions({ connection, commits, log, guards, lists, records }),
     queue: new Queue(connection),
     log,
     retention: new Retention(connection, commits),
