@@ -17,7 +17,7 @@ export function takeoversOf(worker: string): Sql<{ ended_at: number }> {
     ORDER BY ended_at DESC LIMIT ${TAKEOVERS}`;
 }
 
-/** SQLite has one server, in whose process it asks; `replica_lives` is a function of ours. */
+/** The one server on a SQLite file knows itself: `replica_lives` is a function that its store defines. */
 const REPLICA_LIVES: ByDialect = {
   sqlite: raw("replica_lives(replica)"),
   postgres: raw(`replica IN (

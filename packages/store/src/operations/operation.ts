@@ -127,7 +127,7 @@ export function writesInSteps<Args extends unknown[], Value>(
   return { kind: "write", on: (desk, args) => steps(desk, ...args) };
 }
 
-/** Operations of whichever port. */
+/** Operations of any port, without their types. */
 export type AnyOperations = Readonly<Record<string, Declared<unknown[], unknown>>>;
 
 export function kindsOf(operations: AnyOperations): Readonly<Record<string, MethodKind>> {

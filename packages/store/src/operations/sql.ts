@@ -24,7 +24,7 @@ export interface RenderedSql {
   readonly values: readonly SqlParameter[];
 }
 
-/** Whatever is put into the template is a parameter, unless it is SQL itself. */
+/** A value in the template becomes a parameter; another piece of SQL becomes a part of the text. */
 export function sql<Row = unknown>(
   texts: TemplateStringsArray,
   ...parts: (SqlParameter | Sql | ByDialect)[]
@@ -32,7 +32,7 @@ export function sql<Row = unknown>(
   return { texts, parts };
 }
 
-/** Words of ours, such as names of columns; never what somebody sent. */
+/** SQL as it stands: names of columns and the like, never a value that somebody sent. */
 export function raw<Row = unknown>(text: string): Sql<Row> {
   return { texts: [text], parts: [] };
 }
@@ -71,7 +71,7 @@ export function anyOf(values: readonly string[]): ByDialect {
   };
 }
 
-/** The columns that are given have these values; without any it holds. */
+/** The columns that are given have these values; without any it holds. Names are SQL as it stands. */
 export function matching(values: Readonly<Record<string, string | number | undefined>>): Sql {
   const given = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [sql`${raw(name)} = ${value}`],

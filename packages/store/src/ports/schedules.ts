@@ -79,7 +79,7 @@ export type PutAfterDeletion = (
   },
 ) => ReturnType<PutSchedule>;
 
-/** What the engine starts by itself, whichever server does it (EXE-72). */
+/** Workflows that the engine starts by itself at instants (EXE-72). */
 export interface SchedulePort {
   /** Rejects `schedule_exists` when the name is taken. */
   create(row: ScheduleRow): Promise<ScheduleRow>;
@@ -110,8 +110,8 @@ export const SCHEDULES: Operations<SchedulePort> = {
     return found && readSchedule(found);
   }),
 
-  list: reads(({ limit, offset, ...filter }) => {
-    const from = sql`FROM schedules WHERE ${matching(filter)}`;
+  list: reads(({ namespace, workflow, status, source, limit, offset }) => {
+    const from = sql`FROM schedules WHERE ${matching({ namespace, workflow, status, source })}`;
     const order = raw("name");
     return page({ columns: sql<Stored>`record`, from, order, limit, offset }, readSchedule);
   }),
@@ -179,7 +179,7 @@ export function* putSchedulesOf(
   }
 }
 
-/** A row is its record; the columns beside it are what it is found by. */
+/** A schedule is stored as its record; the columns beside it are what it is found by. */
 interface Stored {
   readonly record: string;
 }

@@ -162,7 +162,7 @@ export const SESSIONS: Operations<SessionPort> = {
   }),
 };
 
-/** Who begins a session of a name, or forgets the name, does so alone, on whichever server. */
+/** Held by each transaction that begins a session of a name, or forgets the name, on any server. */
 export function workerLock(name: string): string {
   return `engine worker ${name}`;
 }

@@ -12,7 +12,8 @@ export interface TaskCachePort {
 }
 
 export const TASK_CACHE: Operations<TaskCachePort> = {
-  find: reads(function* (key, now) {
+  find: reads(function* ({ namespace, task, version, digest }, now) {
+    const key = { namespace, task, version, digest };
     const found = yield* first(sql<{ text: string }>`
       SELECT text FROM task_cache WHERE ${matching(key)} AND expires_at > ${now}`);
     return found?.text;

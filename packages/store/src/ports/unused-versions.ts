@@ -2,7 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Desk, lock, type Operation, rows, run } from "../operations/operation.ts";
 import { greatest, raw, sql } from "../operations/sql.ts";
 
-/** Who registers or deletes versions holds it: numbers have no gaps, and code does not vanish. */
+/**
+ * Held by each transaction that registers or deletes versions, on any server: so the numbers of
+ * versions have no gaps, and code that is being registered is not deleted as unused.
+ */
 export const CATALOG_LOCK = "engine catalog";
 
 /** A version that was marked deleted. */
@@ -13,7 +16,7 @@ interface DeletedVersion {
   readonly module_hash: string;
 }
 
-/** Retention of the catalog: what {@link CatalogPort.deleteUnused} does. */
+/** Deletes versions that were marked deleted and that no execution needs; answers how many. */
 export async function deleteUnusedVersions(
   desk: Desk,
   limit: number,

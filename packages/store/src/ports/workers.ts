@@ -121,7 +121,7 @@ function* find(name: string): Operation<WorkerRow | undefined> {
   return row && toWorker(row);
 }
 
-/** Unless it has come back since it was found to be unused. */
+/** Forgets a name that was found to be unused, unless its worker has come back since. */
 function* forgetUnused(name: string, before: number): Operation<boolean> {
   yield* lock(workerLock(name));
   const worker = yield* find(name);
