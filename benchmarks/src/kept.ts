@@ -20,20 +20,20 @@ const ASKED: readonly { readonly what: string; readonly ask: Ask }[] = [
   {
     what: "get by id",
     ask: async (store, { kept, n }) => {
-      const row = await store.findExecution(keptId(1 + ((n * 7919) % kept)));
+      const row = await store.executions.find(keptId(1 + ((n * 7919) % kept)));
       gate(row?.state === "COMPLETED", () => "a kept execution was not found");
     },
   },
-  { what: "start", ask: (store, { fresh }) => store.createExecution(fresh()) },
+  { what: "start", ask: (store, { fresh }) => store.executions.create(fresh()) },
   {
     what: "open runs of the schedule, at each fire",
-    ask: (store) => store.listOpenRuns(SCHEDULE, 5),
+    ask: (store) => store.executions.listOpenRuns(SCHEDULE, 5),
   },
-  { what: "list, newest page", ask: (store) => store.listExecutions(FIRST) },
+  { what: "list, newest page", ask: (store) => store.executions.list(FIRST) },
   {
     what: "list whose filter matches nothing",
     ask: async (store) => {
-      const { total } = await store.listExecutions({ ...FIRST, states: ["FAILED"], label: "no" });
+      const { total } = await store.executions.list({ ...FIRST, states: ["FAILED"], label: "no" });
       gate(total === 0, () => `${total} matched`);
     },
   },
@@ -117,7 +117,7 @@ export const kept: Measure = {
 async function keptSignals(store: Store, sizes: readonly number[]) {
   const figures: Record<string, number> = {};
   const row = ["keep one more, of 1 KB"];
-  const { execution_id } = (await store.createExecution(newExecution(0, "signalled"))).row;
+  const { execution_id } = (await store.executions.create(newExecution(0, "signalled"))).row;
   let sent = 0;
   for (const size of sizes) {
     for (; sent < size; sent++) await send(store, execution_id);
@@ -135,7 +135,7 @@ async function keptSignals(store: Store, sizes: readonly number[]) {
 }
 
 function send(store: Store, execution_id: string): Promise<unknown> {
-  return store.changeExecution(execution_id, (row) => {
+  return store.executions.change(execution_id, (row) => {
     const signal = { name: "news", payload: PAYLOAD, by: null, now: Date.now(), limits: LIMITS };
     const verdict = decideSignal(row, signal);
     if (verdict instanceof EngineError) throw verdict;

@@ -102,7 +102,7 @@ async function openBareStore(url: string, executions: number): Promise<Steps> {
   const store: Store = await openStore(url, { synchronous: "full" });
   const ids = Array.from({ length: executions }, (_, i) => `execution-${i}`);
   const claimant = { worker: "bench", session: "bench", now: Date.now() };
-  await Promise.all(ids.map((id) => store.createExecution(freshExecution(id), claimant)));
+  await Promise.all(ids.map((id) => store.executions.create(freshExecution(id), claimant)));
   let n = 0;
   return {
     async takeAll() {
@@ -110,12 +110,12 @@ async function openBareStore(url: string, executions: number): Promise<Steps> {
       const events = stepEvents(n);
       const now = Date.now();
       const steps = ids.map((id) =>
-        store.changeExecution(id, (row) => ({ events, patch: patchOf(row, events, now) })),
+        store.executions.change(id, (row) => ({ events, patch: patchOf(row, events, now) })),
       );
       await Promise.all(steps);
     },
     async heads() {
-      const rows = await Promise.all(ids.map((id) => store.findExecution(id)));
+      const rows = await Promise.all(ids.map((id) => store.executions.find(id)));
       return rows.map((row) => row?.head ?? 0);
     },
     close: () => store.close(),

@@ -47,7 +47,7 @@ export async function gather(parts: Parts): Promise<Evidence> {
     faults,
     sessions,
     activities,
-    schedules: (await store.listSchedules({ limit: PAGE, offset: 0 })).items,
+    schedules: (await store.schedules.list({ limit: PAGE, offset: 0 })).items,
     deletions: record.deletions,
     counters: await countersOf(parts),
   };
@@ -56,10 +56,10 @@ export async function gather(parts: Parts): Promise<Evidence> {
 async function executionsOf(store: Store): Promise<ExecutionAtRest[]> {
   const found: ExecutionAtRest[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const { items } = await store.listExecutions({ order: "created_asc", limit: PAGE, offset });
+    const { items } = await store.executions.list({ order: "created_asc", limit: PAGE, offset });
     for (const { execution_id } of items) {
-      const row = await store.findExecution(execution_id);
-      if (row) found.push({ row, log: await store.readLog(execution_id) });
+      const row = await store.executions.find(execution_id);
+      if (row) found.push({ row, log: await store.log.read(execution_id) });
     }
     if (items.length < PAGE) return found;
   }
@@ -69,7 +69,7 @@ async function sessionsOf({ record, store }: Parts): Promise<SessionRow[]> {
   const ids = [...new Set(record.sessions.values())];
   const rows: SessionRow[] = [];
   for (const id of ids) {
-    const row = await store.findSessionById(id);
+    const row = await store.sessions.find(id);
     if (row) rows.push(row);
   }
   return rows;
@@ -94,7 +94,7 @@ function namedBySession(
 
 async function countersOf({ store, workers }: Parts): Promise<Record<string, number>> {
   const counters: Record<string, number> = {};
-  for (const { name, load } of await store.listWorkers()) counters[`load of ${name}`] = load;
+  for (const { name, load } of await store.workers.list()) counters[`load of ${name}`] = load;
   for (const { process, worker } of workers.lives) {
     counters[`copies at ${process.name}`] = worker?.status().running ?? 0;
   }

@@ -1,7 +1,7 @@
 import { Config } from "@engine/contract";
 import * as sdk from "@engine/sdk";
 import { createEngine } from "@engine/server";
-import { type NewVersions, openSqliteStore, type Store } from "@engine/store";
+import { interposed, type NewVersions, openSqliteStore, type Store } from "@engine/store";
 import { programSource } from "./programs/program-source.ts";
 
 /** Versions of the workflows' code, as a server would register them and a worker would load them. */
@@ -56,17 +56,12 @@ function never(): never {
 }
 
 function noting(store: Store, versions: NewVersions[]): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "registerVersions") {
-        return (fresh: NewVersions) => {
-          versions.push(fresh);
-          return target.registerVersions(fresh);
-        };
-      }
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === "function" ? member.bind(target) : member;
-    },
+  return interposed(store, ({ name }, call) => {
+    if (name !== "catalog.register") return undefined;
+    return (...args) => {
+      versions.push(args[0] as NewVersions);
+      return call?.(...args);
+    };
   });
 }
 

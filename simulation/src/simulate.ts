@@ -80,7 +80,7 @@ export async function simulate(
   });
   const stores = await source.open({ seed: plan.seed, clocks });
   const store = stores.ofServers[0] as Store;
-  for (const versions of programs.versions) await store.registerVersions(versions);
+  for (const versions of programs.versions) await store.catalog.register(versions);
   const bug = plant === undefined ? undefined : plantedBug(plant);
   const planted = stores.ofServers.map((one) => bug?.store?.(one) ?? one);
   const values = memoryValues();

@@ -21,7 +21,7 @@ serveApp(
     load: (load) =>
       loadByCalls(load as Load, async (tasks) => (await local.run(chain, tasks)).output),
     completed: async () => {
-      const { total } = await store.listExecutions({
+      const { total } = await store.executions.list({
         states: ["COMPLETED"],
         order: "created_asc",
         limit: 1,

@@ -7,8 +7,8 @@ const AFTER_SERVER = [
   "engine:server:recovered queue",
   "engine:server:recovered lead",
   "engine:server:recovered listening",
-  "engine:store:writing connectSession",
-  "engine:store:written connectSession",
+  "engine:store:writing sessions.connect",
+  "engine:store:written sessions.connect",
   "engine:worker:received welcome",
   "engine:worker:answered",
   "engine:server:answering-line",
@@ -17,9 +17,9 @@ const AFTER_SERVER = [
 /** What the successor of a worker comes by, and what its server does about it. */
 const AFTER_WORKER = [
   "engine:worker:registered",
-  "engine:store:written openSession",
-  "engine:store:writing loseSession",
-  "engine:store:written loseSession",
+  "engine:store:written sessions.open",
+  "engine:store:writing sessions.lose",
+  "engine:store:written sessions.lose",
   "engine:server:decided row alone",
   "engine:server:committed row alone",
   "engine:server:assigning recover",

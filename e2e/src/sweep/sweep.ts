@@ -24,11 +24,11 @@ export interface SweepOptions {
 /** Reached only where there is nothing yet, or where time has passed. */
 const FIRST_START = ["engine:store:migrating", "engine:store:migrated"];
 const RETENTION = [
-  "engine:store:writing deleteFinished",
-  "engine:store:written deleteFinished",
+  "engine:store:writing retention.deleteFinished",
+  "engine:store:written retention.deleteFinished",
   "engine:server:forgetting",
-  "engine:store:writing confirmForgotten",
-  "engine:store:written confirmForgotten",
+  "engine:store:writing forgottenValues.confirm",
+  "engine:store:written forgottenValues.confirm",
 ];
 
 /** Kills a process at every failpoint and judges what comes of it. */

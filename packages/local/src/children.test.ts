@@ -49,11 +49,11 @@ function typesOf({ events }: RunResult): string[] {
 const ALL = { order: "created_asc", limit: 100, offset: 0 } as const;
 
 async function childrenOf(store: Store, parent_id: string) {
-  return (await store.listExecutions({ parent_id, ...ALL })).items;
+  return (await store.executions.list({ parent_id, ...ALL })).items;
 }
 
 async function stateOf(store: Store, execution_id: string): Promise<string | undefined> {
-  return (await store.findExecution(execution_id))?.state;
+  return (await store.executions.find(execution_id))?.state;
 }
 
 test("EXE-54 a child runs as an execution of its own, linked to its parent", async () => {
@@ -72,7 +72,7 @@ test("EXE-54 a child runs as an execution of its own, linked to its parent", asy
     depth: 1,
     generation: 1,
   });
-  const log = await store.readLog(child?.execution_id ?? "");
+  const log = await store.log.read(child?.execution_id ?? "");
   expect(log.map(({ event }) => event.type)).toEqual([
     "WORKFLOW_CREATED",
     "WORKFLOW_CLAIMED",
@@ -87,8 +87,8 @@ test("EXE-55 a child's end and the outcome of its call are one commit, before th
   const seen: unknown[] = [];
   let store: Store | undefined;
   const look = task({ name: "look" }, async () => {
-    const [parent] = (await store?.listExecutions({ workflow: "looking", ...ALL }))?.items ?? [];
-    const log = await store?.readLog(parent?.execution_id ?? "");
+    const [parent] = (await store?.executions.list({ workflow: "looking", ...ALL }))?.items ?? [];
+    const log = await store?.log.read(parent?.execution_id ?? "");
     seen.push(...(log ?? []).map(({ event: { type, source_id } }) => [type, source_id]));
   });
   const wf = workflow({ name: "looking" }, async () => {
@@ -103,8 +103,8 @@ test("EXE-55 a child's end and the outcome of its call are one commit, before th
   expect(parent.output).toBe(42);
   expect(seen).toContainEqual(["TASK_COMPLETED", "call~1"]);
   const [child] = await childrenOf(store, parent.executionId);
-  const ended = await store.readLog(child?.execution_id ?? "");
-  const answered = (await store.readLog(parent.executionId)).find(({ event }) => {
+  const ended = await store.log.read(child?.execution_id ?? "");
+  const answered = (await store.log.read(parent.executionId)).find(({ event }) => {
     return event.type === "TASK_COMPLETED" && event.source_id === "call~1";
   });
   expect(answered?.recorded_at).toBe(ended.at(-1)?.recorded_at);
@@ -119,7 +119,7 @@ test("EXE-25 EXE-55 a child that takes longer lets its parent park, and its outc
   const { local, store } = await openTemporary({ findWorkflow: () => slow });
   const result = local.run(caller, { target: "slow_double", input: 21 });
   const isParked = async () => {
-    const [row] = (await store.listExecutions({ workflow: "caller", ...ALL })).items;
+    const [row] = (await store.executions.list({ workflow: "caller", ...ALL })).items;
     return row?.waits.length === 1 && row.session === null;
   };
   await until(isParked);
@@ -186,7 +186,7 @@ test("EXE-57 calls nest no deeper than max_depth", async () => {
   for (let f = failure; f; f = f.cause) types.push(f.type);
   expect(types).toEqual([...Array(3).fill("ChildFailedError"), "DepthLimitError"]);
   const page = { order: "created_asc", limit: 10, offset: 0 } as const;
-  expect((await store.listExecutions(page)).items.map(({ depth }) => depth)).toEqual([0, 1, 2, 3]);
+  expect((await store.executions.list(page)).items.map(({ depth }) => depth)).toEqual([0, 1, 2, 3]);
 });
 
 test("EXE-55 a hundred children of one parent run at once", async () => {
@@ -258,7 +258,7 @@ test("EXE-55 a parent whose process lives goes on there when its child ends in a
   const result = here.local.run(wf);
   await manual.pass(10);
   const filter = { workflow: "asking", order: "created_asc", limit: 1, offset: 0 } as const;
-  const [child] = (await here.store.listExecutions(filter)).items;
+  const [child] = (await here.store.executions.list(filter)).items;
   expect(child?.state).toBe("PAUSED");
   await there.local.run(asking, "yes", { executionId: child?.execution_id ?? "" });
   await manual.pass(3_000);
@@ -293,7 +293,7 @@ test("EXE-21 cancelling the parent cancels a child that runs and one that is det
   let executionId = "";
   const result = local.run(wf, undefined, { onStarted: (id) => (executionId = id) });
   await manual.pass(10);
-  await store.changeExecution(executionId, (row) => {
+  await store.executions.change(executionId, (row) => {
     const of = { cause: "request", by: null, cancel_timeout_ms: 300_000 } as const;
     const verdict = decideCancel(row, { ...of, hasWorker: () => false, now: manual.now });
     if (verdict instanceof EngineError) throw verdict;
@@ -360,7 +360,7 @@ test("EXE-14 taking a dead process's parent over takes its child over, too", asy
   const lost = dead.local.run(wf, undefined, { onStarted: (id) => (executionId = id) });
   const told = lost.catch((error: EngineError) => error.code);
   await reached.promise;
-  await until(async () => (await dead.store.findExecution(executionId))?.session === null);
+  await until(async () => (await dead.store.executions.find(executionId))?.session === null);
   dies = false;
   const alive = await openTemporary({ folder, findWorkflow: () => child });
   const done = await alive.local.run(wf, undefined, { executionId });

@@ -94,7 +94,7 @@ export class HeldExecution implements LocalClaim {
   /** Reads what others may have written. */
   async refresh(): Promise<void> {
     const { store, session } = this.#by.world;
-    const row = await store.findExecution(this.execution_id);
+    const row = await store.executions.find(this.execution_id);
     if (!row || (row.generation !== this.#generation && row.session !== session)) {
       this.stop(stale(row ?? this.#row));
       return;
@@ -189,7 +189,7 @@ export class HeldExecution implements LocalClaim {
   }
 
   async #readLog(after: number, upTo = Number.POSITIVE_INFINITY): Promise<Event[]> {
-    const log = await this.#by.world.store.readLog(this.execution_id, { after });
+    const log = await this.#by.world.store.log.read(this.execution_id, { after });
     return log.map(({ event }) => event).filter(({ seq }) => seq <= upTo);
   }
 

@@ -59,7 +59,7 @@ export class LocalProcess {
 
   readonly change: ChangeExecution = async (execution_id, decide, options = {}) => {
     const { above, told } = options;
-    const changed = await this.#world.store.changeExecution(
+    const changed = await this.#world.store.executions.change(
       execution_id,
       decide,
       above === undefined ? {} : { above },
@@ -217,7 +217,9 @@ export class LocalProcess {
   /** One read tells about all that run; only those that somebody wrote to are read themselves. */
   async #look(): Promise<void> {
     const { store, session } = this.#world;
-    const owned = new Map((await store.listOwned(session)).map((row) => [row.execution_id, row]));
+    const owned = new Map(
+      (await store.queue.listOwned(session)).map((row) => [row.execution_id, row]),
+    );
     for (const { execution } of [...this.#held.values()]) {
       if (!execution.isAbreast(owned.get(execution.execution_id))) await execution.refresh();
     }

@@ -131,7 +131,7 @@ test("EXE-14 an unknown execution, or one of another workflow, is not_found", as
 
 test("EXE-15 an execution that a server runs is not continued locally", async () => {
   const { local, store } = await open();
-  const { row } = await store.createExecution({
+  const { row } = await store.executions.create({
     execution_id: "019b7694-9400-7fff-bfff-ffffffffffff",
     namespace: "default",
     workflow: "hello_world",

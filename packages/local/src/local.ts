@@ -48,7 +48,7 @@ export function openLocal(parts: LocalParts): Local {
   ): Promise<RunResult> {
     const of = { input: encodeInput(input), trigger: { kind: "local" as const } };
     const fresh = newLocalExecution(workflow, of, world);
-    const { row } = await store.createExecution(fresh, process.successor.claimant);
+    const { row } = await store.executions.create(fresh, process.successor.claimant);
     onStarted?.(row.execution_id);
     await process.run(workflow, row);
     return resultOf(workflow, row.execution_id);
@@ -79,9 +79,9 @@ export function openLocal(parts: LocalParts): Local {
   }
 
   async function resultOf(workflow: AnyWorkflow, execution_id: string): Promise<RunResult> {
-    const row = await store.findExecution(execution_id);
+    const row = await store.executions.find(execution_id);
     if (!row) throw notFound("execution", execution_id);
-    const log = await store.readLog(execution_id);
+    const log = await store.log.read(execution_id);
     const events: Event[] = log.map(({ event }) => event);
     return runResult({ ...row, output: await storedOutput(row, workflow, values) }, events);
   }

@@ -24,7 +24,7 @@ test("EXE-49 a large output lies outside the log; the result shows the output it
       metadata: { bytes: LARGE.length + 2 },
     });
   }
-  expect(referenceOf((await store.findExecution(executionId))?.output ?? null)).toBeDefined();
+  expect(referenceOf((await store.executions.find(executionId))?.output ?? null)).toBeDefined();
   const { local: other } = await openTemporary({ folder, limits });
   expect((await other.run(wf, undefined, { executionId })).output).toBe(LARGE);
 });
@@ -85,7 +85,7 @@ test("EXE-31 each run gets a seed of its own, kept with it", async () => {
   const seeds = new Set<string | undefined>();
   for (let i = 0; i < 3; i++) {
     const { executionId } = await local.run(wf);
-    seeds.add((await store.findExecution(executionId))?.seed);
+    seeds.add((await store.executions.find(executionId))?.seed);
   }
   expect(seeds.size).toBe(3);
   for (const seed of seeds) expect(seed).toMatch(/^[0-9a-f]{32}$/);

@@ -5,8 +5,8 @@ import type { LocalSettings, LocalWorld } from "./local-parts.ts";
 export function taskServices(execution_id: string, world: LocalWorld): ExecutionPort["services"] {
   const { store, values, settings, clock } = world;
   return {
-    lookUp: (key) => store.findCached(key, clock()),
-    keep: (key, text, ttl_ms) => store.keepCached(key, text, clock() + ttl_ms),
+    lookUp: (key) => store.cache.find(key, clock()),
+    keep: (key, text, ttl_ms) => store.cache.keep(key, text, clock() + ttl_ms),
     saveValue: (text) => values.save(execution_id, text),
     loadValue: ({ reference_id }) => values.load(reference_id),
     secrets: (task, names) => settings.secrets(task, names),

@@ -23,7 +23,7 @@ const review = workflow({ name: "review" }, async () => {
 
 /** What a server on the same database does. */
 async function cancel(store: Store, execution_id: string, now: number): Promise<void> {
-  await store.changeExecution(execution_id, (row) => {
+  await store.executions.change(execution_id, (row) => {
     const of = { cause: "request", by: "ops", cancel_timeout_ms: 300_000 } as const;
     const verdict = decideCancel(row, { ...of, hasWorker: () => false, now });
     if (verdict instanceof EngineError) throw verdict;
@@ -32,7 +32,7 @@ async function cancel(store: Store, execution_id: string, now: number): Promise<
 }
 
 async function send(store: Store, execution_id: string, payload: unknown, now: number) {
-  await store.changeExecution(execution_id, (row) => {
+  await store.executions.change(execution_id, (row) => {
     const of = { name: "paid", payload: encode(payload, "payload"), by: null, now };
     const limits = Config.parse({}).executions;
     const verdict = decideSignal(row, { ...of, limits });
@@ -70,7 +70,7 @@ test("EXE-15 EXE-50 a sleep waits in the process, never less than it says", asyn
   const { result, isOver, manual, store, executionId } = await begin(napping);
   await manual.pass(299_000);
   expect(isOver()).toBe(false);
-  expect(await store.findExecution(executionId)).toMatchObject({
+  expect(await store.executions.find(executionId)).toMatchObject({
     state: "RUNNING",
     worker: "local",
   });
@@ -89,7 +89,7 @@ test("EXE-15 EXE-50 a retry delay waits in the process", async () => {
   const { result, isOver, manual, store, executionId } = await begin(wf);
   await manual.pass(590_000);
   expect(isOver()).toBe(false);
-  expect(await store.findExecution(executionId)).toMatchObject({ worker: "local" });
+  expect(await store.executions.find(executionId)).toMatchObject({ worker: "local" });
   await manual.pass(11_000);
   const done = await result;
   expect(done.output).toBe("done");
@@ -216,7 +216,7 @@ test("EXE-15 a sleeping run sees a cancel, too", async () => {
 test("EXE-15 a parked run is CANCELLED at once, and its caller learns of it", async () => {
   const { result, manual, store, executionId } = await begin(paid);
   await cancel(store, executionId, manual.now);
-  expect(await store.findExecution(executionId)).toMatchObject({ state: "CANCELLED" });
+  expect(await store.executions.find(executionId)).toMatchObject({ state: "CANCELLED" });
   await manual.pass(1_000);
   expect(await result).toMatchObject({ state: "CANCELLED" });
 });
@@ -239,7 +239,7 @@ test("EXE-44 a timeout holds while the run is parked", async () => {
 
 test("EXE-14 a sleeping run that another process continues is told so within a second", async () => {
   const { result, manual, store, executionId } = await begin(napping);
-  await store.changeExecution(executionId, (row) => {
+  await store.executions.change(executionId, (row) => {
     return takeOver(row, { worker: "local", session: "other", now: manual.now });
   });
   const told = result.catch((error: EngineError) => error.code);
@@ -316,7 +316,7 @@ test("EXE-58 a transient run whose process died after its start has failed", asy
   const hang = task({ name: "hang" }, () => gate.promise);
   const wf = workflow({ name: "fleeting", durability: "transient" }, async () => hang());
   const { executionId, result, store, manual } = await begin(wf, folder);
-  await until(async () => (await store.findExecution(executionId))?.started_at !== null);
+  await until(async () => (await store.executions.find(executionId))?.started_at !== null);
   const { local: next } = await openTemporary({ folder, host: manual.host });
   const done = await next.run(wf, undefined, { executionId });
   expect(done).toMatchObject({ failed: true, failure: { type: "WorkerLostError" } });

@@ -1,4 +1,4 @@
-import { openSqliteStore, type Store } from "@engine/store";
+import { interposed, openSqliteStore, type Store } from "@engine/store";
 import { expect, test } from "vitest";
 import { Commits } from "./commits.ts";
 import { ManualTime } from "./testing/manual-time.ts";
@@ -41,17 +41,14 @@ test("I17 one who fails to take a commit in keeps it from nobody else, and the l
 
 /** A store that judges by a row it remembers first, and again once it knows better. */
 function judgingTwice(store: Store): Store {
-  const changeExecution: Store["changeExecution"] = async (execution_id, decide, options) => {
-    const remembered = await store.findExecution(execution_id);
-    if (remembered) decide({ ...remembered, name: null }, [], () => undefined);
-    return store.changeExecution(execution_id, decide, options);
-  };
-  return new Proxy(store, {
-    get: (of, name) => {
-      if (name === "changeExecution") return changeExecution;
-      const member: unknown = Reflect.get(of, name);
-      return typeof member === "function" ? member.bind(of) : member;
-    },
+  return interposed(store, ({ name }, call) => {
+    if (name !== "executions.change") return undefined;
+    return async (...args) => {
+      const [execution_id, decide] = args as Parameters<Store["executions"]["change"]>;
+      const remembered = await store.executions.find(execution_id);
+      if (remembered) decide({ ...remembered, name: null }, [], () => undefined);
+      return call?.(...args);
+    };
   });
 }
 

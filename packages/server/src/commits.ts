@@ -53,7 +53,7 @@ export class Commits {
   /** Writes nothing when another execution has the unique key already: that one is the answer. */
   async create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Committed> {
     if (decided.hasSubscribers) decided.publish({ of: ["WORKFLOW_CREATED"] });
-    const changed = await this.#store.createExecution(fresh, claimant);
+    const changed = await this.#store.executions.create(fresh, claimant);
     if (changed.existing) return { changed, wrote: false };
     // The log so far rides the assignment.
     this.#tell(changed, changed.events.length);
@@ -65,7 +65,7 @@ export class Commits {
     decide: Decide,
     { above, guard, ownerHas = () => 0 }: CommitOptions = {},
   ): Promise<Committed> {
-    const changed = await this.#store.changeExecution(
+    const changed = await this.#store.executions.change(
       execution_id,
       (row, recorded, findKept) => {
         const change = decide(row, recorded, findKept);

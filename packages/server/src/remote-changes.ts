@@ -57,7 +57,7 @@ export function followRemoteChanges(parts: Parts): void {
     const session = sessions.find(owner);
     const of = { execution_id: id, generation };
     if (!session?.isHeld || !session.holdings.owns(of)) return;
-    const logged = await store.readLog(id, { after: above, limit: head - above });
+    const logged = await store.log.read(id, { after: above, limit: head - above });
     const events = logged.map(({ event }) => event).filter(({ seq }) => seq <= head);
     sessions.push(session, { ...of, head }, events);
   }

@@ -3,6 +3,8 @@
  * `node:diagnostics_channel`; see the failpoints of the server.
  */
 import { type Channel, channel } from "node:diagnostics_channel";
+import { interposed } from "./interposed.ts";
+import { PORTS } from "./ports.ts";
 import type { Store } from "./store.ts";
 
 /** All statements of a commit have run, or are about to be sent together with their COMMIT. */
@@ -19,57 +21,27 @@ const writing: Channel = channel("engine:store:writing");
 /** It is durable. */
 const written: Channel = channel("engine:store:written");
 
-const WRITES = [
-  "registerVersions",
-  "deleteVersions",
-  "openSession",
-  "connectSession",
-  "disconnectSession",
-  "loseSession",
-  "endSession",
-  "noteBeats",
-  "setDesiredState",
-  "deleteWorker",
-  "deleteUnusedWorkers",
-  "deleteFinished",
-  "confirmForgotten",
-  "deleteEndedSessions",
-  "deleteUnusedVersions",
-  "keepCached",
-  "deleteExpiredCache",
-  "createSchedule",
-  "changeSchedule",
-  "deleteSchedule",
-] as const satisfies (keyof Store)[];
-
-/** Those of a store that several servers share. */
-const SHARED_WRITES = ["noteReplica", "announce", "lead"] as const satisfies (keyof Store)[];
-
 /** Every failpoint of a store, each as its channel followed by what it is of. */
 export function storeFailpoints(kind: Store["kind"]): readonly string[] {
   const isShared = kind === "postgres";
   const places = [committing, commitDone, migrating, migrated, ...(isShared ? [commitSent] : [])];
-  return [
-    ...places.map(({ name }) => String(name)),
-    ...[...WRITES, ...(isShared ? SHARED_WRITES : [])].flatMap((of) => [
-      `${String(writing.name)} ${of}`,
-      `${String(written.name)} ${of}`,
-    ]),
-  ];
+  const published = Object.entries(PORTS).flatMap(([port, kinds]) =>
+    Object.entries(kinds)
+      .filter(([, kind]) => kind === "write" || (isShared && kind === "shared"))
+      .flatMap(([name]) => [writing, written].map((at) => `${String(at.name)} ${port}.${name}`)),
+  );
+  return [...places.map(({ name }) => String(name)), ...published];
 }
 
 /** Has the writes of a store published, but for those of executions: they are too many for it. */
 export function publishWrites(store: Store): Store {
-  for (const name of [...WRITES, ...SHARED_WRITES]) {
-    const write = store[name] as ((...args: unknown[]) => Promise<unknown>) | undefined;
-    if (!write) continue;
-    const published = async (...args: unknown[]) => {
+  return interposed(store, ({ name, kind }, call) => {
+    if (!call || (kind !== "write" && kind !== "shared")) return undefined;
+    return async (...args) => {
       if (writing.hasSubscribers) writing.publish({ of: [name] });
-      const result = await write.apply(store, args);
+      const result = await call(...args);
       if (written.hasSubscribers) written.publish({ of: [name] });
       return result;
     };
-    Object.defineProperty(store, name, { value: published });
-  }
-  return store;
+  });
 }

@@ -1,10 +1,29 @@
 export { shownDatabaseUrl } from "./database-url.ts";
+export type { EventRecord, EventRecords, RecordedChange } from "./event-records.ts";
 export { storeFailpoints } from "./failpoints.ts";
+export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { MigrationStatus } from "./migration-files.ts";
 export { migrationStatus } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
-export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
-export { REPLICA_GONE_MS } from "./replica-silence.ts";
+export type { Beat } from "./ports/beats.ts";
+export type { NewVersions, StoredVersion, WorkflowFilter } from "./ports/catalog.ts";
+export type {
+  Changed,
+  Decide,
+  ExecutionFilter,
+  GuardedClaimant,
+  SessionGuard,
+} from "./ports/executions.ts";
+export type { EventFilter, EventPage, LoggedEvent, LogPage } from "./ports/log.ts";
+export type { Page } from "./ports/port.ts";
+export type {
+  DueExecution,
+  DuePage,
+  OwnedExecution,
+  QueuedExecution,
+  QueuePage,
+} from "./ports/queue.ts";
+export type { Leadership, ReplicaRow } from "./ports/replicas.ts";
 export type {
   DecideSchedule,
   DeclaredSchedules,
@@ -13,40 +32,15 @@ export type {
   PutAfterDeletion,
   PutSchedule,
   ScheduleFilter,
-  ScheduleStore,
-} from "./schedules.ts";
+} from "./ports/schedules.ts";
+export type { OpenedSession } from "./ports/sessions.ts";
+export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
+export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
+export { REPLICA_GONE_MS } from "./replica-silence.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
+export type { NewSession, SaidByWorker, SessionRow } from "./session-record.ts";
 export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";
-export type {
-  Beat,
-  Changed,
-  Decide,
-  DueExecution,
-  DuePage,
-  EventFilter,
-  EventPage,
-  ExecutionFilter,
-  GuardedClaimant,
-  Leadership,
-  LoggedEvent,
-  LogPage,
-  NewSession,
-  NewVersions,
-  OpenedSession,
-  OwnedExecution,
-  Page,
-  QueuedExecution,
-  QueuePage,
-  ReplicaRow,
-  SaidByWorker,
-  SessionGuard,
-  SessionRow,
-  Store,
-  StoredVersion,
-  WorkerFilter,
-  WorkerRow,
-  WorkflowFilter,
-} from "./store.ts";
+export type { Store, StoreMethod } from "./store.ts";
 export { upgradeDatabase } from "./upgrade-database.ts";
 export { openValueStore } from "./values/open-value-store.ts";
 export type { ValueStore } from "./values/value-store.ts";

@@ -6,20 +6,17 @@ import {
   MemoryExecutions,
   type NewExecution,
 } from "@engine/contract";
-import { guardOf } from "./session-guard.ts";
+import type { ChangeOptions, Decide, GuardedClaimant, SessionGuard } from "./ports/executions.ts";
+import type { LogPage } from "./ports/log.ts";
 import type {
-  ChangeOptions,
-  Decide,
   DueExecution,
   DuePage,
-  GuardedClaimant,
-  LogPage,
   OrphanedExecution,
   OwnedExecution,
   QueuedExecution,
   QueuePage,
-  SessionGuard,
-} from "./store.ts";
+} from "./ports/queue.ts";
+import { guardOf } from "./session-guard.ts";
 
 export interface Outcome {
   readonly row: ExecutionRow;

@@ -1,4 +1,5 @@
 import { parseDatabaseUrl } from "./database-url.ts";
+import type { EventRecords } from "./event-records.ts";
 import { publishWrites } from "./failpoints.ts";
 import { openPostgresStore } from "./postgres/postgres-store.ts";
 import { openSqliteStore } from "./sqlite/sqlite-store.ts";
@@ -9,6 +10,8 @@ export interface StoreOptions {
   readonly synchronous?: "full" | "normal" | undefined;
   /** Milliseconds since 1970; the system's clock unless given. */
   readonly clock?: (() => number) | undefined;
+  /** Rows that are written with events; none unless given. */
+  readonly records?: readonly EventRecords[] | undefined;
   /** Told in one line what an operator should know of the database while it is used. */
   readonly warn?: ((message: string) => void) | undefined;
 }
@@ -20,11 +23,11 @@ export interface StoreOptions {
  * @throws EngineError `invalid_input` for a URL that names none, `unavailable` for one that fails.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const { synchronous = "full", clock = Date.now, warn } = options;
+  const { synchronous = "full", clock = Date.now, warn, records } = options;
   const address = parseDatabaseUrl(url);
   return publishWrites(
     address.kind === "sqlite"
-      ? await openSqliteStore({ path: address.path, synchronous, clock })
-      : await openPostgresStore({ url, clock, warn }),
+      ? await openSqliteStore({ path: address.path, synchronous, clock, records })
+      : await openPostgresStore({ url, clock, warn, records }),
   );
 }

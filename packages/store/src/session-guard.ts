@@ -1,4 +1,4 @@
-import type { GuardedClaimant, SessionGuard } from "./store.ts";
+import type { GuardedClaimant, SessionGuard } from "./ports/executions.ts";
 
 /** What a guard looks at, of a session that has not ended and whose worker's name is known. */
 export interface GuardedSession {

@@ -1,6 +1,65 @@
 /** How a session lies in a database: what it says of itself in `sessions`, what is heard of it apart. */
-import { EngineError } from "@engine/contract";
-import type { NewSession, SessionRow } from "./store.ts";
+import {
+  type DispatchMode,
+  EngineError,
+  type Heartbeat,
+  type Runner,
+  type WorkerPackage,
+  type WorkerRegistration,
+  type WorkerResources,
+} from "@engine/contract";
+import { raw, type Sql } from "./operations/sql.ts";
+
+export interface NewSession {
+  readonly session_id: string;
+  /** SHA-256 of the session secret; the store never sees the secret. */
+  readonly token_hash: string;
+  readonly worker: string;
+  readonly instance_id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly slots: number;
+  readonly runners: readonly Runner[];
+  readonly default_runner: Runner;
+  readonly dispatch: DispatchMode;
+  readonly engine_version: string;
+  readonly runtime: WorkerRegistration["runtime"];
+  readonly resources: WorkerResources | null;
+  readonly packages: readonly WorkerPackage[];
+  /** Local sockets it offers. */
+  readonly services: readonly string[];
+}
+
+/** The part of a heartbeat that is kept, for listings and for matching. */
+export type SaidByWorker = Pick<
+  Heartbeat,
+  | "status"
+  | "healthy"
+  | "slots_free"
+  | "metrics"
+  | "resources"
+  | "stuck_threads"
+  | "clock_offset_ms"
+>;
+
+export interface SessionRow extends NewSession {
+  readonly created_at: number;
+  readonly last_seen_at: number;
+  /** Null before the first heartbeat that was kept. */
+  readonly said: SaidByWorker | null;
+  /** The server that holds its stream; null while none does. */
+  readonly replica: string | null;
+  /** Grows each time a server takes the stream, and when the session is lost. */
+  readonly epoch: number;
+  readonly connected_at: number | null;
+  /** When its stream closed; null while open, and before the first one. */
+  readonly disconnected_at: number | null;
+  /** When it was given up; a session that connects again is lost no more. */
+  readonly lost_at: number | null;
+  readonly ended_at: number | null;
+  readonly end_reason: "superseded" | "lost" | "disconnected" | null;
+}
 
 /** Kept as JSON. */
 const JSON_COLUMNS = ["labels", "runners", "runtime", "resources", "packages", "services"] as const;
@@ -55,45 +114,24 @@ type Value = string | number | null;
 /** A row as it is read. */
 export type StoredSession = Readonly<Record<Column | "said", Value>>;
 
-const BEAT = "FROM session_beats AS b WHERE b.session_id = sessions.session_id";
-
 /** What to read of `sessions`, under that name. */
-export function sessionSql(): string {
-  const seen = `coalesce((SELECT b.seen_at ${BEAT}), last_seen_at) AS last_seen_at`;
+export const SESSION_COLUMNS: Sql<StoredSession> = sessionColumns();
+
+function sessionColumns(): Sql<StoredSession> {
+  const beat = "FROM session_beats AS b WHERE b.session_id = sessions.session_id";
+  const seen = `coalesce((SELECT b.seen_at ${beat}), last_seen_at) AS last_seen_at`;
   const columns = COLUMNS.map((column) => (column === "last_seen_at" ? seen : column));
-  return [...columns, `(SELECT b.said ${BEAT}) AS said`].join(", ");
+  return raw([...columns, `(SELECT b.said ${beat}) AS said`].join(", "));
 }
 
-/** What one server heard comes no later than this after what another one heard before it. */
-const LATEST_BEAT_MS = 60_000;
-
-/**
- * Whether a beat changes what is kept: not when it comes late. One that is older by more than any delay
- * is of a clock that was set back.
- */
-export function isNewsSql(fresh: string, kept: string): string {
-  return `(${fresh} >= coalesce(${kept}, 0) OR ${fresh} < ${kept} - ${LATEST_BEAT_MS})`;
+export function storedSession(row: SessionRow): Readonly<Record<Column, Value>> {
+  return storedColumns(COLUMNS, row);
 }
 
-/** @param parameter The n-th parameter, from 1, as the dialect writes it. */
-export function insertSessionSql(parameter: (n: number) => string): string {
-  const parameters = COLUMNS.map((_, i) => parameter(i + 1));
-  return `INSERT INTO sessions (${COLUMNS.join(", ")}) VALUES (${parameters.join(", ")})`;
-}
-
-/** Its parameters: those of `continuedValues`, the clock, the session's id. */
-export function continueSessionSql(parameter: (n: number) => string): string {
-  const columns = [...CONTINUED_COLUMNS, "last_seen_at"];
-  const set = columns.map((column, i) => `${column} = ${parameter(i + 1)}`);
-  return `UPDATE sessions SET ${set.join(", ")} WHERE session_id = ${parameter(set.length + 1)}`;
-}
-
-export function sessionValues(row: SessionRow): Value[] {
-  return COLUMNS.map((column) => stored(row[column]));
-}
-
-export function continuedValues(fresh: NewSession): Value[] {
-  return CONTINUED_COLUMNS.map((column) => stored(fresh[column]));
+export function storedContinuation(
+  row: SessionRow,
+): Readonly<Record<(typeof CONTINUED_COLUMNS)[number], Value>> {
+  return storedColumns(CONTINUED_COLUMNS, row);
 }
 
 export function toSession(row: StoredSession): SessionRow {
@@ -152,6 +190,14 @@ function sameLabels(a: Labels, b: Labels): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-function stored(value: SessionRow[Column]): Value {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+function storedColumns<Name extends Column>(
+  columns: readonly Name[],
+  row: SessionRow,
+): Readonly<Record<Name, Value>> {
+  const values = columns.map((column) => {
+    const value: SessionRow[Column] = row[column];
+    const isJson = typeof value === "object" && value !== null;
+    return [column, isJson ? JSON.stringify(value) : value] as const;
+  });
+  return Object.fromEntries(values) as Record<Name, Value>;
 }

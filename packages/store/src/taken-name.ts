@@ -1,5 +1,7 @@
 /** Processes that fight over one worker name: each would end the session of the other for ever. */
 import { EngineError } from "@engine/contract";
+import { type ByDialect, raw, type Sql, sql } from "./operations/sql.ts";
+import { REPLICA_GONE_MS } from "./replica-silence.ts";
 
 const TAKEOVERS = 3;
 const WITHIN_MS = 60_000;
@@ -7,15 +9,21 @@ const WITHIN_MS = 60_000;
 /**
  * Ends of connected sessions of one name by other processes, newest first: as many as it takes. A
  * stream that a server took with it when it died was no longer open: only servers that live count.
- *
- * @param parameters As the dialect writes the name, and the condition that `replica` lives.
  */
-export function takeoversSql(parameters: { name: string; isLive: string }): string {
-  return `SELECT ended_at FROM sessions
-    WHERE worker = ${parameters.name} AND end_reason = 'superseded'
-      AND connected_at IS NOT NULL AND disconnected_at IS NULL AND ${parameters.isLive}
+export function takeoversOf(worker: string): Sql<{ ended_at: number }> {
+  return sql`SELECT ended_at FROM sessions
+    WHERE worker = ${worker} AND end_reason = 'superseded'
+      AND connected_at IS NOT NULL AND disconnected_at IS NULL AND ${REPLICA_LIVES}
     ORDER BY ended_at DESC LIMIT ${TAKEOVERS}`;
 }
+
+/** The one server on a SQLite file knows itself: `replica_lives` is a function that its store defines. */
+const REPLICA_LIVES: ByDialect = {
+  sqlite: raw("replica_lives(replica)"),
+  postgres: raw(`replica IN (
+    SELECT replica FROM replicas
+    WHERE seen_at > now() - interval '${REPLICA_GONE_MS} milliseconds')`),
+};
 
 /** @throws EngineError `worker_name_in_use` while a name was taken over too often (WRK-4). */
 export function assertNotFoughtOver(

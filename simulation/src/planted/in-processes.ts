@@ -22,7 +22,7 @@ export const IN_PROCESSES: PlantedBugs = {
           }
           const answers = [];
           for (const item of items) {
-            const row = await store.findExecution(item.execution_id);
+            const row = await store.executions.find(item.execution_id);
             const isOld = row !== undefined && row.generation > item.generation;
             const by = isOld && owners.get(`${item.execution_id} ${row.generation}`);
             const { generation, head: base_seq } = row ?? { ...item, head: item.base_seq };

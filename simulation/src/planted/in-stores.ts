@@ -12,7 +12,7 @@ import {
   parseEventTime,
   parseInstant,
 } from "@engine/contract";
-import { changed, deciding } from "./changed.ts";
+import { changedPort, deciding } from "./changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
 
 const DAY_MS = 86_400_000;
@@ -24,9 +24,9 @@ export const IN_STORES: PlantedBugs = {
     seenBy: "acknowledgedStarts",
     store(store) {
       let starts = 0;
-      return changed(store, {
-        async createExecution(fresh, claimant) {
-          if (++starts % 3 > 0) return store.createExecution(fresh, claimant);
+      return changedPort(store, "executions", {
+        async create(fresh, claimant) {
+          if (++starts % 3 > 0) return store.executions.create(fresh, claimant);
           const { row, events } = createdExecution(fresh);
           const numbered = events.map((event, i) => ({ ...event, seq: i + 1 }) as Event);
           return { row, events: numbered, recorded_at: row.created_at, others: [] };
@@ -38,9 +38,9 @@ export const IN_STORES: PlantedBugs = {
     what: "the idempotency key of a start is not looked at",
     seenBy: "acknowledgedStarts",
     store: (store) =>
-      changed(store, {
-        createExecution({ unique: _, ...fresh }: NewExecution, claimant) {
-          return store.createExecution(fresh, claimant);
+      changedPort(store, "executions", {
+        create({ unique: _, ...fresh }: NewExecution, claimant) {
+          return store.executions.create(fresh, claimant);
         },
       }),
   },
@@ -60,9 +60,9 @@ export const IN_STORES: PlantedBugs = {
     what: "a page of a log leaves one event out",
     seenBy: "denseLogs",
     store: (store) =>
-      changed(store, {
-        async readLog(execution_id, page) {
-          const log = await store.readLog(execution_id, page);
+      changedPort(store, "log", {
+        async read(execution_id, page) {
+          const log = await store.log.read(execution_id, page);
           return log.length > 3 ? log.toSpliced(1, 1) : log;
         },
       }),
@@ -104,12 +104,12 @@ export const IN_STORES: PlantedBugs = {
     what: "who resumes what was resumed before is told that it was done",
     seenBy: "racingResumes",
     store: (store) =>
-      changed(store, {
-        async changeExecution(execution_id, ...rest) {
+      changedPort(store, "executions", {
+        async change(execution_id, ...rest) {
           try {
-            return await store.changeExecution(execution_id, ...rest);
+            return await store.executions.change(execution_id, ...rest);
           } catch (error) {
-            const row = await store.findExecution(execution_id);
+            const row = await store.executions.find(execution_id);
             const isLate = error instanceof EngineError && error.code === "not_paused";
             if (!isLate || !row) throw error;
             return { row, events: [], recorded_at: row.created_at, others: [] };
@@ -121,15 +121,15 @@ export const IN_STORES: PlantedBugs = {
     what: "a cancel is acknowledged and not written",
     seenBy: "cancels",
     store: (store) =>
-      changed(store, {
-        changeExecution(execution_id, decide, options) {
+      changedPort(store, "executions", {
+        change(execution_id, decide, options) {
           const deaf: typeof decide = (...seen) => {
             const change = decide(...seen);
             return change?.events.some(({ type }) => type === "WORKFLOW_CANCELLING")
               ? undefined
               : change;
           };
-          return store.changeExecution(execution_id, deaf, options);
+          return store.executions.change(execution_id, deaf, options);
         },
       }),
   },
@@ -137,10 +137,10 @@ export const IN_STORES: PlantedBugs = {
     what: "a worker is said to be paused, and gets work all the same",
     seenBy: "placement",
     store: (store) =>
-      changed(store, {
-        async setDesiredState(name, desired) {
-          if (desired === "active") return store.setDesiredState(name, desired);
-          const row = await store.findWorker(name);
+      changedPort(store, "workers", {
+        async desire(name, desired) {
+          if (desired === "active") return store.workers.desire(name, desired);
+          const row = await store.workers.find(name);
           return row && { ...row, desired };
         },
       }),
@@ -149,9 +149,9 @@ export const IN_STORES: PlantedBugs = {
     what: "a worker is given more than it has slots for",
     seenBy: "capacity",
     store: (store) =>
-      changed(store, {
-        async openSession(session) {
-          const opened = await store.openSession(session);
+      changedPort(store, "sessions", {
+        async open(session) {
+          const opened = await store.sessions.open(session);
           return { ...opened, session: { ...opened.session, slots: opened.session.slots + 3 } };
         },
       }),
@@ -159,7 +159,7 @@ export const IN_STORES: PlantedBugs = {
   "no-wake-up": {
     what: "the server does not look for what is due",
     seenBy: "progressToRest",
-    store: (store) => changed(store, { listDue: async () => [] }),
+    store: (store) => changedPort(store, "queue", { listDue: async () => [] }),
   },
   "pause-left-running": {
     what: "an execution whose pause is open is said to run",
@@ -183,16 +183,16 @@ export const IN_STORES: PlantedBugs = {
     what: "a schedule starts two executions at once",
     seenBy: "scheduleTicks",
     store: (store) =>
-      changed(store, {
-        async createExecution(fresh, claimant) {
+      changedPort(store, "executions", {
+        async create(fresh, claimant) {
           if (fresh.schedule) {
             const { unique: _, ...again } = fresh;
             const execution_id = fresh.execution_id.replace(/.$/, (last) =>
               last === "0" ? "1" : "0",
             );
-            await store.createExecution({ ...again, execution_id });
+            await store.executions.create({ ...again, execution_id });
           }
-          return store.createExecution(fresh, claimant);
+          return store.executions.create(fresh, claimant);
         },
       }),
   },
@@ -200,8 +200,9 @@ export const IN_STORES: PlantedBugs = {
     what: "what has just ended is deleted",
     seenBy: "retained",
     store: (store) =>
-      changed(store, {
-        deleteFinished: (before, limit) => store.deleteFinished(before + 365 * DAY_MS, limit),
+      changedPort(store, "retention", {
+        deleteFinished: (before, limit) =>
+          store.retention.deleteFinished(before + 365 * DAY_MS, limit),
       }),
   },
   "other-output": {

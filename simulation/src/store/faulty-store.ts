@@ -1,5 +1,13 @@
 import { EngineError } from "@engine/contract";
-import type { Changed, OpenedSession, Store } from "@engine/store";
+import {
+  type Changed,
+  type Interpose,
+  interposed,
+  type OpenedSession,
+  type Store,
+  type StoreCall,
+  type StoreMethod,
+} from "@engine/store";
 import type { Fault } from "../evidence.ts";
 import type { Rates } from "../plan.ts";
 import type { Process } from "../process.ts";
@@ -8,88 +16,12 @@ import type { World } from "../world.ts";
 import type { CommitRecord } from "./commit-record.ts";
 import type { Room } from "./room.ts";
 
-type MethodName = {
-  [Name in keyof Store]-?: NonNullable<Store[Name]> extends (...args: never[]) => unknown
-    ? Name
-    : never;
-}[keyof Store];
-
-/** How each is asked: what is missing here would come back in real time, and a seed not give the same run. */
-const METHODS: Readonly<Record<MethodName, "write" | "read" | "itself">> = {
-  createExecution: "write",
-  changeExecution: "write",
-  registerVersions: "write",
-  deleteVersions: "write",
-  openSession: "write",
-  connectSession: "write",
-  disconnectSession: "write",
-  loseSession: "write",
-  endSession: "write",
-  noteBeats: "write",
-  setDesiredState: "write",
-  deleteWorker: "write",
-  deleteUnusedWorkers: "write",
-  deleteFinished: "write",
-  confirmForgotten: "write",
-  deleteEndedSessions: "write",
-  deleteUnusedVersions: "write",
-  keepCached: "write",
-  deleteExpiredCache: "write",
-  createSchedule: "write",
-  changeSchedule: "write",
-  deleteSchedule: "write",
-  findExecution: "read",
-  findByKey: "read",
-  listExecutions: "read",
-  readLog: "read",
-  listEvents: "read",
-  listQueued: "read",
-  findQueued: "read",
-  listDue: "read",
-  listOwned: "read",
-  listOpenRuns: "read",
-  listOrphaned: "read",
-  findVersion: "read",
-  findVersionOfModule: "read",
-  listWorkflows: "read",
-  listVersions: "read",
-  listNamespaces: "read",
-  readFiles: "read",
-  readModule: "read",
-  findSession: "read",
-  findSessionById: "read",
-  listLiveSessions: "read",
-  listWorkers: "read",
-  findWorker: "read",
-  listForgotten: "read",
-  findCached: "read",
-  findSchedule: "read",
-  listSchedules: "read",
-  listDueSchedules: "read",
-  nextScheduleAt: "read",
-  ping: "read",
-  assertWritable: "read",
-  noteReplica: "itself",
-  removeReplica: "itself",
-  announce: "itself",
-  onAnnounced: "itself",
-  lead: "itself",
-  statementCount: "itself",
-  close: "itself",
-};
-
-function kindOf(name: string): "write" | "read" | "itself" {
-  return (METHODS as Readonly<Record<string, "write" | "read">>)[name] ?? "itself";
-}
-
 export interface StoreFaults {
   readonly random: Random;
   readonly rates: Rates;
   readonly isRough: () => boolean;
   readonly note: (fault: Fault) => void;
 }
-
-type Method = (...args: unknown[]) => Promise<unknown>;
 
 /** When a write was asked for, and by which clock. */
 interface Asked {
@@ -99,7 +31,8 @@ interface Asked {
 }
 
 interface Job {
-  readonly name: string;
+  readonly name: StoreMethod;
+  readonly call: StoreCall;
   readonly args: readonly unknown[];
   readonly asked: Asked;
   readonly resolve: (value: unknown) => void;
@@ -126,29 +59,22 @@ export interface FaultyStoreParts {
 export function faultyStore(parts: FaultyStoreParts): Store {
   const access = new Access(parts);
   const { store, server, room } = parts;
-  const shared: Record<string, unknown> = room
+  const ofRoom: Partial<Record<StoreMethod, (...args: never[]) => unknown>> = room
     ? {
-        announce: async (message: string) => {
+        "replicas.announce": async (message: string) => {
           if (server.isAlive) room.announce(server, message);
         },
-        onAnnounced: async (listener: (message: string | undefined) => void) =>
+        "replicas.onAnnounced": async (listener: (message: string | undefined) => void) =>
           room.listen(server, listener),
-        lead: (name: string) => access.ask(async () => room.lead(server, name)),
-        noteReplica: (replica: string) => access.ask(async () => room.note(replica)),
-        removeReplica: (replica: string) => access.ask(async () => room.remove(replica)),
+        "replicas.lead": (name: string) => access.ask(async () => room.lead(server, name)),
+        "replicas.note": (replica: string) => access.ask(async () => room.note(replica)),
+        "replicas.remove": (replica: string) => access.ask(async () => room.remove(replica)),
       }
     : {};
-  const members = new Map<string | symbol, unknown>(Object.entries(shared));
-  return new Proxy(store, {
-    get(target, name) {
-      if (members.has(name)) return members.get(name);
-      const member: unknown = Reflect.get(target, name);
-      const wrapped =
-        typeof member === "function" ? access.wrapped(String(name), member as Method) : member;
-      members.set(name, wrapped);
-      return wrapped;
-    },
-  });
+  return interposed(
+    store,
+    (method, call) => (ofRoom[method.name] as StoreCall | undefined) ?? access.asked(method, call),
+  );
 }
 
 class Access {
@@ -168,15 +94,16 @@ class Access {
     };
   }
 
-  wrapped(name: string, method: Method): unknown {
-    const { store, room } = this.#parts;
-    const call = (...args: unknown[]) => method.apply(store, args);
-    const kind = kindOf(name);
-    if (kind === "write") return (...args: unknown[]) => this.#write(name, args);
-    if (kind === "itself") return call;
+  /** What its kind says comes back in the time of the run: else a seed would not give the same one. */
+  readonly asked: Interpose = ({ name, kind }, call) => {
+    if (!call) return undefined;
+    if (kind === "write" || kind === "commit") {
+      return (...args) => this.#write({ name, call, args });
+    }
     // In its own process a read is answered at once, as every settled write is in it.
-    return room ? (...args: unknown[]) => this.ask(() => call(...args)) : call;
-  }
+    const isElsewhere = kind === "read" && this.#parts.room !== undefined;
+    return isElsewhere ? (...args) => this.ask(async () => call(...args)) : undefined;
+  };
 
   /** Something that is asked of a database elsewhere. */
   ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
@@ -196,12 +123,12 @@ class Access {
     });
   }
 
-  #write(name: string, args: readonly unknown[]): Promise<unknown> {
+  #write(job: Pick<Job, "name" | "call" | "args">): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { server } = this.#parts;
       const asked_at = Math.floor(server.time.reached);
       const asked = { server: server.name, asked_at, clock: server.time.peek() };
-      this.#queue.push({ name, args, asked, resolve, reject });
+      this.#queue.push({ ...job, asked, resolve, reject });
       this.#schedule();
     });
   }
@@ -261,13 +188,12 @@ class Access {
     return settled;
   }
 
-  async #do({ name, args, asked }: Job): Promise<unknown> {
+  async #do({ name, call, args, asked }: Job): Promise<unknown> {
     const { store, record, world, server } = this.#parts;
-    const method = Reflect.get(store, name) as Method;
-    if (name === "changeExecution") {
+    if (name === "executions.change") {
       let wrote = false;
-      const [id, decide, ...rest] = args as Parameters<Store["changeExecution"]>;
-      const changed = await store.changeExecution(
+      const [id, decide, ...rest] = args as Parameters<Store["executions"]["change"]>;
+      const changed = await store.executions.change(
         id,
         (...seen) => {
           const change = decide(...seen);
@@ -279,16 +205,16 @@ class Access {
       if (wrote) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
       return changed;
     }
-    const value = await method.apply(store, args as unknown[]);
-    if (name === "createExecution") {
+    const value = await call(...args);
+    if (name === "executions.create") {
       const changed = value as Changed;
       if (!changed.existing) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
     }
-    if (name === "openSession") {
+    if (name === "sessions.open") {
       const { session_id, token_hash } = (value as OpenedSession).session;
       record.sessions.set(token_hash, session_id);
     }
-    if (name === "deleteFinished") {
+    if (name === "retention.deleteFinished") {
       const [before] = args as [number];
       for (const execution_id of value as readonly string[]) {
         record.deleted({ at: world.now, execution_id, before });
@@ -324,13 +250,16 @@ function commitsTogether(jobs: readonly Job[]): readonly (readonly Job[])[] {
   for (const job of jobs) {
     const last = groups.at(-1);
     const isCommit = COMMITS.has(job.name);
-    if (last && isCommit && COMMITS.has(last[0]?.name ?? "")) last.push(job);
+    if (last && isCommit && COMMITS.has(last[0]?.name)) last.push(job);
     else groups.push([job]);
   }
   return groups;
 }
 
-const COMMITS: ReadonlySet<string> = new Set(["createExecution", "changeExecution"]);
+const COMMITS: ReadonlySet<StoreMethod | undefined> = new Set([
+  "executions.create",
+  "executions.change",
+]);
 
 function namesOf(jobs: readonly Job[]): string {
   return jobs.map(({ name }) => name).join(", ");

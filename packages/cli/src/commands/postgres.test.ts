@@ -84,7 +84,7 @@ test("`engine exec` keeps its runs in the PostgreSQL database that the environme
   expect(resumed).toMatchObject({ code: 0, out: "7\n" });
   const store = await openStore(place.url);
   onTestFinished(() => store.close());
-  const page = await store.listExecutions({ order: "created_asc", limit: 10, offset: 0 });
+  const page = await store.executions.list({ order: "created_asc", limit: 10, offset: 0 });
   expect(page.items.map(({ workflow, state }) => [workflow, state])).toEqual([
     ["hello", "COMPLETED"],
     ["review", "COMPLETED"],

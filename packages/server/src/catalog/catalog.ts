@@ -75,7 +75,7 @@ export class Catalog {
       schedules: this.#schedules?.declared(declared),
     };
     const { dryRun } = options;
-    const items = await this.#store.registerVersions(versions, { dryRun });
+    const items = await this.#store.catalog.register(versions, { dryRun });
     if (!dryRun) await this.#changed();
     return { items: [...items], warnings };
   }
@@ -83,17 +83,17 @@ export class Catalog {
   /** Deletes one version or all: new runs refuse them, executions pinned to them go on (EXE-70). */
   async delete(namespace: string, name: string, version?: number): Promise<void> {
     const put = this.#schedules?.afterDeletion;
-    const deleted = await this.#store.deleteVersions(namespace, name, version, put);
+    const deleted = await this.#store.catalog.delete(namespace, name, version, put);
     await this.#changed();
     if (deleted.length === 0) throw await this.#unknown(namespace, name, version);
   }
 
   list(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
-    return this.#store.listWorkflows(filter);
+    return this.#store.catalog.listWorkflows(filter);
   }
 
   namespaces(page: Paging): Promise<Page<{ namespace: string; workflow_count: number }>> {
-    return this.#store.listNamespaces(page);
+    return this.#store.catalog.listNamespaces(page);
   }
 
   async get(namespace: string, name: string, version?: number): Promise<WorkflowRecord> {
@@ -102,11 +102,11 @@ export class Catalog {
 
   async versions(namespace: string, name: string, page: Paging): Promise<Page<WorkflowRecord>> {
     await this.resolve(namespace, name);
-    return this.#store.listVersions(namespace, name, page);
+    return this.#store.catalog.listVersions(namespace, name, page);
   }
 
   readFiles({ namespace, name, version }: WorkflowRecord): Promise<readonly SourceFile[]> {
-    return this.#store.readFiles(namespace, name, version);
+    return this.#store.catalog.readFiles(namespace, name, version);
   }
 
   /** The version a start is pinned to: the one asked for, or the latest. */
@@ -115,7 +115,7 @@ export class Catalog {
     const known = this.#versions.get(key);
     if (known) return known;
     const changes = this.#changes;
-    const found = await this.#store.findVersion(namespace, name, version);
+    const found = await this.#store.catalog.find(namespace, name, version);
     if (!found) throw await this.#unknown(namespace, name, version);
     if (changes === this.#changes) this.#versions.set(key, found);
     return found;
@@ -127,7 +127,7 @@ export class Catalog {
     name: string,
     module_hash: string,
   ): Promise<StoredVersion | undefined> {
-    return this.#store.findVersionOfModule(namespace, name, module_hash);
+    return this.#store.catalog.findOfModule(namespace, name, module_hash);
   }
 
   /** The bundle's hash and size, if the bundle was read already. */
@@ -146,7 +146,7 @@ export class Catalog {
   async #load(hash: string | null): Promise<LoadedModule> {
     const known = this.#modules.get(hash ?? "");
     if (known) return known;
-    const bundle = hash === null ? undefined : await this.#store.readModule(hash);
+    const bundle = hash === null ? undefined : await this.#store.catalog.readModule(hash);
     if (hash === null || bundle === undefined) throw notFound("module", `${hash}`);
     const loaded = { bundle, ref: { hash, bytes: Buffer.byteLength(bundle) } };
     if (this.#modules.size >= LOADED_MODULES) this.#modules.clear();
@@ -164,7 +164,7 @@ export class Catalog {
   async #unknown(namespace: string, name: string, version?: number): Promise<EngineError> {
     const workflow = `${namespace}/${name}`;
     const exists =
-      version !== undefined && (await this.#store.findVersion(namespace, name)) !== undefined;
+      version !== undefined && (await this.#store.catalog.find(namespace, name)) !== undefined;
     return exists
       ? notFound("version", `${version} of ${workflow}`)
       : notFound("workflow", workflow);

@@ -75,7 +75,7 @@ async function fails(worker: ScriptedWorker, assigned: Assignment, message: stri
 }
 
 async function outcomeOf(t: TestEngine, execution_id: string) {
-  const log = (await t.store.readLog(execution_id)).map(({ event }) => event);
+  const log = (await t.store.log.read(execution_id)).map(({ event }) => event);
   return log.findLast(({ source_id, type }) => source_id === "call~1" && isOutcome(type));
 }
 

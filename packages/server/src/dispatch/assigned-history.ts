@@ -25,7 +25,7 @@ function mayBeWarm(changed: Changed): boolean {
 }
 
 async function readNewest(store: Store, row: ExecutionRow, limit: number): Promise<History> {
-  const logged = await store.readLog(row.execution_id, { before: row.head + 1, limit });
+  const logged = await store.log.read(row.execution_id, { before: row.head + 1, limit });
   const events = newestWithin(
     MOST_BYTES,
     logged.map(({ event }) => event),

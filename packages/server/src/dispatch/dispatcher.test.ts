@@ -91,7 +91,7 @@ test("DSP-5 the safety tick finds a waiting execution that nobody told of", asyn
   await using t = await TestEngine.start();
   const worker = await t.worker();
   const { record, module_hash } = await t.engine.catalog.resolve("default", "hello");
-  await t.store.createExecution({
+  await t.store.executions.create({
     execution_id: "01900000-0000-7000-8000-00000000000a",
     namespace: "default",
     workflow: "hello",
@@ -113,7 +113,7 @@ test("a queue longer than what is read at once is worked off without waiting for
   const total = 3_005;
   await Promise.all(
     Array.from({ length: total }, (_, i) =>
-      t.store.createExecution({
+      t.store.executions.create({
         execution_id: String(i).padStart(6, "0"),
         namespace: "default",
         workflow: "hello",
@@ -139,7 +139,7 @@ test("a claim that somebody else won is forgotten", async () => {
   const { execution_id } = await t.run();
   // Another server on the same store was faster.
   const session = "elsewhere";
-  await t.store.changeExecution(execution_id, (row) => ({
+  await t.store.executions.change(execution_id, (row) => ({
     events: [],
     patch: { state: "CLAIMED", worker: "x", session, generation: row.generation + 1 },
   }));

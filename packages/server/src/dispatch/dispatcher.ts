@@ -148,7 +148,7 @@ export class Dispatcher {
       this.#reader.fallBehind();
       return;
     }
-    for (const entry of await this.#ports.store.findQueued(queued)) this.#queue.add(entry);
+    for (const entry of await this.#ports.store.queue.find(queued)) this.#queue.add(entry);
     this.wake();
   }
 

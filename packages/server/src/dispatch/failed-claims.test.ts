@@ -18,7 +18,7 @@ test("I17 a claim that failed is tried again, wherever in a long queue it stands
   await waiting();
   await worker.beat([], { status: "paused" });
   const { execution_id } = await t.run();
-  t.failing.add("changeExecution");
+  t.failing.add("executions.change");
   await worker.beat([], { status: "active" });
   await settled();
   t.failing.clear();

@@ -1,5 +1,11 @@
 import { EngineError } from "@engine/contract";
-import { openSqliteStore, type QueuedExecution, type Store } from "@engine/store";
+import {
+  interposed,
+  openSqliteStore,
+  type QueuedExecution,
+  type Store,
+  type StoreCall,
+} from "@engine/store";
 import { expect, test } from "vitest";
 import { ManualTime } from "../testing/manual-time.ts";
 import { TestEngine } from "../testing/start-engine.ts";
@@ -32,9 +38,9 @@ class CrowdedStore implements AsyncDisposable {
     this.#inner = inner;
     const old = Array.from({ length: CROWD }, (_, n) => waiting(n, 0));
     const young = Array.from({ length: 2_000 }, (_, n) => waiting(CROWD + n, 1e15));
-    const listQueued: Store["listQueued"] = async ({ limit, after, fromEnd = false }) => {
+    const listQueued: Store["queue"]["list"] = async ({ limit, after, fromEnd = false }) => {
       if (this.pages-- <= 0) throw new EngineError("unavailable", "the database is away");
-      const own = await inner.listQueued({ limit: 100_000 });
+      const own = await inner.queue.list({ limit: 100_000 });
       const parts = [old, own, young].map((rows) => {
         const from = after ? lowerBound(rows, after) : 0;
         return fromEnd
@@ -44,13 +50,9 @@ class CrowdedStore implements AsyncDisposable {
       const rows = parts.flat();
       return fromEnd ? rows.slice(-limit) : rows.slice(0, limit);
     };
-    this.store = new Proxy(inner, {
-      get(target, name) {
-        if (name === "listQueued") return listQueued;
-        const member: unknown = Reflect.get(target, name);
-        return typeof member === "function" ? member.bind(target) : member;
-      },
-    });
+    this.store = interposed(inner, ({ name }) =>
+      name === "queue.list" ? (listQueued as StoreCall) : undefined,
+    );
   }
 
   static async open(): Promise<CrowdedStore> {

@@ -36,11 +36,11 @@ test("DSP-2 dispatch reads no input: what waits is known by what it needs alone"
   await using t = await TestEngine.start();
   const input = "x".repeat(100_000);
   const { execution_id } = await t.run(input);
-  const queued = await t.store.listQueued({ limit: 10 });
+  const queued = await t.store.queue.list({ limit: 10 });
   expect(queued).toMatchObject([{ execution_id, requirements: null }]);
   expect(JSON.stringify(queued).length).toBeLessThan(1_000);
   // Nor is the execution read before it is given to somebody.
-  t.failing.add("findExecution");
+  t.failing.add("executions.find");
   const joined = await t.worker();
   expect(await joined.next("assign")).toMatchObject({ execution_id, input });
 });

@@ -58,7 +58,7 @@ async function play(t: TestEngine, worker: ScriptedWorker, assigned: Assignment)
     return;
   }
   // A child may have ended since it was assigned.
-  const events = (await t.store.readLog(assigned.execution_id)).map(({ event }) => event);
+  const events = (await t.store.log.read(assigned.execution_id)).map(({ event }) => event);
   const now = { ...assigned, head: events.length, history: { after: 0, events } };
   const count = (type: string) => events.filter((e) => e.kind === "call" && e.type === type).length;
   if (count("TASK_STARTED") > count("TASK_COMPLETED")) await worker.parked(now, []);

@@ -5,7 +5,7 @@ import type { DispatchQueue, Group } from "./dispatch-queue.ts";
 const PAGE = 1_000;
 
 interface Parts {
-  readonly store: Pick<Store, "listQueued">;
+  readonly store: { readonly queue: Pick<Store["queue"], "list"> };
   readonly queue: DispatchQueue;
   /** Something was read, which may be given out. */
   readonly onRead: () => void;
@@ -55,7 +55,7 @@ export class QueueReader {
     this.#isReading = true;
     const { store, queue, onRead } = this.#parts;
     try {
-      const end = await store.listQueued({ limit: PAGE, fromEnd: true });
+      const end = await store.queue.list({ limit: PAGE, fromEnd: true });
       for (const row of end) queue.add(row);
       if (end.length === PAGE) await this.#readAll();
       else this.#reachedEnd();
@@ -77,7 +77,7 @@ export class QueueReader {
     const { store, queue, onRead } = this.#parts;
     let after: QueuedExecution | undefined;
     while (!this.#isClosed) {
-      const page = await store.listQueued({ limit: PAGE, after });
+      const page = await store.queue.list({ limit: PAGE, after });
       const isKnown = page.every((row) => queue.has(row.execution_id) || queue.isLeft(row));
       for (const row of page) queue.add(row);
       after = page.at(-1);
@@ -101,7 +101,7 @@ export class QueueReader {
     const { store, queue, onRead } = this.#parts;
     let after = group.cutOff;
     while (after && group.size < PAGE && !this.#isClosed) {
-      const page = await store.listQueued({ limit: PAGE, after });
+      const page = await store.queue.list({ limit: PAGE, after });
       after = page.length < PAGE ? undefined : page.at(-1);
       queue.readOn(group, after);
       for (const row of page) queue.add(row);

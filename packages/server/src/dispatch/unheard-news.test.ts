@@ -19,7 +19,7 @@ test("DSP-3 a worker that another server has paused gets nothing, although the n
 test("DSP-5 a server that was refused a claim looks why, and does not ask again and again", async () => {
   await using t = await TestEngine.start();
   await t.worker("w");
-  await t.store.setDesiredState("w", "paused");
+  await t.store.workers.desire("w", "paused");
   const before = t.store.statementCount();
   const { execution_id } = await t.run();
   await settled();
@@ -35,10 +35,10 @@ test("DSP-5 a server that was refused a claim looks why, and does not ask again 
 test("DSP-5 a worker that is free again after all gets what was refused to it", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker("w");
-  await t.store.setDesiredState("w", "paused");
+  await t.store.workers.desire("w", "paused");
   const { execution_id } = await t.run();
   await settled();
-  await t.store.setDesiredState("w", "active");
+  await t.store.workers.desire("w", "active");
   await t.engine.fleet.resume("w");
   expect(await worker.next("assign")).toMatchObject({ execution_id });
 });

@@ -1,5 +1,5 @@
 import { EngineError } from "@engine/contract";
-import { openSqliteStore, type Store } from "@engine/store";
+import { interposed, openSqliteStore, type Store, type StoreMethod } from "@engine/store";
 import { expect, test } from "vitest";
 import { DoubtfulStore } from "../testing/doubtful-store.ts";
 import { ManualTime, settled } from "../testing/manual-time.ts";
@@ -9,7 +9,7 @@ test("I17 what was claimed without the server knowing, as the answer of the stor
   const { store, time, loseNext } = await forgetfulStore();
   await using t = await TestEngine.start({}, { shared: { store, time } });
   const { execution_id } = await t.run("waits");
-  loseNext("changeExecution");
+  loseNext("executions.change");
   const worker = await t.worker("w");
   await settled();
   await time.advance(20_000);
@@ -20,7 +20,7 @@ test("I17 so does what was created and claimed in one commit whose answer was lo
   const { store, time, loseNext } = await forgetfulStore();
   await using t = await TestEngine.start({}, { shared: { store, time } });
   const worker = await t.worker("w");
-  loseNext("createExecution");
+  loseNext("executions.create");
   const start = t.engine.executions.start({ ...hello(), idempotency_key: "once" });
   await expect(start).rejects.toThrow(EngineError);
   const { row } = await t.engine.executions.start({ ...hello(), idempotency_key: "once" });
@@ -33,12 +33,12 @@ test("I16 a claim that is settled after its answer was lost gives no slot of a n
   const t = doubtful.engine;
   const first = await t.run("first");
   const second = await t.run("second");
-  const looked = doubtful.holdAnswers("findExecution");
-  doubtful.loseAnswer("changeExecution");
+  const looked = doubtful.holdAnswers("executions.find");
+  doubtful.loseAnswer("executions.change");
   await t.worker("w", { slots: 1 });
   await settled();
   // What is committed for the owner that nobody knows of is heard of just before it is taken back.
-  const committed = doubtful.holdAnswers("changeExecution");
+  const committed = doubtful.holdAnswers("executions.change");
   const signal = t.engine.executions.signal({
     execution_id: first.execution_id,
     name: "s",
@@ -60,26 +60,23 @@ test("I16 a claim that is settled after its answer was lost gives no slot of a n
 async function forgetfulStore(): Promise<{
   store: Store;
   time: ManualTime;
-  loseNext: (method: string) => void;
+  loseNext: (method: StoreMethod) => void;
 }> {
   const time = new ManualTime();
   const { clock } = time;
   const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
-  let lost: string | undefined;
-  const forgetful = new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      return async (...args: unknown[]) => {
-        const isLost = lost === name;
-        if (isLost) lost = undefined;
-        const answer: unknown = await member.apply(target, args);
-        if (isLost) throw new EngineError("unavailable", "the database is away");
-        return answer;
-      };
-    },
+  let lost: StoreMethod | undefined;
+  const forgetful = interposed(store, ({ name, kind }, call) => {
+    if (!call || kind === "itself") return undefined;
+    return async (...args) => {
+      const isLost = lost === name;
+      if (isLost) lost = undefined;
+      const answer = await call(...args);
+      if (isLost) throw new EngineError("unavailable", "the database is away");
+      return answer;
+    };
   });
-  const loseNext = (method: string) => {
+  const loseNext = (method: StoreMethod) => {
     lost = method;
   };
   return { store: forgetful, time, loseNext };

@@ -4,7 +4,7 @@ import { hello, TestEngine } from "../testing/start-engine.ts";
 import { toRecord } from "./record.ts";
 
 async function localRow(t: TestEngine, execution_id: string, session?: string): Promise<void> {
-  await t.store.createExecution(
+  await t.store.executions.create(
     {
       execution_id,
       namespace: "default",
@@ -37,7 +37,7 @@ test("EXE-17 row 12: one that never started is over at once, without a worker", 
   const { execution_id } = await t.run();
   const { row } = await cancelOf(t, execution_id);
   expect(row).toMatchObject({ state: "CANCELLED", cancelling: { cause: "request" } });
-  const log = await t.store.readLog(execution_id);
+  const log = await t.store.log.read(execution_id);
   expect(log.slice(1).map(({ event }) => event)).toMatchObject([
     { type: "WORKFLOW_CANCELLING", meta: { by: "eva", cause: "request", reason: "too late" } },
     { type: "WORKFLOW_CANCELLED" },
@@ -166,7 +166,7 @@ test("EXE-17 row 14: nobody takes it within cancel_timeout: it ends with a warni
   expect(await t.row(execution_id)).toMatchObject({ state: "CANCELLING" });
   await t.time.advance(1);
   expect(await t.row(execution_id)).toMatchObject({ state: "CANCELLED" });
-  const log = (await t.store.readLog(execution_id)).map(({ event }) => event);
+  const log = (await t.store.log.read(execution_id)).map(({ event }) => event);
   expect(log.slice(-4)).toMatchObject([
     { type: "WORKFLOW_WARNING", value: { code: "not_unwound" } },
     { type: "TASK_CANCELLED", source_id: "charge~1/pause~1" },
@@ -284,7 +284,7 @@ test("EXE-15 a local run that rests is cancelled at once; one that runs is for i
   await t.worker();
   const [parked, running] = ["01900000-0000-7000-8000-0000000000aa", "01900000-bb"];
   await localRow(t, parked);
-  await t.store.changeExecution(parked, () => ({
+  await t.store.executions.change(parked, () => ({
     events: [],
     patch: { state: "PAUSED", started_at: t.time.now },
   }));

@@ -176,7 +176,7 @@ test("EXE-19 a resume of a running execution is recorded and pushed to its worke
 test("EXE-14 a local run cannot be resumed through the server", async () => {
   await using t = await TestEngine.start();
   const execution_id = "01900000-0000-7000-8000-00000000000a";
-  await t.store.createExecution({
+  await t.store.executions.create({
     execution_id,
     namespace: "default",
     workflow: "hello",
@@ -278,7 +278,7 @@ test("EXE-81 what another process wrote reaches waits and streams at the safety 
   for (const { execution_id } of [a, b]) {
     // Behind the engine's back, straight into the store.
     const end = worker.event({ execution_id, workflow: "hello" }, "WORKFLOW_FAILED", null);
-    await t.store.changeExecution(execution_id, () => ({
+    await t.store.executions.change(execution_id, () => ({
       events: [end],
       patch: { state: "FAILED", worker: null, session: null },
     }));

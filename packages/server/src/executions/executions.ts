@@ -312,29 +312,29 @@ export class Executions {
 
   /** @param workflow When given, an execution of another workflow is not found. */
   async get(execution_id: string, workflow?: WorkflowRef): Promise<ExecutionRow> {
-    const row = await this.#store.findExecution(execution_id);
+    const row = await this.#store.executions.find(execution_id);
     if (!row) throw notFound("execution", execution_id);
     if (workflow) refuseOther(row, workflow);
     return row;
   }
 
   list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
-    return this.#store.listExecutions(filter);
+    return this.#store.executions.list(filter);
   }
 
   /** A page of the log, oldest first; the whole log without a page. */
   log(execution_id: string, page?: LogPage): Promise<readonly LoggedEvent[]> {
-    return this.#store.readLog(execution_id, page);
+    return this.#store.log.read(execution_id, page);
   }
 
   /** A page of the events of some types. */
   eventsOf(execution_id: string, filter: EventFilter): Promise<EventPage> {
-    return this.#store.listEvents(execution_id, filter);
+    return this.#store.log.ofTypes(execution_id, filter);
   }
 
   /** The log as it was when the row was read. */
   async logUpTo({ execution_id, head }: ExecutionRow): Promise<readonly LoggedEvent[]> {
-    return (await this.#store.readLog(execution_id)).filter(({ event }) => event.seq <= head);
+    return (await this.#store.log.read(execution_id)).filter(({ event }) => event.seq <= head);
   }
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
@@ -343,7 +343,7 @@ export class Executions {
       request.input instanceof LargeJson ? request.input : encodeBody(request.input, "input");
     const key = keyOf(request);
     // What is there is answered for whatever became of its workflow, of its schema, of its worker.
-    const holder = key === undefined ? undefined : await this.#store.findByKey(key);
+    const holder = key === undefined ? undefined : await this.#store.executions.findByKey(key);
     if (holder) {
       refuseMismatch(await this.#hashOf(given, request), holder);
       const recorded_at = this.#ports.clock();
@@ -411,7 +411,7 @@ export class Executions {
     { required_worker: worker, preferred_worker: prefers }: StartRequest,
   ): Promise<Requirements | null> {
     if (worker === undefined) return prefers === undefined ? of : { ...of, prefers };
-    if (await this.#store.findWorker(worker)) return { ...of, worker };
+    if (await this.#store.workers.find(worker)) return { ...of, worker };
     throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
   }
 

@@ -6,7 +6,7 @@ import type { LogPages } from "./log-pages.ts";
 import type { FollowOptions } from "./requests.ts";
 import { rowAfter, rowBefore } from "./row-after.ts";
 
-type Log = Pick<Store, "readLog">;
+type Log = { readonly log: Pick<Store["log"], "read"> };
 
 /** The event that made a state is near the end of the log; how much is looked at in one go. */
 const PAGE = 100;
@@ -51,7 +51,7 @@ export async function followAfter(
 
 async function lastStateSeq(store: Log, { execution_id, head }: ExecutionRow): Promise<number> {
   for (let before = head + 1; before > 1; before -= PAGE) {
-    const page = await store.readLog(execution_id, { before, limit: PAGE });
+    const page = await store.log.read(execution_id, { before, limit: PAGE });
     const made = page.findLast(({ event }) => makesState(event.type));
     if (made) return made.event.seq;
   }

@@ -75,11 +75,16 @@ class Kept {
     });
   }
 
-  async readLog(_: string, { after = 0, limit = Infinity }: LogPage = {}): Promise<LoggedEvent[]> {
-    this.reads++;
-    const all = this.news.flatMap(({ logged }) => logged);
-    return all.filter(({ event }) => event.seq > after).slice(0, limit);
-  }
+  readonly log = {
+    read: async (
+      _: string,
+      { after = 0, limit = Infinity }: LogPage = {},
+    ): Promise<LoggedEvent[]> => {
+      this.reads++;
+      const all = this.news.flatMap(({ logged }) => logged);
+      return all.filter(({ event }) => event.seq > after).slice(0, limit);
+    },
+  };
 }
 
 async function idsOf(follower: Follower): Promise<unknown[]> {

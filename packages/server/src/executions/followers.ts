@@ -34,7 +34,7 @@ export class Followers {
     const follower = new Follower(execution_id, {
       ...view,
       shown: this.#shown,
-      find: (id) => this.#store.findExecution(id),
+      find: (id) => this.#store.executions.find(id),
       pages: (id) => this.pages(id),
     });
     follower.onClosed(this.#progress.join(execution_id, (item) => follower.seeProgress(item)));
@@ -71,7 +71,7 @@ export class Followers {
    */
   look(execution_id: string, then: () => void = () => undefined): Promise<void> {
     return this.#inOrder.run(execution_id, async () => {
-      const row = await this.#store.findExecution(execution_id).catch(() => undefined);
+      const row = await this.#store.executions.find(execution_id).catch(() => undefined);
       const followers = row ? [...(this.#followers.get(execution_id) ?? [])] : [];
       await Promise.allSettled(
         followers.map((follower) => {

@@ -33,7 +33,7 @@ test("EXE-87 a fork goes on from the event it was cut at, and its source stays a
   await using t = await TestEngine.start();
   const worker = await t.worker();
   const source = await finished(t, worker);
-  const before = await t.store.readLog(source);
+  const before = await t.store.log.read(source);
   const changed = await forkOf(t, source, { from_seq: 5, label: "again" });
   const { execution_id } = changed.row;
   expect(rowAsCreated(changed)).toMatchObject({
@@ -56,7 +56,7 @@ test("EXE-87 a fork goes on from the event it was cut at, and its source stays a
   ]);
   expect(assigned.seed).toBe((await t.row(source)).seed);
   expect(await worker.completed(assigned, "other")).toMatchObject({ state: "COMPLETED" });
-  expect(await t.store.readLog(source)).toEqual(before);
+  expect(await t.store.log.read(source)).toEqual(before);
   expect(await t.row(source)).toMatchObject({ state: "COMPLETED", output: "done" });
 });
 
@@ -166,7 +166,7 @@ test("EXE-87 children that are open at the cut are created anew, finished ones a
   });
   // The source's own child still belongs to the source.
   await worker.completed(open, "three");
-  expect((await t.store.readLog(source)).map(({ event }) => event)).toContainEqual(
+  expect((await t.store.log.read(source)).map(({ event }) => event)).toContainEqual(
     expect.objectContaining({ type: "TASK_COMPLETED", source_id: "call~2", value: "three" }),
   );
 });
@@ -228,7 +228,7 @@ test("EXE-15 a local run is not forked by a server", async () => {
   await using t = await TestEngine.start();
   const execution_id = "01900000-0000-7000-8000-00000000000a";
   const { namespace, workflow } = hello();
-  await t.store.createExecution({
+  await t.store.executions.create({
     execution_id,
     namespace,
     workflow,

@@ -44,7 +44,7 @@ export async function forkOf(
 ): Promise<NewExecution> {
   const cut = { from_seq, from_call };
   const isRestart = from_seq === undefined && from_call === undefined;
-  const log = isRestart ? [] : await ports.store.readLog(source.execution_id);
+  const log = isRestart ? [] : await ports.store.log.read(source.execution_id);
   const events = log.map(({ event }) => event);
   const { seq, history, label: original } = forkHistory(source, events, cut);
   const pin = await pinOf(source, version, catalog);

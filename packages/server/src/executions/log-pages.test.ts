@@ -12,10 +12,12 @@ function logOf(count: number, bytes: number) {
   const pages: number[] = [];
   return {
     pages,
-    async readLog(_: string, { after = 0, limit = count }: LogPage = {}) {
-      const page = events.slice(after, after + limit);
-      pages.push(page.length);
-      return page;
+    log: {
+      async read(_: string, { after = 0, limit = count }: LogPage = {}) {
+        const page = events.slice(after, after + limit);
+        pages.push(page.length);
+        return page;
+      },
     },
   };
 }

@@ -6,7 +6,7 @@ const WANTED_BYTES = 128 * 1024;
 const FIRST_EVENTS = 1;
 const MOST_EVENTS = 512;
 
-type Log = Pick<Store, "readLog">;
+type Log = { readonly log: Pick<Store["log"], "read"> };
 
 /** A turn takes one new connection: whoever comes while pages are read gets in between them. */
 const TURNS_BETWEEN = 4;
@@ -63,7 +63,7 @@ export class LogPages {
   async after(seq: number): Promise<readonly LoggedEvent[]> {
     await this.#turns.next();
     const limit = this.#events;
-    const page = await this.#store.readLog(this.#execution_id, { after: seq, limit });
+    const page = await this.#store.log.read(this.#execution_id, { after: seq, limit });
     let bytes = 0;
     for (const { event } of page) bytes += weightOf(event.value);
     if (bytes > 2 * WANTED_BYTES) this.#events = Math.max(1, limit >> 1);

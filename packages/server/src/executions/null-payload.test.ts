@@ -23,7 +23,7 @@ test("I11 EXE-53 a signal of JSON null ends a wait with null, and is not taken f
     { type: "WORKFLOW_CLAIMED" },
   ]);
   await t.time.advance(10_000);
-  const log = (await t.store.readLog(execution_id)).map(({ event }) => event);
+  const log = (await t.store.log.read(execution_id)).map(({ event }) => event);
   expect(log.filter(({ type }) => type === "TASK_COMPLETED")).toHaveLength(1);
 });
 

@@ -22,7 +22,7 @@ test("EXE-87 two forks of one event made at once are two executions, with childr
   const source = await callsChild(t, worker);
   const sourceChild = await worker.next("assign");
   const { head } = await t.row(source);
-  const before = await t.store.readLog(source);
+  const before = await t.store.log.read(source);
 
   const made = await Promise.all(
     ["left", "right"].map((label) =>
@@ -50,13 +50,13 @@ test("EXE-87 two forks of one event made at once are two executions, with childr
     await worker.completed(its, `child of ${i}`);
   }
   for (const [i, id] of forks.entries()) {
-    const log = (await t.store.readLog(id)).map(({ event }) => event);
+    const log = (await t.store.log.read(id)).map(({ event }) => event);
     expect(log.filter(({ type }) => type === "TASK_COMPLETED")).toMatchObject([
       { source_id: "charge~1", value: "receipt" },
       { source_id: "call~1", value: `child of ${i}` },
     ]);
   }
-  expect(await t.store.readLog(source)).toEqual(before);
+  expect(await t.store.log.read(source)).toEqual(before);
   expect(await t.row(source)).toMatchObject({
     waits: [{ execution_id: sourceChild.execution_id }],
   });

@@ -55,7 +55,7 @@ export class Waiters {
 
   /** Another process wrote it: whoever waits for it hears how it is now. */
   async look(execution_id: string): Promise<void> {
-    const row = await this.#store.findExecution(execution_id);
+    const row = await this.#store.executions.find(execution_id);
     if (row) for (const wait of this.#waits.get(execution_id) ?? []) wait.see(row);
   }
 

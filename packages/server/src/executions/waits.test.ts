@@ -51,7 +51,7 @@ test("EXE-15 EXE-53 a signal reaches a local run, which no worker is given", asy
   const execution_id = "01900000-0000-7000-8000-00000000000a";
   const of = { execution_id, workflow: "hello" };
   const claimant = { worker: "local", session: "process", now: t.time.now };
-  await t.store.createExecution(
+  await t.store.executions.create(
     {
       ...{ execution_id, namespace: "default", workflow: "hello" },
       ...{ version: null, module_hash: null, input: null, by: null, seed: "seed" },
@@ -61,7 +61,7 @@ test("EXE-15 EXE-53 a signal reaches a local run, which no worker is given", asy
     claimant,
   );
   const events = [worker.event(of, "WORKFLOW_STARTED", null), waiting(worker)];
-  await t.store.changeExecution(execution_id, (row) => {
+  await t.store.executions.change(execution_id, (row) => {
     const sender = { session: "process", now: t.time.now, cancel_timeout_ms: 1000 };
     const parked = { generation: 1, base_seq: 2, state: "RUNNING" as const, waiting: [] };
     const verdict = decideCheckpoint(row, { ...parked, events }, sender, []);
@@ -174,7 +174,7 @@ test("EXE-51 a resume with null against a wake: the first commit wins, null is a
   await using t = await TestEngine.start();
   const worker = await t.worker();
   const outcomes = async (execution_id: string) => {
-    const log = (await t.store.readLog(execution_id)).map(({ event }) => event);
+    const log = (await t.store.log.read(execution_id)).map(({ event }) => event);
     return log.filter(({ type }) => type === "TASK_COMPLETED").map(({ value }) => value);
   };
   const inTenSeconds = () => ({ until: new Date(t.time.now + 10_000).toISOString() });

@@ -45,7 +45,7 @@ test("EXE-78 cancel answers 202 at once with the record and where to read it", a
     "x-engine-execution-id": execution_id,
     location: `/workflows/default/hello/status/${execution_id}`,
   });
-  const [event] = (await t.store.readLog(execution_id)).slice(-1);
+  const [event] = (await t.store.log.read(execution_id)).slice(-1);
   expect(event?.event.meta).toMatchObject({ cause: "request", reason: "wrong order" });
   // EXE-21: again is accepted, too; a link does it as well.
   expect((await get(path)).statusCode).toBe(202);

@@ -114,7 +114,7 @@ test("EXE-79 an unknown mode is a 400 with the modes there are; what cannot be a
 test("EXE-79 a path with the character U+0000 names nothing, and no database is asked for it", async () => {
   await using t = await TestEngine.start();
   const app = appOf(t);
-  for (const method of ["findExecution", "findVersion", "findWorker"]) t.failing.add(method);
+  for (const method of ["executions.find", "catalog.find", "workers.find"] as const) t.failing.add(method);
   for (const [path, resource] of [
     ["/executions/{}", "execution"],
     ["/executions/a{}b/events/1/value", "execution"],

@@ -14,7 +14,7 @@ const MOST_INCOMPLETE = 100;
 export type BusListener = (message: BusMessage, from: string) => void;
 
 export class Bus {
-  readonly #store: Pick<Store, "announce" | "onAnnounced">;
+  readonly #store: { readonly replicas: Pick<Store["replicas"], "announce" | "onAnnounced"> };
   readonly #replica: string;
   readonly #ids: () => string;
   readonly #log: Log;
@@ -24,7 +24,7 @@ export class Bus {
   #stop: (() => void) | undefined;
 
   constructor(parts: {
-    readonly store: Pick<Store, "announce" | "onAnnounced">;
+    readonly store: { readonly replicas: Pick<Store["replicas"], "announce" | "onAnnounced"> };
     readonly replica: string;
     readonly ids: () => string;
     readonly log: Log;
@@ -37,7 +37,7 @@ export class Bus {
 
   /** Whether there can be other servers at all. */
   get isShared(): boolean {
-    return this.#store.onAnnounced !== undefined;
+    return this.#store.replicas.onAnnounced !== undefined;
   }
 
   /** Listeners are told in the order they came. */
@@ -51,16 +51,16 @@ export class Bus {
   }
 
   async start(): Promise<void> {
-    this.#stop = await this.#store.onAnnounced?.((text) => this.#receive(text));
+    this.#stop = await this.#store.replicas.onAnnounced?.((text) => this.#receive(text));
   }
 
   /** Resolves once it is on its way, or cannot be. */
   async send(message: BusMessage): Promise<void> {
-    const { announce } = this.#store;
+    const { announce } = this.#store.replicas;
     if (!announce) return;
     const texts = this.#texts(message);
     try {
-      await Promise.all(texts.map(async (text) => this.#store.announce?.(text)));
+      await Promise.all(texts.map(async (text) => this.#store.replicas.announce?.(text)));
     } catch (error) {
       this.#log.debug({ err: error }, "could not tell the other servers");
     }

@@ -19,7 +19,7 @@ export interface LedWork {
  * only is always led by it.
  */
 export class Leadership {
-  readonly #store: Pick<Store, "lead">;
+  readonly #store: { readonly replicas: Pick<Store["replicas"], "lead"> };
   readonly #setTimer: SetTimer;
   readonly #log: Log;
   readonly #works: LedWork[] = [];
@@ -29,7 +29,7 @@ export class Leadership {
   #release: (() => Promise<void>) | undefined;
 
   constructor(parts: {
-    readonly store: Pick<Store, "lead">;
+    readonly store: { readonly replicas: Pick<Store["replicas"], "lead"> };
     readonly setTimer: SetTimer;
     readonly log: Log;
   }) {
@@ -48,7 +48,7 @@ export class Leadership {
 
   /** Rejects when the first look at the store fails. */
   async start(): Promise<void> {
-    if (this.#store.lead) await this.#ask();
+    if (this.#store.replicas.lead) await this.#ask();
     else await this.#begin();
     this.#schedule();
   }
@@ -62,7 +62,7 @@ export class Leadership {
   }
 
   #schedule(): void {
-    if (this.#isClosed || !this.#store.lead) return;
+    if (this.#isClosed || !this.#store.replicas.lead) return;
     this.#cancel = this.#setTimer(() => {
       const asked = this.#isLeading ? Promise.resolve() : this.#ask();
       asked
@@ -72,7 +72,7 @@ export class Leadership {
   }
 
   async #ask(): Promise<void> {
-    const lead = await this.#store.lead?.("upkeep");
+    const lead = await this.#store.replicas.lead?.("upkeep");
     if (!lead) return;
     if (this.#isClosed) return lead.release();
     this.#release = () => lead.release();

@@ -92,7 +92,7 @@ export class Replicas {
     this.#cancel?.();
     try {
       if (this.#bus.isShared) await this.#bus.send({ kind: "goodbye" });
-      await this.#store.removeReplica(this.#me);
+      await this.#store.replicas.remove(this.#me);
     } catch (error) {
       this.#log.debug({ err: error }, "could not say goodbye to the other servers");
     }
@@ -116,7 +116,7 @@ export class Replicas {
   }
 
   async #note(): Promise<void> {
-    const rows = await this.#store.noteReplica(this.#me);
+    const rows = await this.#store.replicas.note(this.#me);
     const now = this.#monotonic();
     // This server stood still, or the database was away: then the others could not say anything either.
     const isGap = now - this.#notedAt > 2 * EVERY_MS;

@@ -1,3 +1,4 @@
+import { interposed } from "@engine/store";
 import { expect, test } from "vitest";
 import { settled } from "../testing/manual-time.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
@@ -7,16 +8,12 @@ test("EXE-98 a lead that is lost and taken back during a sweep does not make two
   await using t = await TestEngine.start();
   await t.engine.close();
   const sweeps: (() => void)[] = [];
-  const store = new Proxy(t.store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      if (name !== "deleteFinished") return member.bind(target);
-      return async (...asked: unknown[]) => {
-        await new Promise<void>((resolve) => sweeps.push(resolve));
-        return member.apply(target, asked);
-      };
-    },
+  const store = interposed(t.store, ({ name }, call) => {
+    if (name !== "retention.deleteFinished") return undefined;
+    return async (...asked) => {
+      await new Promise<void>((resolve) => sweeps.push(resolve));
+      return call?.(...asked);
+    };
   });
   const { clock, setTimer } = t.time;
   const { values, config } = t;

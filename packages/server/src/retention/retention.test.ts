@@ -12,7 +12,7 @@ async function ended(t: TestEngine, worker: ScriptedWorker): Promise<string> {
 }
 
 function exists(t: TestEngine, execution_id: string): Promise<boolean> {
-  return t.store.findExecution(execution_id).then((row) => row !== undefined);
+  return t.store.executions.find(execution_id).then((row) => row !== undefined);
 }
 
 /** Days go by for everything that is stored, without the timers in between. */
@@ -37,7 +37,7 @@ test("EXE-98 I23 what ended over 30 days ago is removed with its log and values,
   const recent = await ended(t, again);
   await daysLater(t, 2);
   expect(await exists(t, old)).toBe(false);
-  expect(await t.store.readLog(old)).toEqual([]);
+  expect(await t.store.log.read(old)).toEqual([]);
   expect(t.values.texts.size).toBe(0);
   expect(await exists(t, live)).toBe(true);
   expect(await exists(t, recent)).toBe(true);
@@ -70,7 +70,7 @@ test("EXE-98 I23 values of executions that were removed go too when the server d
   await t.time.advance(1_000);
   await settled();
   expect(t.values.texts.size).toBe(0);
-  expect(await t.store.listForgotten(10)).toEqual([]);
+  expect(await t.store.forgottenValues.list(10)).toEqual([]);
 });
 
 test("EXE-98 nothing is removed where retention is off", async () => {
@@ -152,5 +152,5 @@ test("EXE-98 EXE-100 while a parent lives its ended children stay, and the delet
   expect(await exists(t, execution_id)).toBe(false);
   expect(await exists(t, child.execution_id)).toBe(false);
   await t.time.advance(3_600_000);
-  expect(await t.store.readModule(assigned.module.hash)).toBeUndefined();
+  expect(await t.store.catalog.readModule(assigned.module.hash)).toBeUndefined();
 });

@@ -52,22 +52,22 @@ export class Retention implements LedWork {
     const count = async (remove: () => Promise<number>) => this.#all(batch_size, remove);
     return {
       executions: await count(() => this.#executions(before, batch_size)),
-      cache_entries: await count(() => store.deleteExpiredCache(clock(), batch_size)),
-      versions: await count(() => store.deleteUnusedVersions(batch_size, clock() - VERSION_MS)),
-      sessions: await count(() => store.deleteEndedSessions(before, batch_size)),
+      cache_entries: await count(() => store.cache.deleteExpired(clock(), batch_size)),
+      versions: await count(() => store.catalog.deleteUnused(batch_size, clock() - VERSION_MS)),
+      sessions: await count(() => store.sessions.deleteEnded(before, batch_size)),
       workers: await count(
-        async () => (await store.deleteUnusedWorkers(unused, batch_size)).length,
+        async () => (await store.workers.deleteUnused(unused, batch_size)).length,
       ),
     };
   }
 
   async #executions(before: number, limit: number): Promise<number> {
     const { store, values, log } = this.#ports;
-    const deleted = await store.deleteFinished(before, limit);
+    const deleted = await store.retention.deleteFinished(before, limit);
     if (deleted.length > 0 && forgetting.hasSubscribers) forgetting.publish({ of: [] });
     const gone: string[] = [];
     // Also those that an earlier sweep did not come to, or could not delete.
-    for (const execution_id of await store.listForgotten(limit)) {
+    for (const execution_id of await store.forgottenValues.list(limit)) {
       await values.deleteAll(execution_id).then(
         () => gone.push(execution_id),
         (error: unknown) => {
@@ -76,7 +76,7 @@ export class Retention implements LedWork {
         },
       );
     }
-    if (gone.length > 0) await store.confirmForgotten(gone);
+    if (gone.length > 0) await store.forgottenValues.confirm(gone);
     return deleted.length;
   }
 

@@ -27,11 +27,11 @@ test("EXE-75 a due schedule fires at its instant and moves on", async () => {
     next_run_at: Date.UTC(2026, 0, 1, 2),
     status: "active",
   });
-  const [created] = await engine.store.readLog(run?.execution_id ?? "", { after: 0, limit: 1 });
+  const [created] = await engine.store.log.read(run?.execution_id ?? "", { after: 0, limit: 1 });
   expect(created?.event.value).toMatchObject({
     trigger: { kind: "schedule", id: "nightly", at: "2026-01-01T01:00:00.000Z" },
   });
-  expect((await engine.store.findExecution(run?.execution_id ?? ""))?.input).toEqual({ n: 1 });
+  expect((await engine.store.executions.find(run?.execution_id ?? ""))?.input).toEqual({ n: 1 });
 });
 
 test("EXE-75 two servers on one store start one run per instant", async () => {
@@ -50,7 +50,7 @@ test("EXE-75 a crash between the start and the move of the plan makes no second 
   await using engine = await Scheduled.open();
   await engine.create({ spec: hourly });
   engine.time.now += HOUR;
-  engine.failing.add("changeSchedule");
+  engine.failing.add("schedules.change");
   const crashed = await engine.scheduler();
   crashed.stop();
   expect(await engine.runs()).toHaveLength(1);
@@ -67,7 +67,7 @@ test("EXE-75 while the database is away nothing is counted, and then the schedul
   await using engine = await Scheduled.open();
   await engine.create({ spec: hourly });
   await engine.scheduler();
-  engine.failing.add("createExecution");
+  engine.failing.add("executions.create");
   await engine.jump(HOUR);
   expect(await engine.get()).toMatchObject({ run_count: 0, failure_count: 0 });
   engine.failing.clear();
@@ -317,10 +317,10 @@ test("EXE-75 what another server wrote is seen within the poll interval", async 
   const scheduler = await engine.scheduler();
   const row = await engine.create({ spec: everySecond });
   await settled();
-  await engine.store.deleteSchedule("nightly");
+  await engine.store.schedules.delete("nightly");
   await scheduler.refresh();
   // Written past this server.
-  await engine.store.createSchedule({ ...row, id: "another", name: "remote" });
+  await engine.store.schedules.create({ ...row, id: "another", name: "remote" });
   await engine.time.advance(31_000);
   expect(await engine.runs("remote")).toHaveLength(1);
 });
@@ -339,6 +339,6 @@ test("a hundred schedules and more fire at one instant", async () => {
   await engine.scheduler();
   for (let n = 0; n < 230; n++) await engine.create({ name: `s${n}`, spec: hourly });
   await engine.jump(HOUR - 1000);
-  const runs = await engine.store.listExecutions({ order: "created_asc", limit: 1, offset: 0 });
+  const runs = await engine.store.executions.list({ order: "created_asc", limit: 1, offset: 0 });
   expect(runs.total).toBe(230);
 });

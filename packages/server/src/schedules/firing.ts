@@ -148,7 +148,7 @@ export class Firing {
     row: ScheduleRow,
     instant: number,
   ): Promise<{ open: readonly ExecutionRow[]; own: ExecutionRow | undefined }> {
-    const open = await this.#store.listOpenRuns(row.name, NEWEST);
+    const open = await this.#store.executions.listOpenRuns(row.name, NEWEST);
     const { key } = uniqueOf(row, instant);
     return { open, own: open.find(({ unique_key }) => unique_key === key) };
   }
@@ -181,7 +181,7 @@ export class Firing {
     { name, id }: ScheduleRow,
     decide: (current: ScheduleRow) => SchedulePatch | undefined,
   ): Promise<ScheduleRow | undefined> {
-    const row = await this.#store.changeSchedule(name, (current) =>
+    const row = await this.#store.schedules.change(name, (current) =>
       current.id === id ? decide(current) : undefined,
     );
     return row?.id === id ? row : undefined;

@@ -1,4 +1,4 @@
-import { openPostgresStore, type Store } from "@engine/store";
+import { interposed, openPostgresStore, type Store } from "@engine/store";
 import { startTestPostgres } from "@engine/store/test-postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ManualTime } from "../testing/manual-time.ts";
@@ -61,17 +61,13 @@ test("EXE-75 a run is counted once when its replica is slow and another moves th
   const mayGoOn = Promise.withResolvers<void>();
   /** It has started a run, and takes its time to say so in the schedule. */
   const slow = (store: Store): Store =>
-    new Proxy(store, {
-      get(target, key) {
-        const member = Reflect.get(target, key) as unknown;
-        if (typeof member !== "function") return member;
-        if (key !== "changeSchedule") return member.bind(target);
-        return async (...args: Parameters<Store["changeSchedule"]>) => {
-          isWaiting.resolve();
-          await mayGoOn.promise;
-          return target.changeSchedule(...args);
-        };
-      },
+    interposed(store, ({ name }, call) => {
+      if (name !== "schedules.change") return undefined;
+      return async (...args) => {
+        isWaiting.resolve();
+        await mayGoOn.promise;
+        return call?.(...args);
+      };
     });
   const { a, b, schedulers } = await two({ storeOfA: slow });
   await using _first = a;

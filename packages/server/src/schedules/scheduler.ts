@@ -106,7 +106,7 @@ export class Scheduler {
     const { ports } = this.#parts;
     const now = ports.clock();
     const isTroubled = await this.#fireDue(now);
-    const next = await this.#store.nextScheduleAt(now);
+    const next = await this.#store.schedules.nextAt(now);
     this.#lookAt = Math.min(
       next ?? Number.POSITIVE_INFINITY,
       now + ports.config.scheduling.poll_interval * 1000,
@@ -121,7 +121,7 @@ export class Scheduler {
     let after: DueSchedule | undefined;
     const waiting = new Set<string>();
     do {
-      const page = await this.#store.listDueSchedules({ until, limit: PAGE, after });
+      const page = await this.#store.schedules.listDue({ until, limit: PAGE, after });
       await Promise.all(
         page.map(async (row) => {
           try {

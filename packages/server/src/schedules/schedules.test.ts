@@ -198,7 +198,7 @@ test("EXE-75 a pause stops it, and a resume goes on from now without catching up
 test("EXE-75 a disabled schedule is resumed with its count in a row at zero", async () => {
   await using engine = await Scheduled.open();
   await engine.create({ spec: hourly });
-  await engine.store.changeSchedule("nightly", () => ({
+  await engine.store.schedules.change("nightly", () => ({
     status: "disabled",
     next_run_at: null,
     consecutive_failures: 10,

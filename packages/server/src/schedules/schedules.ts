@@ -43,7 +43,7 @@ export class Schedules {
     const now = clock();
     const spec = checkedSpec(fields.spec, { now, path: "body.spec" });
     await this.#parts.starts.check(fields, "body.input");
-    const created = await this.#store.createSchedule(
+    const created = await this.#store.schedules.create(
       createdSchedule({ ...fields, spec }, { id: ids(), now }),
     );
     this.#parts.changed();
@@ -51,13 +51,13 @@ export class Schedules {
   }
 
   async get(name: string): Promise<ScheduleRow> {
-    const row = await this.#store.findSchedule(name);
+    const row = await this.#store.schedules.find(name);
     if (!row) throw notFound("schedule", name);
     return row;
   }
 
   list(filter: ScheduleFilter): Promise<Page<ScheduleRow>> {
-    return this.#store.listSchedules(filter);
+    return this.#store.schedules.list(filter);
   }
 
   async change(name: string, { spec: given, ...others }: ScheduleChanges): Promise<ScheduleRow> {
@@ -79,7 +79,7 @@ export class Schedules {
 
   async delete(name: string): Promise<void> {
     refuseDeclared(await this.get(name), "deleted");
-    if (!(await this.#store.deleteSchedule(name))) throw notFound("schedule", name);
+    if (!(await this.#store.schedules.delete(name))) throw notFound("schedule", name);
     this.#parts.changed();
   }
 
@@ -98,7 +98,7 @@ export class Schedules {
     const { execution_id } = started.row;
     const now = this.#parts.ports.clock();
     try {
-      await this.#store.changeSchedule(name, (row) =>
+      await this.#store.schedules.change(name, (row) =>
         row.id === schedule.id ? counted(row, { execution_id, now }) : undefined,
       );
     } catch (error) {
@@ -115,14 +115,14 @@ export class Schedules {
     page: { readonly limit: number; readonly offset: number },
   ): Promise<Page<ExecutionRow>> {
     await this.get(name);
-    return this.#store.listExecutions({ schedule: name, order: "created_desc", ...page });
+    return this.#store.executions.list({ schedule: name, order: "created_desc", ...page });
   }
 
   async #change(
     name: string,
     decide: (row: ScheduleRow) => SchedulePatch | undefined,
   ): Promise<ScheduleRow> {
-    const row = await this.#store.changeSchedule(name, decide);
+    const row = await this.#store.schedules.change(name, decide);
     if (!row) throw notFound("schedule", name);
     this.#parts.changed();
     return row;

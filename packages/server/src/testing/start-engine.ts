@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
-import { openSqliteStore, type Store } from "@engine/store";
+import { interposed, openSqliteStore, type Store, type StoreMethod } from "@engine/store";
 import { type MemoryValues, memoryValues } from "@engine/store/memory-values";
 import { readRegistration } from "../catalog/registration-reading.ts";
 import { createEngine, type Engine } from "../engine.ts";
@@ -30,7 +30,7 @@ export class TestEngine implements AsyncDisposable {
   readonly store: Store;
   readonly values: MemoryValues = memoryValues();
   /** Methods of the store that reject for now, as when the database is away. */
-  readonly failing: Set<string> = new Set();
+  readonly failing: Set<StoreMethod> = new Set();
   readonly #ids: () => string;
   readonly config: Config;
   readonly #ports: Partial<EnginePorts>;
@@ -113,7 +113,7 @@ export class TestEngine implements AsyncDisposable {
   }
 
   async types(execution_id: string): Promise<string[]> {
-    return (await this.store.readLog(execution_id)).map(({ event }) => event.type);
+    return (await this.store.log.read(execution_id)).map(({ event }) => event.type);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,14 +122,12 @@ export class TestEngine implements AsyncDisposable {
   }
 
   #breakable(): Store {
-    return new Proxy(this.store, {
-      get: (store, name) => {
-        if (this.failing.has(String(name))) {
-          return () => Promise.reject(new EngineError("unavailable", "the database is away"));
-        }
-        const member: unknown = Reflect.get(store, name);
-        return typeof member === "function" ? member.bind(store) : member;
-      },
+    return interposed(this.store, ({ name }, call) => {
+      if (!call) return undefined;
+      return (...args) => {
+        if (!this.failing.has(name)) return call(...args);
+        return Promise.reject(new EngineError("unavailable", "the database is away"));
+      };
     });
   }
 

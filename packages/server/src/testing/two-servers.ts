@@ -1,5 +1,12 @@
-import type { Leadership, ReplicaRow, Store } from "@engine/store";
-import { openSqliteStore } from "@engine/store";
+import {
+  interposed,
+  type Leadership,
+  openSqliteStore,
+  type ReplicaRow,
+  type Store,
+  type StoreCall,
+  type StoreMethod,
+} from "@engine/store";
 import { ManualTime, settled } from "./manual-time.ts";
 import { TestEngine } from "./start-engine.ts";
 
@@ -79,26 +86,24 @@ class Room {
 
   /** The store as one server sees it. */
   store(store: Store): Store {
-    const own = {
-      announce: async (message: string) => this.#announce(seen, message),
-      onAnnounced: async (listener: (message: string | undefined) => void) => {
+    const own: Partial<Record<StoreMethod, (...args: never[]) => unknown>> = {
+      "replicas.announce": async (message: string) => this.#announce(seen, message),
+      "replicas.onAnnounced": async (listener: (message: string | undefined) => void) => {
         this.#listeners.set(seen, listener);
         return () => void this.#listeners.delete(seen);
       },
-      lead: async (name: string) => this.#lead(seen, name),
-      noteReplica: async (replica: string) => this.#note(seen, replica),
-      removeReplica: async (replica: string) => {
+      "replicas.lead": async (name: string) => this.#lead(seen, name),
+      "replicas.note": async (replica: string) => this.#note(seen, replica),
+      "replicas.remove": async (replica: string) => {
         if (!this.#silent.has(seen)) this.#seen.delete(replica);
       },
     };
-    const seen: Store = new Proxy(store, {
-      get: (target, name) => {
-        if (name in own) return own[name as keyof typeof own];
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function") return member;
-        // A killed server reaches nothing any more.
-        return this.#silent.has(seen) ? () => new Promise(() => {}) : member.bind(target);
-      },
+    const seen: Store = interposed(store, ({ name }, call) => {
+      const asked = (own[name] as StoreCall | undefined) ?? call;
+      // A killed server reaches nothing any more.
+      return (
+        asked && ((...args) => (this.#silent.has(seen) ? new Promise(() => {}) : asked(...args)))
+      );
     });
     return seen;
   }

@@ -1,4 +1,5 @@
 import { formatInstant } from "@engine/contract";
+import { interposed } from "@engine/store";
 import { expect, test } from "vitest";
 import { Commits } from "../commits.ts";
 import { settled } from "../testing/manual-time.ts";
@@ -18,17 +19,13 @@ test("I10 I17 what is committed while a lead is lost and taken back is woken at 
 
   // Both reads see the row as it is now; their answers come after what is committed then.
   const answers: (() => void)[] = [];
-  const store = new Proxy(t.store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      if (name !== "listDue") return member.bind(target);
-      return async (...asked: unknown[]) => {
-        const page: unknown = await member.apply(target, asked);
-        await new Promise<void>((resolve) => answers.push(resolve));
-        return page;
-      };
-    },
+  const store = interposed(t.store, ({ name }, call) => {
+    if (name !== "queue.listDue") return undefined;
+    return async (...asked) => {
+      const page = await call?.(...asked);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return page;
+    };
   });
   const { clock, setTimer } = t.time;
   const commits = new Commits({ store: t.store, log: silent });
@@ -55,6 +52,6 @@ test("I10 I17 what is committed while a lead is lost and taken back is woken at 
   }
   await Promise.all(starts);
   await t.time.advance(1_000);
-  expect(await t.store.findExecution(execution_id)).toMatchObject({ state: "RESUMING" });
+  expect(await t.store.executions.find(execution_id)).toMatchObject({ state: "RESUMING" });
   timers.close();
 });

@@ -59,7 +59,7 @@ test.each([
     const bytes = ((await heapUsed()) - before) / 10_000;
     expect(bytes).toBeLessThan(1024);
     const sleeping = { states: ["RUNNING"], order: "created_asc", limit: 1, offset: 0 } as const;
-    const { items, total } = await t.store.listExecutions(sleeping);
+    const { items, total } = await t.store.executions.list(sleeping);
     expect(total).toBe(10_000 + BATCH);
     expect(items).toMatchObject([{ worker: null, waits: [{ kind: "sleep" }] }]);
   },

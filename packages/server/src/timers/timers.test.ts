@@ -1,4 +1,5 @@
 import { type ExecutionRow, formatInstant } from "@engine/contract";
+import { interposed } from "@engine/store";
 import { expect, test } from "vitest";
 import { Commits } from "../commits.ts";
 import { settled } from "../testing/manual-time.ts";
@@ -45,7 +46,7 @@ async function stored(t: TestEngine, count: number, wake_at: number): Promise<vo
   await Promise.all(
     Array.from({ length: count }, async (_, i) => {
       const execution_id = `${wake_at}-${String(i).padStart(6, "0")}`;
-      await t.store.createExecution({
+      await t.store.executions.create({
         execution_id,
         namespace: "default",
         workflow: "hello",
@@ -57,7 +58,7 @@ async function stored(t: TestEngine, count: number, wake_at: number): Promise<vo
         seed: "seed",
         now: t.time.now,
       });
-      await t.store.changeExecution(execution_id, () => ({
+      await t.store.executions.change(execution_id, () => ({
         events: [],
         patch: { state: "RUNNING", waits, wake_at },
       }));
@@ -75,12 +76,12 @@ async function timersOf(
   const woken: [id: string, at: number][] = [];
   const commits = new Commits({ store: t.store, log: silent });
   commits.listen(({ row }) => void woken.push([row.execution_id, t.time.now]));
-  const store = new Proxy(t.store, {
-    get(target, name) {
-      if (name === "listDue") listDue.calls++;
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === "function" ? member.bind(target) : member;
-    },
+  const store = interposed(t.store, ({ name }, call) => {
+    if (name !== "queue.listDue") return undefined;
+    return (...asked) => {
+      listDue.calls++;
+      return call?.(...asked);
+    };
   });
   const { config, time } = t;
   const { setTimer } = time;
@@ -199,7 +200,7 @@ test("EXE-50 what fell due while no server ran ends when one starts", async () =
 test("EXE-50 a wake that the database refused is tried again", async () => {
   await using t = await TestEngine.start();
   const id = await sleeping(t, 5000);
-  t.failing.add("changeExecution");
+  t.failing.add("executions.change");
   await t.time.advance(5500);
   expect(await t.row(id)).toMatchObject({ state: "RUNNING" });
   t.failing.clear();
@@ -224,7 +225,7 @@ test("EXE-50 a local run's waits are its own process's to end", async () => {
   await using t = await TestEngine.start();
   const execution_id = "01900000-0000-7000-8000-00000000000a";
   const { module_hash } = await t.engine.catalog.resolve("default", "hello");
-  await t.store.createExecution({
+  await t.store.executions.create({
     execution_id,
     namespace: "default",
     workflow: "hello",
@@ -238,7 +239,7 @@ test("EXE-50 a local run's waits are its own process's to end", async () => {
   });
   const until = t.time.now + 1000;
   const wait = { kind: "sleep", task_call_id: "sleep~1", name: "sleep", output: null } as const;
-  await t.store.changeExecution(execution_id, () => ({
+  await t.store.executions.change(execution_id, () => ({
     events: [],
     patch: { state: "RUNNING", waits: [{ ...wait, since: 0, until }], wake_at: until },
   }));

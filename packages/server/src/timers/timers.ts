@@ -96,7 +96,7 @@ export class Timers implements LedWork {
   async refresh(): Promise<void> {
     if (!this.#isLeading) return;
     const until = this.#parts.ports.clock() - LOOK_MS;
-    for (const due of await this.#parts.ports.store.listDue({ until, limit: IN_FLIGHT })) {
+    for (const due of await this.#parts.ports.store.queue.listDue({ until, limit: IN_FLIGHT })) {
       if (!this.#waking.has(due.execution_id)) this.#queue.set(due);
     }
     this.#look();
@@ -168,7 +168,7 @@ export class Timers implements LedWork {
     const heard = new Set<string>();
     this.#heardWhileReading = heard;
     try {
-      const page = await store.listDue({ until, limit: this.#page, after });
+      const page = await store.queue.listDue({ until, limit: this.#page, after });
       // It has stopped since; a new start reads for itself, and may be at it.
       if (this.#heardWhileReading !== heard) return;
       const last = page.at(-1);

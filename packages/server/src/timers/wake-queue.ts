@@ -105,7 +105,7 @@ export class WakeQueue {
   }
 }
 
-/** The order of `Store.listDue`. */
+/** The order of `Store.queue.listDue`. */
 export function compareDue(a: DueExecution, b: DueExecution): number {
   return (
     a.wake_at - b.wake_at ||

@@ -3,7 +3,10 @@ import type { Store, ValueStore } from "@engine/store";
 import { storedValue } from "./stored-value.ts";
 
 interface Ports {
-  readonly store: Pick<Store, "findExecution" | "readLog">;
+  readonly store: {
+    readonly executions: Pick<Store["executions"], "find">;
+    readonly log: Pick<Store["log"], "read">;
+  };
   readonly values: ValueStore;
 }
 
@@ -18,11 +21,11 @@ export async function readValue(
   execution_id: string,
   seq: number,
 ): Promise<Json> {
-  if (!(await store.findExecution(execution_id))) throw notFound("execution", execution_id);
+  if (!(await store.executions.find(execution_id))) throw notFound("execution", execution_id);
   // Whatever was asked for in a path: what is no number of an event names none.
   const isNumber = Number.isSafeInteger(seq) && seq > 0;
   const [logged] = isNumber
-    ? await store.readLog(execution_id, { after: seq - 1, limit: 1 })
+    ? await store.log.read(execution_id, { after: seq - 1, limit: 1 })
     : [undefined];
   if (!logged || logged.event.seq !== seq)
     throw notFound("event", `${seq} of execution ${execution_id}`);

@@ -1,4 +1,4 @@
-import { openSqliteStore } from "@engine/store";
+import { interposed, openSqliteStore } from "@engine/store";
 import { expect, test } from "vitest";
 import { ManualTime, settled } from "../testing/manual-time.ts";
 import { TestEngine } from "../testing/start-engine.ts";
@@ -8,18 +8,14 @@ test("WRK-9 RUN-4 a worker gets the bundle of what it owns also while it connect
   const { clock } = time;
   const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
   let slow: Promise<void> | undefined;
-  const slowOnce: typeof store = new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      if (name !== "listOwned") return member.bind(target);
-      return async (session_id: string) => {
-        const wait = slow;
-        slow = undefined;
-        await wait;
-        return target.listOwned(session_id);
-      };
-    },
+  const slowOnce = interposed(store, ({ name }, call) => {
+    if (name !== "queue.listOwned") return undefined;
+    return async (...asked) => {
+      const wait = slow;
+      slow = undefined;
+      await wait;
+      return call?.(...asked);
+    };
   });
   await using t = await TestEngine.start({}, { shared: { store: slowOnce, time } });
   const worker = await t.worker("w");

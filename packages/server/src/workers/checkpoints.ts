@@ -102,7 +102,7 @@ export class Checkpoints {
   }
 
   async #resolve(execution_id: string, { events }: Checkpoint): Promise<CallResolutions> {
-    const caller = await this.#ports.store.findExecution(execution_id);
+    const caller = await this.#ports.store.executions.find(execution_id);
     if (!caller) throw notFound("execution", execution_id);
     return this.#calls.resolve(caller, events);
   }

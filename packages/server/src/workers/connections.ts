@@ -132,7 +132,7 @@ export class Connections {
     const { ports, sessions } = this.#parts;
     const { store, replica } = ports;
     if (this.#isClosed) throw new EngineError("unavailable", "the server is stopping; try again");
-    const row = await store.connectSession(session.id, replica);
+    const row = await store.sessions.connect(session.id, replica);
     if (!row) throw ended(session.worker);
     if (!session.connect(stream, row)) throw replaced(session.worker);
     // It may have been forgotten, or found anew, while the store was asked.

@@ -50,7 +50,7 @@ export class Fleet {
   }
 
   async list({ status, labels, limit, offset }: WorkerListFilter): Promise<WorkerList> {
-    const rows = await this.#parts.ports.store.listWorkers({ labels });
+    const rows = await this.#parts.ports.store.workers.list({ labels });
     const records = rows.map((row) => this.#record(row, []));
     const wanted = records.filter((record) => status === undefined || record.status === status);
     const page = wanted.slice(offset, offset + limit);
@@ -84,7 +84,7 @@ export class Fleet {
   }
 
   async delete(name: string): Promise<void> {
-    const deleted = await this.#parts.ports.store.deleteWorker(name);
+    const deleted = await this.#parts.ports.store.workers.delete(name);
     if (deleted === undefined) throw notFound("worker", name);
     if (deleted) return;
     const message = `worker ${name} is connected; stop it or drain it first`;
@@ -94,7 +94,7 @@ export class Fleet {
   async #desire(decision: Decision): Promise<WorkerRecord> {
     const { ports, sessions, dispatcher, bus } = this.#parts;
     const { worker, state } = decision;
-    const row = await ports.store.setDesiredState(worker, state);
+    const row = await ports.store.workers.desire(worker, state);
     if (!row) throw notFound("worker", worker);
     sessions.desire(decision);
     dispatcher.wake();
@@ -103,14 +103,14 @@ export class Fleet {
   }
 
   async #row(name: string): Promise<WorkerRow> {
-    const row = await this.#parts.ports.store.findWorker(name);
+    const row = await this.#parts.ports.store.workers.find(name);
     if (!row) throw notFound("worker", name);
     return row;
   }
 
   async #owned({ session, load }: WorkerRow): Promise<readonly OwnedExecution[]> {
     if (!session || load === 0) return [];
-    return this.#parts.ports.store.listOwned(session.session_id);
+    return this.#parts.ports.store.queue.listOwned(session.session_id);
   }
 
   async #withReserved(record: WorkerRecord, rows: readonly WorkerRow[]): Promise<WorkerRecord> {

@@ -114,7 +114,7 @@ export class HandOvers {
   async #settle(session: Session, execution_id: string): Promise<void> {
     const claim = session.holdings.claiming.get(execution_id);
     try {
-      const row = await this.#ports.store.findExecution(execution_id);
+      const row = await this.#ports.store.executions.find(execution_id);
       if (session.holdings.claiming.get(execution_id) !== claim) return;
       if (row?.session === session.id && !session.holdings.owns(row)) {
         await this.one(session.id, row, { guard: session.guard });
@@ -131,7 +131,7 @@ export class HandOvers {
 
   /** {@link all} of a session that this server may not know. */
   async owned(session_id: string, { loss, guard }: WhyAll): Promise<void> {
-    const owned = (await this.#ports.store.listOwned(session_id)).map(withLosses);
+    const owned = (await this.#ports.store.queue.listOwned(session_id)).map(withLosses);
     const guilty = blamed(owned);
     const lost = (one: unknown) => loss && { reason: loss, uncounted: one !== guilty };
     await Promise.all(owned.map((one) => this.one(session_id, one, { loss: lost(one), guard })));

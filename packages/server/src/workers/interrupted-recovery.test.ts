@@ -1,16 +1,17 @@
+import type { StoreMethod } from "@engine/store";
 import { expect, test } from "vitest";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { TestEngine } from "../testing/start-engine.ts";
 
 /** What recovery asks the store for, in the order in which it may be cut off. */
-const STEPS = [
-  "loseSession",
-  "listOwned",
-  "changeExecution",
-  "listLiveSessions",
-  "listOrphaned",
-  "findSessionById",
-  "listQueued",
+const STEPS: readonly StoreMethod[] = [
+  "sessions.lose",
+  "queue.listOwned",
+  "executions.change",
+  "sessions.listLive",
+  "queue.listOrphaned",
+  "sessions.find",
+  "queue.list",
 ];
 
 /** Time goes by, and who lives says so and what it has. */

@@ -19,7 +19,9 @@ test("I16 DSP-3 a server that was restarted gives a full worker no more than it 
   );
   await t.run(4);
   await t.time.advance(15_000);
-  expect(await t.store.listOwned((await t.row(waiting.execution_id)).session ?? "")).toEqual([]);
+  expect(await t.store.queue.listOwned((await t.row(waiting.execution_id)).session ?? "")).toEqual(
+    [],
+  );
   expect(await t.row(waiting.execution_id)).toMatchObject({ state: "CREATED", worker: null });
   expect(back.heard).not.toContain("assign");
 
@@ -53,7 +55,7 @@ test("I16 DSP-3 an execution that is run again after a loss takes a slot like an
 test("I16 a start that the database did not take gives its slot back", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker("w", { slots: 1 });
-  t.failing.add("createExecution");
+  t.failing.add("executions.create");
   await expect(t.engine.executions.start(hello(1))).rejects.toMatchObject({ code: "unavailable" });
   t.failing.clear();
   const { execution_id } = await t.run(2);
@@ -63,7 +65,7 @@ test("I16 a start that the database did not take gives its slot back", async () 
 test("I16 a claim that the database did not take gives its slot back", async () => {
   await using t = await TestEngine.start();
   const waiting = await t.run(1);
-  t.failing.add("changeExecution");
+  t.failing.add("executions.change");
   const worker = await t.worker("w", { slots: 1 });
   await settled();
   expect(await t.row(waiting.execution_id)).toMatchObject({ state: "CREATED", worker: null });

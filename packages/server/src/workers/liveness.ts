@@ -93,7 +93,7 @@ export class Liveness implements LedWork {
   /** A stream closed here: the store hears of it, and the session has its grace to come back. */
   disconnected(session: Session): void {
     this.watch(session);
-    this.#ports.store.disconnectSession(session.id, session.row.epoch).catch((error) => {
+    this.#ports.store.sessions.disconnect(session.id, session.row.epoch).catch((error) => {
       this.#ports.log.warn(
         { err: error, worker: session.worker },
         "could not note a closed stream",
@@ -124,13 +124,13 @@ export class Liveness implements LedWork {
   /** Gives up sessions that nobody watches, and executions whose owners were given up. */
   async sweep(): Promise<void> {
     const { store, monotonic } = this.#ports;
-    const live = await store.listLiveSessions();
+    const live = await store.sessions.listLive();
     const ids = new Set(live.map(({ session_id }) => session_id));
     for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
     await Promise.all(
       live.filter((row) => this.#isForsaken(row, monotonic())).map((row) => this.#giveUp(row)),
     );
-    const orphans = await store.listOrphaned(ORPHANS);
+    const orphans = await store.queue.listOrphaned(ORPHANS);
     const owners = new Set(orphans.map(({ session }) => session));
     await Promise.all(
       [...owners].map(async (owner) => {
@@ -145,7 +145,7 @@ export class Liveness implements LedWork {
    * it stays given up.
    */
   async #guardOf(session_id: string): Promise<SessionGuard | "lives" | undefined> {
-    const row = await this.#ports.store.findSessionById(session_id);
+    const row = await this.#ports.store.sessions.find(session_id);
     if (!row || row.ended_at !== null) return undefined;
     return row.lost_at === null ? "lives" : { session: session_id, epoch: row.epoch };
   }
@@ -176,7 +176,7 @@ export class Liveness implements LedWork {
 
   async #giveUp(row: SessionRow): Promise<void> {
     const { session_id, worker, epoch } = row;
-    const lost = await this.#ports.store.loseSession(session_id, epoch);
+    const lost = await this.#ports.store.sessions.lose(session_id, epoch);
     if (!lost) return;
     this.#ports.log.warn({ worker, why: "its server is gone" }, "worker lost");
     const session = this.#sessions.find(session_id);
@@ -227,7 +227,7 @@ export class Liveness implements LedWork {
     const executions = holdings.owned.size;
     if (session.isConnected && (await this.#isHeardElsewhere(session))) return;
     // The transaction looks again whether another server has its stream by now (LIV-3).
-    const lost = await this.#ports.store.loseSession(id, row.epoch);
+    const lost = await this.#ports.store.sessions.lose(id, row.epoch);
     if (!lost) {
       if (row.epoch === session.row.epoch) this.#forget(session);
       return;
@@ -250,7 +250,7 @@ export class Liveness implements LedWork {
   /** Behind a balancer its requests may all come to other servers. */
   async #isHeardElsewhere(session: Session): Promise<boolean> {
     if (!this.#replicas.hasPeers) return false;
-    const row = await this.#ports.store.findSessionById(session.id);
+    const row = await this.#ports.store.sessions.find(session.id);
     // What the store has last is of this server, or was there when it was asked before.
     if (!row || row.last_seen_at === session.notedAt) return false;
     session.notedAt = row.last_seen_at;
@@ -299,7 +299,7 @@ export class Liveness implements LedWork {
       return { session_id: session.id, at: session.notedAt, ...(said && { said }) };
     });
     try {
-      await store.noteBeats(beats);
+      await store.beats.note(beats);
     } catch (error) {
       this.#ports.log.warn({ err: error }, "could not note heartbeats");
     }

@@ -44,7 +44,7 @@ test("I16 I17 CKP-3 an end whose answer was lost frees its slot though it is sen
   const worker = await t.worker("w", { slots: 1 });
   await t.run("first");
   const first = await worker.next("assign");
-  doubtful.loseAnswer("changeExecution");
+  doubtful.loseAnswer("executions.change");
   await expect(worker.completed(first, 1)).rejects.toMatchObject({ code: "unavailable" });
   expect(await worker.completed(first, 1)).toMatchObject({ state: "COMPLETED" });
   await t.run("second");
@@ -57,7 +57,7 @@ test("I17 LIV-2 what a leaving worker had goes elsewhere though the store was aw
   const leaving = await t.worker("leaving");
   await t.run();
   await leaving.started(await leaving.next("assign"));
-  t.failing.add("endSession");
+  t.failing.add("sessions.end");
   const goodbye = t.engine.workers.disconnect(leaving.ref);
   await expect(goodbye).rejects.toMatchObject({ code: "unavailable" });
   t.failing.clear();
@@ -70,11 +70,11 @@ test("I17 LIV-2 what a leaving worker had goes elsewhere though the store was aw
 test("I17 a goodbye that the store did not take may be said again", async () => {
   await using t = await TestEngine.start();
   const leaving = await t.worker("leaving");
-  t.failing.add("endSession");
+  t.failing.add("sessions.end");
   await expect(t.engine.workers.disconnect(leaving.ref)).rejects.toThrow();
   t.failing.clear();
   await t.engine.workers.disconnect(leaving.ref);
-  expect(await t.store.listLiveSessions()).toEqual([]);
+  expect(await t.store.sessions.listLive()).toEqual([]);
 });
 
 test("I17 LIV-3 a worker that dies while the store's answer to its stream is lost is given up", async () => {
@@ -84,7 +84,7 @@ test("I17 LIV-3 a worker that dies while the store's answer to its stream is los
   const { execution_id } = await t.run();
   await dying.started(await dying.next("assign"));
   dying.connection?.close();
-  doubtful.loseAnswer("connectSession");
+  doubtful.loseAnswer("sessions.connect");
   const again = dying.connect([{ execution_id, generation: 1, seq: 3 }]);
   await expect(again).rejects.toMatchObject({ code: "unavailable" });
   const other = await t.worker("other");

@@ -92,8 +92,8 @@ test("I5 WRK-9 what is claimed for a worker while it comes back is given to it o
   await using t = await TestEngine.start();
   const worker = await t.worker();
   const answered = Promise.withResolvers<void>();
-  const create = t.store.createExecution.bind(t.store);
-  t.store.createExecution = async (...args) => {
+  const create = t.store.executions.create.bind(t.store.executions);
+  t.store.executions.create = async (...args) => {
     const created = await create(...args);
     await answered.promise;
     return created;
@@ -207,8 +207,8 @@ test("I16 LIV-2 a session that is lost while its worker polls is given nothing b
   await worker.poll();
   await worker.started(await worker.next("assign"));
   const second = await t.run("second");
-  const lost = doubtful.holdAnswers("loseSession");
-  const owned = doubtful.holdAnswers("listOwned");
+  const lost = doubtful.holdAnswers("sessions.lose");
+  const owned = doubtful.holdAnswers("queue.listOwned");
   await t.time.advance(31_000);
   const poll = worker.poll([{ ...first, generation: 1, seq: 3 }]);
   await settled();

@@ -32,7 +32,9 @@ export async function reconcile(
   { store, dispatcher, handOvers, guard, loss }: Parts,
 ): Promise<Reconciled> {
   session.holdings.expect(running);
-  const owned = new Map((await store.listOwned(session.id)).map((row) => [row.execution_id, row]));
+  const owned = new Map(
+    (await store.queue.listOwned(session.id)).map((row) => [row.execution_id, row]),
+  );
   const listed = new Map<Holding, OwnedExecution>();
   const over = new Set<Holding>();
   for (const holding of running) {
@@ -89,7 +91,7 @@ export async function missedEvents(
   { execution_id, seq }: Holding,
   generation: number,
 ): Promise<WorkerFrame | undefined> {
-  const logged = await store.readLog(execution_id, { after: seq });
+  const logged = await store.log.read(execution_id, { after: seq });
   if (logged.length === 0) return undefined;
   const events = logged.map(({ event }) => event);
   return { event: "events", data: { execution_id, generation, base_seq: seq, events } };

@@ -66,7 +66,7 @@ export class WorkerRegistrations {
     const token = ports.token();
     const token_hash = tokenHash(token);
     const mode = ports.config.dispatch.mode;
-    const opened = await ports.store.openSession({
+    const opened = await ports.store.sessions.open({
       ...rest,
       session_id: ports.ids(),
       token_hash,
@@ -93,7 +93,7 @@ export class WorkerRegistrations {
     const session = sessions.find(row.session_id) ?? new Session(row, ports.monotonic);
     session.see(row);
     sessions.add(session, token_hash);
-    await sessions.lookAtDesired(() => ports.store.findWorker(name));
+    await sessions.lookAtDesired(() => ports.store.workers.find(name));
     liveness.heard(session);
     void bus.send({ kind: "session", session: row.session_id });
 

@@ -34,10 +34,10 @@ export class SessionLookup {
     // Those that come while it is read are not in the answer.
     const before = [...this.#sessions.all()];
     await this.#sessions.reading(
-      () => store.listLiveSessions(),
+      () => store.sessions.listLive(),
       (live, outdated) => this.#takeAll(live, { before, outdated }),
     );
-    await this.#sessions.lookAtDesired(() => store.listWorkers());
+    await this.#sessions.lookAtDesired(() => store.workers.list());
   }
 
   #takeAll(
@@ -61,14 +61,14 @@ export class SessionLookup {
   /** The store has refused what this server wanted of a session: takes over what it knows of it. */
   async lookAgain({ id, worker }: Session): Promise<void> {
     await this.look(id);
-    await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(worker));
+    await this.#sessions.lookAtDesired(() => this.#ports.store.workers.find(worker));
   }
 
   /** Something happened to a session on another server. */
   async look(session_id: string): Promise<void> {
     try {
       await this.#sessions.reading(
-        () => this.#ports.store.findSessionById(session_id),
+        () => this.#ports.store.sessions.find(session_id),
         (row, outdated) => this.#take(session_id, row, outdated),
       );
       this.#dispatcher.wake();
@@ -103,9 +103,9 @@ export class SessionLookup {
     const known = this.#sessions.findByToken(token_hash);
     if (known) return known.worker;
     const { store } = this.#ports;
-    const row = await store.findExecution(execution_id);
+    const row = await store.executions.find(execution_id);
     const session_id = row?.session ?? row?.last_session;
-    const owner = session_id ? await store.findSessionById(session_id) : undefined;
+    const owner = session_id ? await store.sessions.find(session_id) : undefined;
     if (owner?.token_hash === token_hash) return owner.worker;
     throw sessionUnknown();
   }
@@ -144,7 +144,7 @@ export class SessionLookup {
   /** One that registered with another server, of which this one has not heard. */
   #find(worker: string, token_hash: string): Promise<Session> {
     return this.#sessions.reading(
-      () => this.#ports.store.findSession(worker, token_hash),
+      () => this.#ports.store.sessions.findBySecret(worker, token_hash),
       async (row, outdated): Promise<Session> => {
         if (row?.end_reason === "superseded") throw await this.#superseded(worker);
         if (!row || row.ended_at !== null) throw sessionUnknown(worker);
@@ -163,7 +163,7 @@ export class SessionLookup {
   async #meet(row: SessionRow): Promise<Session> {
     const session = new Session(row, this.#ports.monotonic);
     this.#sessions.add(session, row.token_hash);
-    await this.#sessions.lookAtDesired(() => this.#ports.store.findWorker(row.worker));
+    await this.#sessions.lookAtDesired(() => this.#ports.store.workers.find(row.worker));
     return session;
   }
 
@@ -178,7 +178,7 @@ export class SessionLookup {
   }
 
   async #superseded(worker: string): Promise<EngineError> {
-    const heir = (await this.#ports.store.findWorker(worker))?.session;
+    const heir = (await this.#ports.store.workers.find(worker))?.session;
     return new EngineError(
       "session_superseded",
       `another process has taken over the name ${worker}; this one stops`,

@@ -8,7 +8,7 @@ test("WRK-11 what was read of a worker before operators decided undoes nothing",
   await using doubtful = await DoubtfulStore.start();
   const t = doubtful.engine;
   const worker = await t.worker();
-  const answer = doubtful.holdAnswers("listWorkers");
+  const answer = doubtful.holdAnswers("workers.list");
   const refreshed = t.engine.workers.refresh();
   await settled();
   await t.engine.fleet.pause("w");
@@ -25,7 +25,7 @@ test("WRK-12 a drain that was read before the next process of the name came does
   const t = doubtful.engine;
   await t.worker();
   await t.engine.fleet.drain("w", undefined);
-  const answer = doubtful.holdAnswers("listWorkers");
+  const answer = doubtful.holdAnswers("workers.list");
   const refreshed = t.engine.workers.refresh();
   await settled();
   const next = await t.worker("w", { instance_id: OTHER_PROCESS });
@@ -44,7 +44,7 @@ test("WRK-11 a resume while its worker registers is not lost on it", async () =>
   await t.engine.fleet.pause("w");
   await t.engine.workers.disconnect(first.ref);
   const worker = t.strangeWorker();
-  const answer = doubtful.holdAnswers("findWorker");
+  const answer = doubtful.holdAnswers("workers.find");
   const registered = worker.register({ instance_id: OTHER_PROCESS });
   await settled();
   await t.engine.fleet.resume("w");
@@ -59,7 +59,7 @@ test("WRK-4 a session that was read before the next process of the name came doe
   await using doubtful = await DoubtfulStore.start();
   const t = doubtful.engine;
   await t.worker();
-  const answer = doubtful.holdAnswers("listLiveSessions");
+  const answer = doubtful.holdAnswers("sessions.listLive");
   const refreshed = t.engine.workers.refresh();
   await settled();
   const next = await t.worker("w", { instance_id: OTHER_PROCESS });

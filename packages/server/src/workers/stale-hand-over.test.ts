@@ -15,7 +15,7 @@ test("I4 I6 LIV-3 who recovers from a list that is out of date takes nothing fro
   const lost = await t.worker("a");
   const { execution_id, session } = await t.run();
   await lost.started(await lost.next("assign"));
-  const seen = await t.store.listOwned(session ?? "");
+  const seen = await t.store.queue.listOwned(session ?? "");
   expect(seen).toMatchObject([{ execution_id, generation: 1 }]);
 
   const other = await t.worker("b");
@@ -37,7 +37,7 @@ test("I6 LIV-3 nor what the same worker has been given anew since", async () => 
   const worker = await t.worker("a");
   const { execution_id, session } = await t.run();
   await worker.next("assign");
-  const seen = await t.store.listOwned(session ?? "");
+  const seen = await t.store.queue.listOwned(session ?? "");
   await t.engine.workers.release(worker.ref, [
     { execution_id, generation: 1, reason: "runner_lost" },
   ]);

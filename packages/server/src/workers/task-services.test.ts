@@ -135,7 +135,7 @@ test("EXE-49a the cache of another namespace is out of reach", async () => {
   await using t = await TestEngine.start();
   const { worker, assigned } = await owned(t);
   const { execution_id, generation } = assigned;
-  await t.store.keepCached({ ...key, namespace: "shop" }, "1", Number.MAX_SAFE_INTEGER);
+  await t.store.cache.keep({ ...key, namespace: "shop" }, "1", Number.MAX_SAFE_INTEGER);
   // What is over the key's own fields is not looked at.
   const foreign = { ...key, namespace: "shop" };
   const asked = { generation, key: foreign };

@@ -38,7 +38,7 @@ export class TaskServices {
 
   async cacheLookup(execution_id: string, key: OwnCacheKey): Promise<string | undefined> {
     const { namespace } = await this.#row(execution_id);
-    return this.#ports.store.findCached({ ...key, namespace }, this.#ports.clock());
+    return this.#ports.store.cache.find({ ...key, namespace }, this.#ports.clock());
   }
 
   async cacheKeep(
@@ -48,7 +48,7 @@ export class TaskServices {
     this.#refuseLarge(text);
     const { namespace } = await this.#row(execution_id);
     const expires_at = Math.min(this.#ports.clock() + ttl_ms, Number.MAX_SAFE_INTEGER);
-    await this.#ports.store.keepCached({ ...key, namespace }, text, expires_at);
+    await this.#ports.store.cache.keep({ ...key, namespace }, text, expires_at);
   }
 
   #refuseLarge(text: string): void {
@@ -61,14 +61,14 @@ export class TaskServices {
 
   async #isNamed(execution_id: string, reference_id: string): Promise<boolean> {
     for (let after = 0; ; after += PAGE) {
-      const page = await this.#ports.store.readLog(execution_id, { after, limit: PAGE });
+      const page = await this.#ports.store.log.read(execution_id, { after, limit: PAGE });
       if (page.some(({ event }) => names(event.value, reference_id))) return true;
       if (page.length < PAGE) return false;
     }
   }
 
   async #row(execution_id: string): Promise<ExecutionRow> {
-    const row = await this.#ports.store.findExecution(execution_id);
+    const row = await this.#ports.store.executions.find(execution_id);
     if (!row) throw notFound("execution", execution_id);
     return row;
   }

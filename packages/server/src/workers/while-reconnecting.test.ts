@@ -16,7 +16,7 @@ async function busy(t: TestEngine) {
 test("I17 LIV-1 a heartbeat that comes while its worker connects again takes nothing from it", async () => {
   await using doubtful = await DoubtfulStore.start();
   const { worker, execution_id, running } = await busy(doubtful.engine);
-  const answer = doubtful.holdAnswers("listOwned");
+  const answer = doubtful.holdAnswers("queue.listOwned");
   const connecting = worker.connect(running);
   await settled();
   expect((await worker.beat(running)).drop).toEqual([]);
@@ -66,7 +66,7 @@ test("I16 an execution that ends while its worker connects again keeps no slot",
   await using doubtful = await DoubtfulStore.start();
   const t = doubtful.engine;
   const { worker, assigned, running } = await busy(t);
-  const answer = doubtful.holdAnswers("listOwned");
+  const answer = doubtful.holdAnswers("queue.listOwned");
   const connecting = worker.connect(running);
   await settled();
   const end = worker.event(assigned, "WORKFLOW_COMPLETED", null);
@@ -81,7 +81,7 @@ test("DSP-9 I13 a cancel that is committed while its worker connects again reach
   await using doubtful = await DoubtfulStore.start();
   const t = doubtful.engine;
   const { worker, execution_id, running } = await busy(t);
-  const answer = doubtful.holdAnswers("listOwned");
+  const answer = doubtful.holdAnswers("queue.listOwned");
   const connecting = worker.connect(running);
   await settled();
   await t.engine.executions.cancel({ execution_id, by: null });
@@ -94,12 +94,12 @@ test("DSP-9 I13 a cancel that is committed while its worker connects again reach
 test("I17 a look at the sessions forgets none that comes while it is read", async () => {
   await using doubtful = await DoubtfulStore.start();
   const t = doubtful.engine;
-  const sessions = doubtful.holdAnswers("listLiveSessions");
+  const sessions = doubtful.holdAnswers("sessions.listLive");
   const looking = t.engine.workers.refresh();
   await settled();
   const worker = t.strangeWorker();
   await worker.register();
-  const connected = doubtful.holdAnswers("connectSession");
+  const connected = doubtful.holdAnswers("sessions.connect");
   const connecting = worker.connect();
   await settled();
   sessions();

@@ -42,7 +42,7 @@ test("WRK-3 a session works for its own worker name and no other", async () => {
 test("WRK-3 the store never sees the secret of a session", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const [session] = await t.store.listLiveSessions();
+  const [session] = await t.store.sessions.listLive();
   expect(JSON.stringify(session)).not.toContain(worker.ref.session);
 });
 
@@ -288,7 +288,7 @@ test("LIV-2 after a server restart a worker that is gone loses its work at the s
   await t.time.advance(15_000);
   expect(await other.next("assign")).toMatchObject({ execution_id, generation: 2 });
   // The session itself stays: its worker may come back.
-  const sessions = await t.store.listLiveSessions();
+  const sessions = await t.store.sessions.listLive();
   expect(sessions.filter(({ lost_at }) => lost_at === null).map(({ worker }) => worker)).toEqual([
     "b",
   ]);
@@ -422,7 +422,7 @@ test("I17 a hand-over that failed while the database was away is made good at th
   const lost = await t.worker("a");
   const { execution_id } = await t.run();
   const other = await t.worker("b");
-  t.failing.add("listOwned");
+  t.failing.add("queue.listOwned");
   lost.connection?.close();
   await t.time.advance(1_000);
   expect(await t.row(execution_id)).toMatchObject({ worker: "a" });
@@ -434,7 +434,7 @@ test("I17 a hand-over that failed while the database was away is made good at th
 test("I17 an assignment that could not be sent goes back to the queue", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  t.failing.add("readModule");
+  t.failing.add("catalog.readModule");
   const { execution_id } = await t.run();
   await worker.connection?.closed;
   t.failing.clear();

@@ -228,7 +228,7 @@ export class Workers implements WorkerProtocol {
     // What is known here is not all of it while another server holds the session, or one takes it.
     const owned = [...session.holdings.owned.values()].some(isIts)
       ? undefined
-      : await this.#ports.store.listOwned(session.id);
+      : await this.#ports.store.queue.listOwned(session.id);
     if (owned && !owned.some(isIts)) throw notFound("module", hash);
     return this.#parts.catalog.readBundle(hash);
   }
@@ -241,7 +241,7 @@ export class Workers implements WorkerProtocol {
     const session = await this.#lookup.identify(ref);
     const { generation, after, limit } = page;
     await this.#refuseOthers(session, { execution_id, generation });
-    const logged = await this.#ports.store.readLog(execution_id, { after, limit });
+    const logged = await this.#ports.store.log.read(execution_id, { after, limit });
     const { head } = await this.#row(execution_id);
     return { events: logged.map(({ event }) => event), head };
   }
@@ -287,7 +287,7 @@ export class Workers implements WorkerProtocol {
     const session = await this.#lookup.identify(ref);
     session.isStopping = true;
     // First: should it fail, the worker may say it again, or be given up when it is silent.
-    await this.#ports.store.endSession(session.id, "disconnected");
+    await this.#ports.store.sessions.end(session.id, "disconnected");
     session.ended = "disconnected";
     session.letGo();
     this.#liveness.unwatch(session);
@@ -371,7 +371,7 @@ export class Workers implements WorkerProtocol {
   }
 
   async #row(execution_id: string): Promise<ExecutionRow> {
-    const row = await this.#ports.store.findExecution(execution_id);
+    const row = await this.#ports.store.executions.find(execution_id);
     if (!row) throw notFound("execution", execution_id);
     return row;
   }

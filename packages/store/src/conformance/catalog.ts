@@ -1,6 +1,6 @@
 import { ExtractedWorkflow, parseInstant } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { NewVersions } from "../store.ts";
+import type { NewVersions } from "../ports/catalog.ts";
 import { type Open, opened } from "./opened.ts";
 
 export function catalogConformance(open: Open): void {
@@ -10,7 +10,7 @@ export function catalogConformance(open: Open): void {
       { path: "hello.ts", source: "export const hello = 1" },
       { path: "lib/a.ts", source: "" },
     ];
-    const [registered] = await store.registerVersions({ ...registration("hello", "c1"), files });
+    const [registered] = await store.catalog.register({ ...registration("hello", "c1"), files });
     expect(registered).toMatchObject({ namespace: "default", name: "hello", version: 1 });
     expect(registered).toMatchObject({ created: true, content_hash: "c1", created_by: "ann" });
     expect(parseInstant(registered?.created_at ?? "")).toBeGreaterThan(0);
@@ -18,47 +18,47 @@ export function catalogConformance(open: Open): void {
 
     const { created: _, ...record } = registered ?? { created: true };
     const found = { record, module_hash: "module-of-c1" };
-    expect(await store.findVersion("default", "hello")).toEqual(found);
-    expect(await store.findVersion("default", "hello", 1)).toEqual(found);
-    expect(await store.readFiles("default", "hello", 1)).toEqual(files);
-    expect(await store.readModule("module-of-c1")).toBe("bundle of c1");
+    expect(await store.catalog.find("default", "hello")).toEqual(found);
+    expect(await store.catalog.find("default", "hello", 1)).toEqual(found);
+    expect(await store.catalog.readFiles("default", "hello", 1)).toEqual(files);
+    expect(await store.catalog.readModule("module-of-c1")).toBe("bundle of c1");
   });
 
   test("what was never registered is not found", async () => {
     const store = await opened(open);
-    await store.registerVersions(registration("hello", "c1"));
-    expect(await store.findVersion("default", "bye")).toBeUndefined();
-    expect(await store.findVersion("other", "hello")).toBeUndefined();
-    expect(await store.findVersion("default", "hello", 2)).toBeUndefined();
-    expect(await store.readFiles("default", "hello", 2)).toEqual([]);
-    expect(await store.readModule("nothing")).toBeUndefined();
+    await store.catalog.register(registration("hello", "c1"));
+    expect(await store.catalog.find("default", "bye")).toBeUndefined();
+    expect(await store.catalog.find("other", "hello")).toBeUndefined();
+    expect(await store.catalog.find("default", "hello", 2)).toBeUndefined();
+    expect(await store.catalog.readFiles("default", "hello", 2)).toEqual([]);
+    expect(await store.catalog.readModule("nothing")).toBeUndefined();
   });
 
   test("EXE-67 equal content makes no version; content of an older one makes a new one", async () => {
     const store = await opened(open);
     const register = async (content_hash: string) => {
-      const [item] = await store.registerVersions(registration("hello", content_hash));
+      const [item] = await store.catalog.register(registration("hello", content_hash));
       return [item?.version, item?.created];
     };
     expect(await register("c1")).toEqual([1, true]);
     expect(await register("c1")).toEqual([1, false]);
     expect(await register("c2")).toEqual([2, true]);
     expect(await register("c1")).toEqual([3, true]);
-    const versions = await store.listVersions("default", "hello", { limit: 2, offset: 0 });
+    const versions = await store.catalog.listVersions("default", "hello", { limit: 2, offset: 0 });
     expect(versions.total).toBe(3);
     expect(versions.items.map((v) => [v.version, v.content_hash])).toEqual([
       [3, "c1"],
       [2, "c2"],
     ]);
-    expect((await store.findVersion("default", "hello", 1))?.record.content_hash).toBe("c1");
-    expect((await store.findVersion("default", "hello"))?.record.version).toBe(3);
+    expect((await store.catalog.find("default", "hello", 1))?.record.content_hash).toBe("c1");
+    expect((await store.catalog.find("default", "hello"))?.record.version).toBe(3);
   });
 
   test("EXE-67 registrations that race get dense versions, and one of equal ones creates", async () => {
     const store = await opened(open);
     const contents = ["a", "a", "b", "b", "c", "c"];
     const all = await Promise.all(
-      contents.map((hash) => store.registerVersions(registration("hello", hash))),
+      contents.map((hash) => store.catalog.register(registration("hello", hash))),
     );
     const created = all.flat().filter((item) => item.created);
     expect(created.map((item) => item.version)).toEqual([1, 2, 3]);
@@ -67,17 +67,17 @@ export function catalogConformance(open: Open): void {
 
   test("EXE-66 a dry run answers as the registration would, and writes nothing", async () => {
     const store = await opened(open);
-    const [first] = await store.registerVersions(registration("hello", "c1"), { dryRun: true });
+    const [first] = await store.catalog.register(registration("hello", "c1"), { dryRun: true });
     expect(first).toMatchObject({ version: 1, created: true, ...extracted("hello") });
-    expect(await store.findVersion("default", "hello")).toBeUndefined();
-    expect(await store.readModule("module-of-c1")).toBeUndefined();
+    expect(await store.catalog.find("default", "hello")).toBeUndefined();
+    expect(await store.catalog.readModule("module-of-c1")).toBeUndefined();
 
-    await store.registerVersions(registration("hello", "c1"));
-    await store.registerVersions(registration("hello", "c2"));
-    await store.deleteVersions("default", "hello", 2);
-    const [equal] = await store.registerVersions(registration("hello", "c1"), { dryRun: true });
+    await store.catalog.register(registration("hello", "c1"));
+    await store.catalog.register(registration("hello", "c2"));
+    await store.catalog.delete("default", "hello", 2);
+    const [equal] = await store.catalog.register(registration("hello", "c1"), { dryRun: true });
     expect(equal).toMatchObject({ version: 1, created: false });
-    const [next] = await store.registerVersions(registration("hello", "c2"), { dryRun: true });
+    const [next] = await store.catalog.register(registration("hello", "c2"), { dryRun: true });
     expect(next).toMatchObject({ version: 3, created: true });
   });
 
@@ -85,7 +85,7 @@ export function catalogConformance(open: Open): void {
     const store = await opened(open);
     const one = registration("one", "c1");
     const two = { extracted: extracted("two"), content_hash: "c2" };
-    const items = await store.registerVersions({ ...one, workflows: [...one.workflows, two] });
+    const items = await store.catalog.register({ ...one, workflows: [...one.workflows, two] });
     expect(items.map((item) => [item.name, item.version])).toEqual([
       ["one", 1],
       ["two", 1],
@@ -100,15 +100,15 @@ export function catalogConformance(open: Open): void {
         extracted: extracted(`w${i}`),
         content_hash: i === changed ? "new" : `c${i}`,
       }));
-    const first = await store.registerVersions({ ...file, workflows: workflows(-1) });
+    const first = await store.catalog.register({ ...file, workflows: workflows(-1) });
     expect(first.map(({ name, version }) => `${name}@${version}`)).toEqual(
       workflows(-1).map(({ extracted: { name } }) => `${name}@1`),
     );
-    const again = await store.registerVersions({ ...file, workflows: workflows(2_050) });
+    const again = await store.catalog.register({ ...file, workflows: workflows(2_050) });
     expect(again.filter(({ created }) => created).map(({ name }) => name)).toEqual(["w2050"]);
-    expect(await store.readModule(file.module.hash)).toBe(file.module.bundle);
-    expect((await store.findVersion("default", "w2050"))?.record).toMatchObject({ version: 2 });
-    expect((await store.findVersion("default", "w7"))?.record).toMatchObject({
+    expect(await store.catalog.readModule(file.module.hash)).toBe(file.module.bundle);
+    expect((await store.catalog.find("default", "w2050"))?.record).toMatchObject({ version: 2 });
+    expect((await store.catalog.find("default", "w7"))?.record).toMatchObject({
       ...extracted("w7"),
       version: 1,
       content_hash: "c7",
@@ -117,13 +117,13 @@ export function catalogConformance(open: Open): void {
 
   test("workflows are listed by their latest version, namespaces with their count", async () => {
     const store = await opened(open);
-    await store.registerVersions(registration("hello", "c1"));
-    await store.registerVersions(registration("hello", "c2"));
-    await store.registerVersions(registration("help", "c3"));
-    await store.registerVersions(registration("Hey_%", "c4"));
-    await store.registerVersions(registration("order", "c5", "shop"));
+    await store.catalog.register(registration("hello", "c1"));
+    await store.catalog.register(registration("hello", "c2"));
+    await store.catalog.register(registration("help", "c3"));
+    await store.catalog.register(registration("Hey_%", "c4"));
+    await store.catalog.register(registration("order", "c5", "shop"));
     const list = async (filter: object) => {
-      const page = await store.listWorkflows({ limit: 50, offset: 0, ...filter });
+      const page = await store.catalog.listWorkflows({ limit: 50, offset: 0, ...filter });
       return [page.items.map((w) => `${w.namespace}/${w.name}@${w.version}`), page.total];
     };
     const all = ["default/Hey_%@1", "default/hello@2", "default/help@1", "shop/order@1"];
@@ -133,11 +133,11 @@ export function catalogConformance(open: Open): void {
     expect(await list({ name: "hel" })).toEqual([["default/hello@2", "default/help@1"], 2]);
     expect(await list({ name: "Hey_%" })).toEqual([["default/Hey_%@1"], 1]);
     expect(await list({ name: "%" })).toEqual([[], 0]);
-    expect(await store.listNamespaces({ limit: 1, offset: 0 })).toEqual({
+    expect(await store.catalog.listNamespaces({ limit: 1, offset: 0 })).toEqual({
       items: [{ namespace: "default", workflow_count: 3 }],
       total: 2,
     });
-    expect(await store.listNamespaces({ limit: 5, offset: 1 })).toEqual({
+    expect(await store.catalog.listNamespaces({ limit: 5, offset: 1 })).toEqual({
       items: [{ namespace: "shop", workflow_count: 1 }],
       total: 2,
     });
@@ -148,11 +148,11 @@ export function catalogConformance(open: Open): void {
     const old = { namespace: "default", name: "hello", description: null, metadata: {} };
     const before = { ...old, tasks: [{ name: "greet", description: null }] } as ExtractedWorkflow;
     const one = registration("hello", "c1");
-    await store.registerVersions({
+    await store.catalog.register({
       ...one,
       workflows: [{ extracted: before, content_hash: "c1" }],
     });
-    expect((await store.findVersion("default", "hello"))?.record).toMatchObject({
+    expect((await store.catalog.find("default", "hello"))?.record).toMatchObject({
       tasks: [{ auth_exempt: false, risk: "write", sensitive: false, secrets: [], configs: [] }],
       nested_workflows: [],
       durability: "durable",
@@ -165,99 +165,99 @@ export function catalogConformance(open: Open): void {
   test("EXE-70 a deleted version is found and listed no more, and the latest live one is current", async () => {
     const store = await opened(open);
     for (const content of ["c1", "c2", "c3"]) {
-      await store.registerVersions(registration("hello", content));
+      await store.catalog.register(registration("hello", content));
     }
-    expect(await store.deleteVersions("default", "hello", 3)).toEqual([3]);
-    expect(await store.findVersion("default", "hello", 3)).toBeUndefined();
-    expect((await store.findVersion("default", "hello"))?.record.version).toBe(2);
+    expect(await store.catalog.delete("default", "hello", 3)).toEqual([3]);
+    expect(await store.catalog.find("default", "hello", 3)).toBeUndefined();
+    expect((await store.catalog.find("default", "hello"))?.record.version).toBe(2);
     const page = { limit: 50, offset: 0 };
-    const versions = await store.listVersions("default", "hello", page);
+    const versions = await store.catalog.listVersions("default", "hello", page);
     expect([versions.items.map((v) => v.version), versions.total]).toEqual([[2, 1], 2]);
-    const workflows = await store.listWorkflows(page);
+    const workflows = await store.catalog.listWorkflows(page);
     expect([workflows.items.map((w) => w.version), workflows.total]).toEqual([[2], 1]);
 
-    expect(await store.deleteVersions("default", "hello", 1)).toEqual([1]);
-    expect((await store.findVersion("default", "hello"))?.record.version).toBe(2);
+    expect(await store.catalog.delete("default", "hello", 1)).toEqual([1]);
+    expect((await store.catalog.find("default", "hello"))?.record.version).toBe(2);
   });
 
   test("EXE-70 what executions are pinned to can be read after it was deleted", async () => {
     const store = await opened(open);
-    await store.registerVersions(registration("hello", "c1"));
-    const before = await store.findVersion("default", "hello", 1);
-    await store.deleteVersions("default", "hello");
-    expect(await store.findVersion("default", "hello", 1)).toBeUndefined();
-    expect(await store.findVersion("default", "hello", 1, { deleted: true })).toEqual(before);
-    expect(await store.findVersion("default", "hello", 2, { deleted: true })).toBeUndefined();
-    expect(await store.readModule("module-of-c1")).toBe("bundle of c1");
-    expect(await store.readFiles("default", "hello", 1)).toHaveLength(1);
+    await store.catalog.register(registration("hello", "c1"));
+    const before = await store.catalog.find("default", "hello", 1);
+    await store.catalog.delete("default", "hello");
+    expect(await store.catalog.find("default", "hello", 1)).toBeUndefined();
+    expect(await store.catalog.find("default", "hello", 1, { deleted: true })).toEqual(before);
+    expect(await store.catalog.find("default", "hello", 2, { deleted: true })).toBeUndefined();
+    expect(await store.catalog.readModule("module-of-c1")).toBe("bundle of c1");
+    expect(await store.catalog.readFiles("default", "hello", 1)).toHaveLength(1);
   });
 
   test("EXE-54 a version is found by its module, a live one before a deleted, the newest first", async () => {
     const store = await opened(open);
     for (const content of ["c1", "c2", "c1", "c3"]) {
-      await store.registerVersions(registration("hello", content));
+      await store.catalog.register(registration("hello", content));
     }
     const version = async (name: string, module_hash: string, namespace = "default") =>
-      (await store.findVersionOfModule(namespace, name, module_hash))?.record.version;
+      (await store.catalog.findOfModule(namespace, name, module_hash))?.record.version;
     expect(await version("hello", "module-of-c1")).toBe(3);
     expect(await version("hello", "module-of-c2")).toBe(2);
     expect(await version("hello", "module-of-c4")).toBeUndefined();
     expect(await version("bye", "module-of-c1")).toBeUndefined();
     expect(await version("hello", "module-of-c1", "other")).toBeUndefined();
 
-    await store.deleteVersions("default", "hello", 3);
+    await store.catalog.delete("default", "hello", 3);
     expect(await version("hello", "module-of-c1")).toBe(1);
-    const before = await store.findVersion("default", "hello", 2);
-    await store.deleteVersions("default", "hello");
+    const before = await store.catalog.find("default", "hello", 2);
+    await store.catalog.delete("default", "hello");
     expect(await version("hello", "module-of-c1")).toBe(3);
-    expect(await store.findVersionOfModule("default", "hello", "module-of-c2")).toEqual(before);
+    expect(await store.catalog.findOfModule("default", "hello", "module-of-c2")).toEqual(before);
   });
 
   test("EXE-70 deleting what does not live, or lives no more, deletes nothing", async () => {
     const store = await opened(open);
-    await store.registerVersions(registration("hello", "c1"));
-    await store.registerVersions(registration("hello", "c2"));
-    expect(await store.deleteVersions("default", "bye")).toEqual([]);
-    expect(await store.deleteVersions("other", "hello")).toEqual([]);
-    expect(await store.deleteVersions("default", "hello", 9)).toEqual([]);
-    expect(await store.deleteVersions("default", "hello", 1)).toEqual([1]);
-    expect(await store.deleteVersions("default", "hello", 1)).toEqual([]);
-    expect(await store.deleteVersions("default", "hello")).toEqual([2]);
-    expect(await store.deleteVersions("default", "hello")).toEqual([]);
+    await store.catalog.register(registration("hello", "c1"));
+    await store.catalog.register(registration("hello", "c2"));
+    expect(await store.catalog.delete("default", "bye")).toEqual([]);
+    expect(await store.catalog.delete("other", "hello")).toEqual([]);
+    expect(await store.catalog.delete("default", "hello", 9)).toEqual([]);
+    expect(await store.catalog.delete("default", "hello", 1)).toEqual([1]);
+    expect(await store.catalog.delete("default", "hello", 1)).toEqual([]);
+    expect(await store.catalog.delete("default", "hello")).toEqual([2]);
+    expect(await store.catalog.delete("default", "hello")).toEqual([]);
   });
 
   test("EXE-67 EXE-70 content of a deleted version makes a new one, and no number is used twice", async () => {
     const store = await opened(open);
     const register = async (content_hash: string) => {
-      const [item] = await store.registerVersions(registration("hello", content_hash));
+      const [item] = await store.catalog.register(registration("hello", content_hash));
       return [item?.version, item?.created];
     };
     await register("c1");
     await register("c2");
-    await store.deleteVersions("default", "hello", 2);
+    await store.catalog.delete("default", "hello", 2);
     // Equal to the latest live one, though a later one was deleted.
     expect(await register("c1")).toEqual([1, false]);
     expect(await register("c2")).toEqual([3, true]);
-    await store.deleteVersions("default", "hello");
+    await store.catalog.delete("default", "hello");
     expect(await register("c2")).toEqual([4, true]);
-    const found = await store.findVersion("default", "hello", 3, { deleted: true });
+    const found = await store.catalog.find("default", "hello", 3, { deleted: true });
     expect(found?.record.content_hash).toBe("c2");
   });
 
   test("EXE-71 a namespace exists while it has a live workflow", async () => {
     const store = await opened(open);
-    await store.registerVersions(registration("hello", "c1"));
-    await store.registerVersions(registration("order", "c2", "shop"));
-    await store.registerVersions(registration("refund", "c3", "shop"));
+    await store.catalog.register(registration("hello", "c1"));
+    await store.catalog.register(registration("order", "c2", "shop"));
+    await store.catalog.register(registration("refund", "c3", "shop"));
     const namespaces = async () => {
-      const { items, total } = await store.listNamespaces({ limit: 50, offset: 0 });
+      const { items, total } = await store.catalog.listNamespaces({ limit: 50, offset: 0 });
       return [items.map((item) => `${item.namespace} ${item.workflow_count}`), total];
     };
-    await store.deleteVersions("shop", "order");
+    await store.catalog.delete("shop", "order");
     expect(await namespaces()).toEqual([["default 1", "shop 1"], 2]);
-    await store.deleteVersions("shop", "refund", 1);
+    await store.catalog.delete("shop", "refund", 1);
     expect(await namespaces()).toEqual([["default 1"], 1]);
-    await store.registerVersions(registration("order", "c2", "shop"));
+    await store.catalog.register(registration("order", "c2", "shop"));
     expect(await namespaces()).toEqual([["default 1", "shop 1"], 2]);
   });
 }

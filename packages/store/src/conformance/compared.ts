@@ -2,15 +2,10 @@
 import { EngineError, type NewExecution } from "@engine/contract";
 import { expect } from "vitest";
 import type { MemoryModel } from "../memory-model.ts";
-import type {
-  Changed,
-  ChangeOptions,
-  Decide,
-  GuardedClaimant,
-  LogPage,
-  QueuePage,
-  Store,
-} from "../store.ts";
+import type { Changed, ChangeOptions, Decide, GuardedClaimant } from "../ports/executions.ts";
+import type { LogPage } from "../ports/log.ts";
+import type { QueuePage } from "../ports/queue.ts";
+import type { Store } from "../store.ts";
 import { NOW, newSession } from "./sample.ts";
 
 export type Command =
@@ -35,7 +30,7 @@ export async function openSessions(
   session_ids: readonly string[],
 ): Promise<void> {
   for (const id of session_ids) {
-    const { session } = await store.openSession(newSession(id));
+    const { session } = await store.sessions.open(newSession(id));
     model.setSession(id, { epoch: session.epoch, isActive: true, hasEnded: false });
   }
 }
@@ -48,24 +43,24 @@ export async function changeSession(
   const { epoch, isLost, hasEnded } = model.session(session);
   switch (what) {
     case "connect": {
-      const connected = await store.connectSession(session, "a replica");
+      const connected = await store.sessions.connect(session, "a replica");
       expect(connected === undefined).toBe(hasEnded);
       if (connected) model.setSession(session, { epoch: epoch + 1, isLost: false });
       return;
     }
     case "lose": {
-      const lost = await store.loseSession(session, epoch);
+      const lost = await store.sessions.lose(session, epoch);
       expect(lost === undefined).toBe(isLost || hasEnded);
       if (lost) model.setSession(session, { epoch: epoch + 1, isLost: true });
       return;
     }
     case "end":
-      await store.endSession(session, "disconnected");
+      await store.sessions.end(session, "disconnected");
       model.setSession(session, { hasEnded: true });
       return;
     default: {
       const isActive = what === "activate";
-      await store.setDesiredState(`worker-${session}`, isActive ? "active" : "paused");
+      await store.workers.desire(`worker-${session}`, isActive ? "active" : "paused");
       model.setSession(session, { isActive });
     }
   }
@@ -78,9 +73,9 @@ export async function expectSame(
 ): Promise<void> {
   const rows = model.rows();
   for (const row of rows) {
-    expect(await store.findExecution(row.execution_id)).toEqual(row);
+    expect(await store.executions.find(row.execution_id)).toEqual(row);
     for (const page of [{}, ...lookups]) {
-      const log = await store.readLog(row.execution_id, page);
+      const log = await store.log.read(row.execution_id, page);
       expect(log.map((line) => line.event)).toEqual(model.log(row.execution_id, page));
     }
   }
@@ -99,31 +94,31 @@ export async function expectSame(
     { limit: 2, after },
     { limit: 2, after, fromEnd: true },
   ];
-  for (const page of queuePages) expect(await store.listQueued(page)).toEqual(model.queued(page));
+  for (const page of queuePages) expect(await store.queue.list(page)).toEqual(model.queued(page));
   const byId = queued.toSorted((a, b) => (a.execution_id < b.execution_id ? -1 : 1));
-  expect(await store.findQueued(rows.map(({ execution_id }) => execution_id))).toEqual(byId);
+  expect(await store.queue.find(rows.map(({ execution_id }) => execution_id))).toEqual(byId);
   for (const limit of [2, 1_000]) {
-    expect(await store.listOrphaned(limit)).toEqual(model.orphaned(limit));
+    expect(await store.queue.listOrphaned(limit)).toEqual(model.orphaned(limit));
   }
-  for (const page of duePages) expect(await store.listDue(page)).toEqual(model.due(page));
+  for (const page of duePages) expect(await store.queue.listDue(page)).toEqual(model.due(page));
   for (const session of new Set(rows.flatMap((row) => row.session ?? []))) {
-    expect(await store.listOwned(session)).toEqual(model.owned(session));
+    expect(await store.queue.listOwned(session)).toEqual(model.owned(session));
   }
   for (const parent_id of new Set(rows.map((row) => row.parent_id))) {
     const of = parent_id === null ? { root: true } : { parent_id };
     const filter = { order: "created_asc", limit: 1_000, offset: 0, ...of } as const;
-    const { items, total } = await store.listExecutions(filter);
+    const { items, total } = await store.executions.list(filter);
     const children = rows.filter((row) => row.parent_id === parent_id);
     expect(items).toEqual(children.map((row) => ({ ...row, input: null, output: null })));
     expect(total).toBe(children.length);
   }
-  const all = await store.listExecutions({ order: "created_asc", limit: 1_000, offset: 0 });
+  const all = await store.executions.list({ order: "created_asc", limit: 1_000, offset: 0 });
   expect(all.items).toEqual(rows.map((row) => ({ ...row, input: null, output: null })));
 }
 
 export function send(store: Store, command: Command): Promise<Changed> {
-  if (command.kind === "create") return store.createExecution(command.fresh, command.claimant);
-  return store.changeExecution(command.execution_id, command.decide, command.options);
+  if (command.kind === "create") return store.executions.create(command.fresh, command.claimant);
+  return store.executions.change(command.execution_id, command.decide, command.options);
 }
 
 export async function settled(promise: Promise<Changed>): Promise<unknown> {

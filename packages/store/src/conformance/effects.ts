@@ -1,6 +1,7 @@
 import { decideCancel, type Effect, EngineError, type ExecutionRow } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { Changed, Decide, Store } from "../store.ts";
+import type { Changed, Decide } from "../ports/executions.ts";
+import type { Store } from "../store.ts";
 import { CALL, callChild, complete, run, startRunning } from "./family.ts";
 import { type Open, opened } from "./opened.ts";
 import { appending, event, executionId, NOW, newExecution } from "./sample.ts";
@@ -20,9 +21,9 @@ export function effectConformance(open: Open): void {
       recorded_at: called.recorded_at,
       others: [],
     });
-    expect(await store.findExecution(executionId(2))).toEqual(child?.row);
+    expect(await store.executions.find(executionId(2))).toEqual(child?.row);
     expect(await logOf(store, executionId(2))).toEqual(["1 WORKFLOW_CREATED"]);
-    expect(await store.listQueued({ limit: 9 })).toMatchObject([{ execution_id: executionId(2) }]);
+    expect(await store.queue.list({ limit: 9 })).toMatchObject([{ execution_id: executionId(2) }]);
   });
 
   test("EXE-55 the end of a child and the outcome in its parent's log are one commit", async () => {
@@ -42,7 +43,7 @@ export function effectConformance(open: Open): void {
         recorded_at: ended.recorded_at,
       },
     ]);
-    expect(await store.findExecution(parent)).toEqual(ended.others[0]?.row);
+    expect(await store.executions.find(parent)).toEqual(ended.others[0]?.row);
     expect(await logOf(store, parent)).toHaveLength(6);
   });
 
@@ -55,8 +56,8 @@ export function effectConformance(open: Open): void {
     const detached = newExecution(4, {
       parent: { execution_id: root, depth: 0, call_id: "call~2", detached: true },
     });
-    await store.createExecution(detached);
-    const cancelled = await store.changeExecution(root, cancel);
+    await store.executions.create(detached);
+    const cancelled = await store.executions.change(root, cancel);
     expect(cancelled.row).toMatchObject({ state: "CANCELLING" });
     expect(cancelled.others.map(({ row }) => [row.execution_id, row.state])).toEqual([
       [child, "CANCELLING"],
@@ -65,17 +66,17 @@ export function effectConformance(open: Open): void {
     for (const { row, events, recorded_at } of cancelled.others) {
       expect(events[0]).toMatchObject({ type: "WORKFLOW_CANCELLING", meta: { cause: "parent" } });
       expect(recorded_at).toBe(cancelled.recorded_at);
-      expect(await store.findExecution(row.execution_id)).toEqual(row);
+      expect(await store.executions.find(row.execution_id)).toEqual(row);
     }
-    expect(await store.findExecution(executionId(4))).toMatchObject({ state: "CREATED" });
-    const again = await store.changeExecution(root, cancel);
+    expect(await store.executions.find(executionId(4))).toMatchObject({ state: "CREATED" });
+    const again = await store.executions.change(root, cancel);
     expect(again).toMatchObject({ row: cancelled.row, events: [], others: [], unchanged: true });
   });
 
   test("effects come breadth first, each execution once and in the order of its first change", async () => {
     const store = await opened(open);
-    for (const n of [1, 2, 3]) await store.createExecution(newExecution(n));
-    const changed = await store.changeExecution(executionId(1), (row) => ({
+    for (const n of [1, 2, 3]) await store.executions.create(newExecution(n));
+    const changed = await store.executions.change(executionId(1), (row) => ({
       ...note(row, "first"),
       effects: [
         noting(3, "a", noting(2, "aa"), noting(1, "ab")),
@@ -96,14 +97,14 @@ export function effectConformance(open: Open): void {
       [executionId(4), [[1, executionId(4)], [2, "c"]]], // biome-ignore format: a table
     ]);
     for (const { row } of [changed, ...changed.others]) {
-      expect(await store.findExecution(row.execution_id)).toEqual(row);
+      expect(await store.executions.find(row.execution_id)).toEqual(row);
       expect(await logOf(store, row.execution_id)).toHaveLength(row.head);
     }
   });
 
   test("an effect sees its execution as the change has left it, created or changed", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     const seen: unknown[] = [];
     const look = (n: number): Effect => ({
       kind: "change",
@@ -111,8 +112,8 @@ export function effectConformance(open: Open): void {
       decide: (row) => void seen.push(row?.execution_id, row?.head),
     });
     const parent = { execution_id: executionId(1), depth: 0, call_id: CALL, detached: false };
-    await store.createExecution(newExecution(3, { parent }));
-    await store.changeExecution(executionId(1), (row) => {
+    await store.executions.create(newExecution(3, { parent }));
+    await store.executions.change(executionId(1), (row) => {
       seen.length = 0;
       const lookAtChildren: Effect = {
         kind: "children",
@@ -129,7 +130,7 @@ export function effectConformance(open: Open): void {
 
   test("an effect on an unknown execution writes nothing, and what follows from it is written", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     const missing: Effect = {
       kind: "change",
       execution_id: executionId(9),
@@ -143,7 +144,7 @@ export function effectConformance(open: Open): void {
       parent_id: executionId(9),
       decide: () => expect.unreachable("it has no children"),
     };
-    const changed = await store.changeExecution(executionId(1), () => ({
+    const changed = await store.executions.change(executionId(1), () => ({
       events: [],
       patch: {},
       effects: [missing, nobody],
@@ -153,30 +154,30 @@ export function effectConformance(open: Open): void {
       events: [{ source_id: "told" }],
       others: [],
     });
-    expect(await store.findExecution(executionId(9))).toBeUndefined();
-    expect(await store.readLog(executionId(9))).toEqual([]);
+    expect(await store.executions.find(executionId(9))).toBeUndefined();
+    expect(await store.log.read(executionId(9))).toEqual([]);
   });
 
   test("an effect that changes nothing leaves its execution out of the answer", async () => {
     const store = await opened(open);
-    const created = await store.createExecution(newExecution(1));
-    await store.createExecution(newExecution(2));
+    const created = await store.executions.create(newExecution(1));
+    await store.executions.create(newExecution(2));
     const quiet: Decide = () => ({ events: [], patch: {} });
     const effects: Effect[] = [
       { kind: "change", execution_id: executionId(2), decide: () => undefined },
       { kind: "change", execution_id: executionId(2), decide: () => ({ events: [], patch: {} }) },
     ];
     for (const decide of [quiet, () => ({ events: [], patch: {}, effects })]) {
-      const changed = await store.changeExecution(executionId(1), decide);
+      const changed = await store.executions.change(executionId(1), decide);
       expect(changed).toMatchObject({ row: created.row, events: [], others: [], unchanged: true });
     }
-    expect(await store.findExecution(executionId(1))).toEqual(created.row);
+    expect(await store.executions.find(executionId(1))).toEqual(created.row);
   });
 
   test("CKP-5 a refusal in an effect undoes its whole change and leaves its neighbours alone", async () => {
     const store = await opened(open);
-    for (const n of [1, 2, 3]) await store.createExecution(newExecution(n));
-    const before = await Promise.all([1, 2, 3].map((n) => store.findExecution(executionId(n))));
+    for (const n of [1, 2, 3]) await store.executions.create(newExecution(n));
+    const before = await Promise.all([1, 2, 3].map((n) => store.executions.find(executionId(n))));
     const refuse = (error: Error): Effect => ({
       kind: "change",
       execution_id: executionId(3),
@@ -185,55 +186,55 @@ export function effectConformance(open: Open): void {
       },
     });
     const change = (...effects: Effect[]) =>
-      store.changeExecution(executionId(1), (row) => ({
+      store.executions.change(executionId(1), (row) => ({
         ...note(row, "refused"),
         effects: [noting(2, "too"), { kind: "create", fresh: newExecution(5) }, ...effects],
       }));
     const bug = new TypeError("a bug of ours");
     const all = await Promise.allSettled([
-      store.createExecution(newExecution(4)),
+      store.executions.create(newExecution(4)),
       change(refuse(new EngineError("conflict", "no"))),
       change(refuse(bug)),
       change({ kind: "create", fresh: newExecution(3) }),
       change({ kind: "create", fresh: newExecution(5) }),
-      store.changeExecution(executionId(3), (row) => note(row, "kept")),
+      store.executions.change(executionId(3), (row) => note(row, "kept")),
     ]);
     expect(all.map(({ status }) => status[0])).toEqual(["f", "r", "r", "r", "r", "f"]);
     const conflict = { reason: { code: "conflict" } };
     expect(all.slice(1, 5)).toMatchObject([conflict, { reason: bug }, conflict, conflict]);
-    const after = await Promise.all([1, 2, 3].map((n) => store.findExecution(executionId(n))));
+    const after = await Promise.all([1, 2, 3].map((n) => store.executions.find(executionId(n))));
     expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
     expect(after[2]).toMatchObject({ head: 2 });
     expect(await logOf(store, executionId(1))).toEqual(["1 WORKFLOW_CREATED"]);
     expect(await logOf(store, executionId(2))).toEqual(["1 WORKFLOW_CREATED"]);
-    expect(await store.findExecution(executionId(4))).toBeDefined();
-    expect(await store.findExecution(executionId(5))).toBeUndefined();
+    expect(await store.executions.find(executionId(4))).toBeDefined();
+    expect(await store.executions.find(executionId(5))).toBeUndefined();
   });
 
   test("EXE-84 an effect has nobody to tell of an existing execution, so it brings no unique key", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     const unique = { key: "k", request_hash: "h" };
-    const change = store.changeExecution(executionId(1), (row) => ({
+    const change = store.executions.change(executionId(1), (row) => ({
       ...note(row, "refused"),
       effects: [{ kind: "create", fresh: newExecution(2, { unique }) }],
     }));
     await expect(change).rejects.toThrow("an effect cannot create under a unique key");
     expect(await logOf(store, executionId(1))).toEqual(["1 WORKFLOW_CREATED"]);
-    expect(await store.findExecution(executionId(2))).toBeUndefined();
+    expect(await store.executions.find(executionId(2))).toBeUndefined();
   });
 
   test("a chain of effects that never ends is refused, and its neighbours are written", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     const endless: Effect = {
       kind: "change",
       execution_id: executionId(9),
       decide: () => ({ events: [], patch: {}, effects: [endless] }),
     };
     const all = await Promise.allSettled([
-      store.changeExecution(executionId(1), (row) => ({ ...note(row, "a"), effects: [endless] })),
-      store.changeExecution(executionId(1), (row) => note(row, "b")),
+      store.executions.change(executionId(1), (row) => ({ ...note(row, "a"), effects: [endless] })),
+      store.executions.change(executionId(1), (row) => note(row, "b")),
     ]);
     expect(all).toMatchObject([
       { reason: { message: "a change has more than 100000 effects" } },
@@ -268,6 +269,6 @@ function noting(n: number, id: string, ...effects: Effect[]): Effect {
 }
 
 async function logOf(store: Store, execution_id: string): Promise<string[]> {
-  const log = await store.readLog(execution_id);
+  const log = await store.log.read(execution_id);
   return log.map(({ event: { seq, type } }) => `${seq} ${type}`);
 }

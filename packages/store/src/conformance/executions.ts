@@ -13,19 +13,19 @@ import { appending, claimant, event, executionId, NOW, newExecution } from "./sa
 export function executionConformance(open: Open): void {
   test("EXE-17 an execution that was acknowledged as created can be read", async () => {
     const store = await opened(open);
-    const { row, events } = await store.createExecution(
+    const { row, events } = await store.executions.create(
       newExecution(1, { name: "nightly", priority: 7, by: "ann", input: { who: "World" } }),
     );
     expect(row).toMatchObject({ state: "CREATED", head: 1, generation: 0, session: null });
     expect(row).toMatchObject({ name: "nightly", priority: 7, input: { who: "World" } });
     expect(events).toMatchObject([{ seq: 1, type: "WORKFLOW_CREATED", meta: { by: "ann" } }]);
-    expect(await store.findExecution(executionId(1))).toEqual(row);
-    expect((await store.readLog(executionId(1))).map((line) => line.event)).toEqual(events);
+    expect(await store.executions.find(executionId(1))).toEqual(row);
+    expect((await store.log.read(executionId(1))).map((line) => line.event)).toEqual(events);
   });
 
   test("EXE-22 a row carries what its execution was created with", async () => {
     const store = await opened(open);
-    const plain = await store.createExecution(newExecution(1));
+    const plain = await store.executions.create(newExecution(1));
     expect(plain.row).toMatchObject({ seed: "seed-1", timeout_ms: null, transient: false });
     expect(plain.row).toMatchObject({ parent_id: null, detached: false, depth: 0 });
     expect(plain.row).toMatchObject({ forked_from: null, wake_at: null, cancelling: null });
@@ -33,17 +33,17 @@ export function executionConformance(open: Open): void {
     const from = { execution_id: executionId(1), seq: 0 };
     const fork = { from, history: [], calls: new Map() };
     const fields = { parent, fork, timeout_ms: 5_000, transient: true, preferred_worker: "w9" };
-    const { row } = await store.createExecution(newExecution(2, fields));
+    const { row } = await store.executions.create(newExecution(2, fields));
     expect(row).toMatchObject({ timeout_ms: 5_000, transient: true, last_worker: "w9" });
     expect(row).toMatchObject({ parent_id: executionId(1), parent_call_id: "call~1" });
     expect(row).toMatchObject({ detached: true, depth: 5, forked_from: from });
-    expect(await store.findExecution(executionId(1))).toEqual(plain.row);
-    expect(await store.findExecution(executionId(2))).toEqual(row);
+    expect(await store.executions.find(executionId(1))).toEqual(plain.row);
+    expect(await store.executions.find(executionId(2))).toEqual(row);
   });
 
   test("DSP-2 what dispatch looks at is taken at creation and kept on the row", async () => {
     const store = await opened(open);
-    const plain = await store.createExecution(newExecution(1));
+    const plain = await store.executions.create(newExecution(1));
     expect(plain.row).toMatchObject({ requirements: null, not_before: null, park_ttl_ms: null });
     expect(plain.row).toMatchObject({ losses: [], outcome_generation: 0, park_by: null });
     expect(plain.row).toMatchObject({ unique_key: null, schedule: null, scheduled_for: null });
@@ -52,7 +52,7 @@ export function executionConformance(open: Open): void {
       runner: "process",
       requests: { cpu: 0.5, memory: 2 ** 33, packages: ["sharp@>=0.33"] },
     } as const;
-    const { row } = await store.createExecution(
+    const { row } = await store.executions.create(
       newExecution(2, {
         requirements,
         not_before: NOW + 60_000,
@@ -65,15 +65,15 @@ export function executionConformance(open: Open): void {
     expect(row).toMatchObject({ unique_key: "a key", request_hash: "of a request" });
     expect(row).toMatchObject({ schedule: "nightly", scheduled_for: NOW - 1 });
     expect(row).toMatchObject({ queued_at: NOW + 60_000, wake_at: NOW + 60_000, park_by: null });
-    expect(await store.findExecution(executionId(1))).toEqual(plain.row);
-    expect(await store.findExecution(executionId(2))).toEqual(row);
+    expect(await store.executions.find(executionId(1))).toEqual(plain.row);
+    expect(await store.executions.find(executionId(2))).toEqual(row);
   });
 
   test("an execution that nobody created is not found", async () => {
     const store = await opened(open);
-    expect(await store.findExecution(executionId(1))).toBeUndefined();
-    expect(await store.readLog(executionId(1))).toEqual([]);
-    await expect(store.changeExecution(executionId(1), () => undefined)).rejects.toMatchObject({
+    expect(await store.executions.find(executionId(1))).toBeUndefined();
+    expect(await store.log.read(executionId(1))).toEqual([]);
+    await expect(store.executions.change(executionId(1), () => undefined)).rejects.toMatchObject({
       code: "not_found",
       details: { resource: "execution" },
     });
@@ -82,35 +82,35 @@ export function executionConformance(open: Open): void {
   test("a second execution of the same id is refused and the first stays as it is", async () => {
     const store = await opened(open);
     const both = await Promise.allSettled([
-      store.createExecution(newExecution(1, { input: "first" })),
-      store.createExecution(newExecution(1, { input: "second" }), claimant),
-      store.createExecution(newExecution(2)),
+      store.executions.create(newExecution(1, { input: "first" })),
+      store.executions.create(newExecution(1, { input: "second" }), claimant),
+      store.executions.create(newExecution(2)),
     ]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(both[1]).toMatchObject({ reason: { code: "conflict" } });
     const kept = { input: "first", state: "CREATED", session: null, head: 1 };
-    expect(await store.findExecution(executionId(1))).toMatchObject(kept);
-    expect(await store.readLog(executionId(1))).toHaveLength(1);
+    expect(await store.executions.find(executionId(1))).toMatchObject(kept);
+    expect(await store.log.read(executionId(1))).toHaveLength(1);
   });
 
   test("EXE-17 created with a claimant, it is owned and claimed in the same commit", async () => {
     const store = await opened(open);
-    const { row, events, recorded_at } = await store.createExecution(newExecution(1), claimant);
+    const { row, events, recorded_at } = await store.executions.create(newExecution(1), claimant);
     expect(row).toMatchObject({ state: "CLAIMED", worker: "w1", session: "session-1" });
     expect(row).toMatchObject({ generation: 1, head: 2 });
     expect(events.map(({ seq, type }) => [seq, type])).toEqual([
       [1, "WORKFLOW_CREATED"],
       [2, "WORKFLOW_CLAIMED"],
     ]);
-    const log = await store.readLog(executionId(1));
+    const log = await store.log.read(executionId(1));
     expect(log.map((line) => line.recorded_at)).toEqual([recorded_at, recorded_at]);
   });
 
   test("a decision sees the row, and its events follow the head without a gap", async () => {
     const store = await opened(open);
-    const created = await store.createExecution(newExecution(1));
+    const created = await store.executions.create(newExecution(1));
     const seen: ExecutionRow[] = [];
-    const changed = await store.changeExecution(executionId(1), (row) => {
+    const changed = await store.executions.change(executionId(1), (row) => {
       seen.push(row);
       return appending(row, [event("TASK_STARTED", "a"), event("TASK_COMPLETED", "a", "done")]);
     });
@@ -120,17 +120,17 @@ export function executionConformance(open: Open): void {
       [3, "done"],
     ]);
     expect(changed.row).toMatchObject({ head: 3, updated_at: NOW });
-    expect(await store.findExecution(executionId(1))).toEqual(changed.row);
+    expect(await store.executions.find(executionId(1))).toEqual(changed.row);
   });
 
   test("CKP-3 a decision sees the events recorded above the place it names, and only those", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     const events = ["a", "b", "c"].map((id) => event("TASK_STARTED", id));
-    await store.changeExecution(executionId(1), (row) => appending(row, events));
+    await store.executions.change(executionId(1), (row) => appending(row, events));
     const seen = async (options?: { above: number }) => {
       let seqs: number[] = [];
-      await store.changeExecution(
+      await store.executions.change(
         executionId(1),
         (_, recorded) => {
           seqs = recorded.map(({ seq }) => seq);
@@ -149,7 +149,7 @@ export function executionConformance(open: Open): void {
 
   test("every column a change may write is written, and every other is left alone", async () => {
     const store = await opened(open);
-    const { row } = await store.createExecution(newExecution(1), claimant);
+    const { row } = await store.executions.create(newExecution(1), claimant);
     const failure = {
       type: "Error",
       code: null,
@@ -193,9 +193,9 @@ export function executionConformance(open: Open): void {
       finished_at: NOW + 4,
       updated_at: NOW + 5,
     };
-    const changed = await store.changeExecution(executionId(1), () => ({ events: [], patch }));
+    const changed = await store.executions.change(executionId(1), () => ({ events: [], patch }));
     expect(changed.row).toEqual({ ...row, ...patch });
-    expect(await store.findExecution(executionId(1))).toEqual({ ...row, ...patch });
+    expect(await store.executions.find(executionId(1))).toEqual({ ...row, ...patch });
     const back: ExecutionPatch = {
       waits: [],
       signals: NO_SIGNALS,
@@ -211,38 +211,38 @@ export function executionConformance(open: Open): void {
       park_by: null,
       started_at: null,
     };
-    await store.changeExecution(executionId(1), () => ({ events: [], patch: back }));
-    expect(await store.findExecution(executionId(1))).toEqual({ ...row, ...patch, ...back });
+    await store.executions.change(executionId(1), () => ({ events: [], patch: back }));
+    expect(await store.executions.find(executionId(1))).toEqual({ ...row, ...patch, ...back });
   });
 
   test("a large input comes back whole, before and after changes", async () => {
     const store = await opened(open);
     const input = { text: "ß".repeat(50_000) };
-    const created = await store.createExecution(newExecution(1, { input }), claimant);
+    const created = await store.executions.create(newExecution(1, { input }), claimant);
     expect(created.row.input).toEqual(input);
-    const changed = await store.changeExecution(executionId(1), (row) =>
+    const changed = await store.executions.change(executionId(1), (row) =>
       appending(row, [event("TASK_STARTED", "a")]),
     );
     expect(changed.row).toEqual({ ...created.row, head: 3 });
-    expect((await store.findExecution(executionId(1)))?.input).toEqual(input);
+    expect((await store.executions.find(executionId(1)))?.input).toEqual(input);
   });
 
   test("a decision that writes nothing leaves row and log as they were", async () => {
     const store = await opened(open);
-    const { row } = await store.createExecution(newExecution(1));
-    const changed = await store.changeExecution(executionId(1), () => undefined);
+    const { row } = await store.executions.create(newExecution(1));
+    const changed = await store.executions.change(executionId(1), () => undefined);
     expect(changed).toMatchObject({ row, events: [] });
-    expect(await store.findExecution(executionId(1))).toEqual(row);
+    expect(await store.executions.find(executionId(1))).toEqual(row);
   });
 
   test("CKP-5 a refused decision leaves the others of its commit alone", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
-    await store.createExecution(newExecution(2));
+    await store.executions.create(newExecution(1));
+    await store.executions.create(newExecution(2));
     const add = (n: number, id: string) =>
-      store.changeExecution(executionId(n), (row) => appending(row, [event("TASK_STARTED", id)]));
+      store.executions.change(executionId(n), (row) => appending(row, [event("TASK_STARTED", id)]));
     const fail = (error: Error) =>
-      store.changeExecution(executionId(1), () => {
+      store.executions.change(executionId(1), () => {
         throw error;
       });
     const bug = new TypeError("a bug of ours");
@@ -260,30 +260,32 @@ export function executionConformance(open: Open): void {
     expect(await idsOf(executionId(2))).toEqual([executionId(2), "c"]);
 
     async function idsOf(id: string): Promise<string[]> {
-      return (await store.readLog(id)).map((line) => line.event.source_id);
+      return (await store.log.read(id)).map((line) => line.event.source_id);
     }
   });
 
   test("a change that cannot be written does not keep the others of its commit from it", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
-    await store.createExecution(newExecution(2));
+    await store.executions.create(newExecution(1));
+    await store.executions.create(newExecution(2));
     const unwritable = { ...event("TASK_STARTED", "a"), value: 1n as never };
     const all = await Promise.allSettled([
-      store.changeExecution(executionId(1), (row) => appending(row, [unwritable])),
-      store.changeExecution(executionId(1), () => ({ events: [], patch: { head: 9 } })),
-      store.changeExecution(executionId(2), (row) => appending(row, [event("TASK_STARTED", "b")])),
+      store.executions.change(executionId(1), (row) => appending(row, [unwritable])),
+      store.executions.change(executionId(1), () => ({ events: [], patch: { head: 9 } })),
+      store.executions.change(executionId(2), (row) =>
+        appending(row, [event("TASK_STARTED", "b")]),
+      ),
     ]);
     expect(all.map(({ status }) => status[0])).toEqual(["r", "r", "f"]);
-    expect(await store.findExecution(executionId(1))).toMatchObject({ head: 1 });
-    expect(await store.findExecution(executionId(2))).toMatchObject({ head: 2 });
+    expect(await store.executions.find(executionId(1))).toMatchObject({ head: 1 });
+    expect(await store.executions.find(executionId(2))).toMatchObject({ head: 2 });
   });
 
   test("EXE-17 of two claims in one commit the second finds the execution taken", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     const claim = (session: string) =>
-      store.changeExecution(executionId(1), (row) =>
+      store.executions.change(executionId(1), (row) =>
         decideClaim(row, { worker: "w", session, now: NOW }),
       );
     const [first, second] = await Promise.all([claim("one"), claim("two")]);
@@ -294,12 +296,12 @@ export function executionConformance(open: Open): void {
 
   test("answers come in the order of asking", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     const order: number[] = [];
     await Promise.all(
       [1, 2, 3, 4].map((n) =>
-        store
-          .changeExecution(executionId(1), (row) => {
+        store.executions
+          .change(executionId(1), (row) => {
             if (n === 2) throw new EngineError("conflict", "no");
             return n === 3 ? undefined : appending(row, [event("TASK_STARTED", `${n}`)]);
           })
@@ -313,12 +315,12 @@ export function executionConformance(open: Open): void {
 
   test("after close nothing is accepted, and what was asked before it is written", async () => {
     const store = await open();
-    const last = store.createExecution(newExecution(1));
+    const last = store.executions.create(newExecution(1));
     await store.close();
     await expect(last).resolves.toMatchObject({ row: { state: "CREATED" } });
     const closed = { code: "unavailable" };
-    await expect(store.createExecution(newExecution(2))).rejects.toMatchObject(closed);
-    await expect(store.findExecution(executionId(1))).rejects.toMatchObject(closed);
+    await expect(store.executions.create(newExecution(2))).rejects.toMatchObject(closed);
+    await expect(store.executions.find(executionId(1))).rejects.toMatchObject(closed);
     await expect(store.ping()).rejects.toMatchObject(closed);
     await expect(store.close()).resolves.toBeUndefined();
   });

@@ -8,7 +8,8 @@ import {
   type Json,
   type NewEvent,
 } from "@engine/contract";
-import type { Changed, Store } from "../store.ts";
+import type { Changed } from "../ports/executions.ts";
+import type { Store } from "../store.ts";
 import { claimant, event, executionId, NOW, newExecution } from "./sample.ts";
 
 /** Writes what the owner of an execution sends. */
@@ -18,7 +19,7 @@ export function checkpoint(
   sent: (row: ExecutionRow) => Pick<Checkpoint, "events" | "state" | "waiting">,
   childOf?: (row: ExecutionRow) => Parameters<typeof newExecution>,
 ): Promise<Changed> {
-  return store.changeExecution(execution_id, (row, _, findKept) => {
+  return store.executions.change(execution_id, (row, _, findKept) => {
     const { session, generation, head } = row;
     const item = { generation, base_seq: head, ...sent(row) };
     const calls = new Map(
@@ -36,7 +37,7 @@ export const CALL = "call~1";
 
 /** Claims an execution and begins it, or goes on with it. */
 export async function run(store: Store, execution_id: string): Promise<Changed> {
-  await store.changeExecution(execution_id, (row) => decideClaim(row, claimant));
+  await store.executions.change(execution_id, (row) => decideClaim(row, claimant));
   return checkpoint(store, execution_id, (row) => ({
     state: "RUNNING",
     events: [event(row.resuming ? "WORKFLOW_RESUMED" : "WORKFLOW_STARTED", row.execution_id)],
@@ -44,7 +45,7 @@ export async function run(store: Store, execution_id: string): Promise<Changed> 
 }
 
 export async function startRunning(store: Store, n: number): Promise<string> {
-  await store.createExecution(newExecution(n));
+  await store.executions.create(newExecution(n));
   await run(store, executionId(n));
   return executionId(n);
 }

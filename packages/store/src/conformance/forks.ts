@@ -9,16 +9,16 @@ const NO_CALLS: CallResolutions = new Map();
 export function forkConformance(open: Open): void {
   test("EXE-87 I3 a fork has the copied log behind its first event, to be read by pages", async () => {
     const store = await opened(open);
-    const { row, events } = await store.createExecution(fork(2, 10_000));
+    const { row, events } = await store.executions.create(fork(2, 10_000));
     expect(row).toMatchObject({ state: "RESUMING", head: 10_002, resuming: true });
     expect(row.forked_from).toEqual({ execution_id: executionId(1), seq: 10_001 });
     const seqs = Array.from({ length: 10_002 }, (_, i) => i + 1);
     expect(events.map(({ seq }) => seq)).toEqual(seqs);
     expect(events.at(0)?.type).toBe("WORKFLOW_CREATED");
     expect(events.at(-1)).toMatchObject({ type: "WORKFLOW_RESUMING", meta: { cause: "fork" } });
-    expect(await store.findExecution(executionId(2))).toEqual(row);
-    const page = async (of?: Parameters<typeof store.readLog>[1]) =>
-      (await store.readLog(executionId(2), of)).map((line) => line.event);
+    expect(await store.executions.find(executionId(2))).toEqual(row);
+    const page = async (of?: Parameters<typeof store.log.read>[1]) =>
+      (await store.log.read(executionId(2), of)).map((line) => line.event);
     expect(await page()).toEqual(events);
     for (const at of [0, 7, 998, 999, 1_000, 1_001, 5_500, 9_990, 10_001, 10_002]) {
       expect(await page({ after: at, limit: 30 })).toEqual(events.slice(at, at + 30));
@@ -32,7 +32,7 @@ export function forkConformance(open: Open): void {
 
   test("a fork is created, claimed and followed by a new child in one commit", async () => {
     const store = await opened(open);
-    const forked = await store.createExecution(callingFork(), claimant);
+    const forked = await store.executions.create(callingFork(), claimant);
     expect(forked.events.map(({ type }) => type)).toEqual([
       "WORKFLOW_CREATED",
       "WORKFLOW_STARTED",
@@ -42,14 +42,14 @@ export function forkConformance(open: Open): void {
     ]);
     expect(forked.row.waits).toMatchObject([{ kind: "child", execution_id: executionId(3) }]);
     expect(forked.others).toMatchObject([{ row: { parent_id: executionId(2) } }]);
-    expect(await store.findExecution(executionId(2))).toEqual(forked.row);
-    expect(await store.findExecution(executionId(3))).toEqual(forked.others[0]?.row);
+    expect(await store.executions.find(executionId(2))).toEqual(forked.row);
+    expect(await store.executions.find(executionId(3))).toEqual(forked.others[0]?.row);
   });
 
   test("a fork that is the effect of another change has its own effects", async () => {
     const store = await opened(open);
-    await store.createExecution(newExecution(1));
-    const changed = await store.changeExecution(executionId(1), () => ({
+    await store.executions.create(newExecution(1));
+    const changed = await store.executions.change(executionId(1), () => ({
       events: [],
       patch: {},
       effects: [{ kind: "create", fresh: callingFork() }],
@@ -58,8 +58,8 @@ export function forkConformance(open: Open): void {
       [executionId(2), 4],
       [executionId(3), 1],
     ]);
-    expect(await store.readLog(executionId(2))).toHaveLength(4);
-    expect(await store.findExecution(executionId(3))).toEqual(changed.others[1]?.row);
+    expect(await store.log.read(executionId(2))).toHaveLength(4);
+    expect(await store.executions.find(executionId(3))).toEqual(changed.others[1]?.row);
   });
 }
 

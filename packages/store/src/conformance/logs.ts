@@ -7,8 +7,8 @@ export function logConformance(open: Open): void {
     const store = await opened(open);
     const id = await executionWithLog(store, 1, 9);
     await executionWithLog(store, 2, 5);
-    const seqs = async (page?: Parameters<typeof store.readLog>[1]) =>
-      (await store.readLog(id, page)).map(({ event }) => event.seq);
+    const seqs = async (page?: Parameters<typeof store.log.read>[1]) =>
+      (await store.log.read(id, page)).map(({ event }) => event.seq);
 
     expect(await seqs()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(await seqs({ after: 0 })).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -36,13 +36,13 @@ export function logConformance(open: Open): void {
       event("TASK_COMPLETED", "b", value),
       event("TASK_FAILED", "c", value),
     ];
-    await store.changeExecution(id, (row) => appending(row, some));
+    await store.executions.change(id, (row) => appending(row, some));
     // A copy for a fork, whose changes are cut into several rows.
     const many = Array.from({ length: 1_200 }, (_, i) =>
       event(i % 500 === 0 ? "TASK_FAILED" : "TASK_STARTED", `x~${i}`),
     );
-    await store.changeExecution(id, (row) => appending(row, many));
-    const all = await store.readLog(id);
+    await store.executions.change(id, (row) => appending(row, many));
+    const all = await store.log.read(id);
     for (const types of [
       ["TASK_FAILED"],
       ["TASK_FAILED", "TASK_COMPLETED"],
@@ -53,7 +53,7 @@ export function logConformance(open: Open): void {
       for (const after of [0, 10, 1_013]) {
         for (const limit of [2, 5_000]) {
           const behind = wanted.filter(({ event: { seq } }) => seq > after);
-          expect(await store.listEvents(id, { types, after, limit })).toEqual({
+          expect(await store.log.ofTypes(id, { types, after, limit })).toEqual({
             items: behind.slice(0, limit),
             total: wanted.length,
             before: wanted.length - behind.length,
@@ -63,13 +63,13 @@ export function logConformance(open: Open): void {
     }
     const nothing = { items: [], total: 0, before: 0 };
     const page = { types: ["TASK_FAILED"], after: 0, limit: 5 } as const;
-    expect(await store.listEvents("nobody's", page)).toEqual(nothing);
+    expect(await store.log.ofTypes("nobody's", page)).toEqual(nothing);
   });
 
   test("EXE-23 an event reads as it was written, with the number it was given", async () => {
     const store = await opened(open);
     const id = await executionWithLog(store, 1, 3);
-    const [, second] = await store.readLog(id);
+    const [, second] = await store.log.read(id);
     expect(second?.event).toEqual({
       seq: 2,
       type: "TASK_STARTED",

@@ -11,7 +11,7 @@ import {
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MemoryModel } from "../memory-model.ts";
-import type { Decide } from "../store.ts";
+import type { Decide } from "../ports/executions.ts";
 import {
   type Command,
   changeSession,
@@ -39,7 +39,7 @@ export function randomChangesConformance(open: Open): void {
               batch.map((command) => settled(send(store, command))),
             );
             expect(answers).toEqual(batch.map((command) => expected(model, command)));
-            expect(await store.listOrphaned(9)).toEqual(model.orphaned(9));
+            expect(await store.queue.listOrphaned(9)).toEqual(model.orphaned(9));
           }
           await expectSame(store, model, lookups);
         } finally {

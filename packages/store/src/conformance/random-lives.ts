@@ -27,7 +27,8 @@ import {
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MemoryModel } from "../memory-model.ts";
-import type { Decide, Store } from "../store.ts";
+import type { Decide } from "../ports/executions.ts";
+import type { Store } from "../store.ts";
 import { type Command, expected, expectSame, send, settled } from "./compared.ts";
 import type { Open } from "./opened.ts";
 import { event, executionId, NOW, newExecution } from "./sample.ts";
@@ -65,10 +66,10 @@ export function randomLivesConformance(open: Open): void {
 
 /** What holds of any store at any time, whatever a model says. */
 async function expectSane(store: Store, before: readonly ExecutionRow[]): Promise<void> {
-  const { items } = await store.listExecutions({ order: "created_asc", limit: 1_000, offset: 0 });
+  const { items } = await store.executions.list({ order: "created_asc", limit: 1_000, offset: 0 });
   const rows = new Map(items.map((row) => [row.execution_id, row]));
   for (const row of items) {
-    const log = (await store.readLog(row.execution_id)).map((line) => line.event);
+    const log = (await store.log.read(row.execution_id)).map((line) => line.event);
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1));
     expect(log).toHaveLength(row.head);
     const ends = log.filter(({ type }) => ENDS.has(type));

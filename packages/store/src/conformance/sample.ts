@@ -9,7 +9,8 @@ import {
   type NewExecution,
   patchOf,
 } from "@engine/contract";
-import type { NewSession, Store } from "../store.ts";
+import type { NewSession } from "../session-record.ts";
+import type { Store } from "../store.ts";
 
 /** A fixed instant: no rule of a store depends on the time of day. */
 export const NOW: number = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
@@ -88,12 +89,12 @@ export function appending(
 /** An execution of `n` whose log ends at `head`, written in changes of two events each. */
 export async function executionWithLog(store: Store, n: number, head: number): Promise<string> {
   const id = executionId(n);
-  await store.createExecution(newExecution(n));
+  await store.executions.create(newExecution(n));
   for (let next = 2; next <= head; next += 2) {
     const events = [next, next + 1]
       .filter((seq) => seq <= head)
       .map((seq) => event("TASK_STARTED", `call-${seq}`, { seq }));
-    await store.changeExecution(id, (row) => appending(row, events));
+    await store.executions.change(id, (row) => appending(row, events));
   }
   return id;
 }

@@ -1,6 +1,7 @@
 import { EngineError, ExtractedWorkflow, type ScheduleRow } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { NewVersions, Store } from "../store.ts";
+import type { NewVersions } from "../ports/catalog.ts";
+import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { NOW } from "./sample.ts";
 
@@ -14,78 +15,80 @@ export function scheduleConformance(open: Open): void {
       held: { instant: NOW, retry_at: null },
       spec: { type: "interval", every_seconds: 1.5, start_at: "2026-01-01T00:00:00.000Z" },
     });
-    expect(await store.createSchedule(row)).toEqual(row);
-    expect(await store.findSchedule("nightly")).toEqual(row);
-    expect(await store.findSchedule("Nightly")).toBeUndefined();
-    await expect(store.createSchedule(schedule("nightly", { id: "other" }))).rejects.toMatchObject({
+    expect(await store.schedules.create(row)).toEqual(row);
+    expect(await store.schedules.find("nightly")).toEqual(row);
+    expect(await store.schedules.find("Nightly")).toBeUndefined();
+    await expect(
+      store.schedules.create(schedule("nightly", { id: "other" })),
+    ).rejects.toMatchObject({
       code: "schedule_exists",
     });
-    expect(await store.findSchedule("nightly")).toEqual(row);
+    expect(await store.schedules.find("nightly")).toEqual(row);
   });
 
   test("EXE-72 of creations that race for a name one succeeds", async () => {
     const store = await opened(open);
     const created = await Promise.allSettled(
-      ["a", "b", "c"].map((id) => store.createSchedule(schedule("nightly", { id }))),
+      ["a", "b", "c"].map((id) => store.schedules.create(schedule("nightly", { id }))),
     );
     expect(created.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
   test("EXE-75 changes that race are made one after the other, each seeing the one before", async () => {
     const store = await opened(open);
-    await store.createSchedule(schedule("nightly"));
+    await store.schedules.create(schedule("nightly"));
     const changes = Array.from({ length: 8 }, () =>
-      store.changeSchedule("nightly", ({ run_count }) => ({ run_count: run_count + 1 })),
+      store.schedules.change("nightly", ({ run_count }) => ({ run_count: run_count + 1 })),
     );
     await Promise.all(changes);
-    expect(await store.findSchedule("nightly")).toMatchObject({ run_count: 8, revision: 9 });
+    expect(await store.schedules.find("nightly")).toMatchObject({ run_count: 8, revision: 9 });
   });
 
   test("EXE-75 of changes that look for the same instant one finds it", async () => {
     const store = await opened(open);
-    await store.createSchedule(schedule("nightly", { next_run_at: NOW }));
+    await store.schedules.create(schedule("nightly", { next_run_at: NOW }));
     let moved = 0;
     const move = ({ next_run_at }: ScheduleRow) => {
       if (next_run_at !== NOW) return undefined;
       moved++;
       return { next_run_at: NOW + 1000 };
     };
-    await Promise.all(Array.from({ length: 4 }, () => store.changeSchedule("nightly", move)));
+    await Promise.all(Array.from({ length: 4 }, () => store.schedules.change("nightly", move)));
     expect(moved).toBe(1);
-    expect(await store.findSchedule("nightly")).toMatchObject({ revision: 2 });
+    expect(await store.schedules.find("nightly")).toMatchObject({ revision: 2 });
   });
 
   test("a decision that wants nothing or throws writes nothing", async () => {
     const store = await opened(open);
-    const row = await store.createSchedule(schedule("nightly"));
-    expect(await store.changeSchedule("nightly", () => undefined)).toEqual(row);
+    const row = await store.schedules.create(schedule("nightly"));
+    expect(await store.schedules.change("nightly", () => undefined)).toEqual(row);
     const refusal = new EngineError("conflict", "no");
-    const refused = store.changeSchedule("nightly", () => {
+    const refused = store.schedules.change("nightly", () => {
       throw refusal;
     });
     await expect(refused).rejects.toBe(refusal);
-    expect(await store.findSchedule("nightly")).toEqual(row);
-    expect(await store.changeSchedule("weekly", () => ({ run_count: 1 }))).toBeUndefined();
+    expect(await store.schedules.find("nightly")).toEqual(row);
+    expect(await store.schedules.change("weekly", () => ({ run_count: 1 }))).toBeUndefined();
   });
 
   test("a deleted schedule is gone, and its name is free", async () => {
     const store = await opened(open);
-    await store.createSchedule(schedule("nightly", { id: "one" }));
-    expect(await store.deleteSchedule("nightly")).toBe(true);
-    expect(await store.deleteSchedule("nightly")).toBe(false);
-    expect(await store.findSchedule("nightly")).toBeUndefined();
-    await store.createSchedule(schedule("nightly", { id: "two" }));
-    expect((await store.findSchedule("nightly"))?.id).toBe("two");
+    await store.schedules.create(schedule("nightly", { id: "one" }));
+    expect(await store.schedules.delete("nightly")).toBe(true);
+    expect(await store.schedules.delete("nightly")).toBe(false);
+    expect(await store.schedules.find("nightly")).toBeUndefined();
+    await store.schedules.create(schedule("nightly", { id: "two" }));
+    expect((await store.schedules.find("nightly"))?.id).toBe("two");
   });
 
   test("EXE-72 schedules are listed by name, with filters and pages", async () => {
     const store = await opened(open);
-    await store.createSchedule(schedule("b", { workflow: "report", status: "paused" }));
-    await store.createSchedule(schedule("A", { namespace: "shop" }));
-    await store.createSchedule(schedule("c", { source: "code" }));
-    await store.createSchedule(schedule("a"));
+    await store.schedules.create(schedule("b", { workflow: "report", status: "paused" }));
+    await store.schedules.create(schedule("A", { namespace: "shop" }));
+    await store.schedules.create(schedule("c", { source: "code" }));
+    await store.schedules.create(schedule("a"));
     const list = async (filter: object) => {
-      const page = await store.listSchedules({ limit: 50, offset: 0, ...filter });
+      const page = await store.schedules.list({ limit: 50, offset: 0, ...filter });
       return [page.items.map(({ name }) => name), page.total];
     };
     expect(await list({})).toEqual([["A", "a", "b", "c"], 4]);
@@ -98,67 +101,67 @@ export function scheduleConformance(open: Open): void {
 
   test("EXE-75 due schedules come in the order in which they are due, page by page", async () => {
     const store = await opened(open);
-    await store.createSchedule(schedule("d", { next_run_at: NOW + 5 }));
-    await store.createSchedule(schedule("c", { next_run_at: NOW }));
-    await store.createSchedule(schedule("b", { next_run_at: NOW }));
-    await store.createSchedule(schedule("paused", { next_run_at: null, status: "paused" }));
+    await store.schedules.create(schedule("d", { next_run_at: NOW + 5 }));
+    await store.schedules.create(schedule("c", { next_run_at: NOW }));
+    await store.schedules.create(schedule("b", { next_run_at: NOW }));
+    await store.schedules.create(schedule("paused", { next_run_at: null, status: "paused" }));
     const held = { instant: NOW - 9, retry_at: NOW + 2 };
-    await store.createSchedule(schedule("held", { next_run_at: NOW + 50, held }));
-    const names = async (page: Parameters<Store["listDueSchedules"]>[0]) =>
-      (await store.listDueSchedules(page)).map(({ name }) => name);
+    await store.schedules.create(schedule("held", { next_run_at: NOW + 50, held }));
+    const names = async (page: Parameters<Store["schedules"]["listDue"]>[0]) =>
+      (await store.schedules.listDue(page)).map(({ name }) => name);
     expect(await names({ until: NOW + 5, limit: 9 })).toEqual(["b", "c", "held", "d"]);
     expect(await names({ until: NOW + 4, limit: 2 })).toEqual(["b", "c"]);
     const after = { name: "c", due_at: NOW };
     expect(await names({ until: NOW + 4, limit: 2, after })).toEqual(["held"]);
     expect(await names({ until: NOW - 1, limit: 9 })).toEqual([]);
 
-    expect(await store.nextScheduleAt(NOW - 1)).toBe(NOW);
-    expect(await store.nextScheduleAt(NOW)).toBe(NOW + 2);
-    expect(await store.nextScheduleAt(NOW + 50)).toBeNull();
-    await store.changeSchedule("held", () => ({ status: "disabled", held: null }));
-    expect(await store.nextScheduleAt(NOW)).toBe(NOW + 5);
+    expect(await store.schedules.nextAt(NOW - 1)).toBe(NOW);
+    expect(await store.schedules.nextAt(NOW)).toBe(NOW + 2);
+    expect(await store.schedules.nextAt(NOW + 50)).toBeNull();
+    await store.schedules.change("held", () => ({ status: "disabled", held: null }));
+    expect(await store.schedules.nextAt(NOW)).toBe(NOW + 5);
   });
 
   test("EXE-66 EXE-76 declared schedules are saved with the versions, or neither is", async () => {
     const store = await opened(open);
     const put = (row: ScheduleRow | undefined) => row ?? schedule("default.hello");
-    await store.registerVersions(registration("c1", [{ name: "default.hello", put }]));
-    expect(await store.findSchedule("default.hello")).toEqual(schedule("default.hello"));
+    await store.catalog.register(registration("c1", [{ name: "default.hello", put }]));
+    expect(await store.schedules.find("default.hello")).toEqual(schedule("default.hello"));
 
     const refusal = new EngineError("schedule_exists", "no");
     const refuse = () => {
       throw refusal;
     };
-    const refused = store.registerVersions(registration("c2", [{ name: "x", put: refuse }]));
+    const refused = store.catalog.register(registration("c2", [{ name: "x", put: refuse }]));
     await expect(refused).rejects.toBe(refusal);
-    expect((await store.findVersion("default", "hello"))?.record.version).toBe(1);
+    expect((await store.catalog.find("default", "hello"))?.record.version).toBe(1);
 
     // A dry run decides, and saves nothing.
     const remove = [{ name: "default.hello", put: () => null }];
-    await store.registerVersions(registration("c2", remove), { dryRun: true });
-    expect(await store.findSchedule("default.hello")).toBeDefined();
-    await store.registerVersions(registration("c2", remove));
-    expect(await store.findSchedule("default.hello")).toBeUndefined();
+    await store.catalog.register(registration("c2", remove), { dryRun: true });
+    expect(await store.schedules.find("default.hello")).toBeDefined();
+    await store.catalog.register(registration("c2", remove));
+    expect(await store.schedules.find("default.hello")).toBeUndefined();
   });
 
   test("EXE-70 deleting versions decides about the schedules of their workflow only", async () => {
     const store = await opened(open);
-    for (const content of ["c1", "c2"]) await store.registerVersions(registration(content, []));
-    await store.createSchedule(schedule("mine"));
-    await store.createSchedule(schedule("theirs", { workflow: "other" }));
+    for (const content of ["c1", "c2"]) await store.catalog.register(registration(content, []));
+    await store.schedules.create(schedule("mine"));
+    await store.schedules.create(schedule("theirs", { workflow: "other" }));
     const seen: unknown[] = [];
-    const put: Parameters<Store["deleteVersions"]>[3] = (row, { current, deleted }) => {
+    const put: Parameters<Store["catalog"]["delete"]>[3] = (row, { current, deleted }) => {
       seen.push([row.name, current?.version, deleted]);
       return current ? { ...row, status: "disabled", next_run_at: null } : null;
     };
-    expect(await store.deleteVersions("default", "hello", 2, put)).toEqual([2]);
+    expect(await store.catalog.delete("default", "hello", 2, put)).toEqual([2]);
     expect(seen).toEqual([["mine", 1, [2]]]);
-    expect(await store.findSchedule("mine")).toMatchObject({ status: "disabled" });
-    expect(await store.deleteVersions("default", "hello", 2, put)).toEqual([]);
-    await store.deleteVersions("default", "hello", undefined, put);
+    expect(await store.schedules.find("mine")).toMatchObject({ status: "disabled" });
+    expect(await store.catalog.delete("default", "hello", 2, put)).toEqual([]);
+    await store.catalog.delete("default", "hello", undefined, put);
     expect(seen.at(-1)).toEqual(["mine", undefined, [1]]);
-    expect(await store.findSchedule("mine")).toBeUndefined();
-    expect(await store.findSchedule("theirs")).toMatchObject({ status: "active" });
+    expect(await store.schedules.find("mine")).toBeUndefined();
+    expect(await store.schedules.find("theirs")).toMatchObject({ status: "active" });
   });
 }
 

@@ -8,7 +8,8 @@ import {
   NO_SIGNALS,
 } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { Changed, Store } from "../store.ts";
+import type { Changed } from "../ports/executions.ts";
+import type { Store } from "../store.ts";
 import { checkpoint, complete, startRunning } from "./family.ts";
 import { type Open, opened } from "./opened.ts";
 import { event, NOW } from "./sample.ts";
@@ -16,7 +17,7 @@ import { event, NOW } from "./sample.ts";
 const limits = { max_kept_signals: 1_000, max_kept_signal_bytes: 1_000_000, max_events: 10_000 };
 
 function send(store: Store, id: string, name: string, payload: Json): Promise<Changed> {
-  return store.changeExecution(id, (row) => {
+  return store.executions.change(id, (row) => {
     const verdict = decideSignal(row, { name, payload, by: null, now: NOW, limits });
     if (verdict instanceof EngineError) throw verdict;
     return verdict;
@@ -52,13 +53,13 @@ export function signalConformance(open: Open): void {
     expect(await receive(store, id, ...calls)).toEqual(payloads.slice(1, 36));
     expect(await receive(store, id, waits("nobody", 90))).toEqual([]);
     expect(await receive(store, id, waits("other", 91))).toEqual([null]);
-    expect((await store.findExecution(id))?.signals).toMatchObject({
+    expect((await store.executions.find(id))?.signals).toMatchObject({
       count: 4,
       names: [{ name: "paid", count: 4 }],
     });
     const rest = [1, 2, 3, 4, 5].map((i) => waits("paid", 91 + i));
     expect(await receive(store, id, ...rest)).toEqual(payloads.slice(36));
-    expect((await store.findExecution(id))?.signals).toEqual(NO_SIGNALS);
+    expect((await store.executions.find(id))?.signals).toEqual(NO_SIGNALS);
   });
 
   test("EXE-53 signals and the calls that take them may be asked for at the same moment", async () => {
@@ -73,7 +74,7 @@ export function signalConformance(open: Open): void {
       receive(store, id, waits("a", 3), waits("a", 4)),
     ]);
     expect([first, second, third]).toEqual([[1], [2], [3]]);
-    expect((await store.findExecution(id))?.signals).toEqual(NO_SIGNALS);
+    expect((await store.executions.find(id))?.signals).toEqual(NO_SIGNALS);
     const { row } = await send(store, id, "a", 4);
     expect(row).toMatchObject({ signals: NO_SIGNALS, waits: [] });
   });
@@ -84,7 +85,7 @@ export function signalConformance(open: Open): void {
     for (const id of [done, cancelled]) await send(store, id, "a", "left");
     const { row } = await complete(store, done, null);
     expect(row.signals).toEqual(NO_SIGNALS);
-    await store.changeExecution(cancelled, (row) => {
+    await store.executions.change(cancelled, (row) => {
       const terms = { cancel_timeout_ms: 1, hasWorker: () => false, now: NOW };
       const verdict = decideCancel(
         { ...row, session: null, started_at: null },
@@ -93,7 +94,7 @@ export function signalConformance(open: Open): void {
       if (verdict instanceof EngineError) throw verdict;
       return verdict;
     });
-    const events = await store.readLog(cancelled);
+    const events = await store.log.read(cancelled);
     expect(events.map(({ event: { value } }) => value)).toContainEqual({
       code: "signal_dropped",
       message: "signals that no call waited for: a",
@@ -104,7 +105,7 @@ export function signalConformance(open: Open): void {
     const store = await opened(open);
     const id = await startRunning(store, 1);
     await send(store, id, "a", 1);
-    const taken = store.changeExecution(id, (_, __, findKept) => {
+    const taken = store.executions.change(id, (_, __, findKept) => {
       expect(findKept("a", 0)).toMatchObject({ name: "a", payload: 1 });
       expect(findKept("b", 0)).toBeUndefined();
       throw new EngineError("conflict", "no");

@@ -20,7 +20,7 @@ export const MANY_NAMES: readonly { readonly name: string; readonly payload: Jso
 
 export async function upgradedSignals(store: Store): Promise<void> {
   const [first, second, third] = await Promise.all(
-    [1, 2, 3].map((n) => store.findExecution(executionId(n))),
+    [1, 2, 3].map((n) => store.executions.find(executionId(n))),
   );
   expect(first?.signals).toEqual({
     count: 4,
@@ -45,7 +45,7 @@ export async function upgradedSignals(store: Store): Promise<void> {
 
 /** What calls get that wait for these names, one after the other. */
 async function taken(store: Store, n: number, names: readonly string[]): Promise<Json[]> {
-  const { events } = await store.changeExecution(executionId(n), (row, _, findKept) => {
+  const { events } = await store.executions.change(executionId(n), (row, _, findKept) => {
     const calls = names.map((name, i) => ({
       ...event("TASK_STARTED", `signal~${i}`, encode({ name }, "value")),
       kind: "signal" as const,

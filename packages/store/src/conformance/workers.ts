@@ -1,30 +1,31 @@
 import { expect, test } from "vitest";
-import type { NewSession, Store } from "../store.ts";
+import type { NewSession } from "../session-record.ts";
+import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { claimant, newExecution, newSession } from "./sample.ts";
 
 export function workerConformance(open: Open): void {
   test("WRK-1 WMD-6 a worker's name is known from its first session on, with its newest one", async () => {
     const store = await opened(open);
-    expect(await store.listWorkers()).toEqual([]);
-    expect(await store.findWorker("w1")).toBeUndefined();
+    expect(await store.workers.list()).toEqual([]);
+    expect(await store.workers.find("w1")).toBeUndefined();
     const first = await begin(store, "w1", "1");
-    expect(await store.findWorker("w1")).toEqual({
+    expect(await store.workers.find("w1")).toEqual({
       name: "w1",
       desired_state: "active",
       registered_at: first.created_at,
       session: first,
       load: 0,
     });
-    await store.endSession(first.session_id, "disconnected");
-    const ended = await store.findSessionById(first.session_id);
-    expect((await store.findWorker("w1"))?.session).toEqual(ended);
+    await store.sessions.end(first.session_id, "disconnected");
+    const ended = await store.sessions.find(first.session_id);
+    expect((await store.workers.find("w1"))?.session).toEqual(ended);
     expect(ended?.ended_at).not.toBeNull();
 
     const second = await begin(store, "w1", "2");
-    const worker = await store.findWorker("w1");
+    const worker = await store.workers.find("w1");
     expect(worker).toMatchObject({ registered_at: first.created_at, session: second });
-    expect(await store.listWorkers()).toEqual([worker]);
+    expect(await store.workers.list()).toEqual([worker]);
   });
 
   test("WMD-6 workers are listed by name, all or those with each label", async () => {
@@ -33,7 +34,7 @@ export function workerConformance(open: Open): void {
     await begin(store, "B", "2", { labels: { zone: "a" } });
     await begin(store, "a", "1", { labels: { zone: 'b "quoted"' } });
     const names = async (labels: Record<string, string>, name?: string) =>
-      (await store.listWorkers({ labels, name })).map((worker) => worker.name);
+      (await store.workers.list({ labels, name })).map((worker) => worker.name);
     expect(await names({})).toEqual(["B", "a", "c"]);
     expect(await names({ zone: "a" })).toEqual(["B", "c"]);
     expect(await names({ zone: "a", "gpu.kind": "A1" })).toEqual(["c"]);
@@ -49,9 +50,9 @@ export function workerConformance(open: Open): void {
     const { session_id } = await begin(store, "w1", "1");
     await begin(store, "w2", "2");
     const owner = { ...claimant, worker: "w1", session: session_id };
-    for (const n of [1, 2, 3]) await store.createExecution(newExecution(n), owner);
-    await store.createExecution(newExecution(4));
-    const loads = (await store.listWorkers()).map(({ name, load }) => [name, load]);
+    for (const n of [1, 2, 3]) await store.executions.create(newExecution(n), owner);
+    await store.executions.create(newExecution(4));
+    const loads = (await store.workers.list()).map(({ name, load }) => [name, load]);
     expect(loads).toEqual([
       ["w1", 3],
       ["w2", 0],
@@ -60,76 +61,67 @@ export function workerConformance(open: Open): void {
 
   test("WRK-11 a paused worker stays paused over its sessions, until that is undone", async () => {
     const store = await opened(open);
-    expect(await store.setDesiredState("w1", "paused")).toBeUndefined();
+    expect(await store.workers.desire("w1", "paused")).toBeUndefined();
     const { session_id } = await begin(store, "w1", "1");
-    const paused = await store.setDesiredState("w1", "paused");
+    const paused = await store.workers.desire("w1", "paused");
     expect(paused).toMatchObject({ name: "w1", desired_state: "paused", session: { session_id } });
     await begin(store, "w1", "2");
-    expect(await store.findWorker("w1")).toMatchObject({ desired_state: "paused" });
-    expect(await store.setDesiredState("w1", "active")).toEqual(await store.findWorker("w1"));
-    expect(await store.findWorker("w1")).toMatchObject({ desired_state: "active" });
+    expect(await store.workers.find("w1")).toMatchObject({ desired_state: "paused" });
+    expect(await store.workers.desire("w1", "active")).toEqual(await store.workers.find("w1"));
+    expect(await store.workers.find("w1")).toMatchObject({ desired_state: "active" });
   });
 
   test("WRK-12 a drained worker serves again with its next process, not with the same one", async () => {
     const store = await opened(open);
     await begin(store, "w1", "1");
-    await store.setDesiredState("w1", "draining");
+    await store.workers.desire("w1", "draining");
     await begin(store, "w1", "1");
-    expect(await store.findWorker("w1")).toMatchObject({ desired_state: "draining" });
+    expect(await store.workers.find("w1")).toMatchObject({ desired_state: "draining" });
     await begin(store, "w1", "2");
-    expect(await store.findWorker("w1")).toMatchObject({ desired_state: "active" });
+    expect(await store.workers.find("w1")).toMatchObject({ desired_state: "active" });
   });
 
   test("a worker can be forgotten once its session has ended or was lost", async () => {
     const store = await opened(open);
-    expect(await store.deleteWorker("w1")).toBeUndefined();
+    expect(await store.workers.delete("w1")).toBeUndefined();
     const { session_id } = await begin(store, "w1", "1");
-    expect(await store.deleteWorker("w1")).toBe(false);
-    await store.connectSession(session_id, "replica-1");
-    await store.disconnectSession(session_id, 1);
-    expect(await store.deleteWorker("w1")).toBe(false);
-    expect(await store.findWorker("w1")).toBeDefined();
-    await store.loseSession(session_id, 1);
-    expect(await store.deleteWorker("w1")).toBe(true);
-    expect(await store.findWorker("w1")).toBeUndefined();
-    expect(await store.findSessionById(session_id)).toBeUndefined();
-    expect(await store.listLiveSessions()).toEqual([]);
+    expect(await store.workers.delete("w1")).toBe(false);
+    await store.sessions.connect(session_id, "replica-1");
+    await store.sessions.disconnect(session_id, 1);
+    expect(await store.workers.delete("w1")).toBe(false);
+    expect(await store.workers.find("w1")).toBeDefined();
+    await store.sessions.lose(session_id, 1);
+    expect(await store.workers.delete("w1")).toBe(true);
+    expect(await store.workers.find("w1")).toBeUndefined();
+    expect(await store.sessions.find(session_id)).toBeUndefined();
+    expect(await store.sessions.listLive()).toEqual([]);
 
-    const again = await store.openSession(processOf("w1", "1"));
+    const again = await store.sessions.open(processOf("w1", "1"));
     expect(again).toMatchObject({ is_new_worker: true, continued: false });
-    await store.endSession(again.session.session_id, "lost");
-    expect(await store.deleteWorker("w1")).toBe(true);
+    await store.sessions.end(again.session.session_id, "lost");
+    expect(await store.workers.delete("w1")).toBe(true);
   });
 
   test("WMD-6 names that were offline for long are forgotten, unless they are paused", async () => {
     const store = await opened(open);
     await begin(store, "live", "1");
     const lost = await begin(store, "lost", "2");
-    await store.loseSession(lost.session_id, 0);
+    await store.sessions.lose(lost.session_id, 0);
     for (const name of ["ended", "paused", "drained", "returned"]) {
       const { session_id } = await begin(store, name, name);
-      await store.endSession(session_id, "disconnected");
+      await store.sessions.end(session_id, "disconnected");
     }
-    await store.setDesiredState("paused", "paused");
-    await store.setDesiredState("drained", "draining");
+    await store.workers.desire("paused", "paused");
+    await store.workers.desire("drained", "draining");
     await begin(store, "returned", "again");
     const later = lost.created_at + 60_000;
-    expect(await store.deleteUnusedWorkers(lost.created_at, 10)).toEqual([]);
-    expect(await store.deleteUnusedWorkers(later, 1)).toEqual(["drained"]);
-    expect(await store.deleteUnusedWorkers(later, 10)).toEqual(["ended", "lost"]);
-    expect(await store.deleteUnusedWorkers(later, 10)).toEqual([]);
-    const left = await store.listWorkers();
+    expect(await store.workers.deleteUnused(lost.created_at, 10)).toEqual([]);
+    expect(await store.workers.deleteUnused(later, 1)).toEqual(["drained"]);
+    expect(await store.workers.deleteUnused(later, 10)).toEqual(["ended", "lost"]);
+    expect(await store.workers.deleteUnused(later, 10)).toEqual([]);
+    const left = await store.workers.list();
     expect(left.map(({ name }) => name)).toEqual(["live", "paused", "returned"]);
-    expect(await store.findSessionById(lost.session_id)).toBeUndefined();
-  });
-
-  test("a server that says that it lives is among those that do", async () => {
-    const store = await opened(open);
-    expect(await store.noteReplica("replica-1")).toMatchObject([
-      { replica: "replica-1", silent_ms: 0 },
-    ]);
-    await store.removeReplica("replica-1");
-    await store.removeReplica("replica-1");
+    expect(await store.sessions.find(lost.session_id)).toBeUndefined();
   });
 }
 
@@ -143,6 +135,6 @@ async function begin(
   process: string,
   fields: Partial<NewSession> = {},
 ) {
-  const { session } = await store.openSession(processOf(worker, process, fields));
+  const { session } = await store.sessions.open(processOf(worker, process, fields));
   return session;
 }

@@ -7,8 +7,8 @@
  */
 import type { ExecutionRow } from "@engine/contract";
 import { commitDone, commitSent, committing } from "../failpoints.ts";
+import type { Changed } from "../ports/executions.ts";
 import { guardOf } from "../session-guard.ts";
-import type { Changed } from "../store.ts";
 import { type CommitOutcome, type CommitProbe, findCommitOutcome } from "./commit-outcome.ts";
 import { BEGIN, COMMIT, type Database, type Lane, type Query, ROLLBACK } from "./database.ts";
 import {
@@ -22,11 +22,19 @@ import {
 import { DirectCommit } from "./direct-commit.ts";
 import type { DirectStatement } from "./direct-statement.ts";
 import type { EventLog } from "./event-log.ts";
+import type { EventRecordStatements } from "./event-record-statements.ts";
 import type { FullRow } from "./execution-record.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
 import { type StoredSignal, toKept } from "./kept-signals.ts";
 import { RowCache } from "./row-cache.ts";
-import { type Job, type LockedSession, Missing, type Need, Workspace } from "./workspace.ts";
+import {
+  type Job,
+  type LockedSession,
+  Missing,
+  type Need,
+  Workspace,
+  type Written,
+} from "./workspace.ts";
 
 export type Outcome = { readonly changed: Changed } | { readonly refusal: unknown };
 
@@ -51,6 +59,7 @@ export class BatchCommit {
   readonly #clock: () => number;
   readonly #rows = new RowCache();
   readonly #direct: DirectCommit;
+  readonly #records: EventRecordStatements;
 
   constructor(parts: {
     readonly database: Database;
@@ -58,11 +67,13 @@ export class BatchCommit {
     readonly direct: DirectStatement;
     readonly log: EventLog;
     readonly clock: () => number;
+    readonly records: EventRecordStatements;
   }) {
     this.#database = parts.database;
     this.#statements = parts.statements;
     this.#log = parts.log;
     this.#clock = parts.clock;
+    this.#records = parts.records;
     this.#direct = new DirectCommit({ ...parts, rows: this.#rows });
   }
 
@@ -102,7 +113,7 @@ export class BatchCommit {
   /** @param wanted Executions to lock; grows by those that turn out to be needed too. */
   #attempt(jobs: readonly Job[], wanted: Set<string>): Promise<readonly Outcome[]> {
     return this.#database.commitLane(async (lane) => {
-      const workspace = new Workspace();
+      const workspace = new Workspace(this.#records.kinds);
       await this.#begin(lane, workspace, { ids: [...wanted].sort(), ...namedBy(jobs) });
       for (;;) {
         const at = this.#clock();
@@ -180,6 +191,7 @@ export class BatchCommit {
     at: number,
   ): Promise<void> {
     const { queries, rowQueries, segments } = this.#statements.write(workspace.written, at);
+    const records = this.#records.queries(this.#records.owned(workspace.written.map(ownerOf)));
     if (queries.length === 0) {
       await lane.pipelined([ROLLBACK]);
       return;
@@ -188,6 +200,7 @@ export class BatchCommit {
       if (committing.hasSubscribers) committing.publish({ of: [] });
       const answering = lane.pipelined<readonly [execution_id: string, written_by: string]>(
         ...queries,
+        ...records,
         [COMMIT] satisfies Query,
       );
       if (commitSent.hasSubscribers) setImmediate(() => commitSent.publish({ of: [] }));
@@ -215,6 +228,10 @@ export class BatchCommit {
     const error = found === "undone" ? unavailable(lost) : unknownOutcome(lost);
     return refuseAll(lost.outcomes, error);
   }
+}
+
+function ownerOf({ row, records }: Written): Pick<Written, "records"> & { execution_id: string } {
+  return { execution_id: row.execution_id, records };
 }
 
 /** What jobs ask for beside executions by their ids. */

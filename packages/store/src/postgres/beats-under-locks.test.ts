@@ -14,7 +14,7 @@ afterAll(() => postgres.stop());
 async function scene(): Promise<{ store: Store; other: Client }> {
   const url = await postgres.createDatabase();
   const store = await opened(() => openPostgresStore({ url, clock: () => NOW }));
-  await store.openSession(newSession("s1", { worker: "w1" }));
+  await store.sessions.open(newSession("s1", { worker: "w1" }));
   const other = new Client({ connectionString: url });
   await other.connect();
   onTestFinished(() => other.end());
@@ -26,17 +26,17 @@ test("LIV-1 heartbeats are noted while the rows of the session, its worker and i
   const { store, other } = await scene();
   await other.query("SELECT 1 FROM sessions, workers FOR UPDATE");
   await other.query("LOCK TABLE executions IN SHARE ROW EXCLUSIVE MODE");
-  await store.noteBeats([{ session_id: "s1", at: NOW + 1 }]);
+  await store.beats.note([{ session_id: "s1", at: NOW + 1 }]);
   await other.query("COMMIT");
-  expect(await store.findSessionById("s1")).toMatchObject({ last_seen_at: NOW + 1 });
+  expect(await store.sessions.find("s1")).toMatchObject({ last_seen_at: NOW + 1 });
 });
 
 test("LIV-1 DSP-3 work is given out while heartbeats are being noted", async () => {
   const { store, other } = await scene();
   await other.query("INSERT INTO session_beats (session_id, seen_at) VALUES ('s1', $1)", [NOW]);
   const claimant = { worker: "w1", session: "s1", epoch: 0, now: NOW };
-  await store.createExecution(newExecution(1), claimant);
-  expect(await store.findExecution(executionId(1))).toMatchObject({ session: "s1" });
-  expect(await store.listOwned("s1")).toHaveLength(1);
+  await store.executions.create(newExecution(1), claimant);
+  expect(await store.executions.find(executionId(1))).toMatchObject({ session: "s1" });
+  expect(await store.queue.listOwned("s1")).toHaveLength(1);
   await other.query("COMMIT");
 });

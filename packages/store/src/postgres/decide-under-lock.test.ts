@@ -36,13 +36,13 @@ async function connected(url: string): Promise<Client> {
 
 test("I6 EXE-17 a decision about an execution sees what was being written when it was asked for", async () => {
   const { a, b, other, blocked } = await scene();
-  await a.createExecution(newExecution(1));
+  await a.executions.create(newExecution(1));
   await other.query("BEGIN");
   await other.query("UPDATE executions SET state = 'CANCELLED' WHERE execution_id = $1", [
     executionId(1),
   ]);
   const seen: string[] = [];
-  const changing = b.changeExecution(executionId(1), (row) => {
+  const changing = b.executions.change(executionId(1), (row) => {
     seen.push(row.state);
     // Like a hand-over: no event, so no number of the log would give it away.
     return row.state === "CREATED" ? { events: [], patch: { state: "RESUMING" } } : undefined;
@@ -57,27 +57,27 @@ test("I6 EXE-17 a decision about an execution sees what was being written when i
 test("I2 EXE-17 an execution that one server ends while another hands it over stays as it ended", async () => {
   const { a, b } = await scene();
   for (let n = 1; n <= 30; n++) {
-    await a.createExecution(newExecution(n));
-    const end = a.changeExecution(executionId(n), (row) =>
+    await a.executions.create(newExecution(n));
+    const end = a.executions.change(executionId(n), (row) =>
       appending(row, [event("WORKFLOW_CANCELLED", executionId(n))], { state: "CANCELLED" }),
     );
-    const handOver = b.changeExecution(executionId(n), (row) =>
+    const handOver = b.executions.change(executionId(n), (row) =>
       row.state === "CREATED" ? { events: [], patch: { state: "RESUMING" } } : undefined,
     );
     await Promise.all([end, handOver]);
-    const { state, head } = (await a.findExecution(executionId(n))) ?? {};
+    const { state, head } = (await a.executions.find(executionId(n))) ?? {};
     expect([state, head]).toEqual(["CANCELLED", 2]);
   }
 });
 
 test("EXE-75 a decision about a schedule sees what was being written when it was asked for", async () => {
   const { a, b, other, blocked } = await scene();
-  await a.createSchedule(NIGHTLY);
+  await a.schedules.create(NIGHTLY);
   await other.query("BEGIN");
   await other.query(`UPDATE schedules
     SET record = jsonb_set(record::jsonb, '{run_count}', '7')::text WHERE name = 'nightly'`);
   const seen: number[] = [];
-  const changing = b.changeSchedule("nightly", ({ run_count }) => {
+  const changing = b.schedules.change("nightly", ({ run_count }) => {
     seen.push(run_count);
     return { run_count: run_count + 1 };
   });
@@ -85,7 +85,7 @@ test("EXE-75 a decision about a schedule sees what was being written when it was
   await other.query("COMMIT");
   await changing;
   expect(seen).toEqual([7]);
-  expect(await a.findSchedule("nightly")).toMatchObject({ run_count: 8 });
+  expect(await a.schedules.find("nightly")).toMatchObject({ run_count: 8 });
 });
 
 const NIGHTLY: ScheduleRow = {

@@ -13,14 +13,16 @@ import {
   touch,
   untouched,
 } from "@engine/contract";
+import { type EventRecords, recordsOf } from "../event-records.ts";
 import { commitDone, commitSent, committing } from "../failpoints.ts";
+import type { Changed } from "../ports/executions.ts";
 import { guardOf } from "../session-guard.ts";
-import type { Changed } from "../store.ts";
 import { findCommitOutcome } from "./commit-outcome.ts";
 import type { Database } from "./database.ts";
 import { StatementFailure, unavailable, unknownOutcome } from "./database-failure.ts";
 import type { DirectAnswer, DirectStatement } from "./direct-statement.ts";
-import { eventTexts, type Segment, segmentsOf } from "./event-texts.ts";
+import type { EventRecordStatements } from "./event-record-statements.ts";
+import { eventTexts, segmentsOf } from "./event-texts.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
 import type { ClaimedCreation, KnownChange, RowCache } from "./row-cache.ts";
 import type { Job } from "./workspace.ts";
@@ -35,6 +37,7 @@ export class DirectCommit {
   readonly #statement: DirectStatement;
   readonly #rows: RowCache;
   readonly #clock: () => number;
+  readonly #kinds: readonly EventRecords[];
 
   constructor(parts: {
     readonly database: Database;
@@ -42,12 +45,14 @@ export class DirectCommit {
     readonly direct: DirectStatement;
     readonly rows: RowCache;
     readonly clock: () => number;
+    readonly records: EventRecordStatements;
   }) {
     this.#database = parts.database;
     this.#statements = parts.statements;
     this.#statement = parts.direct;
     this.#rows = parts.rows;
     this.#clock = parts.clock;
+    this.#kinds = parts.records.kinds;
   }
 
   /** What became of the jobs that could be done; undefined for each of the others. */
@@ -86,7 +91,7 @@ export class DirectCommit {
   /** Undefined for what needs more than its own row, or to be sure of what it is. */
   #judge(job: Job, at: number): Direct | undefined {
     try {
-      return job.kind === "create" ? judgeCreation(job, at) : this.#judgeChange(job, at);
+      return job.kind === "create" ? this.#judgeCreation(job, at) : this.#judgeChange(job, at);
     } catch {
       return undefined;
     }
@@ -98,8 +103,33 @@ export class DirectCommit {
     // Whoever changes nothing, or is refused, is told by a row that is certain.
     if (!change || change.events.length === 0 || change.effects?.length) return undefined;
     if (change.signals?.length) return undefined;
-    const one = written(touch(untouched(known.row), change), at);
+    const one = this.#written(touch(untouched(known.row), change), at);
     return one && { known, ...one };
+  }
+
+  #judgeCreation(
+    { fresh, claimant }: Job & { kind: "create" },
+    at: number,
+  ): ClaimedCreation | undefined {
+    const guard = claimant && guardOf(claimant);
+    const { created, isClaimed, effects } = creation(fresh, claimant);
+    if (!guard || !isClaimed || effects.length > 0) return undefined;
+    const one = this.#written(created, at);
+    return one && { guard, ...one };
+  }
+
+  /** Undefined for what takes more than one row of the log. */
+  #written(
+    { stored, row, events }: Touched,
+    at: number,
+  ): Omit<ClaimedCreation, "guard"> | undefined {
+    const head = stored?.head ?? 0;
+    const of = { execution_id: row.execution_id, head, recorded_at: at };
+    const [segment, more] = segmentsOf(eventTexts(events), of);
+    if (!segment || more) return undefined;
+    const numbered = events.map((event, i): Event => ({ ...event, seq: head + 1 + i }));
+    const changed = { row, events: numbered, recorded_at: at, others: [] };
+    return { changed, segment, records: recordsOf(this.#kinds, { ...changed, stored }) };
   }
 
   async #write(judged: readonly Direct[], at: number): Promise<ReadonlyMap<Direct, DirectOutcome>> {
@@ -172,28 +202,4 @@ function isRelated({ parent_id, watchers, waits }: ExecutionRow): boolean {
 /** Kept signals have to be read: what takes one is left to the commit that locks. */
 function notHere(): never {
   throw new Error("kept signals are not looked at here");
-}
-
-function judgeCreation(
-  { fresh, claimant }: Job & { kind: "create" },
-  at: number,
-): ClaimedCreation | undefined {
-  const guard = claimant && guardOf(claimant);
-  const { created, isClaimed, effects } = creation(fresh, claimant);
-  if (!guard || !isClaimed || effects.length > 0) return undefined;
-  const one = written(created, at);
-  return one && { guard, ...one };
-}
-
-/** Undefined for what takes more than one row of the log. */
-function written(
-  { stored, row, events }: Touched,
-  at: number,
-): { readonly changed: Changed; readonly segment: Segment } | undefined {
-  const head = stored?.head ?? 0;
-  const of = { execution_id: row.execution_id, head, recorded_at: at };
-  const [segment, more] = segmentsOf(eventTexts(events), of);
-  if (!segment || more) return undefined;
-  const numbered = events.map((event, i): Event => ({ ...event, seq: head + 1 + i }));
-  return { changed: { row, events: numbered, recorded_at: at, others: [] }, segment };
 }

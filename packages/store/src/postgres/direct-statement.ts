@@ -4,7 +4,10 @@
  * and the log of what was written of both. A statement by itself is a transaction: one message, one
  * wait for the disk, whatever the number of executions.
  */
+
+import { NO_RECORDS } from "../event-records.ts";
 import type { Database, Query, Statement } from "./database.ts";
+import type { EventRecordStatements, OwnedRecord } from "./event-record-statements.ts";
 import type { ClaimedCreation, KnownChange } from "./row-cache.ts";
 import {
   arePlain,
@@ -29,6 +32,8 @@ interface Shape {
   /** Of the changes, as {@link changedColumns} has them; 0 when there are none. */
   readonly mask: number;
   readonly creates: "nothing" | "plain" | "all";
+  /** Kinds of rows that belong to the events, by their places. */
+  readonly records: readonly number[];
 }
 
 /** A statement, and what is sent with it. */
@@ -56,11 +61,13 @@ const GUARD_EPOCH: SentColumn<ClaimedCreation> = {
 export class DirectStatement {
   readonly #database: Database;
   readonly #types: ColumnTypes;
+  readonly #records: EventRecordStatements;
   readonly #prepared = new Map<string, Prepared>();
 
-  constructor(database: Database, types: ColumnTypes) {
+  constructor(database: Database, types: ColumnTypes, records: EventRecordStatements) {
     this.#database = database;
     this.#types = types;
+    this.#records = records;
   }
 
   /** At least one of them, recorded at one instant. Rows are locked in the order of their ids. */
@@ -69,18 +76,32 @@ export class DirectStatement {
     for (const { known, changed } of changes) mask |= changedColumns(known.row, changed.row);
     const isPlain = arePlain(creations.map(({ changed }) => changed.row));
     const creates = creations.length === 0 ? "nothing" : isPlain ? "plain" : "all";
-    const { statement, changed, created } = this.#prepare({ mask, creates });
+    const owned = this.#owned(changes, creations);
+    const records = owned.flatMap((some, kind) => (some.length > 0 ? [kind] : []));
+    const { statement, changed, created } = this.#prepare({ mask, creates, records });
     const sessions = [...new Set(creations.map(({ guard }) => guard.session))];
     return [
       statement,
       at,
       ...(mask === 0 ? [] : sentRows(changed, inOrder(changes))),
       ...(creates === "nothing" ? [] : [sessions, ...sentRows(created, inOrder(creations))]),
+      ...records.flatMap((kind) => this.#records.sent(kind, owned[kind] ?? [])),
     ];
   }
 
+  #owned(
+    changes: readonly KnownChange[],
+    creations: readonly ClaimedCreation[],
+  ): readonly (readonly OwnedRecord[])[] {
+    const all = [...changes, ...creations].filter(({ records }) => records !== NO_RECORDS);
+    if (all.length === 0) return [];
+    return this.#records.owned(
+      all.map(({ changed, records }) => ({ execution_id: changed.row.execution_id, records })),
+    );
+  }
+
   #prepare(shape: Shape): Prepared {
-    const key = `${shape.mask} ${shape.creates}`;
+    const key = `${shape.mask} ${shape.creates} ${shape.records}`;
     const known = this.#prepared.get(key);
     if (known) return known;
     const updated = columnsOf(shape.mask);
@@ -95,12 +116,18 @@ export class DirectStatement {
     }
     if (shape.creates !== "nothing") {
       parts.push(createdSql(inserted, sentRowsSql(created, next + 1), `$${next}`));
+      next += 1 + created.length;
     }
+    const recorded = shape.records.map((kind) => {
+      const { sql, parameters } = this.#records.part(kind, next);
+      next += parameters;
+      return sql;
+    });
     const names = [
       ...(shape.mask === 0 ? [] : ["changed"]),
       ...(shape.creates === "nothing" ? [] : ["fresh"]),
     ];
-    const statement = this.#database.prepare(directSql(parts, names), "array");
+    const statement = this.#database.prepare(directSql(parts, names, recorded), "array");
     const prepared = { statement, changed, created };
     this.#prepared.set(key, prepared);
     return prepared;
@@ -146,13 +173,17 @@ function createdSql(columns: readonly string[], sent: string, sessions: string):
   )`;
 }
 
-function directSql(parts: readonly string[], names: readonly string[]): string {
+function directSql(
+  parts: readonly string[],
+  names: readonly string[],
+  recorded: readonly string[],
+): string {
   const written = names.map((name) => `SELECT execution_id, first_seq, head, events FROM ${name}`);
   return `
     WITH ${parts.join(", ")}, written AS MATERIALIZED (${written.join(" UNION ALL ")}),
     logged AS (
       INSERT INTO segments (execution_id, seq, last_seq, recorded_at, events)
       SELECT execution_id, first_seq, head, $1, events FROM written
-    )
+    )${recorded.map((part) => `, ${part}`).join("")}
     SELECT string_agg(execution_id, ' '), pg_current_xact_id_if_assigned()::xid FROM written`;
 }

@@ -1,5 +1,5 @@
 import type { NewEvent } from "@engine/contract";
-import type { EventFilter, EventPage, LoggedEvent, LogPage } from "../store.ts";
+import type { EventFilter, EventPage, LoggedEvent, LogPage, LogPort } from "../ports/log.ts";
 import type { Database, Lane, Query, Statement } from "./database.ts";
 
 type SegmentRow = readonly [seq: number, recorded_at: number, events: string];
@@ -21,7 +21,7 @@ const PAGE_OF_TYPES_SQL = `
     AND s.last_seq > $4 AND s.seq + e.place - 1 > $4 ORDER BY s.seq, e.place LIMIT $5`;
 
 /** Reads the logs of all executions: rows are segments, readers get events and never notice. */
-export class EventLog {
+export class EventLog implements LogPort {
   readonly #database: Database;
   readonly #ascending: Statement;
   readonly #descending: Statement;

@@ -24,7 +24,7 @@ import {
 import type { Written } from "./workspace.ts";
 
 /** A query of whole rows, with what turns its answer into executions. */
-interface RowQuery {
+export interface RowQuery {
   readonly query: Query;
   readonly read: (rows: readonly FullRow[]) => ReadonlyMap<string, ExecutionRow>;
 }

@@ -2,7 +2,8 @@ import { Client } from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
-import type { Changed, Store } from "../store.ts";
+import type { Changed } from "../ports/executions.ts";
+import type { Store } from "../store.ts";
 import { startTestPostgres } from "../test-postgres.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 import { openPostgresStore } from "./postgres-store.ts";
@@ -14,7 +15,7 @@ const open = (url: string, options: { lanes?: number; connections?: number } = {
   opened(() => openPostgresStore({ url, clock: Date.now, ...options }));
 
 const add = (store: Store, n: number, id: string) =>
-  store.changeExecution(executionId(n), (row) => appending(row, [event("TASK_STARTED", id)]));
+  store.executions.change(executionId(n), (row) => appending(row, [event("TASK_STARTED", id)]));
 
 async function connected(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
@@ -32,49 +33,49 @@ const unavailable = (message: string) => ({
 test("I1 a commit whose answer was lost is found to have taken place, and is answered", async () => {
   const proxy = await startFaultProxy(await postgres.createDatabase());
   const store = await open(proxy.url);
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const cut = proxy.cut("after commit");
-  const both = await Promise.all([store.createExecution(newExecution(2)), add(store, 1, "a")]);
+  const both = await Promise.all([store.executions.create(newExecution(2)), add(store, 1, "a")]);
   await cut;
   expect(both.map(({ events }) => events.map(({ seq }) => seq))).toEqual([[1], [2]]);
-  expect(await store.findExecution(executionId(2))).toEqual(both[0].row);
-  expect(await store.findExecution(executionId(1))).toEqual(both[1].row);
-  expect(await store.readLog(executionId(1))).toHaveLength(2);
+  expect(await store.executions.find(executionId(2))).toEqual(both[0].row);
+  expect(await store.executions.find(executionId(1))).toEqual(both[1].row);
+  expect(await store.log.read(executionId(1))).toHaveLength(2);
 });
 
 test("CKP-5 a commit that never reached the database is unavailable, and nothing of it is written", async () => {
   const proxy = await startFaultProxy(await postgres.createDatabase());
   const store = await open(proxy.url);
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const cut = proxy.cut("before commit");
   const both = await Promise.allSettled([
-    store.createExecution(newExecution(2)),
+    store.executions.create(newExecution(2)),
     add(store, 1, "a"),
   ]);
   await cut;
   const reason = unavailable("nothing was written, try again");
   expect(both).toMatchObject([{ reason }, { reason }]);
-  expect(await store.findExecution(executionId(2))).toBeUndefined();
-  expect(await store.findExecution(executionId(1))).toMatchObject({ head: 1 });
+  expect(await store.executions.find(executionId(2))).toBeUndefined();
+  expect(await store.executions.find(executionId(1))).toMatchObject({ head: 1 });
   await expect(add(store, 1, "b")).resolves.toMatchObject({ events: [{ seq: 2 }] });
 });
 
 test("what cannot be found out is said to be unknown", async () => {
   const proxy = await startFaultProxy(await postgres.createDatabase());
   const store = await open(proxy.url);
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const cut = proxy.cut("before commit");
   // No lock tells whether the transaction that was to create it has ended.
-  await expect(store.createExecution(newExecution(2))).rejects.toMatchObject(
+  await expect(store.executions.create(newExecution(2))).rejects.toMatchObject(
     unavailable("not known, and asking again is safe"),
   );
   await cut;
-  await expect(store.createExecution(newExecution(2))).resolves.toMatchObject({ events: [{}] });
+  await expect(store.executions.create(newExecution(2))).resolves.toMatchObject({ events: [{}] });
 });
 
 test.each([
-  ["write", (store: Store) => store.createExecution(newExecution(1))],
-  ["read", (store: Store) => store.listQueued({ limit: 1 })],
+  ["write", (store: Store) => store.executions.create(newExecution(1))],
+  ["read", (store: Store) => store.queue.list({ limit: 1 })],
 ])(
   "a connection that is lost while it is set up fails the %s that waited for it, and nothing else",
   async (_, ask) => {
@@ -101,7 +102,7 @@ test("I1 a database that crashes and comes back under load loses nothing that wa
       try {
         const { row }: Changed = isCreated
           ? await add(store, n, `${step}`)
-          : await store.createExecution(newExecution(n));
+          : await store.executions.create(newExecution(n));
         isCreated = true;
         acknowledged.set(n, row.head);
         if (refused.length > 0) comesBack++;
@@ -126,8 +127,8 @@ test("I1 a database that crashes and comes back under load loses nothing that wa
   codes.delete("conflict");
   expect([...codes]).toEqual(["unavailable"]);
   for (const [n, head] of acknowledged) {
-    const row = await a.findExecution(executionId(n));
-    const seqs = (await b.readLog(executionId(n))).map((line) => line.event.seq);
+    const row = await a.executions.find(executionId(n));
+    const seqs = (await b.log.read(executionId(n))).map((line) => line.event.seq);
     expect(row?.head).toBeGreaterThanOrEqual(head);
     expect(seqs).toEqual(Array.from({ length: row?.head ?? 0 }, (_, i) => i + 1));
   }
@@ -149,21 +150,21 @@ test("every connection of the server taken: writes and reads are unavailable, la
   }
   const reason = unavailable("");
   const all = await Promise.allSettled([
-    store.createExecution(newExecution(1)),
-    store.findExecution(executionId(1)),
-    store.keepCached({ namespace: "a", task: "b", version: "1", digest: "d" }, "1", 1),
+    store.executions.create(newExecution(1)),
+    store.executions.find(executionId(1)),
+    store.cache.keep({ namespace: "a", task: "b", version: "1", digest: "d" }, "1", 1),
   ]);
   await Promise.all(clients.map((client) => client.end()));
   expect(all).toMatchObject([{ reason }, { reason }, { reason }]);
-  await expect(store.createExecution(newExecution(1))).resolves.toMatchObject({ events: [{}] });
+  await expect(store.executions.create(newExecution(1))).resolves.toMatchObject({ events: [{}] });
 });
 
 test("more reads than connections wait for their turn", async () => {
   const url = await postgres.createDatabase();
   const store = await open(url, { connections: 1 });
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const rows = await Promise.all(
-    Array.from({ length: 200 }, () => store.findExecution(executionId(1))),
+    Array.from({ length: 200 }, () => store.executions.find(executionId(1))),
   );
   expect(rows.every((row) => row?.head === 1)).toBe(true);
 });
@@ -172,7 +173,7 @@ test("connections that are cut under way fail what was on them, and the next wri
   const url = await postgres.createDatabase();
   const store = await open(url);
   const client = await connected(url);
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   await client.query("BEGIN");
   await client.query("SELECT 1 FROM executions FOR UPDATE");
   const waiting = add(store, 1, "a").catch((error) => error);
@@ -192,7 +193,7 @@ test("a batch that meets a deadlock is done one by one, and all of it is written
   const url = await postgres.createDatabase();
   const store = await open(url);
   const client = await connected(url);
-  await Promise.all([1, 2, 3].map((n) => store.createExecution(newExecution(n))));
+  await Promise.all([1, 2, 3].map((n) => store.executions.create(newExecution(n))));
   // Somebody who locks against the order of ids, and waits longer than the store for a deadlock.
   await client.query("SET deadlock_timeout = '10s'; BEGIN");
   const lock = (n: number) =>

@@ -3,7 +3,7 @@
  * one that is free. No two commits of one store work on the same execution at once: what is asked of
  * it later waits here, in the order of asking, and not for a lock in the database.
  */
-import type { Changed } from "../store.ts";
+import type { Changed } from "../ports/executions.ts";
 import type { BatchCommit } from "./batch-commit.ts";
 import { closedStore } from "./database-failure.ts";
 import type { Job } from "./workspace.ts";

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
+import type { Leadership } from "../ports/replicas.ts";
 import { REPLICA_GONE_MS } from "../replica-silence.ts";
-import type { Leadership } from "../store.ts";
 import { StatementFailure, unavailable } from "./database-failure.ts";
 
 /** What a replica leads: locks of its session connection, gone with that. */

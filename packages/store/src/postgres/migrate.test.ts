@@ -38,7 +38,7 @@ test("replicas that start at once on an empty database all get it, migrated once
   const stores = await Promise.all(
     [1, 2, 3, 4].map((at) => openPostgresStore({ url, clock: () => at })),
   );
-  await Promise.all(stores.map((store, n) => store.createExecution(newExecution(n))));
+  await Promise.all(stores.map((store, n) => store.executions.create(newExecution(n))));
   await Promise.all(stores.map((store) => store.close()));
   const rows = await query(url, "SELECT name, applied_at::int FROM migrations ORDER BY number");
   expect(rows).toEqual(OURS.map((name) => ({ name, applied_at: expect.any(Number) })));

@@ -17,7 +17,7 @@ const open = (url: string, warn?: (message: string) => void) =>
 async function listenTo(store: Store) {
   const heard: (string | undefined)[] = [];
   const waiting = new Set<() => void>();
-  const stop = await store.onAnnounced?.((message) => {
+  const stop = await store.replicas.onAnnounced?.((message) => {
     heard.push(message);
     for (const look of waiting) look();
   });
@@ -53,9 +53,9 @@ test("EXE-81 what a replica announces arrives once, in order, at the others only
   const [a, b] = [await open(url), await open(url)];
   const ofA = await listenTo(a);
   const ofB = await listenTo(b);
-  await Promise.all([1, 2, 3].map(async (n) => a.announce?.(`message ${n}`)));
+  await Promise.all([1, 2, 3].map(async (n) => a.replicas.announce?.(`message ${n}`)));
   await ofB.until(() => ofB.heard.length >= 3);
-  await b.announce?.("answer");
+  await b.replicas.announce?.("answer");
   await ofA.until(() => ofA.heard.length >= 1);
   expect(ofB.heard).toEqual(["message 1", "message 2", "message 3"]);
   expect(ofA.heard).toEqual(["answer"]);
@@ -67,7 +67,7 @@ test("what is announced together leaves together, in one statement", async () =>
   const { heard, until } = await listenTo(b);
   const before = a.statementCount();
   const texts = Array.from({ length: 50 }, (_, i) => `message ${i}`);
-  await Promise.all(texts.map(async (text) => a.announce?.(text)));
+  await Promise.all(texts.map(async (text) => a.replicas.announce?.(text)));
   expect(a.statementCount() - before).toBe(1);
   await until(() => heard.length === texts.length);
   expect(heard).toEqual(texts);
@@ -77,8 +77,8 @@ test("a store says nothing by itself: whoever changed something knows what is wo
   const url = await postgres.createDatabase();
   const [a, b] = [await open(url), await open(url)];
   const { heard, until } = await listenTo(b);
-  await a.createExecution(newExecution(1));
-  await a.announce?.("end");
+  await a.executions.create(newExecution(1));
+  await a.replicas.announce?.("end");
   await until(() => heard.includes("end"));
   expect(heard).toEqual(["end"]);
 });
@@ -88,10 +88,10 @@ test("a message of 7,000 bytes arrives, whatever it holds; a longer one is refus
   const [a, b] = [await open(url), await open(url)];
   const { heard, until } = await listenTo(b);
   const messages = ['"'.repeat(7_000), "\\\n".repeat(3_500), "漢".repeat(2_333), ""];
-  for (const message of messages) await a.announce?.(message);
+  for (const message of messages) await a.replicas.announce?.(message);
   await until(() => heard.length === messages.length);
   expect(heard).toEqual(messages);
-  await expect(a.announce?.("x".repeat(8_000))).rejects.toMatchObject({
+  await expect(a.replicas.announce?.("x".repeat(8_000))).rejects.toMatchObject({
     code: "payload_too_large",
   });
 });
@@ -102,7 +102,7 @@ test("whoever stops listening hears nothing more", async () => {
   const first = await listenTo(b);
   const second = await listenTo(b);
   first.stop?.();
-  await a.announce?.("hello");
+  await a.replicas.announce?.("hello");
   await second.until(() => second.heard.includes("hello"));
   expect(first.heard).toEqual([]);
 });
@@ -114,7 +114,7 @@ test("notes of others on the channel are passed over", async () => {
   for (const text of ["", "not ours", "null", `${crypto.randomUUID()} later x`]) {
     await query(url, "SELECT pg_notify('engine_news', $1)", [text]);
   }
-  await a.announce?.("end");
+  await a.replicas.announce?.("end");
   await until(() => heard.includes("end"));
   expect(heard).toEqual(["end"]);
 });
@@ -125,7 +125,7 @@ test("DSP-5 a replica whose listening connection was cut listens again, and is t
   const { heard, until } = await listenTo(b);
   await cutListeners(url);
   await until(() => heard.includes(undefined));
-  await a.announce?.("hello");
+  await a.replicas.announce?.("hello");
   await until(() => heard.includes("hello"));
   expect(heard).toEqual([undefined, "hello"]);
 });
@@ -135,13 +135,13 @@ test("DSP-5 what could not be said is not silently lost: the next message says t
   const proxy = await startFaultProxy(url);
   const [a, b] = [await open(proxy.url), await open(url)];
   const { heard, until } = await listenTo(b);
-  await a.announce?.("first");
+  await a.replicas.announce?.("first");
   await until(() => heard.length === 1);
   const cut = proxy.cut({ before: "lost message" });
   // It resolves all the same: the rows are the truth.
-  await a.announce?.("lost message");
+  await a.replicas.announce?.("lost message");
   await cut;
-  await a.announce?.("next");
+  await a.replicas.announce?.("next");
   await until(() => heard.includes("next"));
   expect(heard).toEqual(["first", undefined, "next"]);
 });
@@ -151,12 +151,12 @@ test("nothing is announced by a store that is closed, and what was asked for bef
   const a = await openPostgresStore({ url, clock: Date.now });
   const b = await open(url);
   const { heard, until } = await listenTo(b);
-  await a.announce?.("one");
-  const last = a.announce?.("last");
+  await a.replicas.announce?.("one");
+  const last = a.replicas.announce?.("last");
   await a.close();
   await last;
   await until(() => heard.includes("last"));
-  await expect(a.announce?.("late")).rejects.toMatchObject({ code: "unavailable" });
+  await expect(a.replicas.announce?.("late")).rejects.toMatchObject({ code: "unavailable" });
 });
 
 test("a replica that does not hear itself warns that it relies on the safety tick", async () => {

@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution, newSession } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
-import type { QueuedExecution } from "../store.ts";
+import type { QueuedExecution } from "../ports/queue.ts";
 import { startTestPostgres } from "../test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -24,7 +24,7 @@ test("what is asked for together is one transaction of six statements, whatever 
   const store = await opened(() => open());
   const ids = Array.from({ length: 100 }, (_, i) => executionId(i + 1));
   const start = store.statementCount();
-  await Promise.all(ids.map((_, i) => store.createExecution(newExecution(i + 1))));
+  await Promise.all(ids.map((_, i) => store.executions.create(newExecution(i + 1))));
   const created = store.statementCount();
   // The notification of it may have been sent meanwhile.
   expect(created - start).toBeLessThanOrEqual(
@@ -32,7 +32,7 @@ test("what is asked for together is one transaction of six statements, whatever 
   );
   await Promise.all(
     ids.map((id) =>
-      store.changeExecution(id, (row) => appending(row, [event("TASK_STARTED", "a")]), {
+      store.executions.change(id, (row) => appending(row, [event("TASK_STARTED", "a")]), {
         above: 1,
       }),
     ),
@@ -52,11 +52,11 @@ test("DSP-3 EXE-84 guards cost a transaction one statement, unique keys another,
     return store.statementCount() - before;
   };
   const unique = (n: number) => ({ key: `${n}`, request_hash: "h" });
-  const create = (n: number) => store.createExecution(newExecution(n, { unique: unique(n) }));
+  const create = (n: number) => store.executions.create(newExecution(n, { unique: unique(n) }));
   expect(await cost(create)).toBe("begin lock keys rows segments commit".split(" ").length);
-  await store.openSession(newSession("s"));
+  await store.sessions.open(newSession("s"));
   const change = (n: number) =>
-    store.changeExecution(executionId(n), (row) => appending(row, [event("TASK_STARTED", "a")]), {
+    store.executions.change(executionId(n), (row) => appending(row, [event("TASK_STARTED", "a")]), {
       guard: { session: n % 2 ? "s" : "nobody's", epoch: 0 },
     });
   expect(await cost(change)).toBe("begin lock sessions rows segments commit".split(" ").length);
@@ -65,28 +65,30 @@ test("DSP-3 EXE-84 guards cost a transaction one statement, unique keys another,
 
 test("changes of one execution are made in the order of asking, over all connections", async () => {
   const store = await opened(() => open());
-  await Promise.all([1, 2, 3].map((n) => store.createExecution(newExecution(n))));
+  await Promise.all([1, 2, 3].map((n) => store.executions.create(newExecution(n))));
   const asked = Array.from({ length: 60 }, (_, i) => `a~${i}`);
   const changes: Promise<unknown>[] = [];
   for (const [i, id] of asked.entries()) {
     for (const n of i % 2 ? [1, 2, 3] : [3, 1]) {
       changes.push(
-        store.changeExecution(executionId(n), (row) => appending(row, [event("TASK_STARTED", id)])),
+        store.executions.change(executionId(n), (row) =>
+          appending(row, [event("TASK_STARTED", id)]),
+        ),
       );
       await new Promise(setImmediate);
     }
   }
   await Promise.all(changes);
-  const [, ...log] = await store.readLog(executionId(1));
+  const [, ...log] = await store.log.read(executionId(1));
   expect(log.map((line) => line.event.source_id)).toEqual(asked);
 });
 
 test("what one commit adds to a log is one row of it, of at most a thousand events", async () => {
   const url = await postgres.createDatabase(migrated);
   const store = await opened(() => openPostgresStore({ url, clock: Date.now }));
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const add = (count: number) =>
-    store.changeExecution(executionId(1), (row) =>
+    store.executions.change(executionId(1), (row) =>
       appending(
         row,
         Array.from({ length: count }, (_, i) => event("TASK_STARTED", `a~${i}`)),
@@ -104,17 +106,17 @@ test("what one commit adds to a log is one row of it, of at most a thousand even
     [1_007, 2_006],
     [2_007, 2_007],
   ]);
-  expect(await store.readLog(executionId(1))).toHaveLength(2_007);
+  expect(await store.log.read(executionId(1))).toHaveLength(2_007);
 });
 
 test("the time recorded with an event is the store's clock, one for all of a commit", async () => {
   let now = 1_000;
   const store = await opened(() => open(() => now++));
   const together = await Promise.all([
-    store.createExecution(newExecution(1)),
-    store.createExecution(newExecution(2)),
+    store.executions.create(newExecution(1)),
+    store.executions.create(newExecution(2)),
   ]);
-  const later = await store.createExecution(newExecution(3));
+  const later = await store.executions.create(newExecution(3));
   const [first, second] = together.map(({ recorded_at }) => recorded_at);
   expect(second).toBe(first);
   expect(later.recorded_at).toBe((first ?? 0) + 1);
@@ -125,10 +127,10 @@ test("a change of an execution with a large input hands the input on, and can be
   const writer = await openPostgresStore({ url, clock: Date.now });
   const reader = await openPostgresStore({ url, clock: Date.now });
   const input = { text: "ß".repeat(50_000) };
-  await writer.createExecution(newExecution(1, { input }));
+  await writer.executions.create(newExecution(1, { input }));
   const rows = [];
   for (const store of [writer, reader, reader]) {
-    const { row } = await store.changeExecution(executionId(1), (found) =>
+    const { row } = await store.executions.change(executionId(1), (found) =>
       appending(found, [event("TASK_STARTED", "a")]),
     );
     rows.push(row);
@@ -141,23 +143,24 @@ test("a change of an execution with a large input hands the input on, and can be
 test("text that the database cannot hold is refused by itself, its neighbours are written", async () => {
   const store = await opened(() => open());
   const both = await Promise.allSettled([
-    store.createExecution(newExecution(1)),
-    store.createExecution(newExecution(2, { name: "nul \u0000" })),
-    store.createExecution(newExecution(3, { name: "half \ud800" })),
-    store.createExecution(newExecution(4, { input: "nul \u0000 and half \ud800 in JSON" })),
+    store.executions.create(newExecution(1)),
+    store.executions.create(newExecution(2, { name: "nul \u0000" })),
+    store.executions.create(newExecution(3, { name: "half \ud800" })),
+    store.executions.create(newExecution(4, { input: "nul \u0000 and half \ud800 in JSON" })),
   ]);
   const reason = { code: "invalid_input", message: expect.stringContaining("U+0000") };
   expect(both).toMatchObject([{ status: "fulfilled" }, { reason }, { reason }, {}]);
-  expect(await store.findExecution(executionId(4))).toMatchObject({
+  expect(await store.executions.find(executionId(4))).toMatchObject({
     input: "nul \u0000 and half \ud800 in JSON",
   });
-  await expect(store.openSession(newSession("s", { host: "\u0000" }))).rejects.toMatchObject(
+  await expect(store.sessions.open(newSession("s", { host: "\u0000" }))).rejects.toMatchObject(
     reason,
   );
 });
 
 test("lists are read from their partial indexes, in their order", async () => {
-  const lists = await import("./execution-lists.ts");
+  const lists = await import("./queue.ts");
+  const { LIST_OPEN_RUNS_SQL } = await import("./execution-list.ts");
   const { LIST_CHILDREN_SQL } = await import("./execution-statements.ts");
   const client = new Client({ connectionString: await postgres.createDatabase(migrated) });
   await client.connect();
@@ -181,7 +184,7 @@ test("lists are read from their partial indexes, in their order", async () => {
   const due = await plan(lists.LIST_DUE_SQL, 1, 0, "", 10);
   expect(due).toMatch(/using executions_due/);
   expect(due).not.toContain("Sort");
-  const openRuns = await plan(lists.LIST_OPEN_RUNS_SQL, "s", 5);
+  const openRuns = await plan(LIST_OPEN_RUNS_SQL, "s", 5);
   expect(openRuns).toMatch(/Scan Backward using executions_schedule_open/);
   expect(openRuns).not.toContain("Sort");
   expect(await plan(lists.LIST_OWNED_SQL, "s")).toMatch(/executions_owned/);

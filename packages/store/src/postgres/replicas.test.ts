@@ -17,7 +17,8 @@ import {
   newExecution,
   newSession,
 } from "../conformance/sample.ts";
-import type { Changed, Decide, Store } from "../store.ts";
+import type { Changed, Decide } from "../ports/executions.ts";
+import type { Store } from "../store.ts";
 import { startTestPostgres } from "../test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
@@ -34,10 +35,10 @@ const numbers = Array.from({ length: 40 }, (_, i) => i + 1);
 
 test("DSP-3 of two replicas that claim the same executions at once, exactly one gets each", async () => {
   const [a, b] = await replicas();
-  await Promise.all(numbers.map((n) => a.createExecution(newExecution(n))));
+  await Promise.all(numbers.map((n) => a.executions.create(newExecution(n))));
   const claim = (store: Store, name: string) =>
     numbers.map((n) =>
-      store.changeExecution(executionId(n), (row) =>
+      store.executions.change(executionId(n), (row) =>
         decideClaim(row, { worker: name, session: name, now: NOW }),
       ),
     );
@@ -45,7 +46,7 @@ test("DSP-3 of two replicas that claim the same executions at once, exactly one 
   const winners = numbers.map((_, i) => [ofA[i], ofB[i]].filter((c) => c?.events.length === 1));
   expect(winners.map((won) => won.length)).toEqual(numbers.map(() => 1));
   for (const [i, [won]] of winners.entries()) {
-    const row = await b.findExecution(executionId(i + 1));
+    const row = await b.executions.find(executionId(i + 1));
     expect(row).toMatchObject({ generation: 1, head: 2, session: won?.row.session });
   }
 });
@@ -56,7 +57,7 @@ test("I12 of two resumes on two replicas one wins, and the other is told", async
   const resume = (store: Store, input: string) =>
     Promise.allSettled(
       numbers.map((n) =>
-        store.changeExecution(executionId(n), (row) => {
+        store.executions.change(executionId(n), (row) => {
           const verdict = decideResume(row, { input, by: null, now: NOW });
           if (verdict instanceof EngineError) throw verdict;
           return verdict;
@@ -71,7 +72,7 @@ test("I12 of two resumes on two replicas one wins, and the other is told", async
       status: "rejected",
       reason: expect.objectContaining({ code: "not_paused" }),
     });
-    const log = await a.readLog(executionId(n));
+    const log = await a.log.read(executionId(n));
     expect(log.filter(({ event: { type } }) => type === "TASK_COMPLETED")).toHaveLength(1);
   }
 });
@@ -80,7 +81,7 @@ test("I1 an execution that two replicas create at once is created once, its neig
   const [a, b] = await replicas();
   const create = (store: Store, own: number) =>
     Promise.allSettled(
-      [...numbers, own].map((n) => store.createExecution(newExecution(n, { input: own }))),
+      [...numbers, own].map((n) => store.executions.create(newExecution(n, { input: own }))),
     );
   const [ofA, ofB] = await Promise.all([create(a, 101), create(b, 102)]);
   for (const [i, n] of numbers.entries()) {
@@ -90,7 +91,7 @@ test("I1 an execution that two replicas create at once is created once, its neig
       status: "rejected",
       reason: expect.objectContaining({ code: "conflict" }),
     });
-    expect(await a.readLog(executionId(n))).toHaveLength(1);
+    expect(await a.log.read(executionId(n))).toHaveLength(1);
   }
   expect([ofA.at(-1)?.status, ofB.at(-1)?.status]).toEqual(["fulfilled", "fulfilled"]);
 });
@@ -100,10 +101,10 @@ test("EXE-84 of two replicas that bring the same keys at once one creates, and b
   const create = (store: Store, order: readonly number[], base: number) =>
     Promise.all(
       order.flatMap((n) => [
-        store.createExecution(
+        store.executions.create(
           newExecution(base + n, { unique: { key: `key ${n}`, request_hash: `${base}` } }),
         ),
-        store.createExecution(newExecution(base + 500 + n)),
+        store.executions.create(newExecution(base + 500 + n)),
       ]),
     );
   const [ofA, ofB] = await Promise.all([
@@ -116,9 +117,9 @@ test("EXE-84 of two replicas that bring the same keys at once one creates, and b
     expect(both.map(({ existing = false }) => existing).sort()).toEqual([false, true]);
     const [id, ...same] = new Set(both.map(({ row }) => row.execution_id));
     expect(same).toEqual([]);
-    expect(await b.readLog(id as string)).toHaveLength(1);
+    expect(await b.log.read(id as string)).toHaveLength(1);
   }
-  const { total } = await a.listExecutions({ order: "created_asc", limit: 1, offset: 0 });
+  const { total } = await a.executions.list({ order: "created_asc", limit: 1, offset: 0 });
   expect(total).toBe(3 * numbers.length);
 });
 
@@ -127,7 +128,7 @@ test("EXE-84 a key that many bring at once, over all connections of two replicas
   const asked: Promise<Changed>[] = [];
   for (const n of numbers) {
     const unique = { key: "k", request_hash: "h" };
-    asked.push((n % 2 ? a : b).createExecution(newExecution(n, { unique })));
+    asked.push((n % 2 ? a : b).executions.create(newExecution(n, { unique })));
     await new Promise(setImmediate);
   }
   const all = await Promise.all(asked);
@@ -139,16 +140,16 @@ test("DSP-3 who gives a session up has all that was claimed for it, whatever ano
   const [a, b] = await replicas();
   for (const round of [0, 1, 2, 3, 4, 5, 6, 7]) {
     const session = `s${round}`;
-    await a.openSession(newSession(session));
-    const { epoch = 0 } = (await a.connectSession(session, "a")) ?? {};
+    await a.sessions.open(newSession(session));
+    const { epoch = 0 } = (await a.sessions.connect(session, "a")) ?? {};
     const ids = numbers.map((n) => executionId(100 * round + n));
-    await Promise.all(numbers.map((n) => a.createExecution(newExecution(100 * round + n))));
+    await Promise.all(numbers.map((n) => a.executions.create(newExecution(100 * round + n))));
     const claims: Promise<Changed>[] = [];
     let owned: Promise<readonly string[]> | undefined;
     for (const [i, id] of ids.entries()) {
       const guard = { session, epoch, active: true };
       const decide: Decide = (row) => decideClaim(row, { worker: "w", session, now: NOW });
-      claims.push(a.changeExecution(id, decide, { guard }));
+      claims.push(a.executions.change(id, decide, { guard }));
       if (i === 4 * round) owned = ownedOnceLost(b, session, epoch);
       await new Promise(setImmediate);
     }
@@ -158,19 +159,19 @@ test("DSP-3 who gives a session up has all that was claimed for it, whatever ano
 });
 
 async function ownedOnceLost(store: Store, session: string, epoch: number): Promise<string[]> {
-  await store.loseSession(session, epoch);
-  return (await store.listOwned(session)).map(({ execution_id }) => execution_id);
+  await store.sessions.lose(session, epoch);
+  return (await store.queue.listOwned(session)).map(({ execution_id }) => execution_id);
 }
 
 test("I3 replicas that add to the same logs at once leave no gap in their numbers", async () => {
   const [a, b] = await replicas();
   const few = [1, 2, 3, 4, 5];
-  for (const n of few) await a.createExecution(newExecution(n));
+  for (const n of few) await a.executions.create(newExecution(n));
   const add = async (store: Store, order: readonly number[]) => {
     for (let round = 0; round < 30; round++) {
       await Promise.all(
         order.map((n) =>
-          store.changeExecution(executionId(n), (row) =>
+          store.executions.change(executionId(n), (row) =>
             appending(row, [event("TASK_STARTED", "a")]),
           ),
         ),
@@ -179,7 +180,7 @@ test("I3 replicas that add to the same logs at once leave no gap in their number
   };
   await Promise.all([add(a, few), add(b, few.toReversed())]);
   for (const n of few) {
-    const seqs = (await b.readLog(executionId(n))).map(({ event: { seq } }) => seq);
+    const seqs = (await b.log.read(executionId(n))).map(({ event: { seq } }) => seq);
     expect(seqs).toEqual(Array.from({ length: 61 }, (_, i) => i + 1));
   }
 });
@@ -189,12 +190,12 @@ test("EXE-55 children that end on two replicas at once all tell their parent", a
   const children = Array.from({ length: 16 }, (_, i) => i + 2);
   // The parent's id is above theirs: their ends need a row that is not in the order of ids.
   const parent = { execution_id: executionId(999), depth: 0, detached: false };
-  await a.createExecution(newExecution(999));
+  await a.executions.create(newExecution(999));
   for (const n of children) {
-    await a.createExecution(newExecution(n, { parent: { ...parent, call_id: `call~${n}` } }));
+    await a.executions.create(newExecution(n, { parent: { ...parent, call_id: `call~${n}` } }));
   }
   const end = (store: Store, n: number) =>
-    store.changeExecution(executionId(n), (row) => ({
+    store.executions.change(executionId(n), (row) => ({
       ...appending(row, [event("WORKFLOW_COMPLETED", row.execution_id, n)]),
       effects: [
         {
@@ -205,7 +206,7 @@ test("EXE-55 children that end on two replicas at once all tell their parent", a
       ],
     }));
   await Promise.all(children.map((n) => end(n % 2 ? a : b, n)));
-  const log = (await b.readLog(executionId(999))).map(({ event: { seq, value } }) => [seq, value]);
+  const log = (await b.log.read(executionId(999))).map(({ event: { seq, value } }) => [seq, value]);
   expect(log.map(([seq]) => seq)).toEqual(Array.from({ length: 17 }, (_, i) => i + 1));
   expect(log.slice(1).map(([, value]) => value)).toEqual(expect.arrayContaining(children));
 });
@@ -227,12 +228,12 @@ test("EXE-21 a cancel on one replica reaches the child that another one creates 
     });
     const [called, cancelled] = await Promise.all([
       callChild(a, parent, n + 1),
-      b.changeExecution(parent, cancel),
+      b.executions.change(parent, cancel),
     ]);
     // Whichever came first: a child that was there when the parent was changed has been told.
     const wasThere = called.row.head < cancelled.row.head;
     expect(cancelled.others).toHaveLength(wasThere ? 1 : 0);
-    expect((await a.findExecution(executionId(n + 1)))?.head).toBe(wasThere ? 2 : 1);
+    expect((await a.executions.find(executionId(n + 1)))?.head).toBe(wasThere ? 2 : 1);
   }
 });
 
@@ -248,24 +249,24 @@ test("EXE-67 registrations that race on two replicas get dense versions, and one
   const [a, b] = await replicas();
   const contents = ["a", "b", "c", "d", "e", "f"];
   const all = await Promise.all(
-    contents.flatMap((hash) => [a, b].map((store) => store.registerVersions(registration(hash)))),
+    contents.flatMap((hash) => [a, b].map((store) => store.catalog.register(registration(hash)))),
   );
   const created = all.flat().filter((item) => item.created);
   const versions = created.map(({ version }) => version).sort((x, y) => x - y);
   expect(versions).toEqual(versions.map((_, i) => i + 1));
   expect(versions.length).toBeGreaterThanOrEqual(contents.length);
-  const { total } = await a.listVersions("default", "hello", { limit: 50, offset: 0 });
+  const { total } = await a.catalog.listVersions("default", "hello", { limit: 50, offset: 0 });
   expect(total).toBe(versions.length);
 });
 
 test("WRK-4 of processes that register one name on two replicas at once, one is left", async () => {
   const [a, b] = await replicas();
   const opened = await Promise.all(
-    numbers.map((n) => (n % 2 ? a : b).openSession(newSession(`s${n}`, { worker: "w1" }))),
+    numbers.map((n) => (n % 2 ? a : b).sessions.open(newSession(`s${n}`, { worker: "w1" }))),
   );
   expect(opened.filter((one) => one.is_new_worker)).toHaveLength(1);
   expect(opened.filter((one) => one.superseded)).toHaveLength(numbers.length - 1);
-  expect(await a.listLiveSessions()).toHaveLength(1);
+  expect(await a.sessions.listLive()).toHaveLength(1);
 });
 
 test("the end of a child that one replica runs is seen by the other at once", async () => {
@@ -275,14 +276,14 @@ test("the end of a child that one replica runs is seen by the other at once", as
   await run(b, executionId(2));
   const ended = await complete(b, executionId(2), "done");
   expect(ended.others).toMatchObject([{ row: { execution_id: parent, state: "RESUMING" } }]);
-  expect(await a.findExecution(parent)).toMatchObject({ waits: [], state: "RESUMING" });
-  const log = (await a.readLog(parent)).map(({ event: { source_id } }) => source_id);
+  expect(await a.executions.find(parent)).toMatchObject({ waits: [], state: "RESUMING" });
+  const log = (await a.log.read(parent)).map(({ event: { source_id } }) => source_id);
   expect(log).toContain(CALL);
 });
 
 async function pause(store: Store, n: number): Promise<void> {
   const id = await startRunning(store, n);
-  await store.changeExecution(id, (row) => ({
+  await store.executions.change(id, (row) => ({
     ...appending(row, [
       event("TASK_STARTED", "a"),
       event("TASK_PAUSED", "a", { name: "ok?" }),

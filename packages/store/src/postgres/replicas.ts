@@ -1,18 +1,36 @@
-import type { ReplicaRow } from "../store.ts";
+import type { Leadership, ReplicaPort, ReplicaRow } from "../ports/replicas.ts";
 import type { Database, Statement } from "./database.ts";
-import type { Serial } from "./serial.ts";
+import { Leaderships } from "./leadership.ts";
+import { News, type NewsListener } from "./news.ts";
+import type { PostgresTarget } from "./postgres-url.ts";
+import { Serial } from "./serial.ts";
+import { SessionConnection } from "./session-connection.ts";
 
-/** The servers on the database, which stamps their signs of life by its own clock: theirs may differ. */
-export class Replicas {
+/**
+ * The servers on the database, which stamps their signs of life by its own clock: theirs may differ.
+ * What they say to each other, and which of them leads, goes by a connection of its own.
+ */
+export class Replicas implements ReplicaPort {
   readonly #database: Database;
-  readonly #writes: Serial;
+  readonly #news: News;
+  readonly #leaderships = new Leaderships();
+  readonly #session: SessionConnection;
+  readonly #writes = new Serial();
   readonly #note: Statement;
   readonly #remove: Statement;
 
-  constructor(database: Database, writes: Serial) {
+  constructor(database: Database, target: PostgresTarget, warn: (message: string) => void) {
     this.#database = database;
-    this.#writes = writes;
-    // The parts of one statement see the table as it was before it: hence its own row apart.
+    this.#news = new News(database, warn);
+    this.#session = new SessionConnection(target, {
+      connected: async (client) => {
+        if (!this.#news.isWanted) return;
+        await this.#news.listen(client);
+        this.#news.missed();
+      },
+      notified: (message) => this.#news.notified(message),
+      lost: () => this.#leaderships.lost(),
+    });
     this.#note = database.prepare(`
       WITH noted AS (
         INSERT INTO replicas (replica, seen_at) VALUES ($1, now())
@@ -39,5 +57,32 @@ export class Replicas {
 
   async remove(replica: string): Promise<void> {
     await this.#writes.write(() => this.#database.write(this.#remove, replica));
+  }
+
+  async onAnnounced(listener: NewsListener): Promise<() => void> {
+    if (this.#news.isWanted) return this.#news.add(listener);
+    // Connected before anybody listens: only a later connection has missed something.
+    const client = await this.#session.client().catch(() => undefined);
+    const stop = this.#news.add(listener);
+    // Where this fails it goes on trying to connect, and listens then.
+    if (client) await this.#news.begin(client).catch(() => undefined);
+    else this.#news.warnUnheard();
+    return stop;
+  }
+
+  announce(message: string): Promise<void> {
+    return this.#news.announce(message);
+  }
+
+  async lead(name: string): Promise<Leadership | undefined> {
+    return this.#leaderships.lead(name, await this.#session.client());
+  }
+
+  /** Says what is left to be said, and gives up what it leads. */
+  async close(): Promise<void> {
+    await this.#writes.close();
+    await this.#news.close();
+    await this.#session.close();
+    this.#leaderships.lost();
   }
 }

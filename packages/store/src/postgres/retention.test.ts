@@ -21,8 +21,8 @@ async function replicas(): Promise<readonly [Store, Store, Client]> {
 }
 
 async function finished(store: Store, n: number): Promise<string> {
-  const { execution_id } = (await store.createExecution(newExecution(n))).row;
-  await store.changeExecution(execution_id, (row) =>
+  const { execution_id } = (await store.executions.create(newExecution(n))).row;
+  await store.executions.change(execution_id, (row) =>
     appending(row, [event("WORKFLOW_COMPLETED", execution_id)], { finished_at: NOW }),
   );
   return execution_id;
@@ -35,9 +35,9 @@ test("EXE-98 an execution that somebody works on is passed over, and goes the ne
   await client.query("SELECT 1 FROM executions WHERE execution_id = $1 FOR NO KEY UPDATE", [
     executionId(2),
   ]);
-  expect(await a.deleteFinished(NOW + 1, 100)).toEqual([1, 3].map(executionId));
+  expect(await a.retention.deleteFinished(NOW + 1, 100)).toEqual([1, 3].map(executionId));
   await client.query("ROLLBACK");
-  expect(await a.deleteFinished(NOW + 1, 100)).toEqual([executionId(2)]);
+  expect(await a.retention.deleteFinished(NOW + 1, 100)).toEqual([executionId(2)]);
 });
 
 test("EXE-98 two servers that believe that they lead delete each execution once", async () => {
@@ -46,7 +46,7 @@ test("EXE-98 two servers that believe that they lead delete each execution once"
   const sweep = async (store: Store) => {
     const deleted: string[] = [];
     for (;;) {
-      const some = await store.deleteFinished(NOW + 1, 20);
+      const some = await store.retention.deleteFinished(NOW + 1, 20);
       deleted.push(...some);
       if (some.length === 0) return deleted;
     }
@@ -74,17 +74,17 @@ test("EXE-98 code that is registered while it is being deleted is there", async 
       metadata: {},
     });
   const register = (store: Store, n: number) =>
-    store.registerVersions({
+    store.catalog.register({
       ...registration,
       workflows: [{ extracted: extracted(`w${n}`), content_hash: "c" }],
     });
   for (let n = 0; n < 20; n++) {
     await register(a, n);
-    await a.deleteVersions("default", `w${n}`);
-    await Promise.all([a.deleteUnusedVersions(10), register(b, n)]);
-    expect(await b.readModule("m")).toBe("bundle");
-    expect((await b.findVersion("default", `w${n}`))?.record.version).toBe(2);
-    await b.deleteVersions("default", `w${n}`);
-    await a.deleteUnusedVersions(10);
+    await a.catalog.delete("default", `w${n}`);
+    await Promise.all([a.catalog.deleteUnused(10), register(b, n)]);
+    expect(await b.catalog.readModule("m")).toBe("bundle");
+    expect((await b.catalog.find("default", `w${n}`))?.record.version).toBe(2);
+    await b.catalog.delete("default", `w${n}`);
+    await a.catalog.deleteUnused(10);
   }
 });

@@ -1,5 +1,6 @@
 import type { ExecutionRow } from "@engine/contract";
-import type { Changed, SessionGuard } from "../store.ts";
+import type { RecordsByKind } from "../event-records.ts";
+import type { Changed, SessionGuard } from "../ports/executions.ts";
 import type { Segment } from "./event-texts.ts";
 
 /** Rows that are kept at most; those looked at longest ago go first. */
@@ -17,6 +18,7 @@ export interface KnownChange {
   readonly known: KnownRow;
   readonly changed: Changed;
   readonly segment: Segment;
+  readonly records: RecordsByKind;
 }
 
 /** A fresh execution that is claimed with its creation. */
@@ -24,6 +26,7 @@ export interface ClaimedCreation {
   readonly guard: SessionGuard;
   readonly changed: Changed;
   readonly segment: Segment;
+  readonly records: RecordsByKind;
 }
 
 /**

@@ -26,7 +26,7 @@ test("a database that becomes read-only takes no writes and says so, until it is
   const url = await postgres.createDatabase();
   const client = await connected(url);
   const store = await opened(() => openPostgresStore({ url, clock: Date.now }));
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   await expect(store.assertWritable()).resolves.toBeUndefined();
   const setReadOnly = async (value: "on" | "off") => {
     await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
@@ -38,15 +38,15 @@ test("a database that becomes read-only takes no writes and says so, until it is
     () => expect(store.assertWritable()).rejects.toMatchObject({ code: "unavailable", message }),
     { timeout: 10_000 },
   );
-  await expect(store.createExecution(newExecution(2))).rejects.toMatchObject({
+  await expect(store.executions.create(newExecution(2))).rejects.toMatchObject({
     code: "unavailable",
     message: "the database is read-only; nothing was written, try again",
   });
-  expect(await store.findExecution(executionId(1))).toBeDefined();
+  expect(await store.executions.find(executionId(1))).toBeDefined();
   await setReadOnly("off");
   await vi.waitFor(() => store.assertWritable(), { timeout: 20_000, interval: 200 });
-  await store.createExecution(newExecution(2));
-  expect(await store.findExecution(executionId(2))).toBeDefined();
+  await store.executions.create(newExecution(2));
+  expect(await store.executions.find(executionId(2))).toBeDefined();
 }, 60_000);
 
 test.skipIf(disk === undefined)(
@@ -70,7 +70,7 @@ test.skipIf(disk === undefined)(
     let refusal: unknown;
     while (refusal === undefined) {
       try {
-        await store.createExecution(newExecution(kept + 1, { input }));
+        await store.executions.create(newExecution(kept + 1, { input }));
         kept++;
       } catch (error) {
         refusal = error;
@@ -83,9 +83,9 @@ test.skipIf(disk === undefined)(
     await expect(store.assertWritable()).rejects.toMatchObject({ code: "unavailable" });
     disk.remount("size=64m");
     await vi.waitFor(() => store.assertWritable(), { timeout: 20_000, interval: 200 });
-    await store.createExecution(newExecution(kept + 1, { input }));
+    await store.executions.create(newExecution(kept + 1, { input }));
     for (let n = 1; n <= kept + 1; n++) {
-      expect(await store.findExecution(executionId(n))).toMatchObject({ input });
+      expect(await store.executions.find(executionId(n))).toMatchObject({ input });
     }
   },
   60_000,

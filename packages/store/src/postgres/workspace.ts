@@ -21,8 +21,9 @@ import {
   touch,
   untouched,
 } from "@engine/contract";
+import { bothRecords, type EventRecords, type RecordsByKind, recordsOf } from "../event-records.ts";
+import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../ports/executions.ts";
 import { type GuardedSession, guardHolds, guardOf } from "../session-guard.ts";
-import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../store.ts";
 import { type EventTexts, eventTexts } from "./event-texts.ts";
 import { KeptSignals, type SignalsAsked } from "./kept-signals.ts";
 
@@ -67,6 +68,16 @@ export interface Written {
   readonly events: readonly Event[];
   readonly texts: readonly EventTexts[];
   readonly signals: readonly SignalStep[];
+  /** Rows that belong to the events. */
+  readonly records: RecordsByKind;
+}
+
+/** What a job comes to, before it counts. */
+interface Staged {
+  readonly touched: Touched;
+  readonly numbered: readonly Event[];
+  readonly texts: readonly EventTexts[];
+  readonly records: RecordsByKind;
 }
 
 interface StoredLog {
@@ -80,6 +91,7 @@ export interface LockedSession extends GuardedSession {
 }
 
 export class Workspace {
+  readonly #kinds: readonly EventRecords[];
   /** Locked; undefined for an id that nobody has. */
   readonly #rows = new Map<string, ExecutionRow | undefined>();
   readonly #children = new Map<string, readonly string[]>();
@@ -94,6 +106,11 @@ export class Workspace {
     find: (execution_id) => this.#find(execution_id),
     children: (parent_id) => this.#childrenOf(parent_id),
   };
+
+  /** @param kinds Of rows that belong to events. */
+  constructor(kinds: readonly EventRecords[]) {
+    this.#kinds = kinds;
+  }
 
   addRow(execution_id: string, row: ExecutionRow | undefined): void {
     this.#rows.set(execution_id, row);
@@ -176,24 +193,36 @@ export class Workspace {
     for (const { stored, row } of all) {
       if (!stored && this.#find(row.execution_id)) throw idTaken(row.execution_id);
     }
-    // Events become text before anything is noted: one that cannot refuses the whole job.
-    const staged = all.map((one) => ({ one, texts: eventTexts(one.events) }));
-    const [changed, ...others] = staged.map(({ one, texts }) => this.#note(one, texts, at));
+    // Events become text and rows before anything is noted: one that cannot refuses the whole job.
+    const staged = all.map((one) => this.#stage(one, at));
+    const [changed, ...others] = staged.map((one) => this.#note(one, at));
     return { ...(changed as Changed), others };
   }
 
-  #note(touched: Touched, texts: readonly EventTexts[], at: number): Changed {
-    const { stored, row, events, signals } = touched;
-    const before = this.#written.get(row.execution_id);
-    if (!stored && row.unique_key !== null) this.#newHolders.set(row.unique_key, row.execution_id);
+  #stage(touched: Touched, at: number): Staged {
+    const { stored, row, events } = touched;
     const head = stored?.head ?? 0;
     const numbered = events.map((event, i) => ({ ...event, seq: head + 1 + i }));
+    const change = { stored, row, events: numbered, recorded_at: at };
+    return {
+      touched,
+      numbered,
+      texts: eventTexts(events),
+      records: recordsOf(this.#kinds, change),
+    };
+  }
+
+  #note({ touched, numbered, texts, records }: Staged, at: number): Changed {
+    const { stored, row, signals } = touched;
+    const before = this.#written.get(row.execution_id);
+    if (!stored && row.unique_key !== null) this.#newHolders.set(row.unique_key, row.execution_id);
     this.#written.set(row.execution_id, {
       stored: before ? before.stored : stored,
       row,
       events: before ? [...before.events, ...numbered] : numbered,
       texts: before ? [...before.texts, ...texts] : texts,
       signals: before ? [...before.signals, ...signals] : signals,
+      records: before ? bothRecords(before.records, records) : records,
     });
     return { row, events: numbered, recorded_at: at, others: [] };
   }

@@ -36,6 +36,15 @@ export class Statement<Row> {
     this.#tally.sent++;
     return this.#statement.all(...values);
   }
+
+  /** Runs a statement of either sort; one that gives no rows answers none. */
+  ask(values: readonly Bindable[]): Row[] {
+    this.#tally.sent++;
+    if (!this.#statement.readonly) this.#tally.writes++;
+    if (this.#statement.reader) return this.#statement.all(...values);
+    this.#statement.run(...values);
+    return [];
+  }
 }
 
 /** The one handle of a store on its database. Every statement but those of opening is counted. */

@@ -34,7 +34,7 @@ test("a store that is opened again has everything it had", async () => {
   const path = join(folder, "again.db");
   const first = await open(path);
   const id = await executionWithLog(first, 1, 6);
-  await first.createExecution(newExecution(2, { input: "x".repeat(9_000) }), claimant);
+  await first.executions.create(newExecution(2, { input: "x".repeat(9_000) }), claimant);
   const list = { order: "created_asc", limit: 9, offset: 0 } as const;
   const had = await everything(first);
   await first.close();
@@ -42,12 +42,12 @@ test("a store that is opened again has everything it had", async () => {
 
   async function everything(store: Store) {
     return [
-      await store.findExecution(id),
-      await store.findExecution(executionId(2)),
-      await store.readLog(id),
-      await store.listExecutions(list),
-      await store.listQueued({ limit: 9 }),
-      await store.listOwned("session-1"),
+      await store.executions.find(id),
+      await store.executions.find(executionId(2)),
+      await store.log.read(id),
+      await store.executions.list(list),
+      await store.queue.list({ limit: 9 }),
+      await store.queue.listOwned("session-1"),
     ];
   }
 });
@@ -55,11 +55,11 @@ test("a store that is opened again has everything it had", async () => {
 test("a crash before the commit loses what nobody was told of, and nothing else", async () => {
   const path = join(folder, "crash.db");
   const store = await opened(() => open(path));
-  const { row } = await store.createExecution(newExecution(1));
+  const { row } = await store.executions.create(newExecution(1));
   const started = event("TASK_STARTED", "a");
   const pending = [
-    store.changeExecution(executionId(1), (found) => appending(found, [started])),
-    store.createExecution(newExecution(2)),
+    store.executions.change(executionId(1), (found) => appending(found, [started])),
+    store.executions.create(newExecution(2)),
   ];
   // What the disk holds now is what a process that dies now leaves behind.
   const image = join(folder, "image.db");
@@ -67,9 +67,9 @@ test("a crash before the commit loses what nobody was told of, and nothing else"
   await Promise.all(pending);
 
   const survivor = await opened(() => open(image));
-  expect(await survivor.findExecution(executionId(1))).toEqual(row);
-  expect(await survivor.readLog(executionId(1))).toHaveLength(1);
-  expect(await survivor.findExecution(executionId(2))).toBeUndefined();
+  expect(await survivor.executions.find(executionId(1))).toEqual(row);
+  expect(await survivor.log.read(executionId(1))).toHaveLength(1);
+  expect(await survivor.executions.find(executionId(2))).toBeUndefined();
 });
 
 test("I1 a process that is killed while it writes has kept everything it acknowledged", async () => {
@@ -79,8 +79,8 @@ test("I1 a process that is killed while it writes has kept everything it acknowl
     const { newExecution, appending, event } = await import("${SAMPLE}");
     const store = await openSqliteStore({ path: ${JSON.stringify(path)}, synchronous: "full", clock: Date.now });
     for (let n = 1; ; n++) {
-      const { row } = await store.createExecution(newExecution(n));
-      const add = (id) => store.changeExecution(row.execution_id, (r) => appending(r, [event("TASK_STARTED", id)]));
+      const { row } = await store.executions.create(newExecution(n));
+      const add = (id) => store.executions.change(row.execution_id, (r) => appending(r, [event("TASK_STARTED", id)]));
       await Promise.all([add("a"), add("b")]);
       process.stdout.write(n + "\\n");
     }`);
@@ -93,7 +93,7 @@ test("I1 a process that is killed while it writes has kept everything it acknowl
 
   const store = await opened(() => open(path));
   for (let n = 1; n <= acknowledged; n++) {
-    const log = await store.readLog(executionId(n));
+    const log = await store.log.read(executionId(n));
     expect(log.map((line) => [line.event.seq, line.event.source_id])).toEqual([
       [1, executionId(n)],
       [2, "a"],
@@ -112,7 +112,7 @@ test("EXE-55 a crash before the commit loses the end of a child with the outcome
     const copy = join(folder, name);
     for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, `${copy}${end}`);
     const survivor = await opened(() => open(copy));
-    return Promise.all([parent, executionId(2)].map((id) => survivor.findExecution(id)));
+    return Promise.all([parent, executionId(2)].map((id) => survivor.executions.find(id)));
   };
   const pending = complete(store, executionId(2), "done");
   const before = image("family-before.db");
@@ -150,10 +150,10 @@ test("EXE-54 EXE-55 a process that is killed leaves no call without its child, a
   let told = 0;
   for (let n = 1; n <= acknowledged + 15; n += 2) {
     const [parent, called] = await Promise.all([
-      store.findExecution(executionId(n)),
-      store.findExecution(executionId(n + 1)),
+      store.executions.find(executionId(n)),
+      store.executions.find(executionId(n + 1)),
     ]);
-    const log = (await store.readLog(executionId(n))).map((line) => line.event.type);
+    const log = (await store.log.read(executionId(n))).map((line) => line.event.type);
     expect(log.includes("TASK_STARTED")).toBe(called !== undefined);
     expect(log.includes("TASK_COMPLETED")).toBe(called?.state === "COMPLETED");
     expect(parent?.waits.length ?? 0).toBe(called && called.state !== "COMPLETED" ? 1 : 0);
@@ -166,39 +166,39 @@ test("two processes on one file see each other's writes", async () => {
   const path = join(folder, "two.db");
   const server = await opened(() => open(path));
   const local = await opened(() => open(path));
-  await server.createExecution(newExecution(1));
-  await local.changeExecution(executionId(1), (row) =>
+  await server.executions.create(newExecution(1));
+  await local.executions.change(executionId(1), (row) =>
     appending(row, [event("TASK_STARTED", "a")]),
   );
-  const changed = await server.changeExecution(executionId(1), (row) =>
+  const changed = await server.executions.change(executionId(1), (row) =>
     appending(row, [event("TASK_STARTED", "b")]),
   );
   expect(changed.events).toMatchObject([{ seq: 3 }]);
-  expect(await local.findExecution(executionId(1))).toMatchObject({ head: 3 });
+  expect(await local.executions.find(executionId(1))).toMatchObject({ head: 3 });
 });
 
 test("I3 two processes that add to one log at once leave no gap in its numbers", async () => {
   const path = join(folder, "both.db");
   const store = await opened(() => open(path));
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const other = run(`
     const { openSqliteStore } = await import("${STORE}");
     const { executionId, appending, event } = await import("${SAMPLE}");
     const store = await openSqliteStore({ path: ${JSON.stringify(path)}, synchronous: "normal", clock: Date.now });
     console.log("ready");
     for (let n = 1; n <= 300; n++) {
-      await store.changeExecution(executionId(1), (r) => appending(r, [event("TASK_STARTED", "other")]));
+      await store.executions.change(executionId(1), (r) => appending(r, [event("TASK_STARTED", "other")]));
     }
     await store.close();`);
   const exit = once(other, "exit");
   await once(createInterface(other.stdout), "line");
   for (let n = 1; n <= 300; n++) {
-    await store.changeExecution(executionId(1), (row) =>
+    await store.executions.change(executionId(1), (row) =>
       appending(row, [event("TASK_STARTED", "mine")]),
     );
   }
   expect(await exit).toEqual([0, null]);
-  const seqs = (await store.readLog(executionId(1))).map((line) => line.event.seq);
+  const seqs = (await store.log.read(executionId(1))).map((line) => line.event.seq);
   expect(seqs).toEqual(Array.from({ length: 601 }, (_, i) => i + 1));
 });
 
@@ -220,26 +220,26 @@ test("a write waits while another process writes", async () => {
   const store = await opened(() => open(path));
   const holder = lockFor(path, 300);
   await once(createInterface(holder.stdout), "line");
-  await expect(store.createExecution(newExecution(1))).resolves.toMatchObject({ events: [{}] });
+  await expect(store.executions.create(newExecution(1))).resolves.toMatchObject({ events: [{}] });
 });
 
 test("CKP-5 while another process holds the database, writes fail as unavailable and reads go on", async () => {
   const path = join(folder, "held.db");
   const store = await opened(() => open(path, 50));
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const holder = lockFor(path, 60_000);
   await once(createInterface(holder.stdout), "line");
   const both = await Promise.allSettled([
-    store.createExecution(newExecution(2)),
-    store.createExecution(newExecution(3)),
+    store.executions.create(newExecution(2)),
+    store.executions.create(newExecution(3)),
   ]);
   const reason = { code: "unavailable", message: expect.stringContaining("locked") };
   expect(both).toMatchObject([{ reason }, { reason }]);
-  expect(await store.findExecution(executionId(2))).toBeUndefined();
-  expect(await store.findExecution(executionId(1))).toBeDefined();
+  expect(await store.executions.find(executionId(2))).toBeUndefined();
+  expect(await store.executions.find(executionId(1))).toBeDefined();
   holder.kill("SIGKILL");
   await once(holder, "exit");
-  await expect(store.createExecution(newExecution(2))).resolves.toMatchObject({ events: [{}] });
+  await expect(store.executions.create(newExecution(2))).resolves.toMatchObject({ events: [{}] });
 });
 
 /** A process that holds the write lock, prints a line once it does, and lets go after a while. */

@@ -1,5 +1,5 @@
 import type { Event, NewEvent } from "@engine/contract";
-import type { EventFilter, EventPage, LoggedEvent, LogPage } from "../store.ts";
+import type { EventFilter, EventPage, LoggedEvent, LogPage, LogPort } from "../ports/log.ts";
 import type { Connection, Statement } from "./connection.ts";
 import type { ListReader } from "./list-query.ts";
 
@@ -29,13 +29,15 @@ type Segment = readonly [seq: number, recorded_at: number, events: string];
  * The logs of all executions. A row is a segment: the events of one change as one text, because
  * under load rows are what costs. Readers get events and never notice.
  */
-export class EventLog {
+export class EventLog implements LogPort {
+  readonly #connection: Connection;
   readonly #lists: ListReader;
   readonly #insert: Statement<unknown>;
   readonly #ascending: Statement<Segment>;
   readonly #descending: Statement<Segment>;
 
   constructor(connection: Connection, lists: ListReader) {
+    this.#connection = connection;
     this.#lists = lists;
     this.#insert = connection.prepare("INSERT INTO segments VALUES (?, ?, ?, ?, ?)");
     // Begins with the segment that holds the first event wanted, which may begin before it.
@@ -82,8 +84,12 @@ export class EventLog {
     return { items, total: total ?? 0, before: before ?? 0 };
   }
 
-  /** A segment holds one event at least, so `limit` of them hold enough. */
-  read(execution_id: string, page: LogPage = {}): readonly LoggedEvent[] {
+  read(execution_id: string, page: LogPage = {}): Promise<readonly LoggedEvent[]> {
+    return this.#connection.read(() => this.readIn(execution_id, page));
+  }
+
+  /** The same inside a transaction. A segment holds one event at least: `limit` of them hold enough. */
+  readIn(execution_id: string, page: LogPage): readonly LoggedEvent[] {
     const { after, before = Number.MAX_SAFE_INTEGER, limit } = page;
     const segments =
       after === undefined && limit !== undefined

@@ -14,10 +14,21 @@ import {
   touch,
   untouched,
 } from "@engine/contract";
+import { type SummaryRow, toSummary } from "../execution-columns.ts";
+import type {
+  Changed,
+  ChangeOptions,
+  Decide,
+  ExecutionFilter,
+  ExecutionPort,
+  GuardedClaimant,
+} from "../ports/executions.ts";
+import type { Page } from "../ports/port.ts";
 import { guardOf } from "../session-guard.ts";
-import type { Changed, ChangeOptions, Decide, GuardedClaimant } from "../store.ts";
 import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import type { EventLog } from "./event-log.ts";
+import type { EventRecordWriter } from "./event-record-writer.ts";
+import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
 import {
   assignmentsOf,
   COLUMNS_SQL,
@@ -29,15 +40,18 @@ import {
 } from "./execution-record.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { KeptSignals } from "./kept-signals.ts";
+import type { ListReader } from "./list-query.ts";
 import { RowCache } from "./row-cache.ts";
 import type { SessionGuards } from "./session-guards.ts";
 
 /** The hot part of the store: executions and what happens to them. */
-export class Executions {
+export class Executions implements ExecutionPort {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
   readonly #log: EventLog;
   readonly #guards: SessionGuards;
+  readonly #lists: ListReader;
+  readonly #records: EventRecordWriter;
   readonly #known: RowCache;
   readonly #signals: KeptSignals;
   readonly #select: Statement<FullRow>;
@@ -47,6 +61,7 @@ export class Executions {
   readonly #updates = new Map<number, Statement<unknown>>();
   readonly #keyHolder: Statement<FullRow>;
   readonly #children: Statement<FullRow>;
+  readonly #openRuns: Statement<SummaryRow>;
   readonly #source: EffectSource = {
     find: (execution_id) => this.#current(execution_id),
     children: (parent_id) =>
@@ -58,12 +73,16 @@ export class Executions {
     readonly commits: GroupCommit;
     readonly log: EventLog;
     readonly guards: SessionGuards;
+    readonly lists: ListReader;
+    readonly records: EventRecordWriter;
   }) {
-    const { connection, commits, log, guards } = parts;
+    const { connection, commits, log, guards, lists, records } = parts;
     this.#connection = connection;
     this.#commits = commits;
     this.#log = log;
     this.#guards = guards;
+    this.#lists = lists;
+    this.#records = records;
     this.#known = new RowCache(connection);
     this.#signals = new KeptSignals(connection);
     this.#select = connection.prepareRaw(
@@ -78,6 +97,7 @@ export class Executions {
       `SELECT ${COLUMNS_SQL} FROM executions WHERE unique_key IS NOT NULL AND unique_key = ?`,
     );
     this.#children = connection.prepareRaw(LIST_CHILDREN_SQL);
+    this.#openRuns = connection.prepareRaw(LIST_OPEN_RUNS_SQL);
   }
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
@@ -130,6 +150,14 @@ export class Executions {
     });
   }
 
+  list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
+    return listExecutions(this.#lists, filter);
+  }
+
+  listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
+    return this.#connection.read(() => this.#openRuns.all(schedule, limit).map(toSummary));
+  }
+
   #load(execution_id: string): ExecutionRow | undefined {
     const row = this.#select.get(execution_id);
     return row && toExecution(row, this.#readInput);
@@ -148,7 +176,7 @@ export class Executions {
   };
 
   #above(row: ExecutionRow, above: number): readonly Event[] {
-    return this.#log.read(row.execution_id, { after: above }).map(({ event }) => event);
+    return this.#log.readIn(row.execution_id, { after: above }).map(({ event }) => event);
   }
 
   /** Writes an execution, and whatever its change does to others. */
@@ -169,6 +197,7 @@ export class Executions {
     this.#known.keep(row);
     if (signals.length > 0) this.#signals.follow(row.execution_id, signals);
     const written = this.#log.append(row.execution_id, stored?.head ?? 0, events, at);
+    this.#records.write({ stored, row, events: written, recorded_at: at });
     return { row, events: written, recorded_at: at, others };
   }
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { executionId, newExecution } from "../conformance/sample.ts";
-import type { ExecutionFilter } from "../store.ts";
+import type { ExecutionFilter } from "../ports/executions.ts";
 import { addEndedRows } from "./many-rows.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -26,16 +26,16 @@ test("a list that goes through all that is kept leaves the event loop to others"
   const store = await opened(() => open(path));
   addEndedRows(path, 100_000);
   // The thread has started and has the pages it needs.
-  await store.listExecutions(page());
+  await store.executions.list(page());
   let listed = false;
-  const listing = store.listExecutions(page({ states: ["FAILED"], label: "nothing" }));
+  const listing = store.executions.list(page({ states: ["FAILED"], label: "nothing" }));
   void listing.finally(() => {
     listed = true;
   });
   let found = 0;
   while (!listed) {
-    expect(await store.findExecution("00000000-0000-7000-8000-000000000007")).toBeDefined();
-    await store.createExecution(newExecution(++found));
+    expect(await store.executions.find("00000000-0000-7000-8000-000000000007")).toBeDefined();
+    await store.executions.create(newExecution(++found));
     await nextTurn();
   }
   expect(await listing).toEqual({ items: [], total: 0 });
@@ -46,36 +46,36 @@ test("a list that goes through all that is kept leaves the event loop to others"
 test("EXE-85 a list that is asked for after a start was acknowledged shows it", async () => {
   const store = await opened(() => open(newPath()));
   for (let n = 1; n <= 50; n++) {
-    await store.createExecution(newExecution(n));
-    const { items, total } = await store.listExecutions(page({ limit: 1 }));
+    await store.executions.create(newExecution(n));
+    const { items, total } = await store.executions.list(page({ limit: 1 }));
     expect([items[0]?.execution_id, total]).toEqual([executionId(n), n]);
   }
 });
 
 test("more lists than can wait are refused, and those that wait are answered", async () => {
   const store = await opened(() => open(newPath()));
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const asked = await Promise.allSettled(
-    Array.from({ length: 110 }, () => store.listExecutions(page())),
+    Array.from({ length: 110 }, () => store.executions.list(page())),
   );
   const answered = asked.filter(({ status }) => status === "fulfilled");
   expect(answered).toHaveLength(100);
   expect(asked.at(-1)).toMatchObject({
     reason: { code: "unavailable", message: "100 lists are being read at this moment; try again" },
   });
-  expect((await store.listExecutions(page())).total).toBe(1);
+  expect((await store.executions.list(page())).total).toBe(1);
 });
 
 test("a store that closes refuses lists, and leaves one file behind", async () => {
   const path = newPath();
   const store = await open(path);
-  await store.createExecution(newExecution(1));
-  await store.listExecutions(page());
-  const asked = store.listExecutions(page());
+  await store.executions.create(newExecution(1));
+  await store.executions.list(page());
+  const asked = store.executions.list(page());
   const refused = expect(asked).rejects.toMatchObject({ code: "unavailable" });
   await store.close();
   await refused;
-  await expect(store.listExecutions(page())).rejects.toMatchObject({ code: "unavailable" });
+  await expect(store.executions.list(page())).rejects.toMatchObject({ code: "unavailable" });
   expect([path, `${path}-wal`, `${path}-shm`].map((file) => existsSync(file))).toEqual([
     true,
     false,
@@ -85,7 +85,7 @@ test("a store that closes refuses lists, and leaves one file behind", async () =
 
 test("a list that the database refuses is unavailable, and the next one is answered", async () => {
   const store = await opened(() => open(newPath()));
-  const broken = store.listExecutions(page({ limit: 1.5 }));
+  const broken = store.executions.list(page({ limit: 1.5 }));
   await expect(broken).rejects.toMatchObject({ code: "unavailable" });
-  expect(await store.listExecutions(page())).toEqual({ items: [], total: 0 });
+  expect(await store.executions.list(page())).toEqual({ items: [], total: 0 });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import type { QueuedExecution } from "../store.ts";
+import type { QueuedExecution } from "../ports/queue.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -92,7 +92,8 @@ test("the database is durable by its own settings: write-ahead log and foreign k
 });
 
 test("lists are read from their partial indexes, in their order", async () => {
-  const lists = await import("./execution-lists.ts");
+  const lists = await import("./queue.ts");
+  const { LIST_OPEN_RUNS_SQL } = await import("./execution-list.ts");
   const { LIST_CHILDREN_SQL } = await import("./executions.ts");
   const path = join(folder, "plans.db");
   await (await open(path)).close();
@@ -132,7 +133,7 @@ test("lists are read from their partial indexes, in their order", async () => {
   expect(due).toEqual([
     expect.stringMatching(/^SEARCH .* INDEX executions_due .*wake_at,execution_id.*wake_at</),
   ]);
-  const openRuns = plan(lists.LIST_OPEN_RUNS_SQL, "s", 5);
+  const openRuns = plan(LIST_OPEN_RUNS_SQL, "s", 5);
   expect(openRuns).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_schedule_open/)]);
   const children = plan(LIST_CHILDREN_SQL, "p");
   expect(children).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_children/)]);

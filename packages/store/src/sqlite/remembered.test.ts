@@ -27,16 +27,16 @@ const freshPath = () => join(folder, `${++files}.db`);
 
 /** A session whose worker takes work, and the claimant that it is. */
 async function connected(store: Store, name: string) {
-  const { session } = await store.openSession(newSession(name));
-  const { epoch } = (await store.connectSession(session.session_id, "here")) ?? session;
+  const { session } = await store.sessions.open(newSession(name));
+  const { epoch } = (await store.sessions.connect(session.session_id, "here")) ?? session;
   return { worker: session.worker, session: session.session_id, epoch, now: NOW };
 }
 
 const task = (store: Store, id: string, source_id: string, patch?: ExecutionPatch) =>
-  store.changeExecution(id, (row) => appending(row, [event("TASK_STARTED", source_id)], patch));
+  store.executions.change(id, (row) => appending(row, [event("TASK_STARTED", source_id)], patch));
 
 const sourcesOf = async (store: Store, id: string) =>
-  (await store.readLog(id)).slice(3).map((line) => [line.event.seq, line.event.source_id]);
+  (await store.log.read(id)).slice(3).map((line) => [line.event.seq, line.event.source_id]);
 
 test("an execution that somebody owns is changed without being read", async () => {
   const store = await openMemory();
@@ -54,32 +54,32 @@ test("a guard that was asked before costs nothing, and sees what its worker is t
   const owner = await connected(store, "s");
   const claimed = async (n: number) => {
     const before = store.statementCount();
-    const { row } = await store.createExecution(newExecution(n), owner);
+    const { row } = await store.executions.create(newExecution(n), owner);
     return [row.session, store.statementCount() - before];
   };
   expect(await claimed(1)).toEqual(["s", 6]);
   expect(await claimed(2)).toEqual(["s", 5]);
-  await store.setDesiredState(owner.worker, "paused");
+  await store.workers.desire(owner.worker, "paused");
   expect(await claimed(3)).toEqual([null, 6]);
-  await store.setDesiredState(owner.worker, "active");
+  await store.workers.desire(owner.worker, "active");
   expect(await claimed(4)).toEqual(["s", 6]);
 });
 
 test("WRK-4 a claim in the same commit as the session's end, loss or takeover gets nothing", async () => {
   const ends = [
-    (store: Store) => store.endSession("s", "disconnected"),
-    (store: Store) => store.loseSession("s", 1),
-    (store: Store) => store.connectSession("s", "elsewhere"),
-    (store: Store) => store.openSession(newSession("t", { worker: "worker-s" })),
-    (store: Store) => store.setDesiredState("worker-s", "draining"),
+    (store: Store) => store.sessions.end("s", "disconnected"),
+    (store: Store) => store.sessions.lose("s", 1),
+    (store: Store) => store.sessions.connect("s", "elsewhere"),
+    (store: Store) => store.sessions.open(newSession("t", { worker: "worker-s" })),
+    (store: Store) => store.workers.desire("worker-s", "draining"),
   ];
   for (const end of ends) {
     const store = await openMemory();
     const owner = await connected(store, "s");
     const [before, , after] = await Promise.all([
-      store.createExecution(newExecution(1), owner),
+      store.executions.create(newExecution(1), owner),
       end(store),
-      store.createExecution(newExecution(2), owner),
+      store.executions.create(newExecution(2), owner),
     ]);
     expect([before.row.session, after.row.session]).toEqual(["s", null]);
   }
@@ -88,11 +88,11 @@ test("WRK-4 a claim in the same commit as the session's end, loss or takeover ge
 test("a guard of a worker that was deleted does not hold", async () => {
   const store = await openMemory();
   const owner = await connected(store, "s");
-  await store.createExecution(newExecution(1), owner);
-  await store.loseSession("s", owner.epoch);
-  await store.deleteWorker(owner.worker);
+  await store.executions.create(newExecution(1), owner);
+  await store.sessions.lose("s", owner.epoch);
+  await store.workers.delete(owner.worker);
   const late = { ...owner, epoch: owner.epoch + 1 };
-  expect((await store.createExecution(newExecution(2), late)).row.session).toBeNull();
+  expect((await store.executions.create(newExecution(2), late)).row.session).toBeNull();
 });
 
 test("I2 a change that is undone with its transaction is not built upon", async () => {
@@ -101,7 +101,7 @@ test("I2 a change that is undone with its transaction is not built upon", async 
   const [a, taken, b] = await Promise.allSettled([
     task(store, id, "a"),
     // Breaks off after it has begun to write: everything is done once more.
-    store.createExecution(newExecution(1)),
+    store.executions.create(newExecution(1)),
     task(store, id, "b"),
   ]);
   expect(taken.status).toBe("rejected");
@@ -110,7 +110,7 @@ test("I2 a change that is undone with its transaction is not built upon", async 
     [4, "a"],
     [5, "b"],
   ]);
-  expect((await store.findExecution(id))?.head).toBe(5);
+  expect((await store.executions.find(id))?.head).toBe(5);
 });
 
 test("EXE-55 what a child's end writes into its owned parent is where the parent goes on", async () => {
@@ -125,7 +125,7 @@ test("EXE-55 what a child's end writes into its owned parent is where the parent
       { parent: { execution_id, depth, call_id: CALL, detached: false } },
     ],
   );
-  await store.changeExecution(executionId(2), (row) => decideClaim(row, claimant));
+  await store.executions.change(executionId(2), (row) => decideClaim(row, claimant));
   await checkpoint(store, executionId(2), (row) => ({
     state: "RUNNING",
     events: [event("WORKFLOW_STARTED", row.execution_id)],
@@ -135,7 +135,7 @@ test("EXE-55 what a child's end writes into its owned parent is where the parent
     task(store, parent, "after"),
   ]);
   expect(then.row.waits).toEqual([]);
-  expect((await store.readLog(parent)).slice(-2).map((line) => line.event.type)).toEqual([
+  expect((await store.log.read(parent)).slice(-2).map((line) => line.event.type)).toEqual([
     "TASK_COMPLETED",
     "TASK_STARTED",
   ]);
@@ -145,7 +145,7 @@ test("an execution that has ended and was deleted is gone", async () => {
   const store = await openMemory();
   const id = await startRunning(store, 1);
   await complete(store, id, "done");
-  expect(await store.deleteFinished(NOW + 1, 10)).toEqual([id]);
+  expect(await store.retention.deleteFinished(NOW + 1, 10)).toEqual([id]);
   await expect(task(store, id, "late")).rejects.toMatchObject({ code: "not_found" });
 });
 
@@ -167,7 +167,7 @@ test("DSP-3 a session that another process ends in the same file gets nothing mo
   const path = freshPath();
   const [here, there] = [await openAt(path), await openAt(path)];
   const owner = await connected(here, "s");
-  expect((await here.createExecution(newExecution(1), owner)).row.session).toBe("s");
-  await there.endSession("s", "lost");
-  expect((await here.createExecution(newExecution(2), owner)).row.session).toBeNull();
+  expect((await here.executions.create(newExecution(1), owner)).row.session).toBe("s");
+  await there.sessions.end("s", "lost");
+  expect((await here.executions.create(newExecution(2), owner)).row.session).toBeNull();
 });

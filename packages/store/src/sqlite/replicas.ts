@@ -1,19 +1,19 @@
-import type { ReplicaRow } from "../store.ts";
+import type { ReplicaPort, ReplicaRow } from "../ports/replicas.ts";
 
 /** The one server on a SQLite file. Who shares the file otherwise has no workers. */
-export class Replicas {
+export class Replicas implements ReplicaPort {
   readonly #noted = new Set<string>();
 
-  get live(): readonly string[] {
-    return [...this.#noted];
+  lives(replica: string): boolean {
+    return this.#noted.has(replica);
   }
 
-  note(replica: string): readonly ReplicaRow[] {
+  async note(replica: string): Promise<readonly ReplicaRow[]> {
     this.#noted.add(replica);
     return [{ replica, seen_at: 0, silent_ms: 0 }];
   }
 
-  remove(replica: string): void {
+  async remove(replica: string): Promise<void> {
     this.#noted.delete(replica);
   }
 }

@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RetentionPort } from "../ports/retention.ts";
 import {
-  type DeletedVersion,
   ExpiredExecutions,
   type Looked,
-  modulesSql,
   type Need,
   needsSql,
   unneeded,
-  withoutExecutions,
 } from "../retention-rules.ts";
 import type { Connection, Statement } from "./connection.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -18,7 +16,7 @@ const LOOKED_AT = 500;
 const DELETED_TOGETHER = 500;
 
 /** Deletes what has been kept long enough, in steps between which everything else goes on. */
-export class Retention {
+export class Retention implements RetentionPort {
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
   readonly #expired = new ExpiredExecutions();
@@ -28,13 +26,6 @@ export class Retention {
   readonly #deleteInput: Statement<unknown>;
   readonly #deleteRow: Statement<unknown>;
   readonly #forget: Statement<unknown>;
-  readonly #forgotten: Statement<{ execution_id: string }>;
-  readonly #confirm: Statement<unknown>;
-  readonly #deletedVersions: Statement<DeletedVersion>;
-  readonly #modules: Statement<{ module_hash: string | null; last: string }>;
-  readonly #retire: Statement<unknown>;
-  readonly #deleteVersion: Statement<unknown>;
-  readonly #deleteCode: Statement<unknown>[];
 
   constructor(connection: Connection, commits: GroupCommit) {
     this.#connection = connection;
@@ -53,25 +44,6 @@ export class Retention {
     this.#forget = connection.prepare(
       "INSERT INTO forgotten_values (execution_id) VALUES (?) ON CONFLICT DO NOTHING",
     );
-    this.#forgotten = connection.prepare(
-      "SELECT execution_id FROM forgotten_values ORDER BY execution_id LIMIT ?",
-    );
-    this.#confirm = connection.prepare("DELETE FROM forgotten_values WHERE execution_id = ?");
-    this.#deletedVersions = connection.prepare(`
-      SELECT namespace, name, version, module_hash FROM workflow_versions
-      WHERE deleted_at IS NOT NULL AND deleted_at < coalesce(?, deleted_at + 1)
-      ORDER BY deleted_at, namespace, name, version`);
-    this.#modules = connection.prepare(modulesSql("?", LOOKED_AT));
-    this.#retire = connection.prepare(`
-      INSERT INTO retired_versions (namespace, name, version) VALUES (?, ?, ?)
-      ON CONFLICT DO UPDATE SET version = max(version, excluded.version)`);
-    this.#deleteVersion = connection.prepare(
-      "DELETE FROM workflow_versions WHERE namespace = ? AND name = ? AND version = ?",
-    );
-    this.#deleteCode = [
-      "DELETE FROM modules WHERE hash NOT IN (SELECT module_hash FROM workflow_versions)",
-      "DELETE FROM file_sets WHERE hash NOT IN (SELECT file_set_hash FROM workflow_versions)",
-    ].map((sql) => connection.prepare(sql));
   }
 
   deleteFinished(before: number, limit: number): Promise<readonly string[]> {
@@ -80,34 +52,6 @@ export class Retention {
       read: (after) => this.#read(() => this.#look.all(after)),
       delete: (ids) => this.#delete(ids),
     });
-  }
-
-  async listForgotten(limit: number): Promise<readonly string[]> {
-    const rows = await this.#connection.read(() => this.#forgotten.all(limit));
-    return rows.map(({ execution_id }) => execution_id);
-  }
-
-  confirmForgotten(execution_ids: readonly string[]): Promise<void> {
-    return this.#commits.write(() => {
-      for (const id of execution_ids) this.#confirm.run(id);
-    });
-  }
-
-  async deleteUnusedVersions(limit: number, deletedBefore?: number): Promise<number> {
-    const deleted = await this.#read(() => this.#deletedVersions.all(deletedBefore ?? null));
-    const unused = await withoutExecutions(deleted, (after) =>
-      this.#read(() => this.#modules.all(after)),
-    );
-    const some = unused.slice(0, limit);
-    if (some.length === 0) return 0;
-    await this.#commits.write(() => {
-      for (const { namespace, name, version } of some) {
-        this.#retire.run(namespace, name, version);
-        this.#deleteVersion.run(namespace, name, version);
-      }
-      for (const statement of this.#deleteCode) statement.run();
-    });
-    return some.length;
   }
 
   async #delete(execution_ids: readonly string[]): Promise<readonly string[]> {

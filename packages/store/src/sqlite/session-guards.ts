@@ -1,5 +1,5 @@
+import type { SessionGuard } from "../ports/executions.ts";
 import { type GuardedSession, guardHolds } from "../session-guard.ts";
-import type { SessionGuard } from "../store.ts";
 import type { Connection, Statement } from "./connection.ts";
 
 /**

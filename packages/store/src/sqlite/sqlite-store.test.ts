@@ -5,7 +5,7 @@ import { callChild, complete, run, startRunning } from "../conformance/family.ts
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
-import type { SessionGuard } from "../store.ts";
+import type { SessionGuard } from "../ports/executions.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -26,12 +26,12 @@ storeConformance("SQLite file", openFile);
 test("a change costs three statements and shares its commit with those asked for meanwhile", async () => {
   const store = await opened(openMemory);
   const ids = [1, 2, 3, 4, 5].map(executionId);
-  await Promise.all(ids.map((_, i) => store.createExecution(newExecution(i + 1))));
+  await Promise.all(ids.map((_, i) => store.executions.create(newExecution(i + 1))));
   // An update's text is prepared at its first use; preparing is not counted.
   const before = store.statementCount();
   await Promise.all(
     ids.map((id) =>
-      store.changeExecution(id, (row) => appending(row, [event("TASK_STARTED", "a")]), {
+      store.executions.change(id, (row) => appending(row, [event("TASK_STARTED", "a")]), {
         above: 1,
       }),
     ),
@@ -47,11 +47,11 @@ test("DSP-3 EXE-84 a guard costs its change one statement, a unique key its crea
     return store.statementCount() - before - COMMIT;
   };
   const unique = { key: "k", request_hash: "h" };
-  expect(await cost(() => store.createExecution(newExecution(1)))).toBe(2);
-  expect(await cost(() => store.createExecution(newExecution(2, { unique })))).toBe(3);
-  expect(await cost(() => store.createExecution(newExecution(3, { unique })))).toBe(1);
+  expect(await cost(() => store.executions.create(newExecution(1)))).toBe(2);
+  expect(await cost(() => store.executions.create(newExecution(2, { unique })))).toBe(3);
+  expect(await cost(() => store.executions.create(newExecution(3, { unique })))).toBe(1);
   const change = (guard?: SessionGuard) =>
-    store.changeExecution(executionId(1), (row) => appending(row, [event("TASK_STARTED", "a")]), {
+    store.executions.change(executionId(1), (row) => appending(row, [event("TASK_STARTED", "a")]), {
       guard,
     });
   expect(await cost(() => change())).toBe(3);
@@ -62,9 +62,9 @@ test("DSP-3 EXE-84 a guard costs its change one statement, a unique key its crea
 test("a change of an execution with a large input does not read that input", async () => {
   const store = await opened(openMemory);
   const input = "x".repeat(10_000);
-  await store.createExecution(newExecution(1, { input }));
+  await store.executions.create(newExecution(1, { input }));
   const before = store.statementCount();
-  const { row } = await store.changeExecution(executionId(1), (found) =>
+  const { row } = await store.executions.change(executionId(1), (found) =>
     appending(found, [event("TASK_STARTED", "a")]),
   );
   const changed = store.statementCount();
@@ -88,9 +88,9 @@ test("a child's end costs one row and one segment for each of child and parent",
 test("a long change is stored in segments of at most a thousand events", async () => {
   const path = join(folder, "segments.db");
   const store = await opened(() => openSqliteStore({ path, synchronous: "full", clock: Date.now }));
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   const events = Array.from({ length: 2_001 }, (_, i) => event("TASK_STARTED", `a~${i}`));
-  await store.changeExecution(executionId(1), (row) => appending(row, events));
+  await store.executions.change(executionId(1), (row) => appending(row, events));
   const db = new Database(path, { readonly: true });
   const segments = db.prepare("SELECT seq, last_seq FROM segments ORDER BY seq").raw().all();
   db.close();
@@ -109,10 +109,10 @@ test("the time recorded with an event is the store's clock, one for all of a com
     openSqliteStore({ path: ":memory:", synchronous: "full", clock }),
   );
   const together = await Promise.all([
-    store.createExecution(newExecution(1)),
-    store.createExecution(newExecution(2)),
+    store.executions.create(newExecution(1)),
+    store.executions.create(newExecution(2)),
   ]);
-  const later = await store.createExecution(newExecution(3));
+  const later = await store.executions.create(newExecution(3));
   const [first, second] = together.map(({ recorded_at }) => recorded_at);
   expect(second).toBe(first);
   expect(later.recorded_at).toBe((first ?? 0) + 1);

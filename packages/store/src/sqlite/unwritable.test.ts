@@ -48,32 +48,32 @@ test.each<[string, (path: string) => void, (path: string) => void]>([
   async (_, take, back) => {
     const path = join(folder, `${++files}.db`);
     const store = await open(path);
-    await store.createExecution(newExecution(1));
+    await store.executions.create(newExecution(1));
     await expect(store.assertWritable()).resolves.toBeUndefined();
     take(path);
     await delay(10);
-    await expect(store.createExecution(newExecution(2))).rejects.toMatchObject(DISPLACED);
+    await expect(store.executions.create(newExecution(2))).rejects.toMatchObject(DISPLACED);
     const list = { order: "created_asc", limit: 1, offset: 0 } as const;
-    await expect(store.listExecutions(list)).rejects.toMatchObject(DISPLACED);
+    await expect(store.executions.list(list)).rejects.toMatchObject(DISPLACED);
     await expect(store.assertWritable()).rejects.toMatchObject(DISPLACED);
     // No path on the wire; the log has it from the cause.
     const error = await store.assertWritable().catch((thrown: Error) => thrown);
     expect(String(error)).not.toContain(folder);
     back(path);
-    await store.createExecution(newExecution(2));
+    await store.executions.create(newExecution(2));
     await expect(store.assertWritable()).resolves.toBeUndefined();
-    expect(await store.findExecution(executionId(2))).toBeDefined();
+    expect(await store.executions.find(executionId(2))).toBeDefined();
   },
 );
 
 test("a database file that was deleted for good stays unavailable", async () => {
   const path = join(folder, `${++files}.db`);
   const store = await open(path);
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   rmSync(path);
   await delay(10);
   for (const n of [2, 3]) {
-    await expect(store.createExecution(newExecution(n))).rejects.toMatchObject(DISPLACED);
+    await expect(store.executions.create(newExecution(n))).rejects.toMatchObject(DISPLACED);
   }
 });
 
@@ -93,7 +93,7 @@ test("a store on which nothing was written for a while tries it, and believes a 
   now += 6_000;
   expect(await cost()).toBeGreaterThan(0);
   now += 6_000;
-  await store.createExecution(newExecution(1));
+  await store.executions.create(newExecution(1));
   expect(await cost()).toBe(0);
 });
 
@@ -108,7 +108,7 @@ test.skipIf(disk === undefined)(
     const full = await (async () => {
       for (;;) {
         try {
-          await store.createExecution(newExecution(kept + 1, { input }));
+          await store.executions.create(newExecution(kept + 1, { input }));
           kept++;
         } catch (error) {
           return error;
@@ -121,21 +121,24 @@ test.skipIf(disk === undefined)(
     });
     const refused = await Promise.allSettled(
       Array.from({ length: 20 }, (_, i) =>
-        store.createExecution(newExecution(5_000 + i, { input: "x".repeat(1_000_000) })),
+        store.executions.create(newExecution(5_000 + i, { input: "x".repeat(1_000_000) })),
       ),
     );
     for (const one of refused) {
       expect(one).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
     }
     await expect(
-      Promise.all([store.assertWritable(), store.createExecution(newExecution(9_000, { input }))]),
+      Promise.all([
+        store.assertWritable(),
+        store.executions.create(newExecution(9_000, { input })),
+      ]),
     ).rejects.toMatchObject({ code: "unavailable" });
     disk.remount("size=32m");
     await expect(store.assertWritable()).resolves.toBeUndefined();
-    await store.createExecution(newExecution(kept + 1, { input }));
+    await store.executions.create(newExecution(kept + 1, { input }));
     for (let n = 1; n <= kept + 1; n++) {
-      expect(await store.findExecution(executionId(n))).toMatchObject({ input });
+      expect(await store.executions.find(executionId(n))).toMatchObject({ input });
     }
-    expect(await store.findExecution(executionId(5_000))).toBeUndefined();
+    expect(await store.executions.find(executionId(5_000))).toBeUndefined();
   },
 );

@@ -42,7 +42,7 @@ test("EXE-22 executions from before waits were kept have nothing due and go on a
   const path = join(folder, "first.db");
   firstDatabase(path);
   const store = await opened(() => openSqliteStore({ path, synchronous: "full", clock: () => 9 }));
-  const rows = await Promise.all([1, 2, 3, 4].map((n) => store.findExecution(executionId(n))));
+  const rows = await Promise.all([1, 2, 3, 4].map((n) => store.executions.find(executionId(n))));
   for (const [i, row] of rows.entries()) {
     expect(row).toMatchObject({
       ...{ execution_id: executionId(i + 1), namespace: "default", workflow: "hello", version: 1 },
@@ -63,14 +63,14 @@ test("EXE-22 executions from before waits were kept have nothing due and go on a
     { state: "FAILED", failure: { message: "no" }, input: null, output: "out" },
     { state: "CREATED", failure: null },
   ]);
-  expect(await store.listOwned("s1")).toMatchObject([{ execution_id: executionId(1) }]);
-  expect(await store.listQueued({ limit: 9 })).toMatchObject([{ execution_id: executionId(4) }]);
-  expect(await store.listDue({ until: 1e15, limit: 9 })).toEqual([]);
-  const changed = await store.changeExecution(executionId(1), (row) =>
+  expect(await store.queue.listOwned("s1")).toMatchObject([{ execution_id: executionId(1) }]);
+  expect(await store.queue.list({ limit: 9 })).toMatchObject([{ execution_id: executionId(4) }]);
+  expect(await store.queue.listDue({ until: 1e15, limit: 9 })).toEqual([]);
+  const changed = await store.executions.change(executionId(1), (row) =>
     appending(row, [event("TASK_COMPLETED", "a")]),
   );
   expect(changed.events).toMatchObject([{ seq: 3 }]);
-  expect(await store.readLog(executionId(1))).toHaveLength(3);
+  expect(await store.log.read(executionId(1))).toHaveLength(3);
 });
 
 test("the values of an execution are its last columns, behind which nothing has to be read", async () => {

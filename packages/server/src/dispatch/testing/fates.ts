@@ -44,7 +44,7 @@ async function paused({ t }: Stage): Promise<() => Promise<unknown>> {
 
 /** The row says so already; the news is on its way. */
 async function pausedUnheard({ t }: Stage): Promise<() => Promise<unknown>> {
-  await t.store.setDesiredState("original", "paused");
+  await t.store.workers.desire("original", "paused");
   return () => t.engine.fleet.resume("original");
 }
 
@@ -59,7 +59,7 @@ async function replacedUnheard(stage: Stage): Promise<() => Promise<unknown>> {
   const { name: worker, protocol: _, ...said } = registration("original");
   const ids = { session_id: "another", token_hash: "another", instance_id: ANOTHER_PROCESS };
   const other: NewSession = { ...said, ...ids, worker, dispatch: "event" };
-  await stage.t.store.openSession(other);
+  await stage.t.store.sessions.open(other);
   return () => stage.join("original");
 }
 

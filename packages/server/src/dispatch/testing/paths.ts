@@ -88,7 +88,7 @@ async function schedule(stage: Stage): Promise<() => Promise<string>> {
   return async () => {
     await stage.pass(SLEEP_MS);
     const page = { schedule: "later", order: "created_asc", limit: 1, offset: 0 } as const;
-    const [row] = (await stage.t.store.listExecutions(page)).items;
+    const [row] = (await stage.t.store.executions.list(page)).items;
     if (!row) throw new Error("the schedule did not fire");
     return row.execution_id;
   };

@@ -150,8 +150,8 @@ export class Stage implements AsyncDisposable {
   /** Every worker that ever had an execution of a workflow. */
   async claimants(workflow: string): Promise<string[]> {
     const page = { workflow, order: "created_asc", limit: 100, offset: 0 } as const;
-    const { items } = await this.t.store.listExecutions(page);
-    const logs = await Promise.all(items.map((row) => this.t.store.readLog(row.execution_id)));
+    const { items } = await this.t.store.executions.list(page);
+    const logs = await Promise.all(items.map((row) => this.t.store.log.read(row.execution_id)));
     const claims = logs.flat().filter(({ event }) => event.type === "WORKFLOW_CLAIMED");
     return [...new Set(claims.map(({ event }) => (event.value as { worker: string }).worker))];
   }

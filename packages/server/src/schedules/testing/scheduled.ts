@@ -9,7 +9,7 @@ import {
   NewSchedule,
   type ScheduleRow,
 } from "@engine/contract";
-import { openSqliteStore, type Store } from "@engine/store";
+import { interposed, openSqliteStore, type Store, type StoreMethod } from "@engine/store";
 import { Catalog } from "../../catalog/catalog.ts";
 import { readRegistration } from "../../catalog/registration-reading.ts";
 import { Commits } from "../../commits.ts";
@@ -35,7 +35,7 @@ export class Scheduled implements AsyncDisposable {
   /** Refuses accounts while it is set. */
   refusal: EngineError | undefined;
   /** The store's methods that reject for now. */
-  readonly failing: Set<string> = new Set();
+  readonly failing: Set<StoreMethod> = new Set();
   readonly #commits: Commits;
   readonly #ids: () => string;
   readonly #schedulers: Scheduler[] = [];
@@ -101,7 +101,7 @@ export class Scheduled implements AsyncDisposable {
   /** Its executions, oldest first. */
   async runs(name = "nightly"): Promise<readonly ExecutionRow[]> {
     const page = { schedule: name, order: "created_asc", limit: 1000, offset: 0 } as const;
-    return (await this.store.listExecutions(page)).items;
+    return (await this.store.executions.list(page)).items;
   }
 
   /** The instants its executions were due at, as ISO text, oldest first. */
@@ -165,14 +165,12 @@ export class Scheduled implements AsyncDisposable {
   }
 
   #breakable(): Store {
-    return new Proxy(this.store, {
-      get: (store, name) => {
-        if (this.failing.has(String(name))) {
-          return () => Promise.reject(new EngineError("unavailable", "the database is away"));
-        }
-        const member: unknown = Reflect.get(store, name);
-        return typeof member === "function" ? member.bind(store) : member;
-      },
+    return interposed(this.store, ({ name }, call) => {
+      if (!call) return undefined;
+      return (...args) => {
+        if (!this.failing.has(name)) return call(...args);
+        return Promise.reject(new EngineError("unavailable", "the database is away"));
+      };
     });
   }
 }

@@ -1,0 +1,50 @@
+/**
+ * Rows that belong to events, such as the deliveries of hooks. They are written in the transaction of
+ * their events, on every path that writes events: none of the two is ever there without the other.
+ */
+import type { Event, ExecutionRow } from "@engine/contract";
+
+export type EventRecord = Readonly<Record<string, string | number | null>>;
+
+/** An execution and the events that one change writes for it. */
+export interface RecordedChange {
+  /** As it is stored; undefined for one that the change creates. */
+  readonly stored: ExecutionRow | undefined;
+  /** As the change leaves it. */
+  readonly row: ExecutionRow;
+  readonly events: readonly Event[];
+  readonly recorded_at: number;
+}
+
+/** One kind of such rows, which a store is given when it is opened. */
+export interface EventRecords {
+  /** Those of the rows, in the order of their names here. */
+  readonly columns: Readonly<Record<string, "text" | "integer" | "bigint">>;
+  /**
+   * Which rows a change yields. Pure and quick, like the decision that it follows: it is asked again
+   * when that is, and what it throws refuses the change.
+   */
+  readonly of: (change: RecordedChange) => readonly EventRecord[];
+  /**
+   * `INSERT INTO … SELECT … FROM records …`, where `records` is a table of these rows. It may leave
+   * some out by a join or a condition, and must pass over those that are there (`ON CONFLICT`), for
+   * which SQLite wants a `WHERE`.
+   */
+  readonly insert: string;
+}
+
+/** Rows of a change, by the place of their kind; empty when there are none of any. */
+export type RecordsByKind = readonly (readonly EventRecord[])[];
+
+export const NO_RECORDS: RecordsByKind = [];
+
+export function recordsOf(kinds: readonly EventRecords[], change: RecordedChange): RecordsByKind {
+  if (kinds.length === 0 || change.events.length === 0) return NO_RECORDS;
+  const records = kinds.map((kind) => kind.of(change));
+  return records.some(({ length }) => length > 0) ? records : NO_RECORDS;
+}
+
+export function bothRecords(a: RecordsByKind, b: RecordsByKind): RecordsByKind {
+  if (a === NO_RECORDS || b === NO_RECORDS) return a === NO_RECORDS ? b : a;
+  return a.map((some, kind) => [...some, ...(b[kind] ?? [])]);
+}

@@ -1,0 +1,78 @@
+import {
+  type AnyOperations,
+  type Desk,
+  kindsOf,
+  type Operations,
+  portOn,
+} from "./operations/operation.ts";
+import { BEATS, type BeatPort } from "./ports/beats.ts";
+import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
+import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
+import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
+import { LOG, type LogPort } from "./ports/log.ts";
+import type { Kinds } from "./ports/port.ts";
+import { QUEUE, type QueuePort } from "./ports/queue.ts";
+import { REPLICAS, type ReplicaPort } from "./ports/replicas.ts";
+import { RETENTION, type RetentionPort } from "./ports/retention.ts";
+import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
+import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
+import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
+import { WORKERS, type WorkerPort } from "./ports/workers.ts";
+
+/** Domains whose operations are written once for both databases. */
+export interface SharedPorts {
+  readonly catalog: CatalogPort;
+  readonly schedules: SchedulePort;
+  readonly sessions: SessionPort;
+  readonly beats: BeatPort;
+  readonly workers: WorkerPort;
+  readonly cache: TaskCachePort;
+  readonly forgottenValues: ForgottenValuePort;
+}
+
+const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
+  catalog: CATALOG,
+  schedules: SCHEDULES,
+  sessions: SESSIONS,
+  beats: BEATS,
+  workers: WORKERS,
+  cache: TASK_CACHE,
+  forgottenValues: FORGOTTEN_VALUES,
+};
+
+/** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */
+export interface Ports extends SharedPorts {
+  readonly executions: ExecutionPort;
+  readonly queue: QueuePort;
+  readonly log: LogPort;
+  readonly retention: RetentionPort;
+  readonly replicas: ReplicaPort;
+}
+
+/** How each method of each port is asked. */
+export const PORTS: { readonly [Port in keyof Ports]: Kinds<Ports[Port]> } = {
+  ...(eachShared((_, operations) => kindsOf(operations)) as KindsOfShared),
+  executions: EXECUTIONS,
+  queue: QUEUE,
+  log: LOG,
+  retention: RETENTION,
+  replicas: REPLICAS,
+};
+
+type KindsOfShared = { readonly [Port in keyof SharedPorts]: Kinds<SharedPorts[Port]> };
+
+/** The shared ports on a database, each of which has a desk of its own there. */
+export function sharedPorts(deskOf: (port: keyof SharedPorts) => Desk): SharedPorts {
+  return eachShared((port, operations) => portOn(deskOf(port), operations)) as SharedPorts;
+}
+
+/** Port by port, without their types: what is made of each has the same methods again. */
+function eachShared(
+  make: (port: keyof SharedPorts, operations: AnyOperations) => unknown,
+): unknown {
+  const made = Object.entries(SHARED).map(([port, operations]) => [
+    port,
+    make(port as keyof SharedPorts, operations),
+  ]);
+  return Object.fromEntries(made);
+}

@@ -1,0 +1,215 @@
+import {
+  EngineError,
+  type SchedulePatch,
+  type ScheduleRow,
+  type ScheduleSource,
+  type ScheduleStatus,
+  scheduleDueAt,
+  type WorkflowRecord,
+} from "@engine/contract";
+import {
+  count,
+  first,
+  type Operation,
+  type Operations,
+  page,
+  reads,
+  rows,
+  run,
+  writes,
+  writesOnce,
+} from "../operations/operation.ts";
+import {
+  anyOf,
+  assigned,
+  forUpdate,
+  insertInto,
+  matching,
+  raw,
+  type Sql,
+  sql,
+} from "../operations/sql.ts";
+import type { Page } from "./port.ts";
+
+export interface ScheduleFilter {
+  readonly namespace?: string | undefined;
+  readonly workflow?: string | undefined;
+  readonly status?: ScheduleStatus | undefined;
+  readonly source?: ScheduleSource | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A place in the order in which schedules are due. */
+export interface DueSchedule {
+  readonly name: string;
+  readonly due_at: number;
+}
+
+export interface DueSchedulePage {
+  /** The latest instant to be listed. */
+  readonly until: number;
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly after?: DueSchedule | undefined;
+}
+
+/**
+ * Looks at a schedule inside the transaction and says what to write; undefined writes nothing. Must
+ * be pure: it may run again.
+ */
+export type DecideSchedule = (row: ScheduleRow) => SchedulePatch | undefined;
+
+/** What becomes of a schedule, if there is one: another row, none (null), or nothing is written. */
+export type PutSchedule = (row: ScheduleRow | undefined) => ScheduleRow | null | undefined;
+
+/** The schedules a registration declares, saved with its versions (EXE-66). */
+export interface DeclaredSchedules {
+  readonly name: string;
+  readonly put: PutSchedule;
+}
+
+/** What becomes of each schedule of a workflow when versions of it are deleted (EXE-70). */
+export type PutAfterDeletion = (
+  row: ScheduleRow,
+  left: {
+    /** The latest version that lives; undefined when none does. */
+    readonly current: WorkflowRecord | undefined;
+    readonly deleted: readonly number[];
+  },
+) => ReturnType<PutSchedule>;
+
+/** Workflows that the engine starts by itself at instants (EXE-72). */
+export interface SchedulePort {
+  /** Rejects `schedule_exists` when the name is taken. */
+  create(row: ScheduleRow): Promise<ScheduleRow>;
+  find(name: string): Promise<ScheduleRow | undefined>;
+  /** By name. */
+  list(filter: ScheduleFilter): Promise<Page<ScheduleRow>>;
+  /**
+   * Writes what `decide` says and counts a revision. Answers the row as it is then; undefined when
+   * there is none. Rejects with what the decision threw.
+   */
+  change(name: string, decide: DecideSchedule): Promise<ScheduleRow | undefined>;
+  /** False when there is none. */
+  delete(name: string): Promise<boolean>;
+  /** Those the engine has to look at, by `scheduleDueAt` and name. */
+  listDue(page: DueSchedulePage): Promise<readonly ScheduleRow[]>;
+  /** The first instant behind `after` at which one is due; null when none is. */
+  nextAt(after: number): Promise<number | null>;
+}
+
+export const SCHEDULES: Operations<SchedulePort> = {
+  create: writesOnce(function* (row) {
+    yield* insert(row);
+    return row;
+  }),
+
+  find: reads(function* (name) {
+    const found = yield* first(sql<Stored>`SELECT record FROM schedules WHERE name = ${name}`);
+    return found && readSchedule(found);
+  }),
+
+  list: reads(({ namespace, workflow, status, source, limit, offset }) => {
+    const from = sql`FROM schedules WHERE ${matching({ namespace, workflow, status, source })}`;
+    const order = raw("name");
+    return page({ columns: sql<Stored>`record`, from, order, limit, offset }, readSchedule);
+  }),
+
+  change: writes(function* (name, decide) {
+    const found = yield* first(sql<Stored>`
+      SELECT record FROM schedules WHERE name = ${name} ${forUpdate}`);
+    const row = found && readSchedule(found);
+    const patch = row && decide(row);
+    if (!row || !patch) return row;
+    const changed = { ...row, ...patch, revision: row.revision + 1 };
+    yield* update(changed);
+    return changed;
+  }),
+
+  delete: writesOnce(function* (name) {
+    return (yield* count(deletion(name))) > 0;
+  }),
+
+  listDue: reads(function* ({ until, limit, after }) {
+    const { due_at = Number.MIN_SAFE_INTEGER, name = "" } = after ?? {};
+    const found = yield* rows(sql<Stored>`
+      SELECT record FROM schedules
+      WHERE due_at IS NOT NULL AND due_at <= ${until} AND (due_at, name) > (${due_at}, ${name})
+      ORDER BY due_at, name LIMIT ${limit}`);
+    return found.map(readSchedule);
+  }),
+
+  nextAt: reads(function* (after) {
+    const found = yield* first(sql<{ due_at: number | null }>`
+      SELECT min(due_at) AS due_at FROM schedules WHERE due_at IS NOT NULL AND due_at > ${after}`);
+    return found?.due_at ?? null;
+  }),
+};
+
+/** Inside a transaction of the catalog: what a registration declares. */
+export function* putSchedules(
+  declared: readonly DeclaredSchedules[],
+  { dryRun }: { readonly dryRun: boolean },
+): Operation<void> {
+  const names = declared.map(({ name }) => name);
+  const found = yield* rows(sql<Stored>`
+    SELECT record FROM schedules WHERE name ${anyOf(names)} ORDER BY name ${forUpdate}`);
+  const before = new Map(found.map(readSchedule).map((row) => [row.name, row]));
+  for (const { name, put } of declared) {
+    const row = put(before.get(name));
+    if (dryRun) continue;
+    if (row === null) yield* run(deletion(name));
+    else if (row) yield* before.has(name) ? update(row) : insert(row);
+  }
+}
+
+/** Inside a transaction of the catalog: what becomes of a workflow's schedules. */
+export function* putSchedulesOf(
+  { namespace, workflow }: Pick<ScheduleRow, "namespace" | "workflow">,
+  put: (row: ScheduleRow) => ReturnType<PutSchedule>,
+): Operation<void> {
+  const found = yield* rows(sql<Stored>`
+    SELECT record FROM schedules WHERE ${matching({ namespace, workflow })}
+    ORDER BY name ${forUpdate}`);
+  for (const before of found.map(readSchedule)) {
+    const row = put(before);
+    if (row) yield* update(row);
+    else if (row === null) yield* run(deletion(before.name));
+  }
+}
+
+/** A schedule is stored as its record; the columns beside it are what it is found by. */
+interface Stored {
+  readonly record: string;
+}
+
+function readSchedule({ record }: Stored): ScheduleRow {
+  return JSON.parse(record) as ScheduleRow;
+}
+
+type StoredColumn = "name" | "namespace" | "workflow" | "status" | "source" | "due_at" | "record";
+
+function stored(row: ScheduleRow): Readonly<Record<StoredColumn, string | number | null>> {
+  const { name, namespace, workflow, status, source } = row;
+  const record = JSON.stringify(row);
+  return { name, namespace, workflow, status, source, due_at: scheduleDueAt(row), record };
+}
+
+/** @throws EngineError `schedule_exists`, also when somebody created it since it was looked for. */
+function* insert(row: ScheduleRow): Operation<void> {
+  const inserted = yield* count(
+    sql`${insertInto("schedules", stored(row))} ON CONFLICT DO NOTHING`,
+  );
+  if (inserted > 0) return;
+  throw new EngineError("schedule_exists", `there is a schedule ${row.name} already`);
+}
+
+function* update(row: ScheduleRow): Operation<void> {
+  const { name, ...columns } = stored(row);
+  yield* run(sql`UPDATE schedules SET ${assigned(columns)} WHERE name = ${name}`);
+}
+
+function deletion(name: string): Sql {
+  return sql`DELETE FROM schedules WHERE name = ${name}`;
+}

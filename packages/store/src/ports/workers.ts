@@ -1,0 +1,148 @@
+import type { WorkerActivity } from "@engine/contract";
+import {
+  type Desk,
+  first,
+  lock,
+  type Operation,
+  type Operations,
+  reads,
+  rows,
+  run,
+  writes,
+  writesInSteps,
+} from "../operations/operation.ts";
+import { type ByDialect, raw, type Sql, sql } from "../operations/sql.ts";
+import {
+  SESSION_COLUMNS,
+  type SessionRow,
+  type StoredSession,
+  toSession,
+} from "../session-record.ts";
+import { workerLock } from "./sessions.ts";
+
+/** A worker's name and what operators have said of it. It outlives its sessions (WRK-1). */
+export interface WorkerRow {
+  readonly name: string;
+  readonly desired_state: WorkerActivity;
+  readonly registered_at: number;
+  /** Its newest session, live or ended; null only for names made by an operator. */
+  readonly session: SessionRow | null;
+  /** Executions it owns. */
+  readonly load: number;
+}
+
+export interface WorkerFilter {
+  /** Each label with this value. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly name?: string | undefined;
+}
+
+/** The names of workers, which outlive their sessions. */
+export interface WorkerPort {
+  /** Workers by name, those that an operator may see. */
+  list(filter?: WorkerFilter): Promise<readonly WorkerRow[]>;
+  find(name: string): Promise<WorkerRow | undefined>;
+  /** Undefined when the name never registered. Holds for every claim that begins after it. */
+  desire(name: string, desired: WorkerActivity): Promise<WorkerRow | undefined>;
+  /** Forgets a name with its sessions; undefined: there is none, false: its session lives. */
+  delete(name: string): Promise<boolean | undefined>;
+  /** Forgets names that are not paused and were offline since before an instant; answers which. */
+  deleteUnused(before: number, limit: number): Promise<readonly string[]>;
+}
+
+export const WORKERS: Operations<WorkerPort> = {
+  list: reads(function* ({ labels = {}, name } = {}) {
+    const named = name === undefined ? raw("") : sql`AND w.name = ${name}`;
+    const found = yield* rows(sql<StoredWorker>`
+      ${SELECT} WHERE ${hasLabels(labels)} ${named} ORDER BY w.name`);
+    return found.map(toWorker);
+  }),
+
+  find: reads(find),
+
+  desire: writes(function* (name, desired) {
+    yield* run(sql`UPDATE workers SET desired_state = ${desired} WHERE name = ${name}`);
+    return yield* find(name);
+  }),
+
+  delete: writes(function* (name) {
+    yield* lock(workerLock(name));
+    const worker = yield* find(name);
+    if (!worker) return undefined;
+    const { session } = worker;
+    if (session?.ended_at === null && session.lost_at === null) return false;
+    yield* forget(name);
+    return true;
+  }),
+
+  deleteUnused: writesInSteps(async (desk: Desk, before, limit) => {
+    const unused = await desk.read(() =>
+      rows(sql<{ name: string }>`
+        SELECT w.name FROM workers AS w JOIN sessions ON session_id = (${NEWEST_SESSION})
+        WHERE desired_state <> 'paused' AND coalesce(ended_at, lost_at) < ${before}
+        ORDER BY w.name LIMIT ${limit}`),
+    );
+    const deleted: string[] = [];
+    for (const { name } of unused) {
+      if (await desk.write(() => forgetUnused(name, before))) deleted.push(name);
+    }
+    return deleted;
+  }),
+};
+
+type StoredWorker = StoredSession & Omit<WorkerRow, "session">;
+
+/** The live session of a name, else the one that began last. */
+const NEWEST_SESSION = raw(`
+  SELECT n.session_id FROM sessions AS n WHERE n.worker = w.name
+  ORDER BY (ended_at IS NULL) DESC, created_at DESC, session_id DESC LIMIT 1`);
+
+const SELECT: Sql = sql`
+  SELECT w.name, w.desired_state, w.registered_at, ${SESSION_COLUMNS}, (
+    SELECT count(*) FROM executions AS e
+    WHERE e.session IS NOT NULL AND e.session = sessions.session_id
+  ) AS load
+  FROM workers AS w LEFT JOIN sessions ON session_id = (${NEWEST_SESSION})`;
+
+function hasLabels(labels: Readonly<Record<string, string>>): Sql | ByDialect {
+  if (Object.keys(labels).length === 0) return raw("true");
+  const text = JSON.stringify(labels);
+  return {
+    sqlite: sql`NOT EXISTS (
+      SELECT 1 FROM json_each(${text}) AS asked WHERE NOT EXISTS (
+        SELECT 1 FROM json_each(sessions.labels) AS has
+        WHERE has.key = asked.key AND has.value = asked.value))`,
+    postgres: sql`labels::jsonb @> ${text}::jsonb`,
+  };
+}
+
+function* find(name: string): Operation<WorkerRow | undefined> {
+  const row = yield* first(sql<StoredWorker>`${SELECT} WHERE w.name = ${name}`);
+  return row && toWorker(row);
+}
+
+/** Forgets a name that was found to be unused, unless its worker has come back since. */
+function* forgetUnused(name: string, before: number): Operation<boolean> {
+  yield* lock(workerLock(name));
+  const worker = yield* find(name);
+  if (!worker?.session || worker.desired_state === "paused") return false;
+  const { ended_at, lost_at } = worker.session;
+  if ((ended_at ?? lost_at ?? before) >= before) return false;
+  yield* forget(name);
+  return true;
+}
+
+function forget(name: string): Operation<void> {
+  return run(
+    sql`DELETE FROM session_beats WHERE session_id IN (
+      SELECT session_id FROM sessions WHERE worker = ${name})`,
+    sql`DELETE FROM sessions WHERE worker = ${name}`,
+    sql`DELETE FROM workers WHERE name = ${name}`,
+  );
+}
+
+function toWorker(row: StoredWorker): WorkerRow {
+  const { name, desired_state, registered_at, load, ...session } = row;
+  const isKnown = session.session_id !== null;
+  return { name, desired_state, registered_at, session: isKnown ? toSession(session) : null, load };
+}

@@ -1,0 +1,25 @@
+import { type EventRecords, type RecordedChange, recordsOf } from "../event-records.ts";
+import type { Connection } from "./connection.ts";
+
+/** Writes the rows that belong to events, inside of the transaction that writes the events. */
+export class EventRecordWriter {
+  readonly #connection: Connection;
+  readonly #kinds: readonly EventRecords[];
+  readonly #texts: readonly string[];
+
+  constructor(connection: Connection, kinds: readonly EventRecords[]) {
+    this.#connection = connection;
+    this.#kinds = kinds;
+    this.#texts = kinds.map(({ columns, insert }) => {
+      const read = Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`);
+      return `WITH records AS (SELECT ${read.join(", ")} FROM json_each(?)) ${insert}`;
+    });
+  }
+
+  write(change: RecordedChange): void {
+    for (const [kind, records] of recordsOf(this.#kinds, change).entries()) {
+      if (records.length === 0) continue;
+      this.#connection.prepareOnce(this.#texts[kind] ?? "").run(JSON.stringify(records));
+    }
+  }
+}
