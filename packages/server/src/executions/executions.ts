@@ -31,7 +31,7 @@ import type {
 } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
-import { pinTo } from "../catalog/version-pin.ts";
+import { pinTo } from "../starts/version-pin.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";

@@ -14,7 +14,7 @@ import {
 } from "@engine/contract";
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput, type InputSchema } from "../catalog/input/input-check.ts";
-import { pinTo, type VersionPin } from "../catalog/version-pin.ts";
+import { pinTo, type VersionPin } from "../starts/version-pin.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { LargeJson } from "../json/large-json.ts";

@@ -9,7 +9,7 @@ import {
 import type { Changed } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
-import { pinTo } from "../catalog/version-pin.ts";
+import { pinTo } from "../starts/version-pin.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { parkTtlMs } from "../executions/park-ttl.ts";
 import type { AuthorizeSchedule } from "./authorize-schedule.ts";
