@@ -20,6 +20,7 @@ import { Retention } from "./retention/retention.ts";
 import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
 import type { Schedules } from "./schedules/schedules.ts";
 import { createScheduling, type Scheduling } from "./schedules/scheduling.ts";
+import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { resolveValues } from "./values/resolve-values.ts";
 import { Fleet } from "./workers/fleet.ts";
@@ -89,7 +90,14 @@ export function createEngine(ports: EnginePorts): Engine {
     lookAgain,
     unsure: (session, execution_id) => handOvers.unsure(session, execution_id),
   });
-  const calls = new CallResolver({ ports, catalog });
+  const inputs = new LargeInputs(ports);
+  const starts = new Starts({
+    ports,
+    catalog,
+    inputs,
+    create: (fresh) => dispatcher.create(fresh),
+  });
+  const calls = new CallResolver({ ports, catalog, starts });
   const handOvers = new HandOvers({ ports, commits });
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
   const repeats = new Repeats({ ports, sessions });
@@ -108,13 +116,12 @@ export function createEngine(ports: EnginePorts): Engine {
     replicas,
   });
   const hasWorker = (row: ExecutionRow) => dispatcher.isMatched(row);
-  const inputs = new LargeInputs(ports);
   const executions = new Executions({
     ports,
+    starts,
     inputs,
     commits,
     catalog,
-    dispatcher,
     hasWorker,
     waiters,
     followers,
@@ -122,9 +129,8 @@ export function createEngine(ports: EnginePorts): Engine {
   });
   const scheduling: Scheduling = createScheduling({
     ports,
-    catalog,
+    starts,
     bus,
-    create: (fresh) => dispatcher.create(fresh),
     cancel: (execution_id, reason) => executions.cancel({ execution_id, reason, by: null }),
   });
   const { schedules, scheduler } = scheduling;

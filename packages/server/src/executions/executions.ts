@@ -2,7 +2,6 @@ import {
   decideCancel,
   decideResume,
   decideSignal,
-  type Encoded,
   EngineError,
   type ExecutionRow,
   encode,
@@ -12,10 +11,7 @@ import {
   isTerminal,
   type Json,
   NAME_RULE,
-  type NewExecution,
   notFound,
-  type Requirements,
-  referenceOf,
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
@@ -30,28 +26,19 @@ import type {
   Store,
 } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
-import { checkInput } from "../catalog/input/input-check.ts";
-import { pinTo } from "../starts/version-pin.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
-import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { LargeJson } from "../json/large-json.ts";
+import type { Starts } from "../starts/starts.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";
 import { followAfter, followNow } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
-import { keyOf, refuseMismatch, requestHash } from "./idempotency.ts";
-import {
-  type Check,
-  encodedLarge,
-  isRefusal,
-  type Kept,
-  type LargeInputs,
-} from "./large-inputs.ts";
-import { parkTtlMs } from "./park-ttl.ts";
+import { keyOf } from "./idempotency.ts";
+import { encodedLarge, type LargeInputs } from "./large-inputs.ts";
 import type {
   CancelRequest,
   FollowOptions,
@@ -70,7 +57,7 @@ interface Parts {
   readonly ports: EnginePorts;
   readonly commits: Commits;
   readonly catalog: Catalog;
-  readonly dispatcher: Dispatcher;
+  readonly starts: Starts;
   /** Whether a worker is connected that could unwind an execution. */
   readonly hasWorker: (row: ExecutionRow) => boolean;
   readonly waiters: Waiters;
@@ -259,8 +246,7 @@ export class Executions {
     const encoded = isWhole ? input : encodeBody(input, "input");
     const { version, label } = request;
     const fork = { ...rest, input: encoded, version, label };
-    const fresh = await forkOf(source, fork, this.#parts);
-    return this.#create(fresh);
+    return this.#parts.starts.start(await forkOf(source, fork, this.#parts));
   }
 
   /** Waits for the end or a pause, as a sync run does. */
@@ -338,81 +324,12 @@ export class Executions {
   }
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
-    const { namespace, workflow, label, trigger, by, priority, start_at } = request;
-    const given =
-      request.input instanceof LargeJson ? request.input : encodeBody(request.input, "input");
-    const key = keyOf(request);
-    // What is there is answered for whatever became of its workflow, of its schema, of its worker.
-    const holder = key === undefined ? undefined : await this.#store.findByKey(key);
-    if (holder) {
-      refuseMismatch(await this.#hashOf(given, request), holder);
-      const recorded_at = this.#ports.clock();
-      return { row: holder, events: [], recorded_at, others: [], existing: true };
-    }
-    const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
-    const { input, request_hash } = await this.#kept(execution_id, given, {
-      schema: found.record.input_schema,
-      root: "body",
-      ...(key !== undefined && { hashedWith: request.version ?? null }),
-    });
-    const pin = pinTo(found);
-    const unique = key !== undefined && request_hash !== undefined && { key, request_hash };
-    const changed = await this.#create({
-      ...pin,
-      execution_id,
-      name: label ?? null,
-      input,
-      trigger,
-      by,
-      ...(priority !== undefined && { priority }),
-      ...(unique && { unique }),
-      not_before: start_at ?? null,
-      park_ttl_ms: parkTtlMs(this.#ports.config, request.park_ttl),
-      requirements: await this.#requirements(pin.requirements, request),
-      seed: this.#ports.seed(),
-      now: this.#ports.clock(),
-    });
-    if (unique && changed.existing) refuseMismatch(unique.request_hash, changed.row);
-    return changed;
-  }
-
-  #hashOf(given: Encoded | LargeJson, { version }: StartRequest): Promise<string> | string {
-    if (given instanceof LargeJson) return this.#parts.inputs.hashOf(given, version ?? null);
-    return requestHash(given, version ?? null);
-  }
-
-  /** Checks an input; one that came as a large body is kept outside of the row. */
-  async #kept(execution_id: string, given: Encoded | LargeJson, check: Check): Promise<Kept> {
-    if (given instanceof LargeJson) return this.#parts.inputs.keep(execution_id, given, check);
-    const { schema, root, hashedWith } = check;
-    await checkInput(schema, given, root);
-    const request_hash = hashedWith === undefined ? undefined : requestHash(given, hashedWith);
-    return { input: given, request_hash };
-  }
-
-  /** What was kept for an execution that does not come to be goes again. */
-  async #create(fresh: NewExecution): Promise<Changed> {
-    const isKept = referenceOf(fresh.input) !== undefined;
-    const { dispatcher, inputs } = this.#parts;
-    if (!isKept) return dispatcher.create(fresh);
-    try {
-      const changed = await dispatcher.create(fresh);
-      if (changed.existing) await inputs.forget(fresh.execution_id);
-      return changed;
-    } catch (error) {
-      if (isRefusal(error)) await inputs.forget(fresh.execution_id);
-      throw error;
-    }
-  }
-
-  /** A required name that never registered is a mistake; one that is offline is waited for (DSP-7). */
-  async #requirements(
-    of: Requirements | null,
-    { required_worker: worker, preferred_worker: prefers }: StartRequest,
-  ): Promise<Requirements | null> {
-    if (worker === undefined) return prefers === undefined ? of : { ...of, prefers };
-    if (await this.#store.findWorker(worker)) return { ...of, worker };
-    throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
+    const { namespace, workflow, version, input: body, idempotency_key: _, ...rest } = request;
+    const input = body instanceof LargeJson ? body : encodeBody(body, "input");
+    const text = keyOf(request);
+    const key = text === undefined ? undefined : { text };
+    const of = { namespace, workflow, version };
+    return this.#parts.starts.start({ ...rest, execution_id, of, input, root: "body", key });
   }
 
   #limit(follower: Follower, { timeoutMs, signal }: FollowOptions): Follower {

@@ -1,31 +1,25 @@
 /** What callers ask of executions. */
-import type { Json, Trigger } from "@engine/contract";
+import type { Json } from "@engine/contract";
 import type { LargeJson } from "../json/large-json.ts";
+import type { Start } from "../starts/start.ts";
 
 export interface WorkflowRef {
   readonly namespace: string;
   readonly name: string;
 }
 
-export interface StartRequest {
+export interface StartRequest
+  extends Pick<Start, "trigger" | "label" | "priority" | "start_at" | "park_ttl">,
+    Pick<Start, "required_worker" | "preferred_worker"> {
   readonly namespace: string;
   readonly workflow: string;
   /** The latest when absent. */
   readonly version?: number | undefined;
   /** Plain JSON. */
   readonly input: Json | LargeJson;
-  readonly label?: string | undefined;
-  readonly trigger: Trigger;
   readonly by: string | null;
-  readonly priority?: number | undefined;
-  /** No worker gets it before, milliseconds since 1970. */
-  readonly start_at?: number | undefined;
-  /** Seconds it may wait for a worker; 0 = for ever. The server's own when absent (DSP-8). */
-  readonly park_ttl?: number | undefined;
   /** Of two starts with the same key one creates, the other is answered for it (EXE-84). */
   readonly idempotency_key?: string | undefined;
-  readonly preferred_worker?: string | undefined;
-  readonly required_worker?: string | undefined;
 }
 
 export interface RenameRequest {

@@ -1,4 +1,3 @@
-import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Bus } from "../replicas/bus.ts";
 import { Firing, type FiringParts } from "./firing.ts";
@@ -8,9 +7,8 @@ import { Schedules } from "./schedules.ts";
 
 export interface SchedulingParts {
   readonly ports: EnginePorts;
-  readonly catalog: Catalog;
   readonly bus: Pick<Bus, "send" | "listen" | "onMissed">;
-  readonly create: ScheduledStartsParts["create"];
+  readonly starts: ScheduledStartsParts["starts"];
   readonly cancel: FiringParts["cancel"];
 }
 
@@ -24,13 +22,8 @@ export interface Scheduling {
 }
 
 export function createScheduling(parts: SchedulingParts): Scheduling {
-  const { ports, catalog, bus, create, cancel } = parts;
-  const starts = new ScheduledStarts({
-    ports,
-    catalog,
-    create,
-    authorize: ports.authorizeSchedule,
-  });
+  const { ports, bus, cancel } = parts;
+  const starts = new ScheduledStarts({ starts: parts.starts, authorize: ports.authorizeSchedule });
   const firing = new Firing({ ports, starts, cancel });
   const scheduler = new Scheduler({ ports, firing });
   const changed = () => {
