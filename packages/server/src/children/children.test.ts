@@ -404,7 +404,7 @@ test("EXE-54 the parent's worker is asked first for the child", async () => {
 test("EXE-93 a parent's stream tells what its child's end did to it", async () => {
   await using t = await family();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow({
+  const { follower } = await t.engine.executions.startAndFollow({
     namespace: "shop",
     workflow: "parent",
     input: null,

@@ -66,6 +66,17 @@ interface Parts {
   readonly inputs: LargeInputs;
 }
 
+/** Of a change that was made: how the execution is by now, and whether nothing had to be created (EXE-84). */
+export interface Settled {
+  readonly row: ExecutionRow;
+  readonly existing: boolean;
+}
+
+export interface Followed {
+  readonly follower: Follower;
+  readonly existing: boolean;
+}
+
 const UNCHECKED = { schema: null, root: "body" };
 
 /** What callers do with executions: start, resume, cancel, signal, fork, read, wait, follow. */
@@ -88,35 +99,15 @@ export class Executions {
     return this.#start(this.#ports.ids(), request);
   }
 
-  async startAndWait(request: StartRequest, options?: WaitOptions): Promise<ExecutionRow> {
+  startAndWait(request: StartRequest, options?: WaitOptions): Promise<Settled> {
     const execution_id = this.#ports.ids();
-    const wait = this.#parts.waiters.open(execution_id);
-    try {
-      const { row, existing } = await this.#start(execution_id, request);
-      return await (existing ? this.wait(row.execution_id, options) : wait.until(row, options));
-    } finally {
-      wait.close();
-    }
+    return this.#andWait(execution_id, () => this.#start(execution_id, request), options);
   }
 
   /** Settles once the execution exists, so that a refusal is no stream. */
-  async startAndFollow(request: StartRequest, options: FollowOptions = {}): Promise<Follower> {
+  startAndFollow(request: StartRequest, options?: FollowOptions): Promise<Followed> {
     const execution_id = this.#ports.ids();
-    const { events, detailed } = options;
-    const view = { isLast: isSettled, events, detailed };
-    const follower = this.#parts.followers.open(execution_id, view);
-    try {
-      const { row, existing } = await this.#start(execution_id, request);
-      if (existing) {
-        follower.close();
-        return await this.follow({ execution_id: row.execution_id, asRun: true }, options);
-      }
-      follower.begin(rowBefore(row), 0);
-      return this.#limit(follower, options);
-    } catch (error) {
-      follower.close();
-      throw error;
-    }
+    return this.#andFollow(execution_id, () => this.#start(execution_id, request), options);
   }
 
   /** Answers an open pause (EXE-52). */
@@ -136,29 +127,12 @@ export class Executions {
     return changed;
   }
 
-  async resumeAndWait(request: ResumeRequest, options?: WaitOptions): Promise<ExecutionRow> {
-    const wait = this.#parts.waiters.open(request.execution_id);
-    try {
-      const { row } = await this.resume(request);
-      return await wait.until(row, options);
-    } finally {
-      wait.close();
-    }
+  resumeAndWait(request: ResumeRequest, options?: WaitOptions): Promise<Settled> {
+    return this.#andWait(request.execution_id, () => this.resume(request), options);
   }
 
-  async resumeAndFollow(request: ResumeRequest, options: FollowOptions = {}): Promise<Follower> {
-    const { execution_id } = request;
-    const { events, detailed } = options;
-    const view = { isLast: isSettled, events, detailed };
-    const follower = this.#parts.followers.open(execution_id, view);
-    try {
-      const { row, events: written } = await this.resume(request);
-      follower.begin(row, row.head - written.length);
-      return this.#limit(follower, options);
-    } catch (error) {
-      follower.close();
-      throw error;
-    }
+  resumeAndFollow(request: ResumeRequest, options?: FollowOptions): Promise<Followed> {
+    return this.#andFollow(request.execution_id, () => this.resume(request), options);
   }
 
   /** Cancels an execution and its children (EXE-21). One that is being cancelled stays as it is. */
@@ -194,14 +168,8 @@ export class Executions {
     }
   }
 
-  async cancelAndWait(request: CancelRequest, options?: WaitOptions): Promise<ExecutionRow> {
-    const wait = this.#parts.waiters.open(request.execution_id);
-    try {
-      const { row } = await this.cancel(request);
-      return await wait.until(row, options);
-    } finally {
-      wait.close();
-    }
+  cancelAndWait(request: CancelRequest, options?: WaitOptions): Promise<Settled> {
+    return this.#andWait(request.execution_id, () => this.cancel(request), options);
   }
 
   /** Gives an execution a label, in whatever state it is. */
@@ -265,10 +233,10 @@ export class Executions {
    */
   async follow(request: FollowRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id, after, asRun = false } = request;
-    const { detailed, events } = options;
+    const { events } = options;
     const { followers } = this.#parts;
     const isLast = asRun ? isSettled : ({ state }: ExecutionRow) => isTerminal(state);
-    const follower = followers.open(execution_id, { isLast, events, detailed });
+    const follower = followers.open(execution_id, { ...options, isLast });
     try {
       const row = await this.get(execution_id);
       if (after === undefined) await followNow(this.#store, follower, row);
@@ -330,6 +298,45 @@ export class Executions {
     const key = text === undefined ? undefined : { text };
     const of = { namespace, workflow, version };
     return this.#parts.starts.start({ ...rest, execution_id, of, input, root: "body", key });
+  }
+
+  /** Listens before the change is made: nothing comes in between. */
+  async #andWait(
+    execution_id: string,
+    change: () => Promise<Changed>,
+    options?: WaitOptions,
+  ): Promise<Settled> {
+    const wait = this.#parts.waiters.open(execution_id);
+    try {
+      const { row, existing = false } = await change();
+      if (existing) return { row: await this.wait(row.execution_id, options), existing };
+      return { row: await wait.until(row, options), existing };
+    } finally {
+      wait.close();
+    }
+  }
+
+  async #andFollow(
+    execution_id: string,
+    change: () => Promise<Changed>,
+    options: FollowOptions = {},
+  ): Promise<Followed> {
+    const view = { ...options, isLast: isSettled };
+    const follower = this.#parts.followers.open(execution_id, view);
+    try {
+      const { row, events, existing = false } = await change();
+      if (existing) {
+        follower.close();
+        const there = { execution_id: row.execution_id, asRun: true };
+        return { follower: await this.follow(there, options), existing };
+      }
+      const seen = row.head - events.length;
+      follower.begin(seen === 0 ? rowBefore(row) : row, seen);
+      return { follower: this.#limit(follower, options), existing };
+    } catch (error) {
+      follower.close();
+      throw error;
+    }
   }
 
   #limit(follower: Follower, { timeoutMs, signal }: FollowOptions): Follower {

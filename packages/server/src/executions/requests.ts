@@ -2,6 +2,7 @@
 import type { Json } from "@engine/contract";
 import type { LargeJson } from "../json/large-json.ts";
 import type { Start } from "../starts/start.ts";
+import type { FrameData } from "./frame-data.ts";
 
 export interface WorkflowRef {
   readonly namespace: string;
@@ -79,6 +80,8 @@ export interface FollowOptions {
   readonly detailed?: boolean | undefined;
   /** `all`: each event of the log is a frame, too (EXE-92). */
   readonly events?: "all" | undefined;
+  /** What frames say; records when absent. */
+  readonly frames?: FrameData | undefined;
   /** The stream ends after this time, whatever the execution does. */
   readonly timeoutMs?: number | undefined;
   /** Fires when the reader has left. */
