@@ -11,6 +11,7 @@ import {
   type StoredReference,
 } from "@engine/contract";
 import type { InputSchema } from "../catalog/input/input-check.ts";
+import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { JsonThread } from "../json/json-thread.ts";
 import { LargeJson } from "../json/large-json.ts";
@@ -37,7 +38,7 @@ const MOST_WRAPPED = 50_000;
  * storage (EXE-49); the row has the place. The first to make a value of one is the thread that runs the
  * execution.
  */
-export class LargeInputs {
+export class LargeInputs implements Domain {
   readonly #ports: Pick<EnginePorts, "values" | "config" | "log">;
   readonly #thread = new JsonThread();
 

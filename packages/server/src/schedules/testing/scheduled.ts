@@ -49,7 +49,7 @@ export class Scheduled implements AsyncDisposable {
     this.#ids = createUuidV7(time.clock, randomUUID);
     const ports = { ...this.#ports, config };
     const changed = () => {
-      for (const scheduler of this.#schedulers) void scheduler.refresh();
+      for (const scheduler of this.#schedulers) void scheduler.wake();
     };
     const schedules = new ScheduleDeclarations({ ports, changed });
     this.catalog = new Catalog({ store, schedules, read: readRegistration });
