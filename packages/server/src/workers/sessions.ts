@@ -99,8 +99,7 @@ export class Sessions implements Domain {
 
   /** The same of what other servers have written. */
   async onNews(rows: readonly RowNews[]): Promise<void> {
-    const pushes = rows.map((row) => (row.unowned ? this.#disown(row) : this.#pushNews(row)));
-    await Promise.all(pushes);
+    await Promise.all(rows.map((row) => this.#hear(row)));
   }
 
   /** A worker may be able to take more than before: it has connected, been heard, lost an execution. */
@@ -172,15 +171,11 @@ export class Sessions implements Domain {
     }
   }
 
-  #disown({ id, generation, owner }: RowNews): void {
-    if (owner === undefined) return;
-    this.#byId.get(owner)?.holdings.disown({ execution_id: id, generation });
-  }
-
-  async #pushNews({ id, generation, owner = "", head, pushed_above: after }: RowNews) {
+  async #hear({ id, generation, owner = "", unowned, head, pushed_above: after }: RowNews) {
     const session = this.#byId.get(owner);
     const of = { execution_id: id, generation };
-    if (after === undefined || !session?.isHeld || !session.holdings.owns(of)) return;
+    if (unowned) session?.holdings.disown(of);
+    if (unowned || after === undefined || !session?.isHeld || !session.holdings.owns(of)) return;
     const logged = await this.#ports.store.readLog(id, { after, limit: head - after });
     const events = logged.map(({ event }) => event).filter(({ seq }) => seq <= head);
     this.push(session, { ...of, head }, events);
