@@ -5,6 +5,7 @@ import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import type { Domain } from "./domain.ts";
 import type { EnginePorts } from "./engine-ports.ts";
+import { every } from "./every.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { LargeInputs } from "./executions/large-inputs.ts";
@@ -133,7 +134,8 @@ export function createEngine(ports: EnginePorts): Engine {
       await replicas.start();
       for (const domain of domains) await domain.recover?.();
       await leadership.start();
-      scheduleTick();
+      if (isClosed) return;
+      cancelTick = every(setTimer, { ms: config.dispatch.safety_interval * 1000 }, look);
     },
     async close() {
       isClosed = true;
@@ -166,12 +168,6 @@ export function createEngine(ports: EnginePorts): Engine {
   }
 
   /** The slow look at the store that makes up for a wake-up that was missed. */
-  function scheduleTick(): void {
-    if (isClosed) return;
-    const interval = config.dispatch.safety_interval * 1000;
-    cancelTick = setTimer(() => void look().finally(scheduleTick), interval);
-  }
-
   async function look(): Promise<void> {
     const looks = domains.map(async (domain) => domain.refresh?.());
     for (const look of await Promise.allSettled(looks)) {

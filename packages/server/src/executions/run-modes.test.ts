@@ -1,6 +1,7 @@
 /** A surface of its own kind, which tells of executions in sentences: modes, waiting and leaving are the same. */
-import { type ExecutionRow, type RunMode, toPlain } from "@engine/contract";
+import { type ExecutionRow, type RunMode, referenceOf, toPlain } from "@engine/contract";
 import { expect, test } from "vitest";
+import { LargeJson } from "../json/large-json.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
 import type { Projection } from "./projection.ts";
@@ -73,7 +74,7 @@ test("EXE-84 a known key is answered by the surface for the execution that is th
   expect(await read(frames)).toEqual([{ said: "COMPLETED Hello" }]);
 });
 
-test("EXE-91 a stream has the surface's view of each state and each event, large values too", async () => {
+test("EXE-91 a stream has the surface's view of each state and each event", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
   const { executions } = t.engine;
@@ -89,6 +90,21 @@ test("EXE-91 a stream has the surface's view of each state and each event, large
     { heard: "WORKFLOW_COMPLETED" },
     { said: "COMPLETED Hello" },
   ]);
+});
+
+test("EXE-91 the surface's view is given the values themselves, also those that lie outside the log", async () => {
+  await using t = await TestEngine.start({ executions: { inline_value_bytes: 1024 } });
+  const worker = await t.worker();
+  const input = LargeJson.of(JSON.stringify(Array.from({ length: 1000 }, () => "x")));
+  const frames = {
+    ...SENTENCES.frames,
+    record: ({ input }: ExecutionRow) => ({ isElsewhere: referenceOf(input) !== undefined }),
+  };
+  const asked = { ...by("stream"), as: { ...SENTENCES, frames } };
+  const told = run(t.engine.executions, { ...hello(), input }, asked);
+  await complete(worker);
+  expect(await read(await told)).toEqual(Array(4).fill({ isElsewhere: false }));
+  expect([...t.values.texts]).toHaveLength(1);
 });
 
 test("EXE-52 a resume is answered by the surface, in each mode", async () => {

@@ -7,7 +7,7 @@ import type { Replicas } from "../replicas/replicas.ts";
 import type { Sessions } from "../workers/sessions.ts";
 import type { RedactProgress } from "./redact-progress.ts";
 
-/** Settles once what it was given is on its way to whoever reads. */
+/** Takes values for the readers of one execution; settles once they are on their way. */
 export type ProgressReader = (items: readonly ProgressItem[]) => Promise<void>;
 
 interface Channel {

@@ -25,7 +25,7 @@ export interface StartKey {
   readonly request_hash?: string;
 }
 
-/** What is asked for when an execution is started, whoever asks: a caller, a schedule, a call, a fork. */
+/** What a caller, a schedule, a call or a fork asks for when it starts an execution. */
 export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork"> {
   readonly of: NamedWorkflow | FoundVersion;
   readonly trigger: Trigger;

@@ -24,9 +24,8 @@ interface Parts {
 }
 
 /**
- * The one way in which executions come to be: of callers, schedules, calls and forks, and of what else
- * may start some. Each says what it wants and its trigger; what a start has to be right in, in which
- * order that is looked at, and what holds where it says nothing, is decided here.
+ * Every execution is created here, for callers, schedules, calls and forks alike. They say what they
+ * want. What is checked, in which order, and what holds where they say nothing, is decided here.
  */
 export class Starts {
   readonly #parts: Parts;
@@ -95,7 +94,7 @@ export class Starts {
     await accountOf(start);
   }
 
-  /** What is there is answered for whatever became of its workflow, of its schema, of its worker. */
+  /** The execution under the key, whatever became since of its workflow, its schema or its worker. */
   async #holderOf(start: Start): Promise<ExecutionRow | undefined> {
     const { key } = start;
     const holder = key && (await this.#ports.store.findByKey(key.text));
