@@ -12,7 +12,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import { type Check, isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
 import { LargeJson } from "../json/large-json.ts";
-import type { FoundVersion, Start } from "./start.ts";
+import type { FoundVersion, Start, StartKey } from "./start.ts";
 import { pinTo } from "./version-pin.ts";
 
 interface Parts {
@@ -38,7 +38,7 @@ export class Starts {
 
   /** Creates an execution. With a key that is known nothing is created: `existing` says so. */
   async start(start: Start): Promise<Changed> {
-    const holder = await this.#holderOf(start);
+    const holder = start.key && (await this.#holderOf(start.key, start));
     if (holder) {
       const recorded_at = this.#ports.clock();
       return { row: holder, events: [], recorded_at, others: [], existing: true };
@@ -95,10 +95,12 @@ export class Starts {
   }
 
   /** The execution under the key, whatever became since of its workflow, its schema or its worker. */
-  async #holderOf(start: Start): Promise<ExecutionRow | undefined> {
-    const { key } = start;
-    const holder = key && (await this.#ports.store.findByKey(key.text));
-    if (holder) refuseMismatch(key.request_hash ?? (await this.#hashOf(start)), holder);
+  async #holderOf(
+    { text, request_hash }: StartKey,
+    start: Start,
+  ): Promise<ExecutionRow | undefined> {
+    const holder = await this.#ports.store.findByKey(text);
+    if (holder) refuseMismatch(request_hash ?? (await this.#hashOf(start)), holder);
     return holder;
   }
 
