@@ -24,8 +24,8 @@ export interface Asker {
   readonly hasLeft: () => boolean;
 }
 
-export interface Asked<Answer, Streamed> {
-  readonly mode: RunMode;
+export interface Asked<Answer, Streamed, Mode extends RunMode = RunMode> {
+  readonly mode: Mode;
   readonly manner: Manner;
   readonly asker: Asker;
   /** Longest wait of a sync call in seconds; 0 = none. */
@@ -33,25 +33,15 @@ export interface Asked<Answer, Streamed> {
   readonly as: Projection<Answer, Streamed>;
 }
 
-/** Of a route that has no streams. */
-type Unstreamed<Answer> = Asked<Answer, unknown> & { readonly mode: Exclude<RunMode, "stream"> };
+/** A route without streams is answered without them. */
+type Told<Answer, Streamed, Mode> = Answer | ("stream" extends Mode ? Streamed : never);
 
 /** Starts an execution. With a key that is known, the answer is about the one that is there (EXE-84). */
-export function run<Answer>(
+export function run<Answer, Streamed, Mode extends RunMode>(
   executions: Executions,
   request: StartRequest,
-  asked: Unstreamed<Answer>,
-): Promise<Answer>;
-export function run<Answer, Streamed>(
-  executions: Executions,
-  request: StartRequest,
-  asked: Asked<Answer, Streamed>,
-): Promise<Answer | Streamed>;
-export function run<Answer, Streamed>(
-  executions: Executions,
-  request: StartRequest,
-  asked: Asked<Answer, Streamed>,
-): Promise<Answer | Streamed> {
+  asked: Asked<Answer, Streamed, Mode>,
+): Promise<Told<Answer, Streamed, Mode>> {
   return answered(executions, asked, {
     now: () => executions.start(request),
     wait: (options) => executions.startAndWait(request, options),
@@ -59,21 +49,11 @@ export function run<Answer, Streamed>(
   });
 }
 
-export function resume<Answer>(
+export function resume<Answer, Streamed, Mode extends RunMode>(
   executions: Executions,
   request: ResumeRequest,
-  asked: Unstreamed<Answer>,
-): Promise<Answer>;
-export function resume<Answer, Streamed>(
-  executions: Executions,
-  request: ResumeRequest,
-  asked: Asked<Answer, Streamed>,
-): Promise<Answer | Streamed>;
-export function resume<Answer, Streamed>(
-  executions: Executions,
-  request: ResumeRequest,
-  asked: Asked<Answer, Streamed>,
-): Promise<Answer | Streamed> {
+  asked: Asked<Answer, Streamed, Mode>,
+): Promise<Told<Answer, Streamed, Mode>> {
   return answered(executions, asked, {
     now: () => executions.resume(request),
     wait: (options) => executions.resumeAndWait(request, options),
@@ -98,11 +78,11 @@ interface Doing {
   readonly follow: (options: FollowOptions) => Promise<Followed>;
 }
 
-async function answered<Answer, Streamed>(
+async function answered<Answer, Streamed, Mode extends RunMode>(
   executions: Executions,
-  { mode, manner, asker, longestSeconds, as }: Asked<Answer, Streamed>,
+  { mode, manner, asker, longestSeconds, as }: Asked<Answer, Streamed, Mode>,
   doing: Doing,
-): Promise<Answer | Streamed> {
+): Promise<Told<Answer, Streamed, Mode>> {
   const { timeout, cancel_on_disconnect, detailed, events } = manner;
   const cancelIfLeft = async (execution_id: string) => {
     if (!cancel_on_disconnect || !asker.hasLeft()) return;
@@ -124,5 +104,6 @@ async function answered<Answer, Streamed>(
   const options = { detailed, events, timeoutMs: limit, signal, frames: as.frames };
   const { follower, existing } = await doing.follow(options);
   follower.onClosed(() => void cancelIfLeft(follower.execution_id));
-  return as.followed(follower, { existing });
+  // The mode was not sync and not async, which the compiler cannot follow to the type of the answer.
+  return as.followed(follower, { existing }) as Told<Answer, Streamed, Mode>;
 }
