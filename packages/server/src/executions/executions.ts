@@ -201,8 +201,8 @@ export class Executions {
 
   /** Creates a copy that goes on from a place in the log, or begins anew (EXE-87). */
   async fork(request: ForkRequest): Promise<Changed> {
-    const { execution_id, input, ...rest } = request;
-    const source = await this.get(execution_id);
+    const { input } = request;
+    const source = await this.get(request.execution_id);
     refuseLocal(source);
     const hasCut = request.from_seq !== undefined || request.from_call !== undefined;
     if (hasCut && input !== undefined) {
@@ -212,9 +212,8 @@ export class Executions {
     }
     const isWhole = input === undefined || input instanceof LargeJson;
     const encoded = isWhole ? input : encodeBody(input, "input");
-    const { version, label } = request;
-    const fork = { ...rest, input: encoded, version, label };
-    return this.#parts.starts.start(await forkOf(source, fork, this.#parts));
+    const start = await forkOf(source, { ...request, input: encoded }, this.#parts);
+    return this.#parts.starts.start(start);
   }
 
   /** Waits for the end or a pause, as a sync run does. */

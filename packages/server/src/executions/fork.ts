@@ -1,6 +1,5 @@
 /** Copies of executions that go on from a place in their log, or begin anew (EXE-87). */
 import {
-  type Cut,
   type Encoded,
   EngineError,
   type ExecutionRow,
@@ -17,13 +16,11 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { LargeJson } from "../json/large-json.ts";
 import type { Start } from "../starts/start.ts";
 import { pinTo, type VersionPin } from "../starts/version-pin.ts";
+import type { ForkRequest } from "./requests.ts";
 
-export interface Fork extends Cut {
+interface Fork extends Omit<ForkRequest, "input"> {
   /** Stored, or as it came; undefined = that of the source. */
   readonly input: Encoded | LargeJson | undefined;
-  readonly version: number | undefined;
-  readonly label: string | undefined;
-  readonly by: string | null;
 }
 
 interface Parts {
