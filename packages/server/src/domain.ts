@@ -7,9 +7,9 @@ import type { LedWork } from "./replicas/leadership.ts";
  * told in its order, and closed from its end.
  */
 export interface Domain {
-  /** Takes up what an earlier life of this server left. Nothing is led before, nor asked by requests. */
+  /** Takes up what an earlier life of this server left. Led work and requests begin after it. */
   recover?(): Promise<void>;
-  /** Told of every commit of this server, of each execution that it changed, before the caller hears. */
+  /** Hears of every commit of this server, once for each execution that it changed, before the caller. */
   onCommit?: CommitListener;
   /**
    * What other servers have committed, some 10 ms late, or never. It may read what the news is about;
