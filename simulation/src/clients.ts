@@ -73,7 +73,7 @@ export class Clients {
           const { row } = await executions.start(request);
           return done(202, row);
         }
-        return settled(await executions.startAndWait(request, { timeoutMs: SYNC_MS }));
+        return settled((await executions.startAndWait(request, { timeoutMs: SYNC_MS })).row);
       });
       if (answer.kind === "done") this.#know(answer.execution_id);
       if (key === null) return;
@@ -122,7 +122,7 @@ export class Clients {
         async ({ executions }) => {
           const request = { execution_id, by: null };
           if (mode === "async") return done(202, (await executions.cancel(request)).row);
-          return settled(await executions.cancelAndWait(request, { timeoutMs: SYNC_MS }));
+          return settled((await executions.cancelAndWait(request, { timeoutMs: SYNC_MS })).row);
         },
       );
       if (answer.kind !== "unknown") return;

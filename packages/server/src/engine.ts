@@ -1,32 +1,34 @@
-import type { ExecutionRow } from "@engine/contract";
 import { Catalog } from "./catalog/catalog.ts";
 import { readInProcess } from "./catalog/source-process.ts";
 import { CallResolver } from "./children/call-resolver.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
+import type { Domain } from "./domain.ts";
 import type { EnginePorts } from "./engine-ports.ts";
+import { every } from "./every.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { LargeInputs } from "./executions/large-inputs.ts";
 import { Waiters } from "./executions/waiters.ts";
-import { recovered } from "./failpoints.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
-import { followRemoteChanges } from "./remote-changes.ts";
 import { Bus } from "./replicas/bus.ts";
+import type { RowNews } from "./replicas/bus-message.ts";
 import { ChangeNews } from "./replicas/change-news.ts";
 import { Leadership } from "./replicas/leadership.ts";
 import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention/retention.ts";
+import { ScheduleChanges } from "./schedules/schedule-changes.ts";
 import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
 import type { Schedules } from "./schedules/schedules.ts";
-import { createScheduling, type Scheduling } from "./schedules/scheduling.ts";
+import { createScheduling } from "./schedules/scheduling.ts";
+import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { resolveValues } from "./values/resolve-values.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
 import { Repeats } from "./workers/repeats.ts";
-import type { Session } from "./workers/session.ts";
+import { SessionLookup } from "./workers/session-lookup.ts";
 import { Sessions } from "./workers/sessions.ts";
 import { Workers } from "./workers/workers.ts";
 
@@ -45,108 +47,75 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+/** Makes every part once, each of parts that are there already, and puts the domains into their order. */
 export function createEngine(ports: EnginePorts): Engine {
-  const { store, values, setTimer, config, log, replica, ids, monotonic } = ports;
+  const { store, values, setTimer, config, log, replica: me, ids, monotonic } = ports;
   const commits = new Commits({ store, log });
-  const sessions = new Sessions(monotonic);
-  // Registering writes schedules, and what fires them needs the catalog.
-  const declarations = new ScheduleDeclarations({ ports, changed: () => scheduling.changed() });
-  const bus = new Bus({ store, replica, ids, log });
-  const tellOthers = () => bus.send({ kind: "catalog" });
-  const { readRegistration = readInProcess } = ports;
-  const catalog = new Catalog({
-    store,
-    schedules: declarations,
-    read: readRegistration,
-    changed: tellOthers,
-  });
-  bus.listen(({ kind }) => {
-    if (kind === "catalog") catalog.forget();
-  });
-  const replicas = new Replicas({ me: replica, store, bus, setTimer, monotonic, log });
+  const bus = new Bus({ store, replica: me, ids, log });
+  const replicas = new Replicas({ me, store, bus, setTimer, monotonic, log });
   const leadership = new Leadership({ store, setTimer, log });
   const news = new ChangeNews({ bus, replicas, setTimer });
-  const progress: ProgressHub = new ProgressHub({
-    setTimer,
-    bus,
-    replicas,
-    log,
-    redact: ports.redactProgress ?? ((items) => items),
-    caughtUp: (execution_id, then) => followers.look(execution_id, then),
-    tellOwner: (execution_id, on) => sessions.tellListening(execution_id, on),
-  });
-  const waiters = new Waiters({ store, setTimer });
-  const shown = (row: ExecutionRow) => resolveValues(row, values);
-  const followers: Followers = new Followers({ store, progress, shown });
-  const lookAgain = (session: Session) => workers.lookAgain(session);
-  const dispatcher = new Dispatcher({
-    ports,
-    commits,
-    sessions,
-    catalog,
-    progress,
-    replicas,
-    lookAgain,
-    unsure: (session, execution_id) => handOvers.unsure(session, execution_id),
-  });
-  const calls = new CallResolver({ ports, catalog });
+
+  const changes = new ScheduleChanges(bus);
+  // Registering writes schedules, and what fires them needs the catalog.
+  const declarations = new ScheduleDeclarations({ ports, changed: () => changes.tell() });
+  const { readRegistration: read = readInProcess, redactProgress: redact = (all) => all } = ports;
+  const catalog = new Catalog({ store, schedules: declarations, read, bus });
+
+  const sessions = new Sessions(ports);
   const handOvers = new HandOvers({ ports, commits });
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
+  const lookup = new SessionLookup({ ports, sessions, liveness });
   const repeats = new Repeats({ ports, sessions });
-  const workers: Workers = new Workers({
-    ports,
-    commits,
-    sessions,
-    catalog,
-    dispatcher,
+  const progress = new ProgressHub({ setTimer, bus, replicas, log, redact, sessions });
+  const waiters = new Waiters({ store, setTimer });
+  const followers = new Followers({
+    store,
     progress,
-    calls,
-    handOvers,
-    liveness,
-    repeats,
-    bus,
     replicas,
+    shown: (row) => resolveValues(row, values),
   });
-  const hasWorker = (row: ExecutionRow) => dispatcher.isMatched(row);
+
+  const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers };
+  const dispatcher = new Dispatcher(served);
   const inputs = new LargeInputs(ports);
-  const executions = new Executions({
+  const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
+  const starts = new Starts({ ports, catalog, inputs, create });
+  const calls = new CallResolver({ ports, catalog, starts });
+  const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, bus });
+
+  const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
+  const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
+  const followed = { waiters, followers, calls, inputs };
+  const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
+  const { schedules, scheduler } = createScheduling({
     ports,
-    inputs,
-    commits,
-    catalog,
-    dispatcher,
-    hasWorker,
-    waiters,
-    followers,
-    calls,
-  });
-  const scheduling: Scheduling = createScheduling({
-    ports,
-    catalog,
-    bus,
-    create: (fresh) => dispatcher.create(fresh),
+    starts,
+    changes,
     cancel: (execution_id, reason) => executions.cancel({ execution_id, reason, by: null }),
   });
-  const { schedules, scheduler } = scheduling;
-  const waitsFor = (row: ExecutionRow) => dispatcher.waitsFor(row);
-  const timers = new Timers({ ports, commits, hasWorker, waitsFor });
 
-  // Who owns what comes first: the dispatcher looks for free slots by it.
-  commits.listen((changed, ownerHas) => sessions.onCommit(changed, ownerHas));
-  commits.listen((changed) => waiters.onCommit(changed));
-  commits.listen((changed) => followers.onCommit(changed));
-  commits.listen((changed) => timers.onCommit(changed));
-  commits.listen((changed) => dispatcher.onCommit(changed));
-  commits.listen((changed) => scheduler.onCommit(changed));
-  commits.listen((changed, ownerHas) => news.onCommit(changed, ownerHas));
-  commits.afterwards(() => dispatcher.wake());
+  const domains: readonly Domain[] = [
+    inputs,
+    catalog,
+    workers,
+    // Who owns what comes first of those that hear of commits: the dispatcher looks for free slots by it.
+    sessions,
+    progress,
+    waiters,
+    followers,
+    new Timers({ ports, commits, hasWorker, waitsFor }),
+    dispatcher,
+    { led: new Retention(ports) },
+    scheduler,
+  ];
 
-  followRemoteChanges({ store, bus, sessions, dispatcher, timers, waiters, followers, log });
+  // The other servers hear last.
+  for (const domain of [...domains, news]) listen(domain);
+  bus.listen((message) => {
+    if (message.kind === "rows") tellNews(message.rows);
+  });
   bus.onMissed(() => void look());
-  leadership.add(timers);
-  leadership.add(liveness);
-  leadership.add(new Retention(ports));
-  leadership.add(scheduler);
 
   let isClosed = false;
   let cancelTick: (() => void) | undefined;
@@ -159,57 +128,48 @@ export function createEngine(ports: EnginePorts): Engine {
     catalog,
     schedules,
     workers,
-    fleet: new Fleet({ ports, sessions, dispatcher, bus }),
+    fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();
       await replicas.start();
-      await workers.refresh();
-      if (recovered.hasSubscribers) recovered.publish({ of: ["sessions"] });
-      await dispatcher.refresh();
-      if (recovered.hasSubscribers) recovered.publish({ of: ["queue"] });
+      for (const domain of domains) await domain.recover?.();
       await leadership.start();
-      scheduleTick();
+      if (isClosed) return;
+      cancelTick = every(setTimer, { ms: config.dispatch.safety_interval * 1000 }, look);
     },
     async close() {
       isClosed = true;
       cancelTick?.();
-      timers.close();
-      await scheduler.close();
-      dispatcher.close();
-      waiters.close();
-      followers.close();
-      progress.close();
-      await workers.close();
+      for (const domain of domains.toReversed()) await domain.close?.();
       news.flush();
       await leadership.close();
       await replicas.close();
       bus.close();
-      await inputs.close();
     },
   };
 
+  function listen(domain: Domain): void {
+    if (domain.onCommit) commits.listen((changed, has) => domain.onCommit?.(changed, has));
+    if (domain.afterwards) commits.afterwards(() => domain.afterwards?.());
+    if (domain.led) leadership.add(domain.led);
+  }
+
+  function tellNews(rows: readonly RowNews[]): void {
+    for (const domain of domains) void hear(domain, rows);
+    for (const domain of domains) domain.afterwards?.();
+  }
+
+  async function hear(domain: Domain, rows: readonly RowNews[]): Promise<void> {
+    try {
+      await domain.onNews?.(rows);
+    } catch (error) {
+      log.debug({ err: error }, "could not read what another server wrote; the safety tick does");
+    }
+  }
+
   /** The slow look at the store that makes up for a wake-up that was missed. */
-  function scheduleTick(): void {
-    if (isClosed) return;
-    cancelTick = setTimer(() => void look().finally(scheduleTick), interval());
-  }
-
-  function interval(): number {
-    return config.dispatch.safety_interval * 1000;
-  }
-
   async function look(): Promise<void> {
-    // What was said of it may have been lost.
-    if (bus.isShared) catalog.forget();
-    const looks = [
-      workers.retry(),
-      ...(bus.isShared ? [workers.refresh()] : []),
-      dispatcher.refresh(),
-      timers.refresh(),
-      waiters.reread(),
-      followers.reread(),
-      progress.refresh(),
-    ];
+    const looks = domains.map(async (domain) => domain.refresh?.());
     for (const look of await Promise.allSettled(looks)) {
       if (look.status === "rejected") log.error({ err: look.reason }, "the safety tick failed");
     }

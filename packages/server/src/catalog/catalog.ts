@@ -9,6 +9,8 @@ import {
   type WorkflowRecord,
 } from "@engine/contract";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
+import type { Domain } from "../domain.ts";
+import type { Bus } from "../replicas/bus.ts";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
 import type { ReadRegistration } from "./registration-reading.ts";
 
@@ -27,15 +29,15 @@ export interface CatalogParts {
   /** Without it, declared schedules are left alone. */
   readonly schedules?: ScheduleDeclarations | undefined;
   readonly read: ReadRegistration;
-  /** Tells the other servers on the store; settles once they are told, or cannot be. */
-  readonly changed?: () => Promise<void>;
+  /** To the other servers on the store. */
+  readonly bus?: Pick<Bus, "send" | "listen" | "isShared">;
 }
 
 /** Bundles kept in memory; past it they are read from the store again. */
 const LOADED_MODULES = 256;
 
 /** The registered workflows: their versions, sources and bundles. */
-export class Catalog {
+export class Catalog implements Domain {
   readonly #store: Store;
   readonly #schedules: ScheduleDeclarations | undefined;
   /** Versions that were asked for: every start needs one. Latest ones under the bare name. */
@@ -45,20 +47,21 @@ export class Catalog {
   #changes = 0;
 
   readonly #read: ReadRegistration;
-  readonly #tellOthers: () => Promise<void>;
+  readonly #bus: CatalogParts["bus"];
 
-  constructor(parts: CatalogParts) {
-    const { store, schedules, read, changed = async () => undefined } = parts;
+  constructor({ store, schedules, read, bus }: CatalogParts) {
     this.#store = store;
     this.#read = read;
     this.#schedules = schedules;
-    this.#tellOthers = changed;
+    this.#bus = bus;
+    bus?.listen(({ kind }) => {
+      if (kind === "catalog") this.#forget();
+    });
   }
 
-  /** Another server may have registered or deleted workflows: which versions there are is read anew. */
-  forget(): void {
-    this.#changes++;
-    this.#versions.clear();
+  /** What another server said of its changes may have been lost. */
+  refresh(): void {
+    if (this.#bus?.isShared) this.#forget();
   }
 
   /** Registers the workflows of one file, all or none of them (EXE-59, EXE-64). */
@@ -156,9 +159,15 @@ export class Catalog {
 
   /** Whoever registered starts it next, perhaps on another server: that one is told before. */
   async #changed(): Promise<void> {
-    this.forget();
+    this.#forget();
     this.#schedules?.changed();
-    await this.#tellOthers();
+    await this.#bus?.send({ kind: "catalog" });
+  }
+
+  /** Workflows were registered or deleted: which versions there are is read anew. */
+  #forget(): void {
+    this.#changes++;
+    this.#versions.clear();
   }
 
   async #unknown(namespace: string, name: string, version?: number): Promise<EngineError> {

@@ -14,14 +14,12 @@ import {
   encode,
   engineFailure,
   type NewEvent,
-  type NewExecution,
 } from "@engine/contract";
 import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
-import { checkInput } from "../catalog/input/input-check.ts";
-import { pinTo } from "../catalog/version-pin.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { parkTtlMs } from "../executions/park-ttl.ts";
+import type { Starts } from "../starts/starts.ts";
+import { pinTo } from "../starts/version-pin.ts";
 import type { CallingExecution } from "./authorize-call.ts";
 
 export const NO_CALLS: CallResolutions = new Map();
@@ -35,9 +33,12 @@ interface Call {
   readonly start: CallStart;
 }
 
+type Ports = Pick<EnginePorts, "ids" | "config" | "authorizeCall">;
+
 export class CallResolver {
-  readonly #ports: Pick<EnginePorts, "ids" | "seed" | "clock" | "config" | "authorizeCall">;
+  readonly #ports: Ports;
   readonly #catalog: Catalog;
+  readonly #starts: Pick<Starts, "prepareStart">;
   /**
    * Versions by bundle and qualified name; null for a workflow that is not in the bundle's file. A
    * file's workflows are registered together, so neither becomes untrue.
@@ -45,11 +46,13 @@ export class CallResolver {
   readonly #siblings = new Map<string, StoredVersion | null>();
 
   constructor(parts: {
-    ports: Pick<EnginePorts, "ids" | "seed" | "clock" | "config" | "authorizeCall">;
-    catalog: Catalog;
+    readonly ports: Ports;
+    readonly catalog: Catalog;
+    readonly starts: Pick<Starts, "prepareStart">;
   }) {
     this.#ports = parts.ports;
     this.#catalog = parts.catalog;
+    this.#starts = parts.starts;
   }
 
   /** By `task_call_id`. Rejects only when the store does not answer. */
@@ -95,37 +98,26 @@ export class CallResolver {
       const message = `${caller.namespace}/${caller.workflow} may not start ${target}`;
       return refuse("TaskNotAuthorizedError", message, { workflow: target });
     }
-    const fresh = this.#child(caller, { child_id, task_call_id, start }, found);
+    const { execution_id, depth, priority, worker } = caller;
     try {
-      await checkInput(found.record.input_schema, fresh.input, "input");
+      const fresh = await this.#starts.prepareStart({
+        of: { pin: pinTo(found), schema: found.record.input_schema },
+        execution_id: child_id,
+        label: start.name,
+        input: encode(start.input, "input"),
+        root: "input",
+        trigger: { kind: "call", id: execution_id },
+        by: null,
+        priority,
+        last_worker: worker,
+        parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
+      });
+      return { kind: "child", fresh };
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "invalid_input") throw error;
       const message = `call of ${target}: ${error.message}`;
       return refuse("InvalidInputError", message, error.details ?? null);
     }
-    return { kind: "child", fresh };
-  }
-
-  #child(
-    caller: CallingExecution,
-    { child_id, task_call_id, start }: Call,
-    found: StoredVersion,
-  ): NewExecution {
-    const { execution_id, depth, priority, worker } = caller;
-    return {
-      ...pinTo(found),
-      execution_id: child_id,
-      name: start.name ?? null,
-      input: encode(start.input, "input"),
-      trigger: { kind: "call", id: execution_id },
-      by: null,
-      priority,
-      park_ttl_ms: parkTtlMs(this.#ports.config),
-      seed: this.#ports.seed(),
-      preferred_worker: worker,
-      parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
-      now: this.#ports.clock(),
-    };
   }
 
   /** The version asked for; else that of the caller's own file, if the target is in it; else the latest. */

@@ -1,7 +1,9 @@
 import { type Assignment, isOutcome, type Json } from "@engine/contract";
 import { expect, test } from "vitest";
+import { LargeInputs } from "../executions/large-inputs.ts";
+import { Starts } from "../starts/starts.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
-import { TestEngine } from "../testing/start-engine.ts";
+import { silent, TestEngine } from "../testing/start-engine.ts";
 import { CallResolver } from "./call-resolver.ts";
 
 const FAMILY = `import { workflow } from "@engine/sdk";
@@ -353,16 +355,22 @@ test("EXE-57 a target that the execution may not start fails the call", async ()
   await using t = await family();
   const asked: string[] = [];
   const ports = {
+    store: t.store,
+    values: t.values,
     ids: () => "id",
     seed: () => "seed",
     clock: t.time.clock,
     config: t.config,
+    log: silent,
     authorizeCall: ({ target }: { target: { name: string } }) => {
       asked.push(target.name);
       return target.name !== "child";
     },
   };
-  const calls = new CallResolver({ ports, catalog: t.engine.catalog });
+  const { catalog } = t.engine;
+  const create = () => expect.unreachable("the commit of the parent creates its children");
+  const starts = new Starts({ ports, catalog, inputs: new LargeInputs(ports), create });
+  const calls = new CallResolver({ ports, catalog, starts });
   const worker = t.strangeWorker();
   const caller = await t.row(await runParent(t));
   const resolved = await calls.resolve(caller, [
@@ -396,7 +404,7 @@ test("EXE-54 the parent's worker is asked first for the child", async () => {
 test("EXE-93 a parent's stream tells what its child's end did to it", async () => {
   await using t = await family();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow({
+  const { follower } = await t.engine.executions.startAndFollow({
     namespace: "shop",
     workflow: "parent",
     input: null,

@@ -15,13 +15,17 @@ import {
 import type { Changed, QueuedExecution, SessionGuard } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
+import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { assigned, assigning } from "../failpoints.ts";
+import { assigned, assigning, recovered } from "../failpoints.ts";
 import { lacks, needs } from "../gate/fits.ts";
 import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
+import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
+import type { HandOvers } from "../workers/hand-over.ts";
 import type { Session } from "../workers/session.ts";
+import type { SessionLookup } from "../workers/session-lookup.ts";
 import type { Sessions } from "../workers/sessions.ts";
 import { historyOf } from "./assigned-history.ts";
 import { assignmentOf } from "./assignment.ts";
@@ -42,10 +46,8 @@ interface Parts {
   readonly catalog: Catalog;
   readonly progress: ProgressHub;
   readonly replicas: Pick<Replicas, "isLive" | "me">;
-  /** Reads again what the store says of a session that is not as this server thought. */
-  readonly lookAgain: (session: Session) => Promise<void>;
-  /** Looks what became of a claim whose answer was lost; until that is known it keeps its slot. */
-  readonly unsure: (session: Session, execution_id: string) => Promise<void>;
+  readonly lookup: Pick<SessionLookup, "lookAgain">;
+  readonly handOvers: Pick<HandOvers, "unsure">;
 }
 
 /** No worker has lost it. */
@@ -61,7 +63,7 @@ const RETRY_MS = 1_000;
  * Gives executions to workers. It looks when something happened (a new row, a resume, a freed slot,
  * a connection, a hand-over) and never asks the store otherwise; {@link refresh} is the safety net.
  */
-export class Dispatcher {
+export class Dispatcher implements Domain {
   readonly #parts: Parts;
   readonly #ports: EnginePorts;
   readonly #queue = new DispatchQueue();
@@ -76,6 +78,13 @@ export class Dispatcher {
     this.#ports = parts.ports;
     const { store } = parts.ports;
     this.#reader = new QueueReader({ store, queue: this.#queue, onRead: () => this.wake() });
+    parts.sessions.onRoom(() => this.wake());
+  }
+
+  /** Before that nothing is assigned. */
+  async recover(): Promise<void> {
+    await this.refresh();
+    if (recovered.hasSubscribers) recovered.publish({ of: ["queue"] });
   }
 
   /** Writes a fresh execution; when a worker is free for it, the claim rides in the same commit. */
@@ -137,18 +146,23 @@ export class Dispatcher {
   }
 
   /** What other servers committed: executions that wait now, and ones that do not. */
-  async onRemote(
-    queued: readonly string[],
-    others: readonly { readonly id: string; readonly head: number }[],
-  ): Promise<void> {
-    // News of two servers may come in the wrong order: the longer log is the newer one.
-    for (const { id, head } of others) if (this.#queue.knows(id, head)) this.#forget(id);
+  async onNews(rows: readonly RowNews[]): Promise<void> {
+    const queued: string[] = [];
+    for (const row of rows) {
+      if (row.queued) queued.push(row.id);
+      // News of two servers may come in the wrong order: the longer log is the newer one.
+      else if (this.#queue.knows(row.id, row.head)) this.#forget(row.id);
+    }
     if (queued.length === 0) return;
     if (!this.#hasReady()) {
       this.#reader.fallBehind();
       return;
     }
     for (const entry of await this.#ports.store.queue.find(queued)) this.#queue.add(entry);
+    this.wake();
+  }
+
+  afterwards(): void {
     this.wake();
   }
 
@@ -325,7 +339,7 @@ export class Dispatcher {
       // Had somebody been faster, it would not wait any more: the worker cannot have it, whatever is
       // thought here. Until that is known, it would be chosen again and again.
       else if (isQueued(changed.row)) {
-        if (session.isReady) await this.#parts.lookAgain(session);
+        if (session.isReady) await this.#parts.lookup.lookAgain(session);
         this.#queue.add(queuedOf(changed.row));
       }
     } catch (error) {
@@ -380,7 +394,8 @@ export class Dispatcher {
     } catch (error) {
       const isRefused = error instanceof EngineError && error.code !== "unavailable";
       if (isRefused) session.holdings.claiming.delete(execution_id);
-      else void this.#parts.unsure(session, execution_id).then(() => this.wake());
+      // Until it is known what became of the claim, it keeps its slot.
+      else void this.#parts.handOvers.unsure(session, execution_id).then(() => this.wake());
       throw error;
     }
   }

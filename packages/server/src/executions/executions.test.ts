@@ -21,7 +21,7 @@ test("a sync run answers with the output as soon as the worker has finished", as
   const worker = await t.worker();
   const answer = t.engine.executions.startAndWait(hello({ who: "World" }));
   await worker.completed(await worker.next("assign"), "Hello");
-  expect(await answer).toMatchObject({ state: "COMPLETED", output: "Hello", worker: null });
+  expect((await answer).row).toMatchObject({ state: "COMPLETED", output: "Hello", worker: null });
 });
 
 test("a start with a free worker is created and claimed in one commit", async () => {
@@ -59,7 +59,7 @@ test("EXE-81 a sync call answers with what it has when its time is over", async 
   const answer = t.engine.executions.startAndWait(hello(), { timeoutMs: 2000 });
   await settled();
   await t.time.advance(2000);
-  expect(await answer).toMatchObject({ state: "CREATED" });
+  expect((await answer).row).toMatchObject({ state: "CREATED" });
 });
 
 test("EXE-81 a wait on something that finished before it was asked for answers at once", async () => {
@@ -68,12 +68,12 @@ test("EXE-81 a wait on something that finished before it was asked for answers a
   const first = t.engine.executions.startAndWait(hello());
   const assigned = await worker.next("assign");
   await worker.paused(assigned);
-  const { execution_id } = await first;
+  const { execution_id } = (await first).row;
   // The resumed run ends while nobody listens yet to anything but the resume's own wait.
   const second = t.engine.executions.resumeAndWait({ execution_id, input: 1, by: null });
   await worker.completed(await worker.next("assign"), 1);
   await settled();
-  expect(await second).toMatchObject({ state: "COMPLETED" });
+  expect((await second).row).toMatchObject({ state: "COMPLETED" });
 });
 
 test("a client that leaves ends only its wait", async () => {
@@ -83,7 +83,7 @@ test("a client that leaves ends only its wait", async () => {
   const answer = t.engine.executions.startAndWait(hello(), { signal: leaving.signal });
   const assigned = await worker.next("assign");
   leaving.abort();
-  expect(await answer).toMatchObject({ state: "CLAIMED" });
+  expect((await answer).row).toMatchObject({ state: "CLAIMED" });
   await worker.completed(assigned, 1);
   expect(await t.row(assigned.execution_id)).toMatchObject({ state: "COMPLETED" });
 });
@@ -196,7 +196,7 @@ test("EXE-14 a local run cannot be resumed through the server", async () => {
 test("EXE-91 a run streams one frame per state, from created to the end, each with its own state", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = readAll(follower);
   await worker.completed(await worker.next("assign"), "done");
   expect((await frames).map(told)).toEqual([
@@ -209,7 +209,7 @@ test("EXE-91 a run streams one frame per state, from created to the end, each wi
 
 test("EXE-91 the first frame of a run comes before any worker is there", async () => {
   await using t = await TestEngine.start();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = follower.frames();
   expect(told((await frames.next()).value as FollowPart)).toEqual([
     "hello.execution.created",
@@ -223,7 +223,7 @@ test("EXE-91 the first frame of a run comes before any worker is there", async (
 test("EXE-93 a run stream closes at a pause; the resume stream goes on with resuming", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const first = readAll(follower);
   await worker.paused(await worker.next("assign"));
   const paused = await first;
@@ -233,7 +233,7 @@ test("EXE-93 a run stream closes at a pause; the resume stream goes on with resu
   });
 
   const { execution_id } = follower;
-  const resumed = await t.engine.executions.resumeAndFollow(
+  const { follower: resumed } = await t.engine.executions.resumeAndFollow(
     { execution_id, input: "yes", by: null },
     { detailed: true },
   );
@@ -259,19 +259,19 @@ test("EXE-91 a refused start is an error, not a stream", async () => {
 
 test("EXE-94 a stopping server ends streams without a closing frame and answers waits", async () => {
   await using t = await TestEngine.start();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = readAll(follower);
   const answer = t.engine.executions.startAndWait(hello());
   await settled();
   await t.engine.close();
   expect((await frames).map(told)).toEqual([["hello.execution.created", 1, "CREATED"]]);
-  expect(await answer).toMatchObject({ state: "CREATED" });
+  expect((await answer).row).toMatchObject({ state: "CREATED" });
 });
 
 test("EXE-81 what another process wrote reaches waits and streams at the safety tick", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = readAll(follower);
   const answer = t.engine.executions.startAndWait(hello());
   const [a, b] = [await worker.next("assign"), await worker.next("assign")];
@@ -285,5 +285,5 @@ test("EXE-81 what another process wrote reaches waits and streams at the safety 
   }
   await t.time.advance(31_000);
   expect((await frames).map(told).at(-1)).toEqual(["hello.execution.failed", 3, "FAILED"]);
-  expect(await answer).toMatchObject({ state: "FAILED" });
+  expect((await answer).row).toMatchObject({ state: "FAILED" });
 });

@@ -2,7 +2,6 @@ import {
   decideCancel,
   decideResume,
   decideSignal,
-  type Encoded,
   EngineError,
   type ExecutionRow,
   encode,
@@ -12,10 +11,7 @@ import {
   isTerminal,
   type Json,
   NAME_RULE,
-  type NewExecution,
   notFound,
-  type Requirements,
-  referenceOf,
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
@@ -30,28 +26,19 @@ import type {
   Store,
 } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
-import { checkInput } from "../catalog/input/input-check.ts";
-import { pinTo } from "../catalog/version-pin.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
-import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { LargeJson } from "../json/large-json.ts";
+import type { Starts } from "../starts/starts.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";
 import { followAfter, followNow } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
-import { keyOf, refuseMismatch, requestHash } from "./idempotency.ts";
-import {
-  type Check,
-  encodedLarge,
-  isRefusal,
-  type Kept,
-  type LargeInputs,
-} from "./large-inputs.ts";
-import { parkTtlMs } from "./park-ttl.ts";
+import { keyOf } from "./idempotency.ts";
+import { encodedLarge, type LargeInputs } from "./large-inputs.ts";
 import type {
   CancelRequest,
   FollowOptions,
@@ -70,13 +57,24 @@ interface Parts {
   readonly ports: EnginePorts;
   readonly commits: Commits;
   readonly catalog: Catalog;
-  readonly dispatcher: Dispatcher;
+  readonly starts: Starts;
   /** Whether a worker is connected that could unwind an execution. */
   readonly hasWorker: (row: ExecutionRow) => boolean;
   readonly waiters: Waiters;
   readonly followers: Followers;
   readonly calls: CallResolver;
   readonly inputs: LargeInputs;
+}
+
+/** Of a change that was made: how the execution is by now, and whether nothing had to be created (EXE-84). */
+export interface Settled {
+  readonly row: ExecutionRow;
+  readonly existing: boolean;
+}
+
+export interface Followed {
+  readonly follower: Follower;
+  readonly existing: boolean;
 }
 
 const UNCHECKED = { schema: null, root: "body" };
@@ -101,35 +99,15 @@ export class Executions {
     return this.#start(this.#ports.ids(), request);
   }
 
-  async startAndWait(request: StartRequest, options?: WaitOptions): Promise<ExecutionRow> {
+  startAndWait(request: StartRequest, options?: WaitOptions): Promise<Settled> {
     const execution_id = this.#ports.ids();
-    const wait = this.#parts.waiters.open(execution_id);
-    try {
-      const { row, existing } = await this.#start(execution_id, request);
-      return await (existing ? this.wait(row.execution_id, options) : wait.until(row, options));
-    } finally {
-      wait.close();
-    }
+    return this.#andWait(execution_id, () => this.#start(execution_id, request), options);
   }
 
   /** Settles once the execution exists, so that a refusal is no stream. */
-  async startAndFollow(request: StartRequest, options: FollowOptions = {}): Promise<Follower> {
+  startAndFollow(request: StartRequest, options?: FollowOptions): Promise<Followed> {
     const execution_id = this.#ports.ids();
-    const { events, detailed } = options;
-    const view = { isLast: isSettled, events, detailed };
-    const follower = this.#parts.followers.open(execution_id, view);
-    try {
-      const { row, existing } = await this.#start(execution_id, request);
-      if (existing) {
-        follower.close();
-        return await this.follow({ execution_id: row.execution_id, asRun: true }, options);
-      }
-      follower.begin(rowBefore(row), 0);
-      return this.#limit(follower, options);
-    } catch (error) {
-      follower.close();
-      throw error;
-    }
+    return this.#andFollow(execution_id, () => this.#start(execution_id, request), options);
   }
 
   /** Answers an open pause (EXE-52). */
@@ -149,29 +127,12 @@ export class Executions {
     return changed;
   }
 
-  async resumeAndWait(request: ResumeRequest, options?: WaitOptions): Promise<ExecutionRow> {
-    const wait = this.#parts.waiters.open(request.execution_id);
-    try {
-      const { row } = await this.resume(request);
-      return await wait.until(row, options);
-    } finally {
-      wait.close();
-    }
+  resumeAndWait(request: ResumeRequest, options?: WaitOptions): Promise<Settled> {
+    return this.#andWait(request.execution_id, () => this.resume(request), options);
   }
 
-  async resumeAndFollow(request: ResumeRequest, options: FollowOptions = {}): Promise<Follower> {
-    const { execution_id } = request;
-    const { events, detailed } = options;
-    const view = { isLast: isSettled, events, detailed };
-    const follower = this.#parts.followers.open(execution_id, view);
-    try {
-      const { row, events: written } = await this.resume(request);
-      follower.begin(row, row.head - written.length);
-      return this.#limit(follower, options);
-    } catch (error) {
-      follower.close();
-      throw error;
-    }
+  resumeAndFollow(request: ResumeRequest, options?: FollowOptions): Promise<Followed> {
+    return this.#andFollow(request.execution_id, () => this.resume(request), options);
   }
 
   /** Cancels an execution and its children (EXE-21). One that is being cancelled stays as it is. */
@@ -207,14 +168,8 @@ export class Executions {
     }
   }
 
-  async cancelAndWait(request: CancelRequest, options?: WaitOptions): Promise<ExecutionRow> {
-    const wait = this.#parts.waiters.open(request.execution_id);
-    try {
-      const { row } = await this.cancel(request);
-      return await wait.until(row, options);
-    } finally {
-      wait.close();
-    }
+  cancelAndWait(request: CancelRequest, options?: WaitOptions): Promise<Settled> {
+    return this.#andWait(request.execution_id, () => this.cancel(request), options);
   }
 
   /** Gives an execution a label, in whatever state it is. */
@@ -246,8 +201,8 @@ export class Executions {
 
   /** Creates a copy that goes on from a place in the log, or begins anew (EXE-87). */
   async fork(request: ForkRequest): Promise<Changed> {
-    const { execution_id, input, ...rest } = request;
-    const source = await this.get(execution_id);
+    const { input } = request;
+    const source = await this.get(request.execution_id);
     refuseLocal(source);
     const hasCut = request.from_seq !== undefined || request.from_call !== undefined;
     if (hasCut && input !== undefined) {
@@ -257,10 +212,8 @@ export class Executions {
     }
     const isWhole = input === undefined || input instanceof LargeJson;
     const encoded = isWhole ? input : encodeBody(input, "input");
-    const { version, label } = request;
-    const fork = { ...rest, input: encoded, version, label };
-    const fresh = await forkOf(source, fork, this.#parts);
-    return this.#create(fresh);
+    const start = await forkOf(source, { ...request, input: encoded }, this.#parts);
+    return this.#parts.starts.start(start);
   }
 
   /** Waits for the end or a pause, as a sync run does. */
@@ -279,10 +232,10 @@ export class Executions {
    */
   async follow(request: FollowRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id, after, asRun = false } = request;
-    const { detailed, events } = options;
+    const { events } = options;
     const { followers } = this.#parts;
     const isLast = asRun ? isSettled : ({ state }: ExecutionRow) => isTerminal(state);
-    const follower = followers.open(execution_id, { isLast, events, detailed });
+    const follower = followers.open(execution_id, { ...options, isLast });
     try {
       const row = await this.get(execution_id);
       if (after === undefined) await followNow(this.#store, follower, row);
@@ -338,81 +291,51 @@ export class Executions {
   }
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
-    const { namespace, workflow, label, trigger, by, priority, start_at } = request;
-    const given =
-      request.input instanceof LargeJson ? request.input : encodeBody(request.input, "input");
-    const key = keyOf(request);
-    // What is there is answered for whatever became of its workflow, of its schema, of its worker.
-    const holder = key === undefined ? undefined : await this.#store.executions.findByKey(key);
-    if (holder) {
-      refuseMismatch(await this.#hashOf(given, request), holder);
-      const recorded_at = this.#ports.clock();
-      return { row: holder, events: [], recorded_at, others: [], existing: true };
-    }
-    const found = await this.#parts.catalog.resolve(namespace, workflow, request.version);
-    const { input, request_hash } = await this.#kept(execution_id, given, {
-      schema: found.record.input_schema,
-      root: "body",
-      ...(key !== undefined && { hashedWith: request.version ?? null }),
-    });
-    const pin = pinTo(found);
-    const unique = key !== undefined && request_hash !== undefined && { key, request_hash };
-    const changed = await this.#create({
-      ...pin,
-      execution_id,
-      name: label ?? null,
-      input,
-      trigger,
-      by,
-      ...(priority !== undefined && { priority }),
-      ...(unique && { unique }),
-      not_before: start_at ?? null,
-      park_ttl_ms: parkTtlMs(this.#ports.config, request.park_ttl),
-      requirements: await this.#requirements(pin.requirements, request),
-      seed: this.#ports.seed(),
-      now: this.#ports.clock(),
-    });
-    if (unique && changed.existing) refuseMismatch(unique.request_hash, changed.row);
-    return changed;
+    const { namespace, workflow, version, input: body, idempotency_key: _, ...rest } = request;
+    const input = body instanceof LargeJson ? body : encodeBody(body, "input");
+    const text = keyOf(request);
+    const key = text === undefined ? undefined : { text };
+    const of = { namespace, workflow, version };
+    return this.#parts.starts.start({ ...rest, execution_id, of, input, root: "body", key });
   }
 
-  #hashOf(given: Encoded | LargeJson, { version }: StartRequest): Promise<string> | string {
-    if (given instanceof LargeJson) return this.#parts.inputs.hashOf(given, version ?? null);
-    return requestHash(given, version ?? null);
-  }
-
-  /** Checks an input; one that came as a large body is kept outside of the row. */
-  async #kept(execution_id: string, given: Encoded | LargeJson, check: Check): Promise<Kept> {
-    if (given instanceof LargeJson) return this.#parts.inputs.keep(execution_id, given, check);
-    const { schema, root, hashedWith } = check;
-    await checkInput(schema, given, root);
-    const request_hash = hashedWith === undefined ? undefined : requestHash(given, hashedWith);
-    return { input: given, request_hash };
-  }
-
-  /** What was kept for an execution that does not come to be goes again. */
-  async #create(fresh: NewExecution): Promise<Changed> {
-    const isKept = referenceOf(fresh.input) !== undefined;
-    const { dispatcher, inputs } = this.#parts;
-    if (!isKept) return dispatcher.create(fresh);
+  /** Listens before the change is made: nothing comes in between. */
+  async #andWait(
+    execution_id: string,
+    change: () => Promise<Changed>,
+    options?: WaitOptions,
+  ): Promise<Settled> {
+    const wait = this.#parts.waiters.open(execution_id);
     try {
-      const changed = await dispatcher.create(fresh);
-      if (changed.existing) await inputs.forget(fresh.execution_id);
-      return changed;
+      const { row, existing = false } = await change();
+      if (existing) return { row: await this.wait(row.execution_id, options), existing };
+      return { row: await wait.until(row, options), existing };
+    } finally {
+      wait.close();
+    }
+  }
+
+  async #andFollow(
+    execution_id: string,
+    change: () => Promise<Changed>,
+    options: FollowOptions = {},
+  ): Promise<Followed> {
+    const view = { ...options, isLast: isSettled };
+    const follower = this.#parts.followers.open(execution_id, view);
+    try {
+      const { row, events, existing = false } = await change();
+      if (existing) {
+        follower.close();
+        const there = { execution_id: row.execution_id, asRun: true };
+        return { follower: await this.follow(there, options), existing };
+      }
+      const seen = row.head - events.length;
+      follower.begin(seen === 0 ? rowBefore(row) : row, seen);
+      return { follower: this.#limit(follower, options), existing };
     } catch (error) {
-      if (isRefusal(error)) await inputs.forget(fresh.execution_id);
+      follower.close();
       throw error;
     }
-  }
-
-  /** A required name that never registered is a mistake; one that is offline is waited for (DSP-7). */
-  async #requirements(
-    of: Requirements | null,
-    { required_worker: worker, preferred_worker: prefers }: StartRequest,
-  ): Promise<Requirements | null> {
-    if (worker === undefined) return prefers === undefined ? of : { ...of, prefers };
-    if (await this.#store.workers.find(worker)) return { ...of, worker };
-    throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
   }
 
   #limit(follower: Follower, { timeoutMs, signal }: FollowOptions): Follower {

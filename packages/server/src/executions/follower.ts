@@ -6,13 +6,12 @@ import {
   type ProgressItem,
   referenceOf,
   type SseFrame,
-  toPlain,
 } from "@engine/contract";
 import type { LoggedEvent } from "@engine/store";
 import type { LongFrame } from "../http/reply.ts";
 import { detailedFrame } from "./detailed-frame.ts";
+import { type FrameData, RECORDS } from "./frame-data.ts";
 import { type LogPages, weightOf } from "./log-pages.ts";
-import { toRecord, toRecordedEvent } from "./record.ts";
 import { rowAfter } from "./row-after.ts";
 
 /** So many frames wait without being weighed. */
@@ -33,6 +32,8 @@ export interface View {
   readonly events?: "all" | undefined;
   /** Records carry their events. */
   readonly detailed?: boolean | undefined;
+  /** What frames say; records when absent. */
+  readonly frames?: FrameData | undefined;
 }
 
 interface Ports {
@@ -59,8 +60,8 @@ const STATE_WORDS: Readonly<Partial<Record<EventType, string>>> = {
   WORKFLOW_FAILED: "failed",
 };
 
-/** A state frame whose record needs what is read only when it is sent. */
-interface Unresolved extends SseFrame {
+/** A state frame that needs what is read only when it is sent. */
+interface Unresolved extends Omit<SseFrame, "data"> {
   readonly row: ExecutionRow;
 }
 
@@ -94,6 +95,7 @@ export class Follower {
   readonly #ports: Ports;
   readonly #pages: LogPages;
   readonly #view: View;
+  readonly #data: FrameData;
   readonly #onClosed: (() => void)[] = [];
   /** The execution as of `#seen`; undefined until the reader knows where it begins. */
   #row: ExecutionRow | undefined;
@@ -121,6 +123,7 @@ export class Follower {
     this.#ports = options;
     this.#pages = options.pages(execution_id);
     this.#view = options;
+    this.#data = options.frames ?? RECORDS;
   }
 
   /** Called once, when the reader has left or everything was told. */
@@ -283,7 +286,7 @@ export class Follower {
   #tellEvent(entry: LoggedEvent): void {
     if (this.#view.events !== "all") return;
     const bytes = this.#parts.length < FEW_FRAMES ? 0 : weightOf(entry.event.value);
-    this.#push({ event: "event", id: entry.event.seq, data: toRecordedEvent(entry) }, bytes);
+    this.#push({ event: "event", id: entry.event.seq, data: this.#data.event(entry) }, bytes);
   }
 
   #tellState(row: ExecutionRow, { event }: LoggedEvent): void {
@@ -297,11 +300,11 @@ export class Follower {
     { word, id, head }: { readonly word: string; readonly id: number; readonly head: number },
   ): void {
     const event = `${row.workflow}.execution.${word}`;
-    const frame = { event, id, data: toRecord(row) };
     const bytes = this.#parts.length < FEW_FRAMES ? 0 : weightOf(row.output);
     const isElsewhere = referenceOf(row.input) ?? referenceOf(row.output);
     const isWhole = !this.#view.detailed && !isElsewhere;
-    this.#push(isWhole ? frame : { ...frame, row: { ...row, head } }, bytes);
+    const made = isWhole ? { data: this.#data.record(row) } : { row: { ...row, head } };
+    this.#push({ event, id, ...made }, bytes);
     if (this.#view.isLast(row)) this.end();
   }
 
@@ -322,13 +325,13 @@ export class Follower {
     return "row" in part ? this.#resolved(part) : part;
   }
 
-  async #resolved({ row, data, ...frame }: Unresolved): Promise<FollowPart> {
+  async #resolved({ row, ...frame }: Unresolved): Promise<FollowPart> {
     // A storage that is away is no reason to end the stream: the envelope is shown then.
-    const { input, output } = await this.#ports.shown(row).catch(() => row);
-    const values = { input: toPlain(input), output: toPlain(output) };
-    const whole = { ...frame, data: { ...(data as object), ...values } };
+    const shown = await this.#ports.shown(row).catch(() => row);
+    const whole = { ...frame, data: this.#data.record(shown) };
     if (!this.#view.detailed) return whole;
-    return detailedFrame(whole, row.head, this.#ports.pages(this.execution_id));
+    const pages = this.#ports.pages(this.execution_id);
+    return detailedFrame(whole, pages.between(0, row.head), this.#data);
   }
 
   /** How many values were let go since the last frame, as a comment says it. */

@@ -1,29 +1,39 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Changed, Store } from "@engine/store";
+import type { Domain } from "../domain.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
+import type { RowNews } from "../replicas/bus-message.ts";
 import { InOrder } from "../replicas/in-order.ts";
+import type { Replicas } from "../replicas/replicas.ts";
 import { Follower, type View } from "./follower.ts";
 import { LogPages, Turns } from "./log-pages.ts";
 
+interface Ports {
+  readonly store: Store;
+  readonly progress: Pick<ProgressHub, "join">;
+  readonly replicas: Pick<Replicas, "hasPeers">;
+  /** The row with its real values, as records show it. */
+  readonly shown: (row: ExecutionRow) => Promise<ExecutionRow>;
+}
+
+/** The readers of one execution, and how they stop listening to its progress. */
+interface Readers {
+  readonly followers: Set<Follower>;
+  readonly leave: () => void;
+}
+
 /** The readers of running executions, fed by the commits of this process. */
-export class Followers {
+export class Followers implements Domain {
+  readonly #ports: Ports;
   readonly #store: Store;
-  readonly #progress: ProgressHub;
-  readonly #shown: (row: ExecutionRow) => Promise<ExecutionRow>;
-  readonly #followers = new Map<string, Set<Follower>>();
+  readonly #readers = new Map<string, Readers>();
   readonly #inOrder = new InOrder();
   readonly #turns = new Turns();
   #isClosed = false;
 
-  /** @param ports.shown The row with its real values, as records show it. */
-  constructor(ports: {
-    store: Store;
-    progress: ProgressHub;
-    shown: (row: ExecutionRow) => Promise<ExecutionRow>;
-  }) {
+  constructor(ports: Ports) {
+    this.#ports = ports;
     this.#store = ports.store;
-    this.#progress = ports.progress;
-    this.#shown = ports.shown;
   }
 
   /**
@@ -33,16 +43,16 @@ export class Followers {
   open(execution_id: string, view: View): Follower {
     const follower = new Follower(execution_id, {
       ...view,
-      shown: this.#shown,
+      shown: this.#ports.shown,
       find: (id) => this.#store.executions.find(id),
       pages: (id) => this.pages(id),
     });
-    follower.onClosed(this.#progress.join(execution_id, (item) => follower.seeProgress(item)));
-    const followers = this.#followers.get(execution_id) ?? new Set();
-    this.#followers.set(execution_id, followers.add(follower));
+    const { followers, leave } = this.#readers.get(execution_id) ?? this.#join(execution_id);
+    followers.add(follower);
     follower.onClosed(() => {
-      followers.delete(follower);
-      if (followers.size === 0) this.#followers.delete(execution_id);
+      if (!followers.delete(follower) || followers.size > 0) return;
+      this.#readers.delete(execution_id);
+      leave();
     });
     if (this.#isClosed) follower.end();
     return follower;
@@ -54,14 +64,41 @@ export class Followers {
   }
 
   onCommit({ row, events, recorded_at }: Changed): void {
-    const followers = this.#followers.get(row.execution_id);
-    if (!followers) return;
+    const readers = this.#readers.get(row.execution_id);
+    if (!readers) return;
     const logged = events.map((event) => ({ event, recorded_at }));
-    for (const follower of followers) follower.see(row, logged);
+    for (const follower of readers.followers) follower.see(row, logged);
   }
 
-  isFollowed(execution_id: string): boolean {
-    return this.#followers.has(execution_id);
+  async onNews(rows: readonly RowNews[]): Promise<void> {
+    const followed = rows.filter(({ id }) => this.#readers.has(id));
+    await Promise.all(followed.map(({ id }) => this.#look(id)));
+  }
+
+  /** Reads again what is followed. */
+  async refresh(): Promise<void> {
+    await Promise.all([...this.#readers.keys()].map((execution_id) => this.#look(execution_id)));
+  }
+
+  /** Every stream ends now, without a closing frame. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { followers } of this.#readers.values()) for (const f of followers) f.end();
+  }
+
+  #join(execution_id: string): Readers {
+    const followers = new Set<Follower>();
+    const leave = this.#ports.progress.join(execution_id, async (items) => {
+      const tell = () => {
+        for (const item of items) for (const follower of followers) follower.seeProgress(item);
+      };
+      // With other servers around, states they committed come before the values that follow them.
+      if (this.#ports.replicas.hasPeers) await this.#look(execution_id, tell);
+      else tell();
+    });
+    const readers = { followers, leave };
+    this.#readers.set(execution_id, readers);
+    return readers;
   }
 
   /**
@@ -69,10 +106,10 @@ export class Followers {
    *
    * @param then What they are to be told next, also of another process.
    */
-  look(execution_id: string, then: () => void = () => undefined): Promise<void> {
+  #look(execution_id: string, then: () => void = () => undefined): Promise<void> {
     return this.#inOrder.run(execution_id, async () => {
       const row = await this.#store.executions.find(execution_id).catch(() => undefined);
-      const followers = row ? [...(this.#followers.get(execution_id) ?? [])] : [];
+      const followers = row ? [...(this.#readers.get(execution_id)?.followers ?? [])] : [];
       await Promise.allSettled(
         followers.map((follower) => {
           if (row) follower.see(row, []);
@@ -81,16 +118,5 @@ export class Followers {
       );
       then();
     });
-  }
-
-  /** Reads again what is followed. */
-  async reread(): Promise<void> {
-    await Promise.all([...this.#followers.keys()].map((execution_id) => this.look(execution_id)));
-  }
-
-  /** Every stream ends now, without a closing frame. */
-  close(): void {
-    this.#isClosed = true;
-    for (const followers of this.#followers.values()) for (const f of followers) f.end();
   }
 }

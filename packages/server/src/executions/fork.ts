@@ -1,6 +1,5 @@
 /** Copies of executions that go on from a place in their log, or begin anew (EXE-87). */
 import {
-  type Cut,
   type Encoded,
   EngineError,
   type ExecutionRow,
@@ -8,91 +7,64 @@ import {
   isCallStart,
   isOutcome,
   type NewEvent,
-  type NewExecution,
   type Requirements,
-  referenceOf,
 } from "@engine/contract";
 import type { Catalog } from "../catalog/catalog.ts";
-import { checkInput, type InputSchema } from "../catalog/input/input-check.ts";
-import { pinTo, type VersionPin } from "../catalog/version-pin.ts";
+import type { InputSchema } from "../catalog/input/input-check.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { LargeJson } from "../json/large-json.ts";
-import type { LargeInputs } from "./large-inputs.ts";
-import { parkTtlMs } from "./park-ttl.ts";
+import type { LargeJson } from "../json/large-json.ts";
+import type { Start } from "../starts/start.ts";
+import { pinTo, type VersionPin } from "../starts/version-pin.ts";
+import type { ForkRequest } from "./requests.ts";
 
-export interface Fork extends Cut {
+interface Fork extends Omit<ForkRequest, "input"> {
   /** Stored, or as it came; undefined = that of the source. */
   readonly input: Encoded | LargeJson | undefined;
-  readonly version: number | undefined;
-  readonly label: string | undefined;
-  readonly by: string | null;
 }
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "store" | "ids" | "seed" | "clock" | "config">;
+  readonly ports: Pick<EnginePorts, "store" | "ids">;
   readonly catalog: Catalog;
   readonly calls: CallResolver;
-  readonly inputs: LargeInputs;
 }
 
-/** What the fork is created from. The source is only read. */
+/** How the fork is started. The source is only read. */
 export async function forkOf(
   source: ExecutionRow,
   { from_seq, from_call, input: given, version, label, by }: Fork,
-  { ports, catalog, calls, inputs }: Parts,
-): Promise<NewExecution> {
+  { ports, catalog, calls }: Parts,
+): Promise<Start> {
   const cut = { from_seq, from_call };
   const isRestart = from_seq === undefined && from_call === undefined;
   const log = isRestart ? [] : await ports.store.log.read(source.execution_id);
   const events = log.map(({ event }) => event);
   const { seq, history, label: original } = forkHistory(source, events, cut);
   const pin = await pinOf(source, version, catalog);
-  const isNew = given !== undefined || pin.version !== source.version;
-  const root = given === undefined ? "input" : "body.input";
   // What is replayed keeps the input that its log was made with.
-  const check =
-    isRestart && isNew ? { schema: await inputSchemaOf(pin, catalog), root } : undefined;
+  const isNew = isRestart && (given !== undefined || pin.version !== source.version);
   const execution_id = ports.ids();
-  const input = await inputOf(execution_id, given ?? source.input, check, inputs);
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null };
   const open = openCalls(history);
   return {
-    ...pin,
+    of: { pin, schema: isNew ? await inputSchemaOf(pin, catalog) : null },
     execution_id,
-    name: label ?? null,
-    input,
+    label,
+    input: given ?? source.input,
+    root: given === undefined ? "input" : "body.input",
     trigger: { kind: "fork", id: source.execution_id },
     by,
     priority: source.priority,
     // What is replayed has to see the numbers it saw.
-    seed: isRestart ? ports.seed() : source.seed,
-    park_ttl_ms: parkTtlMs(ports.config),
-    preferred_worker: source.worker ?? source.last_worker,
+    ...(!isRestart && { seed: source.seed }),
+    last_worker: source.worker ?? source.last_worker,
     fork: {
       from: { execution_id: source.execution_id, seq },
       history,
       label: original,
       calls: open.length > 0 ? await calls.resolve(caller, open) : NO_CALLS,
     },
-    now: ports.clock(),
   };
-}
-
-/** What lies outside of the log goes with its execution: the fork has one of its own. */
-async function inputOf(
-  execution_id: string,
-  given: Encoded | LargeJson,
-  check: { readonly schema: InputSchema; readonly root: string } | undefined,
-  inputs: LargeInputs,
-): Promise<Encoded> {
-  if (given instanceof LargeJson) {
-    return (await inputs.keep(execution_id, given, check ?? { schema: null, root: "" })).input;
-  }
-  const reference = referenceOf(given);
-  if (reference) return inputs.copy(execution_id, reference, check);
-  if (check) await checkInput(check.schema, given, check.root);
-  return given;
 }
 
 /** The source's own version, also when it was deleted since; another one has to be there. */

@@ -11,6 +11,7 @@ import {
   type StoredReference,
 } from "@engine/contract";
 import type { InputSchema } from "../catalog/input/input-check.ts";
+import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { JsonThread } from "../json/json-thread.ts";
 import { LargeJson } from "../json/large-json.ts";
@@ -37,7 +38,7 @@ const MOST_WRAPPED = 50_000;
  * storage (EXE-49); the row has the place. The first to make a value of one is the thread that runs the
  * execution.
  */
-export class LargeInputs {
+export class LargeInputs implements Domain {
   readonly #ports: Pick<EnginePorts, "values" | "config" | "log">;
   readonly #thread = new JsonThread();
 
@@ -75,15 +76,14 @@ export class LargeInputs {
   }
 
   /** The same for the input of another execution. */
-  async copy(
-    execution_id: string,
-    of: StoredReference,
-    check: Check | undefined,
-  ): Promise<Encoded> {
+  async copy(execution_id: string, of: StoredReference, check: Check): Promise<Kept> {
     const { values } = this.#ports;
     const text = await values.load(of.reference_id);
-    if (check) await this.#checked(LargeJson.of(text), check);
-    return JSON.parse(envelopeText(await values.save(execution_id, text)));
+    const request_hash = isLookedAt(check)
+      ? await this.#checked(LargeJson.of(text), check)
+      : undefined;
+    const reference = await values.save(execution_id, text);
+    return { input: JSON.parse(envelopeText(reference)), request_hash };
   }
 
   /** Nobody has the execution that something was kept for. */
@@ -100,7 +100,7 @@ export class LargeInputs {
 
   async #checked(given: LargeJson, check: Check): Promise<string | undefined> {
     const { schema = null, root, hashedWith } = check;
-    if (!schema && hashedWith === undefined) return undefined;
+    if (!isLookedAt(check)) return undefined;
     const { request_hash } = await given.lend((bytes) =>
       this.#thread.run({
         kind: "input",
@@ -112,6 +112,10 @@ export class LargeInputs {
     );
     return request_hash;
   }
+}
+
+function isLookedAt({ schema, hashedWith }: Check): boolean {
+  return Boolean(schema) || hashedWith !== undefined;
 }
 
 /** A value as it is stored; also of one that is small enough to be made here. */

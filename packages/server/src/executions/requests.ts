@@ -1,31 +1,26 @@
 /** What callers ask of executions. */
-import type { Json, Trigger } from "@engine/contract";
+import type { Json } from "@engine/contract";
 import type { LargeJson } from "../json/large-json.ts";
+import type { Start } from "../starts/start.ts";
+import type { FrameData } from "./frame-data.ts";
 
 export interface WorkflowRef {
   readonly namespace: string;
   readonly name: string;
 }
 
-export interface StartRequest {
+export interface StartRequest
+  extends Pick<Start, "trigger" | "label" | "priority" | "start_at" | "park_ttl">,
+    Pick<Start, "required_worker" | "preferred_worker"> {
   readonly namespace: string;
   readonly workflow: string;
   /** The latest when absent. */
   readonly version?: number | undefined;
   /** Plain JSON. */
   readonly input: Json | LargeJson;
-  readonly label?: string | undefined;
-  readonly trigger: Trigger;
   readonly by: string | null;
-  readonly priority?: number | undefined;
-  /** No worker gets it before, milliseconds since 1970. */
-  readonly start_at?: number | undefined;
-  /** Seconds it may wait for a worker; 0 = for ever. The server's own when absent (DSP-8). */
-  readonly park_ttl?: number | undefined;
   /** Of two starts with the same key one creates, the other is answered for it (EXE-84). */
   readonly idempotency_key?: string | undefined;
-  readonly preferred_worker?: string | undefined;
-  readonly required_worker?: string | undefined;
 }
 
 export interface RenameRequest {
@@ -85,6 +80,8 @@ export interface FollowOptions {
   readonly detailed?: boolean | undefined;
   /** `all`: each event of the log is a frame, too (EXE-92). */
   readonly events?: "all" | undefined;
+  /** What frames say; records when absent. */
+  readonly frames?: FrameData | undefined;
   /** The stream ends after this time, whatever the execution does. */
   readonly timeoutMs?: number | undefined;
   /** Fires when the reader has left. */

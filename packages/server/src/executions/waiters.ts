@@ -1,6 +1,8 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
 import type { Changed, Store } from "@engine/store";
+import type { Domain } from "../domain.ts";
 import type { SetTimer } from "../engine-ports.ts";
+import type { RowNews } from "../replicas/bus-message.ts";
 
 /** Where a sync call stops waiting: the end, or a pause that somebody must answer (EXE-81). */
 export function isSettled({ state }: Pick<ExecutionRow, "state">): boolean {
@@ -16,9 +18,9 @@ export interface WaitOptions {
 
 /**
  * Calls that wait for an execution. They are woken by the commits of this process, and by the news of
- * others; {@link reread} covers what was missed.
+ * others; {@link refresh} covers what was missed.
  */
-export class Waiters {
+export class Waiters implements Domain {
   readonly #store: Store;
   readonly #setTimer: SetTimer;
   readonly #waits = new Map<string, Set<Wait>>();
@@ -49,25 +51,28 @@ export class Waiters {
     if (waits) for (const wait of waits) wait.see(row);
   }
 
-  isWaitedFor(execution_id: string): boolean {
-    return this.#waits.has(execution_id);
-  }
-
-  /** Another process wrote it: whoever waits for it hears how it is now. */
-  async look(execution_id: string): Promise<void> {
-    const row = await this.#store.executions.find(execution_id);
-    if (row) for (const wait of this.#waits.get(execution_id) ?? []) wait.see(row);
+  async onNews(rows: readonly RowNews[]): Promise<void> {
+    await this.#look(rows.map(({ id }) => id).filter((id) => this.#waits.has(id)));
   }
 
   /** Reads again what is waited for. */
-  async reread(): Promise<void> {
-    await Promise.all([...this.#waits.keys()].map((execution_id) => this.look(execution_id)));
+  refresh(): Promise<void> {
+    return this.#look([...this.#waits.keys()]);
   }
 
   /** Every wait ends now, with what is known. */
   close(): void {
     this.#isClosed = true;
     for (const waits of this.#waits.values()) for (const wait of waits) wait.giveUp();
+  }
+
+  async #look(ids: readonly string[]): Promise<void> {
+    await Promise.all(
+      ids.map(async (execution_id) => {
+        const row = await this.#store.executions.find(execution_id);
+        if (row) for (const wait of this.#waits.get(execution_id) ?? []) wait.see(row);
+      }),
+    );
   }
 }
 

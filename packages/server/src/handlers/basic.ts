@@ -1,10 +1,17 @@
 import { type ExecutionRow, recordForCaller, type routes } from "@engine/contract";
 import type { Engine } from "../engine.ts";
 import { toBasic, toInspected } from "../executions/record.ts";
-import type { Handlers } from "../http/handlers.ts";
+import { resume, run } from "../executions/run-modes.ts";
+import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
-import { runAnswer, waitMs } from "./run-answer.ts";
-import { REPLAYED, startHeaders } from "./start-headers.ts";
+import { askerOf, forCallers } from "./run-answer.ts";
+import { startHeaders } from "./start-headers.ts";
+
+interface BasicQuery {
+  readonly timeout?: number | undefined;
+  /** All that is known, in place of input and output. */
+  readonly inspect?: boolean | undefined;
+}
 
 /** The basic API (EXE-89). @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function basicHandlers(
@@ -12,42 +19,40 @@ export function basicHandlers(
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.basic> {
   return {
-    run: async ({ params, query, headers, body: input }, { signal, caller }) => {
-      const { namespace, version, timeout, inspect } = query;
+    run: ({ params, query, headers, body: input }, call) => {
+      const { namespace, version } = query;
       const request = {
         namespace,
         workflow: params.workflow_name,
         version,
         input,
         trigger: { kind: "api" as const },
-        by: caller.principal,
+        by: call.caller.principal,
         ...startHeaders(headers),
       };
-      const timeoutMs = waitMs(timeout, syncTimeoutSeconds);
-      if (request.idempotency_key === undefined) {
-        return basicAnswer(await executions.startAndWait(request, { timeoutMs, signal }), inspect);
-      }
-      const { row, existing } = await executions.start(request);
-      const settled = await executions.wait(row.execution_id, { timeoutMs, signal });
-      const answered = await basicAnswer(settled, inspect);
-      return existing ? { ...answered, headers: { ...answered.headers, ...REPLAYED } } : answered;
+      return run(executions, request, askedOf(query, call));
     },
-    resume: async ({ params, query, body: input }, { signal, caller }) => {
-      const { namespace, pause, timeout, inspect } = query;
+    resume: ({ params, query, body: input }, call) => {
+      const { namespace, pause } = query;
       const { execution_id, workflow_name } = params;
       const workflow = { namespace, name: workflow_name };
-      const request = { workflow, execution_id, input, pause, by: caller.principal };
-      const timeoutMs = waitMs(timeout, syncTimeoutSeconds);
-      return basicAnswer(await executions.resumeAndWait(request, { timeoutMs, signal }), inspect);
+      const request = { workflow, execution_id, input, pause, by: call.caller.principal };
+      return resume(executions, request, askedOf(query, call));
     },
     inspect: async ({ params: { execution_id } }) => {
       return answer(200, await inspected(await executions.get(execution_id)));
     },
   };
 
-  async function basicAnswer(row: ExecutionRow, inspect: boolean | undefined) {
-    if (inspect) return runAnswer(row, recordForCaller(await inspected(row)));
-    return runAnswer(row, toBasic(await executions.shown(row)));
+  function askedOf({ timeout, inspect }: BasicQuery, call: Call) {
+    const as = forCallers((row) => toldOf(row, inspect));
+    const longestSeconds = syncTimeoutSeconds;
+    return { mode: "sync" as const, manner: { timeout }, asker: askerOf(call), longestSeconds, as };
+  }
+
+  async function toldOf(row: ExecutionRow, inspect: boolean | undefined) {
+    if (inspect) return recordForCaller(await inspected(row));
+    return toBasic(await executions.shown(row));
   }
 
   async function inspected(row: ExecutionRow) {

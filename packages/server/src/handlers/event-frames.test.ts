@@ -86,7 +86,7 @@ const AFTER_PAUSE = [
 test("EXE-92 events=all gives each event of the log as a frame, before that of the state it makes", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const run = await t.engine.executions.startAndFollow(hello(), { events: "all" });
+  const { follower: run } = await t.engine.executions.startAndFollow(hello(), { events: "all" });
   const { execution_id } = run;
   const follow = await t.engine.executions.follow({ execution_id, after: 0 }, { events: "all" });
   const reads = [readAll(run), readAll(follow)] as const;
@@ -101,7 +101,7 @@ test("EXE-92 the stream of a resume has the events of the answer first, and its 
   const { execution_id } = await t.run();
   await worker.paused(await worker.next("assign"));
   const resume = { execution_id, input: null, by: null };
-  const follower = await t.engine.executions.resumeAndFollow(resume, { events: "all" });
+  const { follower } = await t.engine.executions.resumeAndFollow(resume, { events: "all" });
   const read = readAll(follower);
   await worker.completed(await worker.next("assign"), "done");
   expect((await read).slice(0, 4)).toEqual([
@@ -115,7 +115,9 @@ test("EXE-92 the stream of a resume has the events of the answer first, and its 
 test("EXE-92 an event frame is the event as the log's own page has it", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const run = await t.engine.executions.startAndFollow(hello("hi"), { events: "all" });
+  const { follower: run } = await t.engine.executions.startAndFollow(hello("hi"), {
+    events: "all",
+  });
   await worker.completed(await worker.next("assign"), "done");
   const events: RecordedEvent[] = [];
   for await (const part of run.frames()) {

@@ -239,7 +239,7 @@ test("EXE-49 EXE-91 a stream's last frame shows an output that is kept elsewhere
   await using t = await TestEngine.start();
   const worker = await t.worker();
   for (const isGone of [false, true]) {
-    const follower = await t.engine.executions.startAndFollow(hello());
+    const { follower } = await t.engine.executions.startAndFollow(hello());
     const assigned = await worker.next("assign");
     const $stored = await t.values.save(assigned.execution_id, '"large"');
     if (isGone) t.values.texts.clear();

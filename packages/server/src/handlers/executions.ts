@@ -11,23 +11,15 @@ import {
 } from "@engine/contract";
 import type { ExecutionFilter, LoggedEvent } from "@engine/store";
 import type { Engine } from "../engine.ts";
-import type { Follower } from "../executions/follower.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
 import type { CancelRequest, ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
+import { type Manner, resume, run, waitMs } from "../executions/run-modes.ts";
 import type { Call, Handlers } from "../http/handlers.ts";
 import { answer } from "../http/reply.ts";
-import { hasLeft } from "../http/request-call.ts";
 import type { LargeJson } from "../json/large-json.ts";
-import { addressOf, readStream, runAnswer, runStream, waitMs } from "./run-answer.ts";
-import { REPLAYED, type StartHeaders, startHeaders } from "./start-headers.ts";
-
-interface RunQuery {
-  readonly cancel_on_disconnect?: boolean | undefined;
-  readonly detailed?: boolean | undefined;
-  readonly events?: "all" | undefined;
-  readonly timeout?: number | undefined;
-}
+import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
+import { type StartHeaders, startHeaders } from "./start-headers.ts";
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
@@ -35,16 +27,21 @@ export function executionHandlers(
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
-    run: ({ params: { ns, wf, mode }, ...asked }, call) =>
-      run(mode, startRequest({ namespace: ns, workflow: wf }, asked, call), asked.query, call),
+    run: ({ params: { ns, wf, mode }, ...asked }, call) => {
+      const request = startRequest({ namespace: ns, workflow: wf }, asked, call);
+      return run(executions, request, askedOf(mode, asked.query, call));
+    },
     runDefault: ({ params: { wf, mode }, ...asked }, call) => {
       const workflow = { namespace: DEFAULT_NAMESPACE, workflow: wf };
-      return run(mode, startRequest(workflow, asked, call), asked.query, call);
+      const request = startRequest(workflow, asked, call);
+      return run(executions, request, askedOf(mode, asked.query, call));
     },
     resume: ({ params, query, body }, call) =>
-      resumeSync(resumeRequest(params, query, body, call), query, call),
-    resumeMode: ({ params, query, body }, call) =>
-      resume(params.mode, resumeRequest(params, query, body, call), query, call),
+      resume(executions, resumeRequest(params, query, body, call), askedOf("sync", query, call)),
+    resumeMode: ({ params, query, body }, call) => {
+      const request = resumeRequest(params, query, body, call);
+      return resume(executions, request, askedOf(params.mode, query, call));
+    },
     cancel: ({ params, query, body }, call) =>
       cancel(cancelRequest(params, body?.reason, call), query, call),
     cancelLink: ({ params, query }, call) =>
@@ -61,7 +58,7 @@ export function executionHandlers(
       if (mode === "stream") {
         refusePage({ after, before, limit });
         const request = { execution_id: id, after: headers["last-event-id"] };
-        return readStream(await executions.follow(request, followOptions(query, call)));
+        return streamAnswer(await executions.follow(request, followOptions(query, call)));
       }
       const row = mode
         ? await executions.wait(id, waitOptions(query, call))
@@ -103,87 +100,20 @@ export function executionHandlers(
     },
   };
 
-  async function run(mode: RunMode, request: StartRequest, query: RunQuery, call: Call) {
-    const { detailed } = query;
-    if (request.idempotency_key !== undefined) return runOnce(mode, request, query, call);
-    if (mode === "async")
-      return answerWith(rowAsCreated(await executions.start(request)), detailed);
-    if (mode === "stream") {
-      const follower = await executions.startAndFollow(request, followOptions(query, call));
-      return runStream(cancelWhenLeft(follower, query, call));
-    }
-    const row = await executions.startAndWait(request, waitOptions(query, call));
-    await cancelIfLeft(row.execution_id, query, call);
-    return answerWith(row, detailed);
-  }
-
-  /** A known key creates nothing; the answer is that of the execution which is there (EXE-84). */
-  async function runOnce(mode: RunMode, request: StartRequest, query: RunQuery, call: Call) {
-    const changed = await executions.start(request);
-    const { execution_id } = changed.row;
-    const headers = changed.existing ? REPLAYED : {};
-    if (mode === "stream") {
-      const after = changed.existing ? undefined : 0;
-      const from = { execution_id, after, asRun: true };
-      const follower = await executions.follow(from, followOptions(query, call));
-      return runStream(cancelWhenLeft(follower, query, call), headers);
-    }
-    const isWaiting = mode === "sync";
-    const row = isWaiting
-      ? await executions.wait(execution_id, waitOptions(query, call))
-      : rowAsCreated(changed);
-    if (isWaiting) await cancelIfLeft(execution_id, query, call);
-    // Asynchronous says "accepted", also of what has ended since.
-    const answered = isWaiting
-      ? await answerWith(row, query.detailed)
-      : answer(202, await toldOf(row, query.detailed), addressOf(row));
-    return { ...answered, headers: { ...answered.headers, ...headers } };
-  }
-
-  async function resume(mode: RunMode, request: ResumeRequest, query: RunQuery, call: Call) {
-    if (mode === "async") return answerWith((await executions.resume(request)).row, query.detailed);
-    if (mode === "sync") return resumeSync(request, query, call);
-    const follower = await executions.resumeAndFollow(request, followOptions(query, call));
-    return runStream(cancelWhenLeft(follower, query, call));
-  }
-
-  async function resumeSync(request: ResumeRequest, query: RunQuery, call: Call) {
-    const row = await executions.resumeAndWait(request, waitOptions(query, call));
-    await cancelIfLeft(row.execution_id, query, call);
-    return answerWith(row, query.detailed);
-  }
-
-  /** With `cancel_on_disconnect` the caller's leaving is a wish to cancel (EXE-81). */
-  async function cancelIfLeft(execution_id: string, query: RunQuery, call: Call): Promise<void> {
-    if (!query.cancel_on_disconnect || !hasLeft(call)) return;
-    await executions.cancelForLeaver(execution_id, call.caller.principal);
-  }
-
-  function cancelWhenLeft(follower: Follower, query: RunQuery, call: Call): Follower {
-    if (query.cancel_on_disconnect) {
-      follower.onClosed(() => void cancelIfLeft(follower.execution_id, query, call));
-    }
-    return follower;
+  function askedOf<Mode extends RunMode>(mode: Mode, manner: Manner, call: Call) {
+    const as = forCallers(async (row) => recordForCaller(await recordOf(row, manner.detailed)));
+    return { mode, manner, asker: askerOf(call), longestSeconds: syncTimeoutSeconds, as };
   }
 
   async function cancel(request: CancelRequest, query: CancelQuery, call: Call) {
     const isSync = query.mode === "sync";
-    const row = isSync
+    const { row } = isSync
       ? await executions.cancelAndWait(request, waitOptions(query, call))
-      : (await executions.cancel(request)).row;
+      : await executions.cancel(request);
     const record = await recordOf(row, query.detailed);
     // Asynchronous says "accepted", even when it was over at once.
     if (isSync && isTerminal(row.state)) return answer(200, record, addressOf(row));
     return answer(202, record, addressOf(row));
-  }
-
-  async function answerWith(row: ExecutionRow, detailed: boolean | undefined) {
-    return runAnswer(row, await toldOf(row, detailed));
-  }
-
-  /** What a run or a resume is answered with. */
-  async function toldOf(row: ExecutionRow, detailed: boolean | undefined) {
-    return recordForCaller(await recordOf(row, detailed));
   }
 
   async function recordOf(
@@ -202,18 +132,18 @@ export function executionHandlers(
     return answer(200, { items: items.map(toSummary), total, limit, offset });
   }
 
-  function waitOptions({ timeout }: RunQuery, call: Call) {
+  function waitOptions({ timeout }: Manner, call: Call) {
     return { timeoutMs: waitMs(timeout, syncTimeoutSeconds), signal: call.signal };
   }
 
   /** A stream has no limit unless one is asked for. */
-  function followOptions({ timeout, detailed, events }: RunQuery, call: Call) {
+  function followOptions({ timeout, detailed, events }: Manner, call: Call) {
     const timeoutMs = timeout === undefined ? undefined : waitMs(timeout, syncTimeoutSeconds);
     return { detailed, events, timeoutMs, signal: call.signal };
   }
 }
 
-interface CancelQuery extends RunQuery {
+interface CancelQuery extends Manner {
   readonly mode: "async" | "sync";
 }
 

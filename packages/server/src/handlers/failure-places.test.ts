@@ -1,6 +1,13 @@
-import { type ExecutionRecord, type Failure, type Json, routes } from "@engine/contract";
+import {
+  type ExecutionRecord,
+  type Failure,
+  type Json,
+  type NewEvent,
+  routes,
+} from "@engine/contract";
 import { expect, test } from "vitest";
 import { createApp } from "../http/create-app.ts";
+import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { basicHandlers } from "./basic.ts";
 import { executionHandlers } from "./executions.ts";
@@ -34,7 +41,12 @@ function http(t: TestEngine) {
 }
 
 /** Asks for a run, which fails in a task; gives the answer's text. */
-async function failed(t: TestEngine, app: ReturnType<typeof http>, url: string): Promise<string> {
+async function failed(
+  t: TestEngine,
+  app: ReturnType<typeof http>,
+  url: string,
+  before: (worker: ScriptedWorker) => readonly NewEvent[] = () => [],
+): Promise<string> {
   const worker = await t.worker();
   const headers = { "content-type": "application/json" };
   const answer = app.inject({ method: "POST", url, headers, payload: "null" });
@@ -42,6 +54,7 @@ async function failed(t: TestEngine, app: ReturnType<typeof http>, url: string):
   const told = { meta: { attempts: 1, stack: STACK } };
   await worker.checkpoint(assigned, assigned.head, "FAILED", [
     worker.begin(assigned),
+    ...before(worker),
     worker.callEvent("TASK_STARTED", "charge~1"),
     { ...worker.callEvent("TASK_FAILED", "charge~1", failure as unknown as Json), ...told },
     {
@@ -70,6 +83,20 @@ test.each(RUNS)(
     expect(text).not.toContain("orders.ts");
   },
 );
+
+test("EXE-35 a record too long to be held has no places either, in the stream of a run", async () => {
+  await using t = await TestEngine.start();
+  const url = "/workflows/default/hello/run/stream?detailed=true";
+  const text = await failed(t, http(t), url, (worker) => [
+    worker.callEvent("TASK_STARTED", "read~1"),
+    worker.callEvent("TASK_COMPLETED", "read~1", "x".repeat(200_000)),
+    worker.callEvent("TASK_STARTED", "read~2"),
+    worker.callEvent("TASK_COMPLETED", "read~2", "x".repeat(200_000)),
+  ]);
+  expect(text).toContain('"TASK_FAILED"');
+  expect(text).not.toContain("prices.ts");
+  expect(text).not.toContain("orders.ts");
+});
 
 test("EXE-35 what the author gave stays in the answer, also beside a place and in causes", async () => {
   await using t = await TestEngine.start();

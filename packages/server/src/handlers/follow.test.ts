@@ -76,7 +76,7 @@ test("EXE-93 following begins with the state now, stays open at a pause and clos
 test("EXE-93 a reader that comes back with Last-Event-ID gets every state frame after it, pauses included", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const first = reading(follower);
   await worker.paused(await worker.next("assign"));
   const seen = [await first(), await first(), await first(), await first()];

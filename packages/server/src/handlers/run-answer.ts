@@ -1,14 +1,11 @@
-import {
-  type ExecutionRecord,
-  type ExecutionRow,
-  eventForCaller,
-  type RecordedEvent,
-  recordForCaller,
-  type SseFrame,
-  type State,
-} from "@engine/contract";
-import type { Follower, FollowPart } from "../executions/follower.ts";
+import { type ExecutionRow, eventForCaller, recordForCaller, type State } from "@engine/contract";
+import type { Follower } from "../executions/follower.ts";
+import type { Projection, Replay } from "../executions/projection.ts";
+import { toRecord, toRecordedEvent } from "../executions/record.ts";
+import type { Asker } from "../executions/run-modes.ts";
+import type { Call } from "../http/handlers.ts";
 import { type ReplyHeaders, type StreamReply, stream } from "../http/reply.ts";
+import { hasLeft } from "../http/request-call.ts";
 
 type RunStatus = 200 | 202 | 409 | 500;
 
@@ -23,10 +20,14 @@ export type RunAnswer<Body> = {
 const EXECUTION_ID = "x-engine-execution-id";
 
 /** How a run or resume is answered, by the state it is in (EXE-81). */
-export function runAnswer<Body>(row: ExecutionRow, body: Body): RunAnswer<Body> {
+export function runAnswer<Body>(
+  row: ExecutionRow,
+  body: Body,
+  more: ReplyHeaders = {},
+): RunAnswer<Body> {
   const status = statusOf(row.state);
   const headers = status === 202 ? addressOf(row) : { [EXECUTION_ID]: row.execution_id };
-  return { status, body, headers };
+  return { status, body, headers: { ...headers, ...more } };
 }
 
 /** Which execution it is, and where to read it. */
@@ -41,42 +42,40 @@ function statusOf(state: State): RunStatus {
   return state === "CANCELLED" ? 409 : 202;
 }
 
-/** The frames that a run or a resume is answered with: where code failed is not told to callers. */
-export function runStream(follower: Follower, more: ReplyHeaders = {}): StreamReply {
-  return streamOf(follower, withoutPlaces(follower.frames()), more);
+/** Frames, after the headers that say of which execution they are. */
+export function streamAnswer(follower: Follower, more: ReplyHeaders = {}): StreamReply {
+  const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
+  return stream(follower.frames(), { headers });
 }
 
-/** The frames of an execution for those who may read it. */
-export function readStream(follower: Follower): StreamReply {
-  return streamOf(follower, follower.frames());
+/**
+ * How routes that run and resume tell of executions. Where code failed is not told to callers.
+ *
+ * @param toldOf The body of an answer.
+ */
+export function forCallers<Body>(
+  toldOf: (row: ExecutionRow) => Promise<Body>,
+): Projection<RunAnswer<Body>, StreamReply> {
+  return {
+    frames: {
+      record: (row) => recordForCaller(toRecord(row)),
+      event: (entry) => eventForCaller(toRecordedEvent(entry)),
+    },
+    accepted: async (row, replay) => {
+      const headers = { ...addressOf(row), ...replayed(replay) };
+      return { status: 202, body: await toldOf(row), headers };
+    },
+    settled: async (row, replay) => runAnswer(row, await toldOf(row), replayed(replay)),
+    followed: (follower, replay) => streamAnswer(follower, replayed(replay)),
+  };
 }
 
-function streamOf(
-  { execution_id }: Follower,
-  frames: AsyncIterable<FollowPart>,
-  more: ReplyHeaders = {},
-): StreamReply {
-  return stream(frames, { headers: { [EXECUTION_ID]: execution_id, ...more } });
+export function askerOf(call: Call): Asker {
+  const { principal } = call.caller;
+  return { principal, signal: () => call.signal, hasLeft: () => hasLeft(call) };
 }
 
-async function* withoutPlaces(parts: AsyncIterable<FollowPart>): AsyncIterable<FollowPart> {
-  for await (const part of parts) {
-    yield typeof part === "string" ? part : { ...part, data: dataForCaller(part) };
-  }
-}
-
-function dataForCaller({ event, data }: SseFrame): unknown {
-  if (event === "task.progress") return data;
-  if (event === "event") return eventForCaller(data as RecordedEvent);
-  return recordForCaller(data as ExecutionRecord);
-}
-
-/** Milliseconds a sync call waits: what the caller asks for, capped by the server (EXE-81). */
-export function waitMs(
-  timeoutSeconds: number | undefined,
-  syncTimeoutSeconds: number,
-): number | undefined {
-  const limit = syncTimeoutSeconds === 0 ? undefined : syncTimeoutSeconds;
-  const seconds = Math.min(timeoutSeconds ?? Infinity, limit ?? Infinity);
-  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+/** The answer is that of an execution which was there before (EXE-84). */
+function replayed({ existing }: Replay): ReplyHeaders {
+  return existing ? { "idempotency-replayed": "true" } : {};
 }

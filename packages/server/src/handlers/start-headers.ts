@@ -16,6 +16,3 @@ export function startHeaders(
     required_worker: headers["x-engine-require-worker"],
   };
 }
-
-/** The answer is that of an execution which was there before (EXE-84). */
-export const REPLAYED: Readonly<Record<string, string>> = { "idempotency-replayed": "true" };

@@ -1,11 +1,14 @@
 import type { ProgressItem } from "@engine/contract";
+import type { Domain } from "../domain.ts";
 import type { SetTimer } from "../engine-ports.ts";
 import type { Log } from "../log.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { Replicas } from "../replicas/replicas.ts";
+import type { Sessions } from "../workers/sessions.ts";
 import type { RedactProgress } from "./redact-progress.ts";
 
-export type ProgressReader = (item: ProgressItem) => void;
+/** Takes values for the readers of one execution; settles once they are on their way. */
+export type ProgressReader = (items: readonly ProgressItem[]) => Promise<void>;
 
 interface Channel {
   readonly readers: Set<ProgressReader>;
@@ -22,17 +25,15 @@ interface Parts {
   readonly replicas: Pick<Replicas, "onGone" | "hasPeers">;
   readonly log: Log;
   readonly redact: RedactProgress;
-  /** Lets the readers of an execution catch up with what other servers committed, then goes on. */
-  readonly caughtUp: (execution_id: string, then: () => void) => Promise<void>;
-  /** Told when an execution begins to be watched, and when nobody does any more. */
-  readonly tellOwner: (execution_id: string, on: boolean) => void;
+  /** The owner of an execution is told when that begins to be watched, and when nobody does any more. */
+  readonly sessions: Pick<Sessions, "tellListening">;
 }
 
 /**
  * Hands progress values of running tasks to whoever watches, on whichever server (PRG-6). Nothing is
  * kept: without a reader there is no channel, and the owner of the execution is told not to send.
  */
-export class ProgressHub {
+export class ProgressHub implements Domain {
   readonly #parts: Parts;
   /** Readers on this server. */
   readonly #channels = new Map<string, Channel>();
@@ -95,16 +96,11 @@ export class ProgressHub {
     this.#elsewhere.clear();
   }
 
-  /** With other servers around, states they committed come before the values that follow them. */
   async #tell(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
     const readers = this.#channels.get(execution_id)?.readers;
     if (!readers) return;
     const shown = this.#redacted(execution_id, items);
-    const tell = () => {
-      for (const item of shown) for (const reader of readers) reader(item);
-    };
-    if (this.#parts.replicas.hasPeers) await this.#parts.caughtUp(execution_id, tell);
-    else tell();
+    await Promise.all([...readers].map((reader) => reader(shown)));
   }
 
   /** What may not be shown for certain is not shown (PRG-7). */
@@ -149,6 +145,6 @@ export class ProgressHub {
 
   #update(execution_id: string, wasWatched: boolean): void {
     const isWatched = this.isWatched(execution_id);
-    if (isWatched !== wasWatched) this.#parts.tellOwner(execution_id, isWatched);
+    if (isWatched !== wasWatched) this.#parts.sessions.tellListening(execution_id, isWatched);
   }
 }

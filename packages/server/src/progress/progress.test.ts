@@ -17,7 +17,7 @@ async function readAll(follower: Follower): Promise<FollowPart[]> {
 test("PRG-6 EXE-92 progress comes between the state frames, without an id", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = readAll(follower);
   const assigned = await worker.next("assign");
   expect(assigned.listen).toBe(true);
@@ -55,7 +55,7 @@ test("PRG-2 without a viewer the worker is told not to send", async () => {
 test("PRG-2 the last viewer leaving turns the values off after a second", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const { execution_id } = await worker.next("assign");
   follower.close();
   await t.time.advance(999);
@@ -93,7 +93,7 @@ test("PRG-4 progress of an execution that another worker owns is refused", async
 test("PRG-6 a slow reader loses new progress, is told how much, and loses no state", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const assigned = await worker.next("assign");
   const { execution_id } = assigned;
   for (let sent = 0; sent < 1200; sent += 100) {
@@ -117,7 +117,7 @@ test("PRG-6 a slow reader loses new progress, is told how much, and loses no sta
 test("PRG-6 EXE-93 a stalled reader slows nobody, holds no more than its share, and is told at once what it lost", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const stalled = await t.engine.executions.startAndFollow(hello());
+  const { follower: stalled } = await t.engine.executions.startAndFollow(hello());
   const assigned = await worker.next("assign");
   const { execution_id } = assigned;
   await worker.started(assigned);
@@ -161,7 +161,7 @@ test("PRG-6 EXE-93 a stalled reader slows nobody, holds no more than its share, 
 test("PRG-6 EXE-93 every reader of an execution gets the same frames in the same order", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const run = await t.engine.executions.startAndFollow(hello(), { events: "all" });
+  const { follower: run } = await t.engine.executions.startAndFollow(hello(), { events: "all" });
   const { execution_id } = run;
   const all = { events: "all" } as const;
   const others = await Promise.all(
@@ -192,7 +192,7 @@ test("PRG-7 every reader, whenever it came and however it reads, sees progress a
     items.map((one) => ({ ...one, value: one.value === SECRET ? "***" : one.value }));
   await using t = await TestEngine.start({}, { ports: { redactProgress: hides } });
   const worker = await t.worker();
-  const run = await t.engine.executions.startAndFollow(hello());
+  const { follower: run } = await t.engine.executions.startAndFollow(hello());
   const { execution_id } = run;
   const attached = await t.engine.executions.follow({ execution_id });
   const detailed = await t.engine.executions.follow({ execution_id, after: 0 }, { detailed: true });
@@ -221,7 +221,7 @@ test("PRG-7 what cannot be redacted is withheld, and the execution goes on", asy
   };
   await using t = await TestEngine.start({}, { ports: { redactProgress: fails } });
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = readAll(follower);
   const assigned = await worker.next("assign");
   const batch = { generation: 1, items: [item(1)] };
@@ -236,7 +236,7 @@ test("PRG-7 what cannot be redacted is withheld, and the execution goes on", asy
 test("PRG-4 progress is part of no record: no event, no checkpoint, nothing in the database", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
-  const follower = await t.engine.executions.startAndFollow(hello());
+  const { follower } = await t.engine.executions.startAndFollow(hello());
   const assigned = await worker.next("assign");
   const { execution_id } = assigned;
   await worker.started(assigned, [worker.callEvent("TASK_STARTED", "t~1")]);

@@ -1,5 +1,6 @@
 import type { Store } from "@engine/store";
 import type { SetTimer } from "../engine-ports.ts";
+import { every } from "../every.ts";
 import { recovered } from "../failpoints.ts";
 import type { Log } from "../log.ts";
 
@@ -48,9 +49,10 @@ export class Leadership {
 
   /** Rejects when the first look at the store fails. */
   async start(): Promise<void> {
-    if (this.#store.replicas.lead) await this.#ask();
-    else await this.#begin();
-    this.#schedule();
+    if (!this.#store.replicas.lead) return this.#begin();
+    await this.#ask();
+    if (this.#isClosed) return;
+    this.#cancel = every(this.#setTimer, { ms: ASK_MS }, () => this.#askAgain());
   }
 
   async close(): Promise<void> {
@@ -61,14 +63,12 @@ export class Leadership {
     await release?.();
   }
 
-  #schedule(): void {
-    if (this.#isClosed || !this.#store.replicas.lead) return;
-    this.#cancel = this.#setTimer(() => {
-      const asked = this.#isLeading ? Promise.resolve() : this.#ask();
-      asked
-        .catch((error) => this.#log.debug({ err: error }, "could not ask for the lead"))
-        .finally(() => this.#schedule());
-    }, ASK_MS);
+  async #askAgain(): Promise<void> {
+    try {
+      if (!this.#isLeading) await this.#ask();
+    } catch (error) {
+      this.#log.debug({ err: error }, "could not ask for the lead");
+    }
   }
 
   async #ask(): Promise<void> {

@@ -33,7 +33,7 @@ test("EXE-81 a sync call on one server is answered by a commit on the other with
   await t.time.advance(20);
   await worker.completed(await worker.next("assign"), "done");
   await t.time.advance(20);
-  expect(await answer).toMatchObject({ state: "COMPLETED", output: "done" });
+  expect((await answer).row).toMatchObject({ state: "COMPLETED", output: "done" });
 });
 
 test("EXE-81 a lost wake-up costs a sync call no more than the safety tick", async () => {
@@ -46,13 +46,13 @@ test("EXE-81 a lost wake-up costs a sync call no more than the safety tick", asy
   t.hears = false;
   await worker.completed(assigned, "done");
   await t.time.advance(15_000);
-  expect(await answer).toMatchObject({ state: "COMPLETED" });
+  expect((await answer).row).toMatchObject({ state: "COMPLETED" });
 });
 
 test("PRG-6 EXE-93 readers on both servers get the same frames, progress included, in one order", async () => {
   await using t = await TwoServers.start();
   const worker = await t.b.worker();
-  const here = await t.b.engine.executions.startAndFollow(hello());
+  const { follower: here } = await t.b.engine.executions.startAndFollow(hello());
   const assigned = await worker.next("assign");
   const there = await t.a.engine.executions.follow({ execution_id: here.execution_id, after: 0 });
   await t.time.advance(20);

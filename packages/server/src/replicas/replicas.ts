@@ -1,5 +1,6 @@
 import { REPLICA_GONE_MS, type ReplicaRow, type Store } from "@engine/store";
 import type { SetTimer } from "../engine-ports.ts";
+import { every } from "../every.ts";
 import type { Log } from "../log.ts";
 import type { Bus } from "./bus.ts";
 
@@ -84,7 +85,7 @@ export class Replicas {
     await this.#note();
     if (!this.#bus.isShared) return;
     void this.#bus.send({ kind: "hello" });
-    this.#schedule();
+    if (!this.#isClosed) this.#cancel = every(this.#setTimer, { ms: EVERY_MS }, () => this.#beat());
   }
 
   async close(): Promise<void> {
@@ -96,14 +97,6 @@ export class Replicas {
     } catch (error) {
       this.#log.debug({ err: error }, "could not say goodbye to the other servers");
     }
-  }
-
-  #schedule(): void {
-    if (this.#isClosed) return;
-    this.#cancel = this.#setTimer(
-      () => void this.#beat().finally(() => this.#schedule()),
-      EVERY_MS,
-    );
   }
 
   async #beat(): Promise<void> {

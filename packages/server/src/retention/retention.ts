@@ -4,6 +4,7 @@
  * that are gone. In small batches, so that no checkpoint waits for it.
  */
 import type { EnginePorts } from "../engine-ports.ts";
+import { every } from "../every.ts";
 import { forgetting } from "../failpoints.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 
@@ -35,7 +36,11 @@ export class Retention implements LedWork {
   /** The first sweep begins at once, and the start does not wait for it. */
   async start(): Promise<void> {
     this.#isLeading = true;
-    if (this.#ports.config.retention.enabled) this.#schedule(0);
+    const { setTimer, config } = this.#ports;
+    if (!config.retention.enabled) return;
+    const pace = { firstMs: 0, ms: config.retention.sweep_interval * 1000 };
+    this.#cancel?.();
+    this.#cancel = every(setTimer, pace, () => this.#run());
   }
 
   stop(): void {
@@ -92,13 +97,6 @@ export class Retention implements LedWork {
       });
     }
     return total;
-  }
-
-  #schedule(ms: number): void {
-    this.#cancel?.();
-    if (!this.#isLeading) return;
-    const again = () => this.#schedule(this.#ports.config.retention.sweep_interval * 1000);
-    this.#cancel = this.#ports.setTimer(() => void this.#run().finally(again), ms);
   }
 
   async #run(): Promise<void> {

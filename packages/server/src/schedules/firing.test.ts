@@ -285,7 +285,7 @@ test("EXE-75 missed starts that fail wait between attempts as well", async () =>
   expect(await engine.get()).toMatchObject({ failure_count: 1, status: "active" });
   engine.refusal = undefined;
   engine.time.now += 1000;
-  await scheduler.refresh();
+  await scheduler.wake();
   expect(await engine.runs()).toHaveLength(24);
 });
 
@@ -318,7 +318,7 @@ test("EXE-75 what another server wrote is seen within the poll interval", async 
   const row = await engine.create({ spec: everySecond });
   await settled();
   await engine.store.schedules.delete("nightly");
-  await scheduler.refresh();
+  await scheduler.wake();
   // Written past this server.
   await engine.store.schedules.create({ ...row, id: "another", name: "remote" });
   await engine.time.advance(31_000);

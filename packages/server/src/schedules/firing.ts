@@ -17,7 +17,7 @@ import {
 } from "./firing-rules.ts";
 import { heldByOverlap, nextStep, type PlanStep, type Step } from "./next-step.ts";
 import { isEqual } from "./operator-rules.ts";
-import { isOutage, type ScheduledStarts, uniqueOf } from "./scheduled-starts.ts";
+import { isOutage, keyOf, type ScheduledStarts } from "./scheduled-starts.ts";
 
 export interface FiringParts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "log">;
@@ -149,8 +149,8 @@ export class Firing {
     instant: number,
   ): Promise<{ open: readonly ExecutionRow[]; own: ExecutionRow | undefined }> {
     const open = await this.#store.executions.listOpenRuns(row.name, NEWEST);
-    const { key } = uniqueOf(row, instant);
-    return { open, own: open.find(({ unique_key }) => unique_key === key) };
+    const { text } = keyOf(row, instant);
+    return { open, own: open.find(({ unique_key }) => unique_key === text) };
   }
 
   async #cancel(row: ScheduleRow, open: readonly ExecutionRow[]): Promise<void> {

@@ -27,7 +27,7 @@ async function two({ storeOfA = (store: Store): Store => store } = {}) {
     /** The clock moves on, and both look at once. */
     async second() {
       time.now += 1000;
-      await Promise.all(schedulers.map((scheduler) => scheduler.refresh()));
+      await Promise.all(schedulers.map((scheduler) => scheduler.wake()));
     },
   };
 }
@@ -76,9 +76,9 @@ test("EXE-75 a run is counted once when its replica is slow and another moves th
   await b.create({ spec, overlap: "allow", catch_up: "all" });
   a.time.now += 3 * 60_000;
 
-  const first = schedulers[0].refresh();
+  const first = schedulers[0].wake();
   await isWaiting.promise;
-  await schedulers[1].refresh();
+  await schedulers[1].wake();
   mayGoOn.resolve();
   await first;
 

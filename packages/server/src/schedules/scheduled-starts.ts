@@ -1,27 +1,20 @@
-import { createHash } from "node:crypto";
-import {
-  EngineError,
-  encode,
-  formatInstant,
-  type NewExecution,
-  type ScheduleRow,
-} from "@engine/contract";
+import { hash } from "node:crypto";
+import { EngineError, encode, formatInstant, type ScheduleRow } from "@engine/contract";
 import type { Changed } from "@engine/store";
-import type { Catalog } from "../catalog/catalog.ts";
-import { checkInput } from "../catalog/input/input-check.ts";
-import { pinTo } from "../catalog/version-pin.ts";
-import type { EnginePorts } from "../engine-ports.ts";
-import { parkTtlMs } from "../executions/park-ttl.ts";
+import type { StartKey } from "../starts/start.ts";
+import type { Starts } from "../starts/starts.ts";
 import type { AuthorizeSchedule } from "./authorize-schedule.ts";
 
 export interface ScheduledStartsParts {
-  readonly ports: Pick<EnginePorts, "clock" | "ids" | "seed" | "config">;
-  readonly catalog: Catalog;
-  /** Creates an execution; with a free worker the same commit gives it to that worker. */
-  readonly create: (fresh: NewExecution) => Promise<Changed>;
+  readonly starts: Pick<Starts, "start" | "check">;
   /** Accounts are stored as given and not looked at when absent. */
   readonly authorize?: AuthorizeSchedule | undefined;
 }
+
+type Scheduled = Pick<
+  ScheduleRow,
+  "name" | "namespace" | "workflow" | "version" | "run_as" | "input"
+>;
 
 /** Starts executions of schedules; every check of a start is made again at each (EXE-74). */
 export class ScheduledStarts {
@@ -32,48 +25,39 @@ export class ScheduledStarts {
   }
 
   /** The start that is due at an instant: of two on any replicas one creates it (EXE-75). */
-  due(schedule: ScheduleRow, instant: number): Promise<Changed> {
-    const unique = uniqueOf(schedule, instant);
-    return this.#start(schedule, { instant, unique });
+  async due(schedule: ScheduleRow, instant: number): Promise<Changed> {
+    const { name } = schedule;
+    return this.#parts.starts.start({
+      ...this.#of(schedule, "input"),
+      trigger: { kind: "schedule", id: name, at: formatInstant(instant) },
+      schedule: { name, scheduled_for: instant },
+      key: keyOf(schedule, instant),
+    });
   }
 
   /** One more start, asked for by somebody. */
-  now(schedule: ScheduleRow): Promise<Changed> {
-    return this.#start(schedule, { instant: null });
+  async now(schedule: ScheduleRow): Promise<Changed> {
+    const { name } = schedule;
+    return this.#parts.starts.start({
+      ...this.#of(schedule, "input"),
+      trigger: { kind: "schedule", id: name },
+      schedule: { name, scheduled_for: null },
+    });
   }
 
   /** What has to be right for it to start: the account, the workflow and its input. */
-  async check(
-    schedule: Pick<ScheduleRow, "name" | "namespace" | "workflow" | "version" | "run_as" | "input">,
-    path = "input",
-  ): Promise<Pick<NewExecution, "by"> & ReturnType<typeof pinTo>> {
-    const { namespace, workflow, version, input } = schedule;
-    const { catalog, authorize } = this.#parts;
-    const found = await catalog.resolve(namespace, workflow, version ?? undefined);
-    await checkInput(found.record.input_schema, encode(input, path), path);
-    const by = (await authorize?.(schedule)) ?? null;
-    return { ...pinTo(found), by };
+  async check(schedule: Scheduled, root: string): Promise<void> {
+    return this.#parts.starts.check(this.#of(schedule, root));
   }
 
-  async #start(
-    schedule: ScheduleRow,
-    { instant, unique }: { instant: number | null; unique?: NewExecution["unique"] },
-  ): Promise<Changed> {
-    const { ports, create } = this.#parts;
-    const { name } = schedule;
-    const at = instant === null ? {} : { at: formatInstant(instant) };
-    const checked = await this.check(schedule);
-    return create({
-      ...checked,
-      execution_id: ports.ids(),
-      input: encode(schedule.input, "input"),
-      trigger: { kind: "schedule", id: name, ...at },
-      schedule: { name, scheduled_for: instant },
-      ...(unique && { unique }),
-      park_ttl_ms: parkTtlMs(ports.config),
-      seed: ports.seed(),
-      now: ports.clock(),
-    });
+  #of(schedule: Scheduled, root: string) {
+    const { namespace, workflow, version } = schedule;
+    return {
+      of: { namespace, workflow, version },
+      input: encode(schedule.input, root),
+      root,
+      by: async () => (await this.#parts.authorize?.(schedule)) ?? null,
+    };
   }
 }
 
@@ -83,10 +67,8 @@ export function isOutage(error: unknown): boolean {
   return error.code === "unavailable" || error.code === "internal";
 }
 
-export function uniqueOf(
-  { id }: Pick<ScheduleRow, "id">,
-  instant: number,
-): { key: string; request_hash: string } {
-  const key = `schedule:${id}:${instant}`;
-  return { key, request_hash: createHash("sha256").update(key).digest("hex") };
+/** By which the execution of an instant is known: however it was asked for, it is the same start. */
+export function keyOf({ id }: Pick<ScheduleRow, "id">, instant: number): Required<StartKey> {
+  const text = `schedule:${id}:${instant}`;
+  return { text, request_hash: hash("sha256", text, "hex") };
 }

@@ -6,7 +6,9 @@
  */
 import { isTerminal, scheduleDueAt } from "@engine/contract";
 import type { Changed, DueSchedule, Store } from "@engine/store";
+import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import type { LedWork } from "../replicas/leadership.ts";
 import type { Firing } from "./firing.ts";
 
 const LOOK_MS = 1000;
@@ -19,7 +21,9 @@ export interface SchedulerParts {
   readonly firing: Pick<Firing, "fire">;
 }
 
-export class Scheduler {
+/** On two servers at once it does no harm. */
+export class Scheduler implements Domain, LedWork {
+  readonly led: LedWork = this;
   readonly #parts: SchedulerParts;
   readonly #store: Store;
   /** Schedules with a start that waits for an execution to end. */
@@ -39,7 +43,7 @@ export class Scheduler {
   /** Takes up what is due, also what fell due while no server ran. */
   async start(): Promise<void> {
     this.#isRunning = true;
-    await this.refresh();
+    await this.wake();
   }
 
   /** Fires nothing more, until it is started again; what is under way comes to its end. */
@@ -56,7 +60,7 @@ export class Scheduler {
   }
 
   /** Looks at the store now: a schedule was written, here or elsewhere. */
-  refresh(): Promise<void> {
+  wake(): Promise<void> {
     if (!this.#isRunning) return Promise.resolve();
     if (this.#looking) {
       this.#isAskedAgain = true;
@@ -74,11 +78,11 @@ export class Scheduler {
   onCommit({ row: { schedule, state } }: Changed): void {
     if (schedule === null || !isTerminal(state)) return;
     // During a look it is not known yet who waits.
-    if (this.#looking || this.#waiting.has(schedule)) void this.refresh();
+    if (this.#looking || this.#waiting.has(schedule)) void this.wake();
   }
 
   #tick(): void {
-    if (this.#parts.ports.clock() >= this.#lookAt) void this.refresh();
+    if (this.#parts.ports.clock() >= this.#lookAt) void this.wake();
     else this.#arm();
   }
 

@@ -1,45 +1,26 @@
-import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import type { Bus } from "../replicas/bus.ts";
 import { Firing, type FiringParts } from "./firing.ts";
+import type { ScheduleChanges } from "./schedule-changes.ts";
 import { ScheduledStarts, type ScheduledStartsParts } from "./scheduled-starts.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Schedules } from "./schedules.ts";
 
 export interface SchedulingParts {
   readonly ports: EnginePorts;
-  readonly catalog: Catalog;
-  readonly bus: Pick<Bus, "send" | "listen" | "onMissed">;
-  readonly create: ScheduledStartsParts["create"];
+  readonly starts: ScheduledStartsParts["starts"];
+  readonly changes: ScheduleChanges;
   readonly cancel: FiringParts["cancel"];
 }
 
-/** Everything about schedules: what callers do with them, and what fires them. */
-export interface Scheduling {
+/** What callers do with schedules, and what fires them. */
+export function createScheduling({ ports, changes, cancel, ...parts }: SchedulingParts): {
   readonly schedules: Schedules;
-  /** Runs on the server that leads; on two at once it is no harm. */
   readonly scheduler: Scheduler;
-  /** A schedule was written here: whichever server leads looks at them. */
-  readonly changed: () => void;
-}
-
-export function createScheduling(parts: SchedulingParts): Scheduling {
-  const { ports, catalog, bus, create, cancel } = parts;
-  const starts = new ScheduledStarts({
-    ports,
-    catalog,
-    create,
-    authorize: ports.authorizeSchedule,
-  });
+} {
+  const starts = new ScheduledStarts({ starts: parts.starts, authorize: ports.authorizeSchedule });
   const firing = new Firing({ ports, starts, cancel });
   const scheduler = new Scheduler({ ports, firing });
-  const changed = () => {
-    void scheduler.refresh();
-    void bus.send({ kind: "schedules" });
-  };
-  bus.listen(({ kind }) => {
-    if (kind === "schedules") void scheduler.refresh();
-  });
-  bus.onMissed(() => void scheduler.refresh());
-  return { schedules: new Schedules({ ports, starts, changed }), scheduler, changed };
+  changes.listen(() => void scheduler.wake());
+  const schedules = new Schedules({ ports, starts, changed: () => changes.tell() });
+  return { schedules, scheduler };
 }

@@ -6,7 +6,9 @@
 import { decideWake, EngineError, type ExecutionRow, type WaitsFor } from "@engine/contract";
 import type { Changed, DueExecution } from "@engine/store";
 import type { Commits } from "../commits.ts";
+import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import type { RowNews } from "../replicas/bus-message.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 import { compareDue, WakeQueue } from "./wake-queue.ts";
 
@@ -31,7 +33,8 @@ export interface TimersParts {
   readonly most?: number;
 }
 
-export class Timers implements LedWork {
+export class Timers implements Domain, LedWork {
+  readonly led: LedWork = this;
   readonly #parts: TimersParts;
   readonly #most: number;
   /** Read at once, and kept when there are too many. */
@@ -84,12 +87,15 @@ export class Timers implements LedWork {
    * What another server says of the time at which an execution is due. It may be older than what is
    * known: so it only ever makes the look at it earlier, and one too many changes nothing.
    */
-  onRemote(execution_id: string, wake_at: number): void {
+  onNews(rows: readonly RowNews[]): void {
     if (!this.#isLeading || this.#isClosed) return;
-    this.#heardWhileReading?.add(execution_id);
-    if (wake_at >= this.#queue.at(execution_id)) return;
-    this.#note(execution_id, wake_at);
-    if (wake_at < this.#timerAt) this.#arm();
+    for (const { id, wake_at } of rows) {
+      if (wake_at === undefined) continue;
+      this.#heardWhileReading?.add(id);
+      if (wake_at >= this.#queue.at(id)) continue;
+      this.#note(id, wake_at);
+      if (wake_at < this.#timerAt) this.#arm();
+    }
   }
 
   /** Finds what was missed: due for a while, and neither waited for nor under way. */

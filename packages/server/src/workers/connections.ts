@@ -50,13 +50,13 @@ export class Connections {
     onFrame: (frame: WorkerFrame) => void,
     backlog: Backlog | undefined,
   ): Promise<WorkerStream> {
-    const { ports, liveness, bus, dispatcher } = this.#parts;
+    const { ports, liveness, bus, sessions } = this.#parts;
     const onClose = (closed: WorkerStream, cause: unknown) => {
       if (cause) ports.log.error({ err: cause, worker: session.worker }, "a stream broke");
       if (session.disconnected(closed, ports.monotonic())) liveness.disconnected(session);
     };
     const stream = new WorkerStream(onFrame, onClose, backlog);
-    backlog?.onRoom(() => dispatcher.wake());
+    backlog?.onRoom(() => sessions.tellRoom());
     const guard = await this.#take(session, stream);
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);
@@ -69,7 +69,7 @@ export class Connections {
       throw error;
     }
     session.ready(stream);
-    dispatcher.wake();
+    sessions.tellRoom();
     return stream;
   }
 
@@ -79,7 +79,7 @@ export class Connections {
     { wait_seconds, ...heartbeat }: Poll,
     signal?: AbortSignal,
   ): Promise<readonly WorkerFrame[]> {
-    const { ports, dispatcher, liveness } = this.#parts;
+    const { ports, sessions, liveness } = this.#parts;
     const frames: WorkerFrame[] = [];
     const arrived = Promise.withResolvers<void>();
     const stream = new WorkerStream(
@@ -104,7 +104,7 @@ export class Connections {
       stream.open(this.#news(session, heartbeat, reconciled, isFirst));
       this.#release(session, reconciled);
       session.ready(stream);
-      dispatcher.wake();
+      sessions.tellRoom();
       // While it waits, the worker has no reason to say anything else.
       const longest = ports.config.workers.silence_timeout / POLLS_PER_SILENCE;
       const cancel = ports.setTimer(arrived.resolve, Math.min(wait_seconds, longest) * 1000);

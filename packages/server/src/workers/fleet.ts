@@ -11,7 +11,6 @@ import {
   type WorkerStatus,
 } from "@engine/contract";
 import type { OwnedExecution, WorkerRow } from "@engine/store";
-import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { Decision } from "./control.ts";
@@ -23,7 +22,6 @@ const MOST_SHOWN = 100;
 interface Parts {
   readonly ports: EnginePorts;
   readonly sessions: Sessions;
-  readonly dispatcher: Dispatcher;
   readonly bus: Bus;
 }
 
@@ -92,12 +90,11 @@ export class Fleet {
   }
 
   async #desire(decision: Decision): Promise<WorkerRecord> {
-    const { ports, sessions, dispatcher, bus } = this.#parts;
+    const { ports, sessions, bus } = this.#parts;
     const { worker, state } = decision;
     const row = await ports.store.workers.desire(worker, state);
     if (!row) throw notFound("worker", worker);
     sessions.desire(decision);
-    dispatcher.wake();
     void bus.send({ kind: "desired", ...decision });
     return this.#record(row, await this.#owned(row));
   }

@@ -1,5 +1,6 @@
 import type { Beat, SessionGuard, SessionRow } from "@engine/store";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { EnginePorts, SetTimer } from "../engine-ports.ts";
+import { every } from "../every.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { HandOvers } from "./hand-over.ts";
@@ -51,7 +52,6 @@ export class Liveness implements LedWork {
   #cancelFlush: (() => void) | undefined;
   #cancelPing: (() => void) | undefined;
   #cancelSweep: (() => void) | undefined;
-  #isSweeping = false;
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -102,12 +102,12 @@ export class Liveness implements LedWork {
   }
 
   async start(): Promise<void> {
-    this.#isSweeping = true;
-    this.#scheduleSweep();
+    this.#cancelSweep?.();
+    const after: SetTimer = (run, ms) => this.#standstill.after(ms, run);
+    this.#cancelSweep = every(after, { ms: this.#sweepMs }, () => this.#trySweep());
   }
 
   stop(): void {
-    this.#isSweeping = false;
     this.#cancelSweep?.();
   }
 
@@ -271,14 +271,12 @@ export class Liveness implements LedWork {
     });
   }
 
-  #scheduleSweep(): void {
-    this.#cancelSweep?.();
-    if (this.#isClosed || !this.#isSweeping) return;
-    this.#cancelSweep = this.#standstill.after(this.#sweepMs, () => {
-      this.sweep()
-        .catch((error) => this.#ports.log.warn({ err: error }, "could not look for lost workers"))
-        .finally(() => this.#scheduleSweep());
-    });
+  async #trySweep(): Promise<void> {
+    try {
+      await this.sweep();
+    } catch (error) {
+      this.#ports.log.warn({ err: error }, "could not look for lost workers");
+    }
   }
 
   /** Alone, a server has only its own past to look after. */

@@ -1,6 +1,5 @@
 import { EngineError, type SessionRef } from "@engine/contract";
 import type { SessionRow } from "@engine/store";
-import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Liveness } from "./liveness.ts";
 import { tokenHash } from "./registration.ts";
@@ -11,7 +10,6 @@ interface Parts {
   readonly ports: EnginePorts;
   readonly sessions: Sessions;
   readonly liveness: Liveness;
-  readonly dispatcher: Dispatcher;
 }
 
 /** Takes over what the store says of sessions: those that other servers opened, hold or ended, too. */
@@ -19,13 +17,11 @@ export class SessionLookup {
   readonly #ports: EnginePorts;
   readonly #sessions: Sessions;
   readonly #liveness: Liveness;
-  readonly #dispatcher: Dispatcher;
 
-  constructor({ ports, sessions, liveness, dispatcher }: Parts) {
+  constructor({ ports, sessions, liveness }: Parts) {
     this.#ports = ports;
     this.#sessions = sessions;
     this.#liveness = liveness;
-    this.#dispatcher = dispatcher;
   }
 
   /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
@@ -71,7 +67,7 @@ export class SessionLookup {
         () => this.#ports.store.sessions.find(session_id),
         (row, outdated) => this.#take(session_id, row, outdated),
       );
-      this.#dispatcher.wake();
+      this.#sessions.tellRoom();
     } catch (error) {
       this.#ports.log.debug({ err: error }, "could not look at a session; the safety tick does");
     }

@@ -1,5 +1,8 @@
 import type { Event } from "@engine/contract";
 import type { Changed, WorkerRow } from "@engine/store";
+import type { Domain } from "../domain.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { control, type Decision } from "./control.ts";
 import type { Session } from "./session.ts";
@@ -14,22 +17,25 @@ interface Told {
 /** What the store says that operators want of a worker. */
 type Desired = Pick<WorkerRow, "name" | "desired_state">;
 
+type Ports = Pick<EnginePorts, "store" | "monotonic">;
+
 type PushListener = (session: Session, of: Told, events: readonly Event[]) => void;
 
 /** The sessions that live, and which execution belongs to those that this server holds. */
-export class Sessions {
+export class Sessions implements Domain {
   readonly #byId = new Map<string, Session>();
   readonly #byWorker = new Map<string, Session>();
   /** By the SHA-256 of the session's secret. */
   readonly #byToken = new Map<string, Session>();
   readonly #tokens = new Map<Session, string>();
-  readonly #monotonic: () => number;
+  readonly #ports: Ports;
   readonly #pushListeners: PushListener[] = [];
+  readonly #roomListeners: (() => void)[] = [];
   /** For each look at what the store says: workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
 
-  constructor(monotonic: () => number) {
-    this.#monotonic = monotonic;
+  constructor(ports: Ports) {
+    this.#ports = ports;
   }
 
   add(session: Session, token_hash: string): void {
@@ -84,11 +90,25 @@ export class Sessions {
       const session = this.#byId.get(row.session);
       if (!session?.isHeld) return;
       if (session.holdings.owns(row)) session.holdings.cleared(row);
-      else session.holdings.own(row, this.#monotonic());
+      else session.holdings.own(row, this.#ports.monotonic());
       this.push(session, row, events.slice(ownerHas));
     } else if (row.last_session !== null) {
       this.#byId.get(row.last_session)?.holdings.disown(row);
     }
+  }
+
+  /** The same of what other servers have written. */
+  async onNews(rows: readonly RowNews[]): Promise<void> {
+    await Promise.all(rows.map((row) => this.#hear(row)));
+  }
+
+  /** A worker may be able to take more than before: it has connected, been heard, lost an execution. */
+  tellRoom(): void {
+    for (const listener of this.#roomListeners) listener();
+  }
+
+  onRoom(listener: () => void): void {
+    this.#roomListeners.push(listener);
   }
 
   /** Sends an owner what it does not know; listeners hear of it then. */
@@ -108,6 +128,7 @@ export class Sessions {
     if (!session) return;
     session.desired = state;
     session.send(control(state, timeout_seconds));
+    this.tellRoom();
   }
 
   /** Takes over what the store says is desired, unless something newer was heard while it was read. */
@@ -148,6 +169,16 @@ export class Sessions {
     for (const session of this.#byId.values()) {
       session.holdings.tellListening(execution_id, on);
     }
+  }
+
+  async #hear({ id, generation, owner = "", unowned, head, pushed_above: after }: RowNews) {
+    const session = this.#byId.get(owner);
+    const of = { execution_id: id, generation };
+    if (unowned) session?.holdings.disown(of);
+    if (unowned || after === undefined || !session?.isHeld || !session.holdings.owns(of)) return;
+    const logged = await this.#ports.store.log.read(id, { after, limit: head - after });
+    const events = logged.map(({ event }) => event).filter(({ seq }) => seq <= head);
+    this.push(session, { ...of, head }, events);
   }
 
   #outdate(worker: string): void {

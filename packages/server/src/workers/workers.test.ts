@@ -490,7 +490,7 @@ test("I16 after everything has ended no slot is taken", async () => {
     stop.abort();
   })();
   const ended = await Promise.all(runs);
-  expect(ended.every(({ state }) => state === "COMPLETED")).toBe(true);
+  expect(ended.every(({ row }) => row.state === "COMPLETED")).toBe(true);
   await settled();
   const [a, b, c] = [await t.run(), await t.run(), await t.run()];
   expect([a, b, c].map(({ state }) => state)).toEqual(["CLAIMED", "CLAIMED", "CREATED"]);

@@ -29,10 +29,13 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { recovered } from "../failpoints.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { BusMessage } from "../replicas/bus-message.ts";
+import type { LedWork } from "../replicas/leadership.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
@@ -43,7 +46,7 @@ import { type Registered, WorkerRegistrations } from "./registration.ts";
 import { release } from "./releases.ts";
 import type { Repeats } from "./repeats.ts";
 import type { Session } from "./session.ts";
-import { SessionLookup } from "./session-lookup.ts";
+import type { SessionLookup } from "./session-lookup.ts";
 import type { Sessions } from "./sessions.ts";
 import { TaskServices } from "./task-services.ts";
 import type { Backlog } from "./worker-stream.ts";
@@ -63,12 +66,14 @@ interface Parts {
   readonly handOvers: HandOvers;
   readonly liveness: Liveness;
   readonly repeats: Repeats;
+  readonly lookup: SessionLookup;
   readonly bus: Bus;
   readonly replicas: Pick<Replicas, "hasPeers">;
 }
 
 /** The server's side of the worker protocol, for workers in this process and behind HTTP alike. */
-export class Workers implements WorkerProtocol {
+export class Workers implements WorkerProtocol, Domain {
+  readonly led: LedWork;
   readonly #parts: Parts;
   readonly #ports: EnginePorts;
   readonly #sessions: Sessions;
@@ -88,28 +93,24 @@ export class Workers implements WorkerProtocol {
     this.#services = new TaskServices(ports);
     this.#handOvers = handOvers;
     this.#liveness = liveness;
-    this.#lookup = new SessionLookup(parts);
+    this.led = liveness;
+    this.#lookup = parts.lookup;
     this.#registrations = new WorkerRegistrations({ ports, sessions, handOvers, liveness, bus });
     this.#connections = new Connections(parts);
     this.#checkpoints = new Checkpoints({ ports, commits, calls });
     bus.listen((message) => this.#hear(message));
   }
 
-  /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
-  refresh(): Promise<void> {
-    return this.#lookup.refresh();
+  async recover(): Promise<void> {
+    await this.#lookup.refresh();
+    if (recovered.hasSubscribers) recovered.publish({ of: ["sessions"] });
   }
 
-  /** The store has refused what this server wanted of a session: takes over what it knows of it. */
-  lookAgain(session: Session): Promise<void> {
-    return this.#lookup.lookAgain(session);
-  }
-
-  /** Does again what failed while the store was away. */
-  async retry(): Promise<void> {
-    await this.#handOvers.retry();
-    // Slots of claims that came to nothing are free again.
-    this.#parts.dispatcher.wake();
+  async refresh(): Promise<void> {
+    await Promise.all([
+      this.#retry(),
+      ...(this.#parts.bus.isShared ? [this.#lookup.refresh()] : []),
+    ]);
   }
 
   /** Sends every worker away to find a server that runs, not all at one moment (WRK-13). */
@@ -123,6 +124,13 @@ export class Workers implements WorkerProtocol {
     if (this.#parts.replicas.hasPeers) await this.#untilAllLeft();
     for (const session of this.#sessions.all()) session.letGo();
     await this.#liveness.close();
+  }
+
+  /** Does again what failed while the store was away. */
+  async #retry(): Promise<void> {
+    await this.#handOvers.retry();
+    // Slots of claims that came to nothing are free again.
+    this.#sessions.tellRoom();
   }
 
   /** Where there is another server, workers keep this one's stream until they go there. */
@@ -304,7 +312,6 @@ export class Workers implements WorkerProtocol {
       void this.#lookup.look(session);
     } else if (message.kind === "desired") {
       this.#sessions.desire(message);
-      this.#parts.dispatcher.wake();
     } else if (message.kind === "beat") {
       const session = this.#sessions.find(message.session);
       if (!session?.isHeld) return;
@@ -318,7 +325,7 @@ export class Workers implements WorkerProtocol {
     if (heartbeat.slots_free > 0) session.isOverloaded = false;
     warnOfClock(session, this.#ports.log);
     this.#liveness.heard(session, { hasSaid: true });
-    this.#parts.dispatcher.wake();
+    this.#sessions.tellRoom();
   }
 
   /** Compares what a worker lists with what it owns (LIV-1); answers what is not its own. */
@@ -344,7 +351,7 @@ export class Workers implements WorkerProtocol {
       (row) => {
         if (row.session === id && row.generation === missing.generation) return;
         session.holdings.disown(missing);
-        this.#parts.dispatcher.wake();
+        this.#sessions.tellRoom();
       },
       (error: unknown) => {
         this.#ports.log.warn({ err: error, ...missing }, "could not take back what a worker lost");

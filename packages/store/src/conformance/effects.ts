@@ -170,6 +170,7 @@ export function effectConformance(open: Open): void {
     for (const decide of [quiet, () => ({ events: [], patch: {}, effects })]) {
       const changed = await store.executions.change(executionId(1), decide);
       expect(changed).toMatchObject({ row: created.row, events: [], others: [] });
+      expect(changed.unchanged).toBeUndefined();
     }
     expect(await store.executions.find(executionId(1))).toEqual(created.row);
   });

@@ -10,10 +10,13 @@ import {
   type ScheduleRow,
 } from "@engine/contract";
 import { interposed, openSqliteStore, type Store, type StoreMethod } from "@engine/store";
+import { memoryValues } from "@engine/store/memory-values";
 import { Catalog } from "../../catalog/catalog.ts";
 import { readRegistration } from "../../catalog/registration-reading.ts";
 import { Commits } from "../../commits.ts";
+import { LargeInputs } from "../../executions/large-inputs.ts";
 import type { Log } from "../../log.ts";
+import { Starts } from "../../starts/starts.ts";
 import { ManualTime, settled } from "../../testing/manual-time.ts";
 import type { AuthorizeSchedule } from "../authorize-schedule.ts";
 import { Firing } from "../firing.ts";
@@ -46,7 +49,7 @@ export class Scheduled implements AsyncDisposable {
     this.#ids = createUuidV7(time.clock, randomUUID);
     const ports = { ...this.#ports, config };
     const changed = () => {
-      for (const scheduler of this.#schedulers) void scheduler.refresh();
+      for (const scheduler of this.#schedulers) void scheduler.wake();
     };
     const schedules = new ScheduleDeclarations({ ports, changed });
     this.catalog = new Catalog({ store, schedules, read: readRegistration });
@@ -151,17 +154,14 @@ export class Scheduled implements AsyncDisposable {
       if (this.refusal) throw this.refusal;
       return run_as;
     };
-    return new ScheduledStarts({
-      ports: {
-        clock: this.time.clock,
-        ids: this.#ids,
-        seed: () => "seed",
-        config: this.#config,
-      },
+    const ports = { ...this.#ports, seed: () => "seed", config: this.#config };
+    const starts = new Starts({
+      ports,
       catalog: this.catalog,
+      inputs: new LargeInputs({ ...ports, values: memoryValues() }),
       create: async (fresh: NewExecution) => (await this.#commits.create(fresh)).changed,
-      authorize,
     });
+    return new ScheduledStarts({ starts, authorize });
   }
 
   #breakable(): Store {

@@ -1,0 +1,109 @@
+/** Starts and resumes as surfaces offer them: answered at once, after the end, or by a stream (EXE-81). */
+import type { RunMode } from "@engine/contract";
+import type { Changed } from "@engine/store";
+import type { Executions, Followed, Settled } from "./executions.ts";
+import type { Projection } from "./projection.ts";
+import type { FollowOptions, ResumeRequest, StartRequest } from "./requests.ts";
+import { rowAsCreated } from "./row-after.ts";
+import type { WaitOptions } from "./waiters.ts";
+
+/** What a caller says of the answer, beside what is to be done. */
+export interface Manner extends Pick<FollowOptions, "detailed" | "events"> {
+  /** Seconds a sync call waits, and a stream lasts. */
+  readonly timeout?: number | undefined;
+  /** The caller's leaving is a wish to cancel. */
+  readonly cancel_on_disconnect?: boolean | undefined;
+}
+
+/** Who is answered. */
+export interface Asker {
+  readonly principal: string | null;
+  /** Fires when nobody waits for the answer any more. Asked for only by what waits. */
+  readonly signal: () => AbortSignal;
+  /** Whether it was the caller who has gone, rather than this server. */
+  readonly hasLeft: () => boolean;
+}
+
+export interface Asked<Answer, Streamed, Mode extends RunMode = RunMode> {
+  readonly mode: Mode;
+  readonly manner: Manner;
+  readonly asker: Asker;
+  /** Longest wait of a sync call in seconds; 0 = none. */
+  readonly longestSeconds: number;
+  readonly as: Projection<Answer, Streamed>;
+}
+
+/** A route without streams is answered without them. */
+type Told<Answer, Streamed, Mode> = Answer | ("stream" extends Mode ? Streamed : never);
+
+/** Starts an execution. With a key that is known, the answer is about the one that is there (EXE-84). */
+export function run<Answer, Streamed, Mode extends RunMode>(
+  executions: Executions,
+  request: StartRequest,
+  asked: Asked<Answer, Streamed, Mode>,
+): Promise<Told<Answer, Streamed, Mode>> {
+  return answered(executions, asked, {
+    now: () => executions.start(request),
+    wait: (options) => executions.startAndWait(request, options),
+    follow: (options) => executions.startAndFollow(request, options),
+  });
+}
+
+export function resume<Answer, Streamed, Mode extends RunMode>(
+  executions: Executions,
+  request: ResumeRequest,
+  asked: Asked<Answer, Streamed, Mode>,
+): Promise<Told<Answer, Streamed, Mode>> {
+  return answered(executions, asked, {
+    now: () => executions.resume(request),
+    wait: (options) => executions.resumeAndWait(request, options),
+    follow: (options) => executions.resumeAndFollow(request, options),
+  });
+}
+
+/** Milliseconds a sync call waits: what the caller asks for, capped by the server (EXE-81). */
+export function waitMs(
+  timeoutSeconds: number | undefined,
+  longestSeconds: number,
+): number | undefined {
+  const longest = longestSeconds === 0 ? Infinity : longestSeconds;
+  const seconds = Math.min(timeoutSeconds ?? Infinity, longest);
+  return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}
+
+/** One change of an execution, in each of the modes. */
+interface Doing {
+  readonly now: () => Promise<Changed>;
+  readonly wait: (options: WaitOptions) => Promise<Settled>;
+  readonly follow: (options: FollowOptions) => Promise<Followed>;
+}
+
+async function answered<Answer, Streamed, Mode extends RunMode>(
+  executions: Executions,
+  { mode, manner, asker, longestSeconds, as }: Asked<Answer, Streamed, Mode>,
+  doing: Doing,
+): Promise<Told<Answer, Streamed, Mode>> {
+  const { timeout, cancel_on_disconnect, detailed, events } = manner;
+  const cancelIfLeft = async (execution_id: string) => {
+    if (!cancel_on_disconnect || !asker.hasLeft()) return;
+    await executions.cancelForLeaver(execution_id, asker.principal);
+  };
+  if (mode === "async") {
+    const changed = await doing.now();
+    return as.accepted(rowAsCreated(changed), { existing: changed.existing === true });
+  }
+  const timeoutMs = waitMs(timeout, longestSeconds);
+  const signal = asker.signal();
+  if (mode === "sync") {
+    const { row, existing } = await doing.wait({ timeoutMs, signal });
+    await cancelIfLeft(row.execution_id);
+    return as.settled(row, { existing });
+  }
+  // A stream has no limit unless one is asked for.
+  const limit = timeout === undefined ? undefined : timeoutMs;
+  const options = { detailed, events, timeoutMs: limit, signal, frames: as.frames };
+  const { follower, existing } = await doing.follow(options);
+  follower.onClosed(() => void cancelIfLeft(follower.execution_id));
+  // The mode was not sync and not async, which the compiler cannot follow to the type of the answer.
+  return as.followed(follower, { existing }) as Told<Answer, Streamed, Mode>;
+}

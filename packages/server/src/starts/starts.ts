@@ -1,0 +1,173 @@
+import {
+  EngineError,
+  type ExecutionRow,
+  type NewExecution,
+  type Requirements,
+  referenceOf,
+} from "@engine/contract";
+import type { Changed } from "@engine/store";
+import type { Catalog } from "../catalog/catalog.ts";
+import { checkInput } from "../catalog/input/input-check.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
+import { type Check, isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
+import { LargeJson } from "../json/large-json.ts";
+import type { FoundVersion, Start, StartKey } from "./start.ts";
+import { pinTo } from "./version-pin.ts";
+
+interface Parts {
+  readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed">;
+  readonly catalog: Pick<Catalog, "resolve">;
+  readonly inputs: LargeInputs;
+  /** Writes an execution; with a free worker the same commit gives it to that worker. */
+  readonly create: (fresh: NewExecution) => Promise<Changed>;
+}
+
+/**
+ * Every execution is created here, for callers, schedules, calls and forks alike. They say what they
+ * want. What is checked, in which order, and what holds where they say nothing, is decided here.
+ */
+export class Starts {
+  readonly #parts: Parts;
+  readonly #ports: Parts["ports"];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#ports = parts.ports;
+  }
+
+  /** Creates an execution. With a key that is known nothing is created: `existing` says so. */
+  async start(start: Start): Promise<Changed> {
+    const holder = start.key && (await this.#holderOf(start.key, start));
+    if (holder) {
+      const recorded_at = this.#ports.clock();
+      return { row: holder, events: [], recorded_at, others: [], existing: true };
+    }
+    const fresh = await this.prepareStart(start);
+    const { execution_id, input, unique } = fresh;
+    const changed = await this.#orForget(execution_id, input, () => this.#parts.create(fresh));
+    if (!changed.existing) return changed;
+    if (referenceOf(input)) await this.#parts.inputs.forget(execution_id);
+    if (unique) refuseMismatch(unique.request_hash, changed.row);
+    return changed;
+  }
+
+  /** What an execution is created from, for a commit that holds more than its creation. */
+  async prepareStart(start: Start): Promise<NewExecution> {
+    const { ports } = this.#parts;
+    const { execution_id = ports.ids(), trigger, label, priority, start_at, seed } = start;
+    const { schedule, parent, fork, key } = start;
+    const { pin, schema } = await this.#find(start.of);
+    const kept = await this.#kept(execution_id, start, schema);
+    const { input, request_hash = key?.request_hash } = kept;
+    const [requirements, by] = await this.#orForget(execution_id, input, async () => [
+      await this.#requirements(pin.requirements, start),
+      await accountOf(start),
+    ]);
+    return {
+      ...pin,
+      execution_id,
+      name: label ?? null,
+      input,
+      trigger,
+      by,
+      ...(priority !== undefined && { priority }),
+      ...(key && request_hash !== undefined && { unique: { key: key.text, request_hash } }),
+      ...(schedule && { schedule }),
+      ...(parent && { parent }),
+      ...(fork && { fork }),
+      not_before: start_at ?? null,
+      park_ttl_ms: this.#parkTtlMs(start.park_ttl),
+      preferred_worker: start.last_worker ?? null,
+      requirements,
+      seed: seed ?? ports.seed(),
+      now: ports.clock(),
+    };
+  }
+
+  /** Refuses what a later start would be refused for. */
+  async check(
+    start: Pick<Start, "of" | "root" | "by"> & Pick<NewExecution, "input">,
+  ): Promise<void> {
+    const { schema } = await this.#find(start.of);
+    await checkInput(schema, start.input, start.root);
+    await accountOf(start);
+  }
+
+  /** The execution under the key, whatever became since of its workflow, its schema or its worker. */
+  async #holderOf(
+    { text, request_hash }: StartKey,
+    start: Start,
+  ): Promise<ExecutionRow | undefined> {
+    const holder = await this.#ports.store.executions.findByKey(text);
+    if (holder) refuseMismatch(request_hash ?? (await this.#hashOf(start)), holder);
+    return holder;
+  }
+
+  async #find(of: Start["of"]): Promise<FoundVersion> {
+    if ("pin" in of) return of;
+    const { namespace, workflow, version } = of;
+    const found = await this.#parts.catalog.resolve(namespace, workflow, version ?? undefined);
+    return { pin: pinTo(found), schema: found.record.input_schema };
+  }
+
+  #hashOf({ input, of }: Start): Promise<string> | string {
+    if (input instanceof LargeJson) return this.#parts.inputs.hashOf(input, versionOf(of));
+    return requestHash(input, versionOf(of));
+  }
+
+  /** Checks an input; one that came as a large body is kept outside of the row. */
+  async #kept(
+    execution_id: string,
+    { input, root, key, of }: Start,
+    schema: FoundVersion["schema"],
+  ): Promise<Kept> {
+    const { inputs } = this.#parts;
+    const isHashed = key !== undefined && key.request_hash === undefined;
+    const check: Check = { schema, root, ...(isHashed && { hashedWith: versionOf(of) }) };
+    if (input instanceof LargeJson) return inputs.keep(execution_id, input, check);
+    const reference = referenceOf(input);
+    // What lies outside of the log goes with its execution: each has one of its own.
+    if (reference) return inputs.copy(execution_id, reference, check);
+    await checkInput(schema, input, root);
+    return { input, request_hash: isHashed ? requestHash(input, versionOf(of)) : undefined };
+  }
+
+  /** What was kept for an execution that does not come to be goes again. */
+  async #orForget<Done>(
+    execution_id: string,
+    input: NewExecution["input"],
+    then: () => Promise<Done>,
+  ): Promise<Done> {
+    if (!referenceOf(input)) return then();
+    try {
+      return await then();
+    } catch (error) {
+      if (isRefusal(error)) await this.#parts.inputs.forget(execution_id);
+      throw error;
+    }
+  }
+
+  /** A required name that never registered is a mistake; one that is offline is waited for (DSP-7). */
+  async #requirements(
+    of: Requirements | null,
+    { required_worker: worker, preferred_worker: prefers }: Start,
+  ): Promise<Requirements | null> {
+    if (worker === undefined) return prefers === undefined ? of : { ...of, prefers };
+    if (await this.#ports.store.workers.find(worker)) return { ...of, worker };
+    throw new EngineError("unknown_worker", `no worker ${worker} has ever registered`);
+  }
+
+  #parkTtlMs(seconds: number = this.#ports.config.workers.park_ttl): number | null {
+    return seconds === 0 ? null : seconds * 1000;
+  }
+}
+
+function accountOf({ by }: Pick<Start, "by">): string | null | Promise<string | null> {
+  return typeof by === "function" ? by() : by;
+}
+
+/** The version that was asked for. */
+function versionOf(of: Start["of"]): number | null {
+  return ("pin" in of ? of.pin.version : of.version) ?? null;
+}
