@@ -1,6 +1,6 @@
 import type { ExecutionRow } from "@engine/contract";
+import { readInProcess } from "@engine/sources";
 import { Catalog } from "./catalog/catalog.ts";
-import { readInProcess } from "./catalog/source-process.ts";
 import { CallResolver } from "./children/call-resolver.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";

@@ -8,9 +8,9 @@ import {
   type SourceIssue,
   type WorkflowRecord,
 } from "@engine/contract";
+import type { ReadRegistration } from "@engine/sources";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
-import type { ReadRegistration } from "./registration-reading.ts";
 
 interface Paging {
   readonly limit: number;

@@ -19,6 +19,7 @@ import {
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
+import { LargeJson } from "@engine/http/json";
 import type {
   Changed,
   EventFilter,
@@ -36,7 +37,6 @@ import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { LargeJson } from "../json/large-json.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";
 import { followAfter, followNow } from "./follow-from.ts";

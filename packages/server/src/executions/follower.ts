@@ -8,8 +8,8 @@ import {
   type SseFrame,
   toPlain,
 } from "@engine/contract";
+import type { LongFrame } from "@engine/http";
 import type { LoggedEvent } from "@engine/store";
-import type { LongFrame } from "../http/reply.ts";
 import { detailedFrame } from "./detailed-frame.ts";
 import { type LogPages, weightOf } from "./log-pages.ts";
 import { toRecord, toRecordedEvent } from "./record.ts";

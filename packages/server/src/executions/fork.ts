@@ -12,12 +12,12 @@ import {
   type Requirements,
   referenceOf,
 } from "@engine/contract";
+import { LargeJson } from "@engine/http/json";
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput, type InputSchema } from "../catalog/input/input-check.ts";
 import { pinTo, type VersionPin } from "../catalog/version-pin.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { LargeJson } from "../json/large-json.ts";
 import type { LargeInputs } from "./large-inputs.ts";
 import { parkTtlMs } from "./park-ttl.ts";
 

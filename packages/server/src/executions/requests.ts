@@ -1,6 +1,6 @@
 /** What callers ask of executions. */
 import type { Json, Trigger } from "@engine/contract";
-import type { LargeJson } from "../json/large-json.ts";
+import type { LargeJson } from "@engine/http/json";
 
 export interface WorkflowRef {
   readonly namespace: string;

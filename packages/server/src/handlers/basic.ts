@@ -1,8 +1,8 @@
 import { type ExecutionRow, recordForCaller, type routes } from "@engine/contract";
+import type { Handlers } from "@engine/http";
+import { answer } from "@engine/http";
 import type { Engine } from "../engine.ts";
 import { toBasic, toInspected } from "../executions/record.ts";
-import type { Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
 import { runAnswer, waitMs } from "./run-answer.ts";
 import { REPLAYED, startHeaders } from "./start-headers.ts";
 

@@ -9,16 +9,15 @@ import {
   recordForCaller,
   type routes,
 } from "@engine/contract";
+import type { Call, Handlers } from "@engine/http";
+import { answer, hasLeft } from "@engine/http";
+import type { LargeJson } from "@engine/http/json";
 import type { ExecutionFilter, LoggedEvent } from "@engine/store";
 import type { Engine } from "../engine.ts";
 import type { Follower } from "../executions/follower.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
 import type { CancelRequest, ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
-import type { Call, Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
-import { hasLeft } from "../http/request-call.ts";
-import type { LargeJson } from "../json/large-json.ts";
 import { addressOf, readStream, runAnswer, runStream, waitMs } from "./run-answer.ts";
 import { REPLAYED, type StartHeaders, startHeaders } from "./start-headers.ts";
 

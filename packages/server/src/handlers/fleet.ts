@@ -1,7 +1,7 @@
 import type { routes } from "@engine/contract";
+import type { Handlers } from "@engine/http";
+import { answer } from "@engine/http";
 import type { Engine } from "../engine.ts";
-import type { Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
 
 export function fleetHandlers({ fleet }: Engine): Handlers<typeof routes.fleet> {
   return {

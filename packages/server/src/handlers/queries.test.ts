@@ -1,11 +1,12 @@
 /* What a query may say: text that is no number, no instant and no id is refused, never read as another. */
 import { type ErrorBody, type InputIssue, routes } from "@engine/contract";
+import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
-import { createApp } from "../http/create-app.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { catalogHandlers } from "./catalog.ts";
 import { executionHandlers } from "./executions.ts";
 import { fleetHandlers } from "./fleet.ts";
+import { resources } from "./resources.ts";
 
 function appOf(t: TestEngine) {
   return createApp({
@@ -15,6 +16,7 @@ function appOf(t: TestEngine) {
       catalog: catalogHandlers(t.engine),
       fleet: fleetHandlers(t.engine),
     },
+    resources,
     log: silent,
     ids: () => "r",
   });

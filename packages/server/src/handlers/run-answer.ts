@@ -7,8 +7,8 @@ import {
   type SseFrame,
   type State,
 } from "@engine/contract";
+import { type ReplyHeaders, type StreamReply, stream } from "@engine/http";
 import type { Follower, FollowPart } from "../executions/follower.ts";
-import { type ReplyHeaders, type StreamReply, stream } from "../http/reply.ts";
 
 type RunStatus = 200 | 202 | 409 | 500;
 

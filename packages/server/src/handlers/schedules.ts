@@ -1,9 +1,9 @@
 import type { routes } from "@engine/contract";
+import type { Handlers } from "@engine/http";
+import { answer } from "@engine/http";
 import type { Engine } from "../engine.ts";
 import { toRecord } from "../executions/record.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
-import type { Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
 import { toSchedule, toScheduleRun } from "../schedules/schedule-record.ts";
 import { addressOf } from "./run-answer.ts";
 

@@ -9,9 +9,9 @@ import {
   NewSchedule,
   type ScheduleRow,
 } from "@engine/contract";
+import { readRegistration } from "@engine/sources/reading";
 import { openSqliteStore, type Store } from "@engine/store";
 import { Catalog } from "../../catalog/catalog.ts";
-import { readRegistration } from "../../catalog/registration-reading.ts";
 import { Commits } from "../../commits.ts";
 import type { Log } from "../../log.ts";
 import { ManualTime, settled } from "../../testing/manual-time.ts";

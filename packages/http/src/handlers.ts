@@ -1,0 +1,62 @@
+import type { Json, Parsed, Route } from "@engine/contract";
+import type * as z from "zod";
+import type { Caller } from "./authorize.ts";
+import type { LargeJson } from "./json/large-json.ts";
+import type { Reply } from "./reply.ts";
+
+/** What a handler may know of the request beside its parsed input. */
+export interface Call {
+  /** Fires when the client leaves before the answer is complete, or the server ends the stream. */
+  readonly signal: AbortSignal;
+  readonly caller: Caller;
+  readonly request_id: string;
+  /** As received, names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export type Handler<R extends Route> = (
+  input: Received<R>,
+  call: Call,
+) => Reply<R> | Promise<Reply<R>>;
+
+/**
+ * A request as a row has it. Where the body may be any JSON, or in a route of large bodies a field of
+ * it, a large one is given as its text.
+ */
+type Received<R extends Route> = R extends { body: infer Body extends z.ZodType }
+  ? Omit<Parsed<R>, "body"> & { body: WithText<R, z.output<Body>> }
+  : Parsed<R>;
+
+type WithText<R, Value> = Json extends Value
+  ? Value | LargeJson
+  : R extends { bodyLimit: number }
+    ? Value extends object
+      ? { [Key in keyof Value]: Json extends Value[Key] ? Value[Key] | LargeJson : Value[Key] }
+      : Value
+    : Value;
+
+/**
+ * What is looked for before a large body is read: it rejects where nothing is there that the body could
+ * be for.
+ */
+export type Look = (request: {
+  readonly params: Readonly<Record<string, string>>;
+  /** As received. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}) => Promise<unknown>;
+
+/** Looks of a table's routes, by group and name; most routes have none. */
+export type Looks<Table> = {
+  readonly [Group in keyof Table]?: { readonly [Name in keyof Table[Group]]?: Look };
+};
+
+/** One function per route of a group, named as the contract names it. */
+export type Handlers<Group> = {
+  readonly [Name in keyof Group]: Group[Name] extends Route ? Handler<Group[Name]> : never;
+};
+
+/** One set of handlers per group of a route table. */
+export type TableHandlers<Table> = { readonly [Group in keyof Table]: Handlers<Table[Group]> };
+
+export type RouteTable = Readonly<Record<string, Readonly<Record<string, Route>>>>;
