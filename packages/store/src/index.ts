@@ -50,3 +50,4 @@ export type {
 export { upgradeDatabase } from "./upgrade-database.ts";
 export { openValueStore } from "./values/open-value-store.ts";
 export type { ValueStore } from "./values/value-store.ts";
+export type { Visible } from "./visible.ts";

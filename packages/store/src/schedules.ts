@@ -7,10 +7,15 @@ import {
   scheduleDueAt,
   type WorkflowRecord,
 } from "@engine/contract";
+import type { Visible } from "./visible.ts";
 
 export interface ScheduleFilter {
   readonly namespace?: string | undefined;
   readonly workflow?: string | undefined;
+  /** Only of workflows that may be seen. */
+  readonly visible?: Visible | undefined;
+  /** Any of these; an empty list is none of them. */
+  readonly names?: readonly string[] | undefined;
   readonly status?: ScheduleStatus | undefined;
   readonly source?: ScheduleSource | undefined;
   readonly limit: number;

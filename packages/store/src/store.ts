@@ -20,6 +20,7 @@ import type {
   WorkflowRecord,
 } from "@engine/contract";
 import type { DeclaredSchedules, PutAfterDeletion, ScheduleStore } from "./schedules.ts";
+import type { Visible } from "./visible.ts";
 
 /**
  * Looks at an execution inside the transaction and says what to write; undefined writes nothing.
@@ -105,6 +106,8 @@ export interface EventPage extends Page<LoggedEvent> {
 export interface ExecutionFilter {
   readonly namespace?: string | undefined;
   readonly workflow?: string | undefined;
+  /** Only of workflows that may be seen. */
+  readonly visible?: Visible | undefined;
   /** Any of these; an empty list is no filter. */
   readonly states?: readonly State[] | undefined;
   readonly version?: number | undefined;
@@ -188,6 +191,8 @@ export interface WorkflowFilter {
   readonly namespace?: string | undefined;
   /** Beginning of the name. */
   readonly name?: string | undefined;
+  /** Only of workflows that may be seen. */
+  readonly visible?: Visible | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -267,6 +272,8 @@ export interface WorkerFilter {
   /** Each label with this value. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly name?: string | undefined;
+  /** Any of these; an empty list is none of them. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** A server on the same database. */
@@ -408,6 +415,8 @@ export interface Store extends ScheduleStore {
   listNamespaces(page: {
     limit: number;
     offset: number;
+    /** Counts only workflows that may be seen. */
+    visible?: Visible | undefined;
   }): Promise<Page<{ namespace: string; workflow_count: number }>>;
   readFiles(namespace: string, name: string, version: number): Promise<readonly SourceFile[]>;
   readModule(hash: string): Promise<string | undefined>;

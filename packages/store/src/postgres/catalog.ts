@@ -7,6 +7,7 @@ import {
 } from "@engine/contract";
 import type { PutAfterDeletion } from "../schedules.ts";
 import type { NewVersions, Page, StoredVersion, WorkflowFilter } from "../store.ts";
+import { seenInPostgres, type Visible, visibleJson, visibleSql } from "../visible.ts";
 import type { Database, Lane, Query, Statement } from "./database.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Serial } from "./serial.ts";
@@ -54,7 +55,8 @@ const LATEST = `
   WHERE version = (
     SELECT max(version) FROM workflow_versions
     WHERE namespace = v.namespace AND name = v.name AND deleted_at IS NULL
-  ) AND namespace = coalesce($1::text, namespace) AND starts_with(name, $2)`;
+  ) AND namespace = coalesce($1::text, namespace) AND starts_with(name, $2)
+    AND ${visibleSql(seenInPostgres("$3"), "name")}`;
 
 export interface CatalogParts {
   readonly clock: () => number;
@@ -276,12 +278,13 @@ export class Catalog {
   listWorkflows({
     namespace = undefined,
     name = "",
+    visible = undefined,
     ...page
   }: WorkflowFilter): Promise<Page<WorkflowRecord>> {
-    const where = [namespace ?? null, name];
+    const where = [namespace ?? null, name, visibleJson(visible)];
     return this.#page<VersionRow, WorkflowRecord>(
       [
-        { text: `SELECT ${COLUMNS} ${LATEST} ORDER BY namespace, name LIMIT $3 OFFSET $4` },
+        { text: `SELECT ${COLUMNS} ${LATEST} ORDER BY namespace, name LIMIT $4 OFFSET $5` },
         ...where,
         page.limit,
         page.offset,
@@ -313,15 +316,19 @@ export class Catalog {
   listNamespaces({
     limit,
     offset,
+    visible,
   }: {
     limit: number;
     offset: number;
+    visible?: Visible | undefined;
   }): Promise<Page<{ namespace: string; workflow_count: number }>> {
-    const text = `SELECT namespace, count(DISTINCT name) AS workflow_count ${LIVE}
-      GROUP BY namespace ORDER BY namespace LIMIT $1 OFFSET $2`;
+    const from = `${LIVE} AND ${visibleSql(seenInPostgres("$1"), "name")}`;
+    const seen = visibleJson(visible);
+    const text = `SELECT namespace, count(DISTINCT name) AS workflow_count ${from}
+      GROUP BY namespace ORDER BY namespace LIMIT $2 OFFSET $3`;
     return this.#page<NamespaceRow, NamespaceRow>(
-      [{ text }, limit, offset],
-      [{ text: `SELECT count(DISTINCT namespace) AS total ${LIVE}` }],
+      [{ text }, seen, limit, offset],
+      [{ text: `SELECT count(DISTINCT namespace) AS total ${from}` }, seen],
       (row) => row,
     );
   }

@@ -10,6 +10,7 @@ import type {
   QueuedExecution,
   QueuePage,
 } from "../store.ts";
+import { seenInPostgres, visibleJson, visibleSql } from "../visible.ts";
 import type { Database, Parameter, Statement } from "./database.ts";
 import { folded } from "./execution-record.ts";
 
@@ -92,6 +93,9 @@ function termsOf(filter: ExecutionFilter): { terms: string[]; values: Parameter[
   const { states, label, root } = filter;
   add(filter.namespace, (it) => `namespace = ${it}`);
   add(filter.workflow, (it) => `workflow = ${it}`);
+  add(filter.visible && visibleJson(filter.visible), (it) =>
+    visibleSql(seenInPostgres(it), "workflow"),
+  );
   add(filter.version, (it) => `version = ${it}`);
   if (states?.length) add(states, (it) => `state = ANY(${it})`);
   if (label) add(folded(label), (it) => `starts_with(name_folded, ${it})`);

@@ -12,6 +12,7 @@ import {
   storedSchedule,
 } from "../schedules.ts";
 import type { Page } from "../store.ts";
+import { seenInPostgres, visibleJson, visibleSql } from "../visible.ts";
 import type { Database, Lane, Parameter, Query, Statement } from "./database.ts";
 import type { Serial } from "./serial.ts";
 
@@ -73,11 +74,15 @@ export class Schedules {
     return stored && readSchedule(stored);
   }
 
-  async list({ limit, offset, ...filter }: ScheduleFilter): Promise<Page<ScheduleRow>> {
+  async list(asked: ScheduleFilter): Promise<Page<ScheduleRow>> {
+    const { limit, offset, visible, names, ...filter } = asked;
     const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-    const where = given.map(([name], index) => `${name} = $${index + 1}`).join(" AND ") || "true";
+    const terms = given.map(([name], index) => `${name} = $${index + 1}`);
     const values = given.map(([, value]) => value as Parameter);
-    const from = `FROM schedules WHERE ${where}`;
+    const next = (value: Parameter) => `$${values.push(value)}`;
+    if (visible) terms.push(visibleSql(seenInPostgres(next(visibleJson(visible))), "workflow"));
+    if (names) terms.push(`name = ANY(${next(names)})`);
+    const from = `FROM schedules WHERE ${terms.join(" AND ") || "true"}`;
     const page = `ORDER BY name LIMIT $${values.length + 1} OFFSET $${values.length + 2}`;
     const [rows, totals] = (await this.#database.readAll<unknown>(
       [{ text: `SELECT record ${from} ${page}` }, ...values, limit, offset],

@@ -23,6 +23,7 @@ export class Workers {
     const select = workerSql();
     this.#list = database.prepare(`
       ${select} WHERE w.name = coalesce($1::text, w.name)
+        AND ($3::text[] IS NULL OR w.name = ANY($3))
         AND ($2::jsonb = '{}' OR labels::jsonb @> $2::jsonb)
       ORDER BY w.name`);
     this.#find = database.prepare(`${select} WHERE w.name = $1`);
@@ -51,9 +52,10 @@ export class Workers {
       SELECT session_id FROM gone`);
   }
 
-  async list({ labels = {}, name }: WorkerFilter = {}): Promise<readonly WorkerRow[]> {
+  async list({ labels = {}, name, names }: WorkerFilter = {}): Promise<readonly WorkerRow[]> {
     const asked = JSON.stringify(labels);
-    const rows = await this.#database.read<StoredWorker>(this.#list, name ?? null, asked);
+    const values = [name ?? null, asked, names ?? null];
+    const rows = await this.#database.read<StoredWorker>(this.#list, ...values);
     return rows.map(toWorker);
   }
 

@@ -7,6 +7,7 @@ import {
 } from "@engine/contract";
 import type { PutAfterDeletion } from "../schedules.ts";
 import type { NewVersions, Page, StoredVersion, WorkflowFilter } from "../store.ts";
+import { SEEN_IN_SQLITE, type Visible, visibleJson, visibleSql } from "../visible.ts";
 import type { Connection, Statement } from "./connection.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Schedules } from "./schedules.ts";
@@ -35,7 +36,8 @@ const LATEST = `
   WHERE version = (
     SELECT max(version) FROM workflow_versions
     WHERE namespace = v.namespace AND name = v.name AND deleted_at IS NULL
-  ) AND namespace = coalesce(?, namespace) AND substr(name, 1, length(?)) = ?`;
+  ) AND namespace = coalesce(?, namespace) AND substr(name, 1, length(?)) = ?
+    AND ${visibleSql(SEEN_IN_SQLITE, "name")}`;
 
 /**
  * Workflows by version. What a version holds never changes once it is written; deleting one only
@@ -193,8 +195,8 @@ export class Catalog {
 
   listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
     return this.#connection.read(() => {
-      const { namespace = null, name = "" } = filter;
-      const where = [namespace, name, name];
+      const { namespace = null, name = "", visible } = filter;
+      const where = [namespace, name, name, visibleJson(visible)];
       const rows = this.#connection.prepareOnce<VersionRow>(
         `SELECT ${COLUMNS} ${LATEST} ORDER BY namespace, name LIMIT ? OFFSET ?`,
       );
@@ -227,15 +229,19 @@ export class Catalog {
   listNamespaces(page: {
     limit: number;
     offset: number;
+    visible?: Visible | undefined;
   }): Promise<Page<{ namespace: string; workflow_count: number }>> {
     return this.#connection.read(() => {
+      const seen = `WHERE deleted_at IS NULL AND ${visibleSql(SEEN_IN_SQLITE, "name")}`;
       const rows = this.#connection.prepareOnce<{ namespace: string; workflow_count: number }>(`
         SELECT namespace, count(DISTINCT name) AS workflow_count FROM workflow_versions
-        WHERE deleted_at IS NULL GROUP BY namespace ORDER BY namespace LIMIT ? OFFSET ?`);
+        ${seen} GROUP BY namespace ORDER BY namespace LIMIT ? OFFSET ?`);
       const total = this.#connection.prepareOnce<Total>(
-        "SELECT count(DISTINCT namespace) AS total FROM workflow_versions WHERE deleted_at IS NULL",
+        `SELECT count(DISTINCT namespace) AS total FROM workflow_versions ${seen}`,
       );
-      return { items: rows.all(page.limit, page.offset), total: total.get()?.total ?? 0 };
+      const visible = visibleJson(page.visible);
+      const items = rows.all(visible, page.limit, page.offset);
+      return { items, total: total.get(visible)?.total ?? 0 };
     });
   }
 

@@ -10,6 +10,7 @@ import type {
   QueuedExecution,
   QueuePage,
 } from "../store.ts";
+import { SEEN_IN_SQLITE, visibleJson, visibleSql } from "../visible.ts";
 import type { Bindable, Connection, Statement } from "./connection.ts";
 import type { ListReader } from "./list-query.ts";
 
@@ -94,6 +95,7 @@ function termsOf(filter: ExecutionFilter): Term[] {
   const { states, label, root } = filter;
   add("namespace = ?", filter.namespace);
   add("workflow = ?", filter.workflow);
+  add(visibleSql(SEEN_IN_SQLITE, "workflow"), filter.visible && visibleJson(filter.visible));
   add("version = ?", filter.version);
   if (states?.length) add("state IN (SELECT value FROM json_each(?))", JSON.stringify(states));
   // `starts_with_any_case` is ours: SQLite's own LIKE ignores case in ASCII only.

@@ -12,6 +12,7 @@ import {
   storedSchedule,
 } from "../schedules.ts";
 import type { Page } from "../store.ts";
+import { SEEN_IN_SQLITE, visibleJson, visibleSql } from "../visible.ts";
 import type { Bindable, Connection, Statement } from "./connection.ts";
 import type { GroupCommit } from "./group-commit.ts";
 
@@ -62,12 +63,20 @@ export class Schedules {
     return this.#connection.read(() => this.#read(name));
   }
 
-  list({ limit, offset, ...filter }: ScheduleFilter): Promise<Page<ScheduleRow>> {
+  list({ limit, offset, visible, names, ...filter }: ScheduleFilter): Promise<Page<ScheduleRow>> {
     return this.#connection.read(() => {
       const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-      const where = given.length > 0 ? given.map(([name]) => `${name} = ?`).join(" AND ") : "true";
+      const terms = given.map(([name]) => `${name} = ?`);
       const values = given.map(([, value]) => value as Bindable);
-      const from = `FROM schedules WHERE ${where}`;
+      if (visible) {
+        terms.push(visibleSql(SEEN_IN_SQLITE, "workflow"));
+        values.push(visibleJson(visible));
+      }
+      if (names) {
+        terms.push("name IN (SELECT value FROM json_each(?))");
+        values.push(JSON.stringify(names));
+      }
+      const from = `FROM schedules WHERE ${terms.join(" AND ") || "true"}`;
       const rows = this.#connection.prepareOnce<Stored>(
         `SELECT record ${from} ORDER BY name LIMIT ? OFFSET ?`,
       );

@@ -24,7 +24,8 @@ export class Workers {
     this.#guards = guards;
     const select = workerSql();
     this.#list = connection.prepare(`
-      ${select} WHERE w.name = coalesce(?, w.name) AND NOT EXISTS (
+      ${select} WHERE w.name = coalesce(?, w.name)
+        AND (? IS NULL OR w.name IN (SELECT value FROM json_each(?))) AND NOT EXISTS (
         SELECT 1 FROM json_each(?) AS asked WHERE NOT EXISTS (
           SELECT 1 FROM json_each(sessions.labels) AS has
           WHERE has.key = asked.key AND has.value = asked.value))
@@ -54,9 +55,10 @@ export class Workers {
     );
   }
 
-  list({ labels = {}, name }: WorkerFilter = {}): Promise<readonly WorkerRow[]> {
+  list({ labels = {}, name, names }: WorkerFilter = {}): Promise<readonly WorkerRow[]> {
+    const named = names ? JSON.stringify(names) : null;
     return this.#connection.read(() =>
-      this.#list.all(name ?? null, JSON.stringify(labels)).map(toWorker),
+      this.#list.all(name ?? null, named, named, JSON.stringify(labels)).map(toWorker),
     );
   }
 
