@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { AnyJson, EngineError, isRaw, type Route } from "@engine/contract";
+import { AnyJson, EngineError, isRaw, permissionText, type Route } from "@engine/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod";
 import type { Authorize } from "./authorize.ts";
@@ -10,6 +10,7 @@ import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
+import { owedBy, permitOf } from "./permit.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
@@ -53,6 +54,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     ) => AnyReply | Promise<AnyReply>;
     binding.methods.add(route);
     const bodyLimit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
+    const owed = owedBy(route);
     const read = inputReader(route, binding.resources);
 
     app.route({
@@ -67,11 +69,17 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
           reply.header("connection", "close");
           throw tooLarge(bodyLimit);
         }
+        const params = request.params as Record<string, string>;
         request.caller = await binding.authorize(route, {
           request_id: request.id,
-          params: request.params as Record<string, string>,
+          params,
           headers: request.headers,
+          raw_headers: request.raw.rawHeaders,
+          get address() {
+            return request.socket.remoteAddress;
+          },
         });
+        request.permit = permitOf(owed, params, request.caller.rights);
         refuseOtherMedia(request, route.lines !== undefined);
         if (isLarge(request) && route.body && !route.lines) {
           await admit(route, name, request, reply);
@@ -80,6 +88,8 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       handler: async (request, reply) => {
         const call = new RequestCall(request, reply);
         const answered = await handle(read(request), call);
+        // What nobody has asked about may be what the caller must not know.
+        if (!call.permit.isSettled) throw undemanded(route);
         if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
         if ("answerLine" in answered) return converse(route, answered, request, reply);
         if ("frames" in answered) return serve(answered, request, reply, call);
@@ -139,6 +149,11 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       refuse: (thrown) => binding.refuse(thrown, request),
     });
   }
+}
+
+function undemanded({ method, path, permission }: Route): Error {
+  const needed = permissionText(permission);
+  return new Error(`the handler of ${method} ${path} did not demand what it has to of ${needed}`);
 }
 
 /** Whether a body is large, or may be: it need not say how long it is. */

@@ -13,6 +13,7 @@ import { LINES } from "./media-type.ts";
 import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { PathMethods } from "./path-pattern.ts";
+import type { Permit } from "./permit.ts";
 import { pathOf, refusal, sendRefusal } from "./refusal.ts";
 import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
@@ -20,8 +21,9 @@ import type { Resources } from "./request-input.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set once the request is authorized. */
+    /** Set once it is known who asks. */
     caller: Caller;
+    permit: Permit;
     /** Room for its body, where that is large or may be. */
     reserved: Reservation | undefined;
   }
@@ -116,6 +118,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     response.end(JSON.stringify(refused.toBody()));
   });
   app.decorateRequest("caller", null as unknown as Caller);
+  app.decorateRequest("permit", null as unknown as Permit);
   app.decorateRequest("reserved", undefined);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>

@@ -2,6 +2,7 @@ import type { Json, Parsed, Route } from "@engine/contract";
 import type * as z from "zod";
 import type { Caller } from "./authorize.ts";
 import type { LargeJson } from "./json/large-json.ts";
+import type { Permit } from "./permit.ts";
 import type { Reply } from "./reply.ts";
 
 /** What a handler may know of the request beside its parsed input. */
@@ -9,6 +10,8 @@ export interface Call {
   /** Fires when the client leaves before the answer is complete, or the server ends the stream. */
   readonly signal: AbortSignal;
   readonly caller: Caller;
+  /** Where a handler demands what the row leaves to it; without that its answer is not sent. */
+  readonly permit: Pick<Permit, "demand" | "demandOf" | "seen">;
   readonly request_id: string;
   /** As received, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -1,5 +1,5 @@
 /** What a process needs to serve a table of routes; every line here is public. */
-export type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
+export type { AuthorizationRequest, Authorize, Caller, Rights, Seen } from "./authorize.ts";
 export { type App, type AppOptions, createApp } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
 export type {
@@ -15,6 +15,7 @@ export type { HttpLog } from "./http-log.ts";
 export { closeApp, leave } from "./leave.ts";
 export { type Address, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
+export type { Subject } from "./permit.ts";
 export {
   answer,
   type EncodedFrame,

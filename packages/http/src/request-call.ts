@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Caller } from "./authorize.ts";
 import type { Call } from "./handlers.ts";
+import type { Permit } from "./permit.ts";
 
 /** Why a call's signal fired, when it is the server that goes. */
 const SERVER_LEAVES = new Error("the server is stopping");
@@ -14,6 +15,7 @@ export function hasLeft({ signal }: Pick<Call, "signal">): boolean {
 /** The {@link Call} of a request. Its signal is made on first use: most handlers never look. */
 export class RequestCall implements Call {
   readonly caller: Caller;
+  readonly permit: Permit;
   readonly request_id: string;
   readonly headers: Call["headers"];
   readonly #response: ServerResponse;
@@ -21,6 +23,7 @@ export class RequestCall implements Call {
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     this.caller = request.caller;
+    this.permit = request.permit;
     this.request_id = request.id;
     this.headers = request.headers;
     this.#response = reply.raw;

@@ -1,10 +1,10 @@
 import { type ExecutionRow, recordForCaller, type routes } from "@engine/contract";
-import type { Handlers } from "@engine/http";
-import { answer } from "@engine/http";
+import { answer, type Handlers } from "@engine/http";
 import type { Engine } from "../engine.ts";
 import { toBasic, toInspected } from "../executions/record.ts";
 import { runAnswer, waitMs } from "./run-answer.ts";
 import { REPLAYED, startHeaders } from "./start-headers.ts";
+import { workflowOf } from "./subjects.ts";
 
 /** The basic API (EXE-89). @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function basicHandlers(
@@ -12,7 +12,8 @@ export function basicHandlers(
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.basic> {
   return {
-    run: async ({ params, query, headers, body: input }, { signal, caller }) => {
+    run: async ({ params, query, headers, body: input }, { signal, caller, permit }) => {
+      permit.demand({ namespace: query.namespace });
       const { namespace, version, timeout, inspect } = query;
       const request = {
         namespace,
@@ -32,7 +33,8 @@ export function basicHandlers(
       const answered = await basicAnswer(settled, inspect);
       return existing ? { ...answered, headers: { ...answered.headers, ...REPLAYED } } : answered;
     },
-    resume: async ({ params, query, body: input }, { signal, caller }) => {
+    resume: async ({ params, query, body: input }, { signal, caller, permit }) => {
+      permit.demand({ namespace: query.namespace });
       const { namespace, pause, timeout, inspect } = query;
       const { execution_id, workflow_name } = params;
       const workflow = { namespace, name: workflow_name };
@@ -40,8 +42,10 @@ export function basicHandlers(
       const timeoutMs = waitMs(timeout, syncTimeoutSeconds);
       return basicAnswer(await executions.resumeAndWait(request, { timeoutMs, signal }), inspect);
     },
-    inspect: async ({ params: { execution_id } }) => {
-      return answer(200, await inspected(await executions.get(execution_id)));
+    inspect: async ({ params: { execution_id } }, { permit }) => {
+      const row = await executions.get(execution_id);
+      permit.demand(workflowOf(row));
+      return answer(200, await inspected(row));
     },
   };
 

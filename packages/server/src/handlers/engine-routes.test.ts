@@ -1,6 +1,5 @@
-import { routes } from "@engine/contract";
-import type { TableHandlers } from "@engine/http";
-import { createApp, raw } from "@engine/http";
+import { permissionText, routes } from "@engine/contract";
+import { type Call, createApp, raw, type TableHandlers } from "@engine/http";
 import { expect, test } from "vitest";
 import { unchecked } from "../testing/unchecked.ts";
 
@@ -12,11 +11,13 @@ function namingApp() {
       Object.fromEntries(
         Object.entries(rows).map(([name, route]) => [
           name,
-          ({ params }: { params: unknown }) =>
-            raw(
-              Number(Object.keys(route.answers)[0]),
-              JSON.stringify([`${group}.${name}`, params]),
-            ),
+          async ({ params }: { params: unknown }, { permit }: Call) => {
+            const needed = permissionText(route.permission);
+            for (const [, kind = ""] of needed.matchAll(/scoped\((\w+):/g)) permit.seen(kind);
+            await permit.demandOf(async () => ({}));
+            const said = JSON.stringify([`${group}.${name}`, params]);
+            return raw(Number(Object.keys(route.answers)[0]), said);
+          },
         ]),
       ),
     ]),

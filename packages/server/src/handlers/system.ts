@@ -1,6 +1,5 @@
 import type { Json, routes } from "@engine/contract";
-import type { Handlers } from "@engine/http";
-import { answer } from "@engine/http";
+import { answer, type Handlers } from "@engine/http";
 import type { Store } from "@engine/store";
 
 export interface SystemOptions {

@@ -6,8 +6,7 @@ import {
   type SessionRef,
   type WorkerFrame,
 } from "@engine/contract";
-import type { Handlers } from "@engine/http";
-import { answer, lines, raw, stream } from "@engine/http";
+import { answer, type Handlers, lines, raw, stream } from "@engine/http";
 import { LargeJson } from "@engine/http/json";
 import type { Engine } from "../engine.ts";
 import { FrameQueue } from "./frame-queue.ts";
