@@ -1,11 +1,16 @@
 import type { Route } from "@engine/contract";
 
-/** What a row may be seen by: values of a permission's placeholders; one that is left out is any. */
+/**
+ * What a row may be seen by: values of a permission's placeholders; one that is left out is any.
+ */
 export type Seen = Readonly<Record<string, string>>;
 
 /** What a caller holds, as far as one request has to know. */
 export interface Rights {
-  /** Whether a permission is held, such as `workflow:shop:refund:run`; a `*` in it stands for itself. */
+  /**
+   * Whether a permission is held, such as `workflow:shop:refund:run`; a `*` in it stands for
+   * itself.
+   */
   holds(permission: string): boolean;
   /** What is seen by a permission with placeholders, such as `workflow:{ns}:{wf}:read`. */
   seenBy(permission: string): readonly Seen[];

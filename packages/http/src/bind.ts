@@ -47,7 +47,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
   binding: Binding,
 ): void {
   for (const [name, route] of Object.entries(group)) {
-    // The table and the handlers have the same keys by their types; here only the row is known.
+    // By their types the handlers have the keys of the table; in this loop only the row is known.
     const handle = handlers[name] as unknown as (
       input: RequestInput,
       call: Call,
@@ -88,7 +88,8 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       handler: async (request, reply) => {
         const call = new RequestCall(request, reply);
         const answered = await handle(read(request), call);
-        // What nobody has asked about may be what the caller must not know.
+        // An answer whose permission the handler did not demand may hold what the caller must not
+        // see.
         if (!call.permit.isSettled) throw undemanded(route);
         if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
         if ("answerLine" in answered) return converse(route, answered, request, reply);
@@ -98,7 +99,9 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     });
   }
 
-  /** Nothing of a large body is read for what is not there, or where there is no room for it. */
+  /**
+   * Refuses a large body before any of it is read, where its record is missing or memory is short.
+   */
   async function admit(
     route: Route,
     name: string,
@@ -156,7 +159,7 @@ function undemanded({ method, path, permission }: Route): Error {
   return new Error(`the handler of ${method} ${path} did not demand what it has to of ${needed}`);
 }
 
-/** Whether a body is large, or may be: it need not say how long it is. */
+/** Whether a body is large, or may be: a chunked request does not say how long its body is. */
 function isLarge({ headers }: FastifyRequest): boolean {
   return (
     headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > LARGE_BYTES
@@ -222,6 +225,6 @@ function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply)
   if (type === null) return reply.send();
   if (row && isRaw(row)) return reply.send(answered.body);
   const text = printed(answered.body);
-  // What is stored goes out as it is taken.
+  // Stored values are read from storage while the answer leaves.
   return reply.send(typeof text === "string" ? text : Readable.from(text));
 }

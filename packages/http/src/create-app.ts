@@ -24,7 +24,7 @@ declare module "fastify" {
     /** Set once it is known who asks. */
     caller: Caller;
     permit: Permit;
-    /** Room for its body, where that is large or may be. */
+    /** The memory that is reserved for a large body, or for one that may be large. */
     reserved: Reservation | undefined;
   }
 
@@ -44,20 +44,20 @@ export interface AppOptions<Table extends RouteTable> {
   /** Makes request ids. */
   readonly ids: () => string;
   readonly authorize?: Authorize;
-  /** Names and pages besides its own; none when absent. */
+  /** Hosts and origins besides the server's own; none when absent. */
   readonly neighbours?: Neighbours;
   /** Counts the streams that are open; closing the app ends them. */
   readonly streams?: OpenStreams;
   readonly pingTimer?: Repeat;
-  /** Looks after bodies that do not come on. */
+  /** Runs the check for request bodies that have stopped arriving. */
   readonly stallTimer?: Repeat;
   /** What parameters of paths name, where that is not the parameter's own name. */
   readonly resources?: Resources;
-  /** What is looked for before a large body is read; nothing when absent. */
+  /** Lookups that come before a large body is read; none when absent. */
   readonly looks?: Looks<Table>;
   /** Looks through large JSON; closing the app ends it. */
   readonly thread?: ScanThread;
-  /** Of large bodies, what may be here at a time. */
+  /** How many bytes of large bodies may be in memory at a time. */
   readonly mostBytes?: number;
 }
 
@@ -65,17 +65,17 @@ const MAX_PATH_BYTES = 2048;
 
 const CONNECTION = {
   maxHeaderSize: 16 * 1024,
-  /** Until the headers are there. */
+  /** How long the headers of a request may take. */
   headersTimeout: 60_000,
   // A worker's request of lines stays open for as long as the worker lives.
   requestTimeout: 0,
-  /** Between two requests. */
+  /** How long a connection may rest between two requests. */
   keepAliveTimeout: 72_000,
 };
 
 const NOTHING: Takes = { limit: 0, isAnyJson: false, anyFields: new Set(), isNamed: true };
 
-/** On every answer (NET-3). */
+/** Headers of every answer (NET-3). */
 const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -125,10 +125,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     bodies.read(payload, request.routeOptions.config.takes ?? NOTHING, request.reserved),
   );
 
-  // Left unread: the route itself reads its lines as they come.
+  // Fastify leaves these bodies unread: a route of lines reads them while it answers.
   app.addContentTypeParser(LINES, (_request, _body, done) => done(null, undefined));
 
-  // Without a promise: each request comes by here.
+  // A callback, since a promise would cost every request a turn.
   app.addHook("onRequest", (request, reply, done) => {
     try {
       if (admitted(request, reply)) done();
@@ -156,11 +156,11 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     throw noRoute(request.method, pathOf(request), methods);
   });
 
-  /** False where it has been answered already. */
+  /** False when the request, a preflight, has its answer already. */
   function admitted(request: FastifyRequest, reply: FastifyReply): boolean {
     reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
-    // Nothing is upgraded here. Node answers nothing on such a connection once it has brought what is
-    // no HTTP, nor does it close it.
+    // Nothing is upgraded here. Once a connection that asked for an upgrade brings something other
+    // than HTTP, Node neither answers nor closes it.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");
     const origin = neighbourhood.admit(request.headers);
     if (origin !== undefined) {
@@ -174,7 +174,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     if (pathOf(request).length > MAX_PATH_BYTES) {
       throw new EngineError("uri_too_long", "the path is longer than 2 KiB");
     }
-    // Before any of a body is read.
+    // A path without a route is refused before its body is read.
     if (request.is404) throw noRoute(request.method, pathOf(request), methods);
     return true;
   }
@@ -187,12 +187,12 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   return app;
 }
 
-/** Of a refusal that no route and no hook had a part in. */
+/** Headers of a refusal that is written without Fastify, past its hooks. */
 function refusalHeaders(): Record<string, string> {
   return { ...SECURITY_HEADERS, "content-type": "application/json; charset=utf-8" };
 }
 
-/** What could not even be read as HTTP: no route, no reply object, only the socket. */
+/** Answers a request that is not readable HTTP: there is no reply object, only the socket. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

@@ -6,5 +6,5 @@ import { type Channel, channel } from "node:diagnostics_channel";
 
 /** What a request asked for is done, its answer is not sent. */
 export const answering: Channel = channel("engine:http:answering");
-/** The same of a line that a request brought. */
+/** What a line of a request asked for is done, its answering line is not sent. */
 export const answeringLine: Channel = channel("engine:http:answering-line");

@@ -23,8 +23,8 @@ export type Handler<R extends Route> = (
 ) => Reply<R> | Promise<Reply<R>>;
 
 /**
- * A request as a row has it. Where the body may be any JSON, or in a route of large bodies a field of
- * it, a large one is given as its text.
+ * A request as its row describes it. A large body that may be any JSON is given as its text, and so
+ * is a large field of that kind in a route with a `bodyLimit`.
  */
 type Received<R extends Route> = R extends { body: infer Body extends z.ZodType }
   ? Omit<Parsed<R>, "body"> & { body: WithText<R, z.output<Body>> }
@@ -39,8 +39,8 @@ type WithText<R, Value> = Json extends Value
     : Value;
 
 /**
- * What is looked for before a large body is read: it rejects where nothing is there that the body could
- * be for.
+ * Looks for the record that a large body is for, before the body is read, and rejects where there is
+ * none.
  */
 export type Look = (request: {
   readonly params: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export type Look = (request: {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }) => Promise<unknown>;
 
-/** Looks of a table's routes, by group and name; most routes have none. */
+/** The lookups of a table, by group and route; most routes have none. */
 export type Looks<Table> = {
   readonly [Group in keyof Table]?: { readonly [Name in keyof Table[Group]]?: Look };
 };

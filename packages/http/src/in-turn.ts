@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 
 /**
  * Handles the requests of one connection one after the other, with the loop let go in between. Node
- * hands over all that a client has sent ahead of its answers at once, thousands of requests in a
- * chunk, and everybody else would wait until the last of them was through. What waits is bounded: a
- * connection is not read while something of it does.
+ * hands over everything that a client has sent ahead of its answers at once, thousands of requests in
+ * a chunk, and other connections would wait until the last of them was through. The number of waiting
+ * requests is bounded: while one waits, its connection is not read.
  */
 export function inTurn(handle: RequestListener): RequestListener {
   const connections = new WeakMap<Socket, Connection>();
@@ -24,7 +24,7 @@ class Connection {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
   readonly #waiting: [IncomingMessage, ServerResponse][] = [];
-  /** What is being answered, or was answered last. */
+  /** The response that is being written, or was written last. */
   #current: ServerResponse | undefined;
   #isWaitedFor = false;
 
@@ -41,7 +41,7 @@ class Connection {
     }
     if (this.#waiting.push([request, response]) > 1) return;
     this.#socket.pause();
-    // Whoever reads a body, or drops it, sets the connection going again.
+    // Reading or dropping a body resumes the connection, which has to stay paused until its turn.
     this.#socket.on("resume", this.#hold);
     this.#await();
   }
@@ -51,7 +51,7 @@ class Connection {
     this.#handle(request, response);
   }
 
-  /** Only where somebody waits: nearly every request comes when the one before has been answered. */
+  /** Listens for the end of a response only while a request waits for it, which is rare. */
   #await(): void {
     if (this.#isWaitedFor) return;
     this.#isWaitedFor = true;
@@ -82,7 +82,7 @@ class Connection {
   };
 }
 
-/** Also of one whose connection has gone: nothing of it is still to come. */
+/** True also for a response whose connection has gone: none of it is still to come. */
 function isOver(response: ServerResponse): boolean {
   return response.writableFinished || response.closed || response.destroyed;
 }

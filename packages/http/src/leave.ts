@@ -1,7 +1,7 @@
 import { Server as NetServer } from "node:net";
 import type { App } from "./create-app.ts";
 
-/** How long clients get to hear, with an answer of theirs, that they should go to another server. */
+/** For so long each answer tells its client to open its next connection to another server. */
 const LEAVE_MS = 1_000;
 /** Requests that are still running when the process stops get this long. */
 const CLOSE_MS = 5_000;
@@ -10,9 +10,9 @@ const CLOSE_MS = 5_000;
 type SetTimer = (run: () => void, ms: number) => () => void;
 
 /**
- * Stops taking connections where others serve too, and answers what comes on those that are open, each
- * time as the last on its connection. A connection that rests is not ended here: what a client sends
- * on it at that moment would have no answer, and a start is not sent twice.
+ * Stops taking connections, where other servers serve too. A request on an open connection is still
+ * answered, as the last one of that connection. A connection that rests is not ended here: a request
+ * that a client sends at that moment would get no answer, and clients do not send a start twice.
  */
 export function leave({ server }: App, setTimer: SetTimer): Promise<void> {
   server.prependListener("request", (_, response) => {
@@ -20,7 +20,7 @@ export function leave({ server }: App, setTimer: SetTimer): Promise<void> {
   });
   return new Promise((resolve) => {
     setTimer(resolve, LEAVE_MS);
-    // The one of http would end connections that rest.
+    // `close` of an HTTP server would also end the connections that rest.
     NetServer.prototype.close.call(server);
   });
 }

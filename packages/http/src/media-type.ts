@@ -7,7 +7,7 @@ export const LINES = "application/x-ndjson";
 
 const JSON_TYPE = /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i;
 
-/** What curl says of `-d`. A form of a web page says it too, without anybody having asked for it. */
+/** The type that curl gives to `-d`. Forms of web pages have it too, so browsers may not use it. */
 const CURL_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
 /** Refuses a body that would not be read as JSON, before any of it is read. */

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { EngineError } from "@engine/contract";
 
-/** What is configured of who may ask. */
+/** The names and pages through which a server may be reached, as configured. */
 export interface Neighbours {
   /** Host names by which this server is known besides loopback names and addresses; `*` is any. */
   readonly hosts: readonly string[];
@@ -13,7 +13,7 @@ export interface Neighbours {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Sent by browsers on their own account: a page cannot leave them out or make them up. */
+/** Headers that browsers add themselves: a page can neither leave them out nor make them up. */
 const SENT_BY_BROWSERS = ["origin", "referer"] as const;
 
 /**
@@ -27,7 +27,7 @@ export class Neighbourhood {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
   readonly #keys: Required<Neighbours>["keys"];
-  /** Most requests have the same one. */
+  /** Remembered, since most requests have the same Host. */
   #lastAdmitted: string | undefined;
 
   constructor({ hosts, origins, keys = CONFIGURED }: Neighbours) {
@@ -69,7 +69,7 @@ const CONFIGURED = {
   origins: "[engine.server] cors_allow_origins",
 };
 
-/** Whether a browser sent it; programs set none of these (NET-1). */
+/** Whether a browser sent the request; programs set none of these headers (NET-1). */
 export function isOfBrowser(headers: Headers): boolean {
   return (
     SENT_BY_BROWSERS.some((name) => headers[name] !== undefined) ||
@@ -77,7 +77,7 @@ export function isOfBrowser(headers: Headers): boolean {
   );
 }
 
-/** Of the page that this server itself would have sent. */
+/** Whether the origin is this server's own. */
 function isOwn(origin: string, headers: Headers): boolean {
   const parsed = URL.parse(origin);
   if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:"))
@@ -85,13 +85,13 @@ function isOwn(origin: string, headers: Headers): boolean {
   return parsed.host === text(headers["host"])?.toLowerCase();
 }
 
-/** Lower case, without the port and without the brackets of an address. */
+/** The host of a Host header in lower case, without port and without the brackets of an address. */
 function hostname(host: string | undefined): string | undefined {
   const match = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d{1,5})?$/i.exec(host ?? "");
   return (match?.[1] ?? match?.[2])?.toLowerCase().replace(/\.$/, "");
 }
 
-/** Whether nobody can make it lead elsewhere: an address, or a name of loopback (RFC 6761). */
+/** Whether a name cannot be pointed elsewhere: an address, or a name of loopback (RFC 6761). */
 function isFixed(name: string): boolean {
   return isIP(name) !== 0 || name === "localhost" || name.endsWith(".localhost");
 }
@@ -113,7 +113,7 @@ function text(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/** Of what somebody sent, as much as a message bears. */
+/** A header's value as a message may repeat it, cut to a length that fits. */
 function shown(given: string): string {
   return JSON.stringify(given.length > 80 ? `${given.slice(0, 80)}…` : given);
 }

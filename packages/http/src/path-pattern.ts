@@ -44,7 +44,9 @@ export class PathMethods {
     return this.#methodsOf(path, ({ isFixed }) => isFixed);
   }
 
-  /** The methods that a path could be asked under, whether or not there is a workflow of its name. */
+  /**
+   * The methods that a path could be asked under, whether or not there is a workflow of its name.
+   */
   offeredTo(path: string): readonly string[] {
     const reserved = this.isReserved(firstSegment(path));
     return this.#methodsOf(path, ({ isFixed }) => isFixed || !reserved);

@@ -1,11 +1,13 @@
-/** The two steps in which a row's permission is decided: by the path, then by what a handler found. */
+/**
+ * The two steps in which a row's permission is decided: by the path, then by what a handler found.
+ */
 import { EngineError, type Permission, type Route } from "@engine/contract";
 import type { Rights, Seen } from "./authorize.ts";
 
 /** Values for placeholders that the path does not fill; null where there is nothing to guard. */
 export type Subject = Readonly<Record<string, string | null>>;
 
-/** Of a row's permission, what its path leaves to the handler. */
+/** The part of a row's permission that its path leaves to the handler. */
 export interface Owed {
   readonly permission: Permission;
   readonly placeholders: readonly string[];
@@ -59,14 +61,17 @@ export class Permit {
     this.#isDemanded = true;
   }
 
-  /** The same for a subject that has to be looked up, which is left out where everything is allowed. */
+  /**
+   * Demands for a subject that has to be looked up; callers who may do everything cost no lookup.
+   */
   async demandOf(find: () => Promise<Subject>): Promise<void> {
     if (this.#rights) this.demand(await find());
     this.#isDemanded = true;
   }
 
   /**
-   * What may be listed by the row's permission of that kind, such as `workflow`; undefined is all.
+   * What the caller may see in a list, by the row's scoped permission of a kind such as `workflow`;
+   * undefined is everything.
    */
   seen(kind: string): readonly Seen[] | undefined {
     const scope = this.#owed.scopes.find((text) => text.startsWith(`${kind}:`));
@@ -85,7 +90,9 @@ export class Permit {
   }
 }
 
-/** Nothing is left to ask of a caller who may do everything by a row that its path decides. */
+/**
+ * For rows that their path decides, asked by callers who may do everything: nothing is left open.
+ */
 const SETTLED = new Permit(
   { permission: { kind: "open" }, placeholders: [], scopes: [] },
   {},
@@ -98,14 +105,14 @@ export function permitOf(owed: Owed, params: Subject, rights: Rights | undefined
   return isSettled ? SETTLED : new Permit(owed, params, rights);
 }
 
-/** What is missing, in the order of the row; undefined while a placeholder decides it. */
+/** The permissions that are missing, in the row's order; undefined while a placeholder decides. */
 function missingOf(
   permission: Permission,
   values: Subject,
   rights: Rights,
 ): readonly string[] | undefined {
   switch (permission.kind) {
-    // Who asks has been settled by whoever said who it is.
+    // `authorize` has settled who asks.
     case "open":
     case "identity":
     case "worker":
@@ -139,7 +146,7 @@ function leavesOf(permission: Permission): readonly Leaf[] {
   return [permission];
 }
 
-/** A permission as one holds it. */
+/** A leaf as the text of a grant that would satisfy it. */
 function textOf(leaf: Leaf): string {
   if (leaf.kind === "run") return `workflow:${leaf.workflow.replace("/", ":")}:run`;
   return "grant" in leaf ? leaf.grant : "";
@@ -149,7 +156,9 @@ function placeholdersOf(text: string): readonly string[] {
   return Array.from(text.matchAll(/\{(\w+)\}/g), ([, name]) => name ?? "");
 }
 
-/** Undefined where a value is not known yet, null where there is nothing to guard. */
+/**
+ * The text with its values; undefined while one is unknown, null where there is nothing to guard.
+ */
 function filled(text: string, values: Subject): string | null | undefined {
   const names = placeholdersOf(text);
   if (names.some((name) => values[name] === undefined)) return undefined;
@@ -157,7 +166,7 @@ function filled(text: string, values: Subject): string | null | undefined {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
 }
 
-/** As a caller who sees nothing by it is told what would do (AUTH-33). */
+/** The form that a caller lacks who sees nothing by a scoped permission (AUTH-33). */
 function anyOf(grant: string): string {
   return grant.replace(/\{\w+\}/g, "*");
 }

@@ -3,7 +3,10 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpLog } from "./http-log.ts";
 import { unsupportedMediaType } from "./media-type.ts";
 
-/** What the caller may see of anything thrown: defects are logged whole and answered empty (NET-3). */
+/**
+ * The error that a caller is told for anything thrown: a defect is logged whole and told as
+ * `internal` (NET-3).
+ */
 export function refusal(thrown: unknown, request: FastifyRequest, log: HttpLog): EngineError {
   if (thrown instanceof EngineError && thrown.code !== "internal") return thrown;
   if (thrown instanceof UnencodableValue) return unencodable(thrown);
@@ -17,7 +20,7 @@ export function refusal(thrown: unknown, request: FastifyRequest, log: HttpLog):
   });
 }
 
-/** What Fastify itself refuses before a handler is called, in our codes. */
+/** Refusals that Fastify makes before a handler is called, in our codes. */
 function frameworkRefusal(thrown: unknown, request: FastifyRequest): EngineError | undefined {
   const { code, statusCode } = thrown as Partial<FastifyError>;
   if (typeof code !== "string" || !code.startsWith("FST_ERR_")) {

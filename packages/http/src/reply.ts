@@ -9,7 +9,9 @@ export interface EncodedFrame {
   readonly text: string;
 }
 
-/** A frame that is too long to be held: its data comes as pieces of JSON text, taken as they leave. */
+/**
+ * A frame too long for memory: its data comes as pieces of JSON text, each taken when it is sent.
+ */
 export interface LongFrame extends SseFrame {
   readonly pieces: AsyncIterable<string>;
 }
@@ -37,7 +39,10 @@ export interface LinesReply<Line> {
   readonly answerLine: (line: Line) => Promise<unknown>;
 }
 
-/** What the handler of a route may give back: an answer of its row, or frames where it has them. */
+/**
+ * What the handler of a route may return: an answer of its row, or frames or lines where it has
+ * them.
+ */
 export type Reply<R extends Route> =
   | (Answer<R> & { readonly headers?: ReplyHeaders | undefined })
   | RawReply<keyof R["answers"] & number>

@@ -8,24 +8,29 @@ import { tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 
 /**
- * Whose body it is. What callers send never keeps out what workers bring: they have what everybody waits
- * for.
+ * Who sent a body. Each pool has memory of its own, so that what callers send never keeps out what
+ * workers bring, for which callers wait.
  */
 export type Pool = "callers" | "workers";
 
-/** Of large bodies, what may be here at a time from each of them. Small ones always get in. */
+/** How many bytes of large bodies a pool may have in memory. Small bodies are not counted. */
 const MOST_BYTES = 128 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 2;
-/** How often it is looked whether bodies come on, how much has to have come, how often it may not. */
+/**
+ * A body is looked at this often; if less than the least arrived since the last look, it has paused,
+ * and after so many pauses in a row it is refused.
+ */
 const LOOK_MS = 5_000;
 const LEAST_BYTES = 5 * 1024;
 const MOST_PAUSES = 3;
-/** Of values in a body of named fields: beside those it has texts, which cost nothing to make. */
+/**
+ * How many values a body of named fields may hold; a long text is one, and costs nothing to make.
+ */
 const MOST_VALUES = 200_000;
 
-/** What a large body may take of what is here at a time, until it is released. */
+/** The memory of a pool that is set aside for one large body until it is released. */
 export interface Reservation {
-  /** Of a body that does not say how long it is. */
+  /** For a body that does not say how long it is. @throws EngineError `unavailable`. */
   grow(bytes: number): void;
   release(): void;
 }
@@ -43,16 +48,15 @@ export interface Takes {
 
 interface Reading {
   came: number;
-  /** As it was when it was looked last. */
+  /** How much had come at the last look. */
   looked: number;
   pauses: number;
   readonly stop: (error: EngineError) => void;
 }
 
 /**
- * Reads the bodies of requests. How much of them is here at a time is bounded, whoever sends it; one
- * that does not come on is ended; and one that is large is looked through on a thread of its own, and
- * goes on as the text it is where any JSON is taken.
+ * Reads the bodies of requests. The memory for large bodies is bounded; a body that stops arriving is
+ * refused; a large body is looked through on a thread, and stays text where its route takes any JSON.
  */
 export class RequestBodies {
   readonly #thread: ScanThread;
@@ -68,7 +72,7 @@ export class RequestBodies {
     this.#most = parts.mostBytes ?? MOST_BYTES;
   }
 
-  /** @throws EngineError `unavailable` when too much is here already. */
+  /** @throws EngineError `unavailable` when the pool has no room for it. */
   reserve(bytes: number, pool: Pool = "callers"): Reservation {
     let reserved = 0;
     let isOver = false;
@@ -94,11 +98,12 @@ export class RequestBodies {
     takes: Takes,
     reserved: Reservation | undefined,
   ): Promise<unknown> {
-    // Taken out: an idle connection keeps its last request, and the request its listeners.
+    // Emptied with `splice`: an idle connection keeps its last request, whose listeners keep the
+    // list.
     const { chunks, length } = await this.#receive(payload, takes.limit, reserved);
     if (length <= LARGE_BYTES) return parseJsonBody(joined(chunks.splice(0), length));
     const reservation = reserved ?? this.reserve(length);
-    // Memory of its own, which can be given to a thread and taken back.
+    // A buffer of its own can be handed to a thread and taken back without a copy.
     const bytes = new Uint8Array(length);
     let at = 0;
     for (const chunk of chunks.splice(0)) {
@@ -128,7 +133,7 @@ export class RequestBodies {
     return JSON.parse(text.toString("utf8"));
   }
 
-  /** The object without some of its fields, then with the texts of these. */
+  /** Makes a value of the object without its large fields, then puts those in as text. */
   async #withFields(
     text: Buffer,
     fields: readonly LargeField[],
@@ -163,7 +168,7 @@ export class RequestBodies {
       this.#watch(reading);
       payload.on("data", take).on("end", end).on("error", end);
 
-      // What still comes after the end of the reading is dropped.
+      // Data that comes after the reading has ended is dropped.
       function take(chunk: Buffer): void {
         if (isOver) return;
         reading.came += chunk.length;

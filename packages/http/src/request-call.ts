@@ -4,7 +4,7 @@ import type { Caller } from "./authorize.ts";
 import type { Call } from "./handlers.ts";
 import type { Permit } from "./permit.ts";
 
-/** Why a call's signal fired, when it is the server that goes. */
+/** The reason of a call's signal when the server stops, not the caller. */
 const SERVER_LEAVES = new Error("the server is stopping");
 
 /** Whether the caller has gone before it was answered. */

@@ -35,7 +35,7 @@ function requestInput(route: Route, names: ParamNames, request: FastifyRequest):
   const issues: Issue[] = [];
 
   function read(part: "query" | "headers" | "body", schema: Schema, value: unknown): void {
-    // A body may hold what nobody should read in an answer or a log.
+    // A body may hold secrets, which an answer or a log must not repeat.
     const result = schema.safeParse(value, { reportInput: part !== "body" });
     if (result.success) input[part] = result.data;
     else for (const issue of result.error.issues) issues.push(at(part, issue));
@@ -51,7 +51,7 @@ function requestInput(route: Route, names: ParamNames, request: FastifyRequest):
     }
   }
   if (route.headers) read("headers", route.headers, request.headers);
-  // The body of a route of lines is read, and checked, line by line.
+  // A route of lines reads and checks its body line by line.
   const hasBody = request.body !== undefined && request.body !== null;
   if (route.body && !route.lines) read("body", route.body, request.body ?? null);
   else if (hasBody) {
@@ -62,8 +62,8 @@ function requestInput(route: Route, names: ParamNames, request: FastifyRequest):
 }
 
 /**
- * The parameters of a path. One that can name nothing names nothing that is there, except for a
- * choice of few, which may be a mistake in writing (EXE-79).
+ * The parameters of a path. A parameter that cannot be a name of anything is a 404, except for one
+ * of a few fixed words, where a 400 lists the words (EXE-79).
  */
 function pathParams(
   { schemas, resourceOf }: ParamNames,
@@ -88,7 +88,7 @@ function pathParams(
 }
 
 function resourceOf(param: string, { path }: Route, resources: Resources): string {
-  // `name` is that of the kind before it, such as `/schedules/{name}`.
+  // `{name}` names what the segment before it lists, as in `/schedules/{name}`.
   const kind = /\/(\w+)s\/\{name\}/.exec(path)?.[1];
   return resources[param] ?? (param === "name" ? kind : undefined) ?? param;
 }
@@ -106,7 +106,7 @@ function unknownChoice(
 
 type Query = Readonly<Record<string, string | readonly string[]>>;
 
-/** A text that one database looks for and the other refuses to hear of. */
+/** SQLite searches for a text with this character, PostgreSQL refuses it. */
 const NUL = "\u0000";
 
 function isUnstorable(key: string, value: Query[string] = ""): boolean {
@@ -120,7 +120,7 @@ function unstorable(key: string): Issue {
   };
 }
 
-/** One line of a route that reads lines, by its `body`. */
+/** Reads one line of a route of lines, by the row's `body`. */
 export function lineInput(route: Route, value: unknown): unknown {
   const result = route.body?.safeParse(value);
   if (result?.success) return result.data;

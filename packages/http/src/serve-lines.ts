@@ -19,9 +19,9 @@ export interface LinesOptions {
 const NEWLINE = 10;
 
 /**
- * Answers the lines of a request while it is still coming in, one after the other. It saves what a
- * request of its own costs for each of them. A line that is refused is answered by its error and
- * the conversation goes on; one that is too long ends it, since where it ends cannot be known.
+ * Answers the lines of a request while it is still coming in, one after the other, which saves the
+ * cost of a request for each line. A refused line is answered by its error and the conversation goes
+ * on; a line that is too long ends it, since where that line ends cannot be known.
  */
 export function serveLines(
   request: IncomingMessage,
@@ -59,7 +59,7 @@ export function serveLines(
       write(refuse(tooLarge(limit)).toBody());
       end();
     } else if (!isBusy) void work();
-    // A sender who does not wait for answers must not fill the memory with what it says.
+    // A sender that does not wait for answers must not fill the memory with its lines.
     if (waiting.length > 0) request.pause();
   }
 
@@ -92,7 +92,7 @@ export function serveLines(
     isOpen = false;
     remove();
     response.end();
-    // Nothing more is read: whoever still writes is told so.
+    // Nothing more is read, and a sender that still writes sees its connection end.
     request.destroy();
   }
 }

@@ -35,7 +35,7 @@ export function serveStream(
   { headers, streams, pingTimer, cut, leave, refuse }: StreamOptions,
 ): void {
   const iterator = frames[Symbol.asyncIterator]();
-  /** Of a frame that has begun: nothing else may come in between. */
+  /** The rest of a frame that has begun: no other frame may come in between. */
   let pieces: AsyncIterator<string> | undefined;
   let isOpen = true;
   let isPulling = false;
@@ -121,10 +121,10 @@ export function serveStream(
   }
 
   function fail(thrown: unknown): void {
-    // Once the reader is gone, an abort of what the frames waited for is the way out.
+    // Once the reader is gone, the frames end by throwing the abort of what they waited for.
     if (!isOpen) return;
     const { error } = refuse(thrown).toBody();
-    // Half a frame cannot be taken back: the reader comes again for the whole of it.
+    // Half a frame cannot be taken back: the connection breaks, and the reader asks for it again.
     if (pieces) {
       response.destroy();
       stop();
@@ -145,19 +145,19 @@ export function serveStream(
     if (!isOpen) return;
     end();
     leave();
-    // Not waited for: a generator that waits for something returns only when that settles.
+    // Not awaited: a generator that waits for something returns only when that settles.
     iterator.return?.().catch(refuse);
     pieces?.return?.().catch(refuse);
   }
 
-  /** A reader that does not read would never get to the end. */
+  /** Ends the connection at once: a reader that does not read would never get to the end. */
   function breakOff(): void {
     stop();
     response.destroy();
   }
 }
 
-/** A frame up to its data. */
+/** The text of a frame up to its data. */
 function sseHead({ event, id }: SseFrame): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: `;
 }

@@ -71,7 +71,7 @@ function imports({ program }: ParseResult, source: string): Import[] {
   return found.sort((a, b) => a.node.start - b.node.start);
 }
 
-/** Of a text without it, only the statements at its top import anything. */
+/** A text without a match imports only by the statements at its top. */
 const MAY_IMPORT_LATER = /\bimport\s*[(/.]/;
 
 function isAllowed(name: string | undefined): boolean {

@@ -10,7 +10,7 @@ export function bundleHash(bundle: string): string {
   return sha256(bundle);
 }
 
-/** Of the text of the entry file, as users see it in a record. */
+/** The hash of the entry file's text, as users see it in a record. */
 export function sourceHash(text: string): string {
   return sha256(text);
 }

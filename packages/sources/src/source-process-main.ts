@@ -6,6 +6,6 @@ import { type RegistrationRead, readRegistration } from "./registration-reading.
 serveJobs<Registration, RegistrationRead>(async (registration) => {
   const read = await readRegistration(registration);
   if ("source" in registration) return read;
-  // Whoever asked has them.
+  // The process that asked has the files and the bundle already.
   return { ...read, files: [], module: { ...read.module, bundle: "" } };
 });

@@ -47,7 +47,7 @@ export function sourceReader({ memoryMb, limitMs, waiting }: SourceLimits): Read
   };
 }
 
-/** One for the whole server. */
+/** The reader that all registrations of a server share. */
 export const readInProcess: ReadRegistration = sourceReader(LIMITS);
 
 function sizeOf(registration: Registration): number {

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { envelopeText, type Json, type StoredReference } from "@engine/contract";
 
-/** Of a text, what is handed on at a time. */
+/** How many characters of a text are sent at a time. */
 const PIECE = 256 * 1024;
 
-/** A text that is there for as long as somebody uses it, and is read again afterwards. */
+/** Held weakly: a text that has been collected is read again when it is needed. */
 interface Text {
   readonly text: string;
 }
 
 /**
- * A stored value that stands in an answer as the text it is stored as. It is never made into a value,
- * and nobody holds it: it is read when it is sent, and again if whoever receives it is slow.
+ * A stored value that stands in an answer as the text it is stored as. No value is made of it, and
+ * nothing holds the text: it is read when it is sent, and again for a reader who is slow.
  */
 export class JsonText {
   readonly #reference: StoredReference;
@@ -28,7 +28,7 @@ export class JsonText {
     this.#kept = new WeakRef({ text });
   }
 
-  /** As a part of a record: {@link printed} knows what to do with it. */
+  /** Typed as a part of a record, in which only {@link printed} tells it from a value. */
   static of(
     reference: StoredReference,
     text: string,
@@ -37,7 +37,7 @@ export class JsonText {
     return new JsonText(reference, text, load) as unknown as Json;
   }
 
-  /** Where nobody prints it, it stands as its place. */
+  /** Outside of {@link printed} it becomes the reference to the stored value. */
   toJSON(): unknown {
     if (!open) return JSON.parse(envelopeText(this.#reference));
     open.push(this);
@@ -49,11 +49,11 @@ export class JsonText {
       const { text } = this.#kept.deref() ?? (await this.#again());
       end = text.length;
       const to = at + PIECE;
-      // A character outside of the first plane is two, which belong together.
+      // The two halves of a surrogate pair belong into one piece.
       const isSplit = (text.charCodeAt(to - 1) & 0xfc00) === 0xd800;
       const piece = text.slice(at, isSplit ? to + 1 : to);
       at += piece.length;
-      // A slice would keep the whole.
+      // A slice would keep the whole text in memory, its copy does not.
       yield Buffer.from(piece).toString("utf8");
     }
   }
@@ -65,7 +65,9 @@ export class JsonText {
   }
 }
 
-/** What stands in a text for each of them while it is printed. Nobody else can write it. */
+/**
+ * Stands for each stored text while the answer is printed; random, so that no value can hold it.
+ */
 const MARK = randomUUID();
 const QUOTED = JSON.stringify(MARK);
 let open: JsonText[] | undefined;
@@ -94,7 +96,10 @@ async function* joined(
   }
 }
 
-/** Whether a text stands for a value that is wrapped, and so is shown otherwise than it is stored. */
+/**
+ * Whether a stored text is the wrapped form of a value, which is shown differently than it is
+ * stored.
+ */
 export function isWrappedText(text: string): boolean {
   return text.startsWith('{"$rich"');
 }

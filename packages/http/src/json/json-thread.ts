@@ -5,29 +5,29 @@ import type { JsonJob, JsonReply } from "./serve-json.ts";
 export interface JsonThreadOptions<Job> {
   /** What the thread runs; it calls `serveJson`. */
   readonly program: URL;
-  /** Whether values are made for a job, which lie there beside those of the next one. */
+  /** Whether the program makes values of a job's text, whose memory the thread keeps. */
   readonly makesValues?: (job: Job) => boolean;
 }
 
-/** What the largest body can become is a part of it: V8 takes the process along past the limit. */
+/** Enough for the values of the largest body: past the limit V8 ends the whole process. */
 const MEMORY_MB = 2048;
-/** Then its memory goes back to the system. */
+/** A thread without work ends after this, so that its memory goes back to the system. */
 const IDLE_MS = 5_000;
-/** Values of a text this long leave so much behind that a thread ends with them. */
+/** After making values of a text this long, a thread ends to give its memory back. */
 const HEAVY_BYTES = 2 * 1024 * 1024;
 
 interface Waiting<Job, Answer> {
   readonly job: Job;
-  /** Values of a long text are made for it. */
+  /** Whether the thread ends after this job. */
   readonly isHeavy: boolean;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /**
- * A thread that looks through large JSON, one text after the other: what takes a second there stops
- * nobody, and what takes half a gigabyte is taken once. The bytes go there and come back without being
- * copied. It is started when there is something to do, and ends when there has been nothing for a while.
+ * A thread that works on large JSON, one text after the other: a text that takes a second does not
+ * stop the loop, and the half gigabyte that its values may take is there only once. The bytes go there
+ * and come back without being copied. The thread starts with the first job and ends when it is idle.
  */
 export class JsonThread<Job extends JsonJob, Answer extends JsonJob> {
   readonly #program: URL;
@@ -36,7 +36,7 @@ export class JsonThread<Job extends JsonJob, Answer extends JsonJob> {
   #worker: Worker | undefined;
   #current: Waiting<Job, Answer> | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** The last thread has not given its memory back: the next one would have as much beside it. */
+  /** True until the last thread has given its memory back: the next one would double it. */
   #isEnding = false;
 
   constructor({ program, makesValues = () => false }: JsonThreadOptions<Job>) {
@@ -45,9 +45,9 @@ export class JsonThread<Job extends JsonJob, Answer extends JsonJob> {
   }
 
   /**
-   * Rejects with what the job was refused for; the bytes are gone then.
+   * Rejects with the refusal of the program; the bytes are lost then.
    *
-   * @param job Its bytes are given away.
+   * @param job Its bytes are given away and come back with the answer.
    */
   run(job: Job): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ export class JsonThread<Job extends JsonJob, Answer extends JsonJob> {
     });
   }
 
-  /** Whoever waits for something is sent away. */
+  /** Rejects all jobs that have no answer yet. */
   async close(): Promise<void> {
     const gone = new EngineError("unavailable", "the server is stopping; try again");
     for (const { reject } of this.#waiting.splice(0)) reject(gone);

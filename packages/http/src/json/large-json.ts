@@ -1,8 +1,8 @@
 import type { Scanned } from "./scan-json.ts";
 
 /**
- * A value that came as a large body: JSON, as the text that was sent, of which nobody has made a value
- * yet. It is counted among what the server holds until it is released.
+ * A large body as the JSON text that was sent, of which no value has been made. It counts towards the
+ * memory of its pool until it is released.
  */
 export class LargeJson {
   readonly scanned: Scanned;
@@ -15,7 +15,7 @@ export class LargeJson {
     this.release = release;
   }
 
-  /** One that is known to be good. */
+  /** Of a text that is known to be good JSON. */
   static of(text: string): LargeJson {
     const bytes = new TextEncoder().encode(text);
     const scanned = { values: 0, depth: 0, hasProto: false, onlyKey: undefined, large: [] };
@@ -30,7 +30,7 @@ export class LargeJson {
     return Buffer.from(this.#bytes.buffer).toString("utf8");
   }
 
-  /** Gives the bytes away, and takes them back from what comes of it. */
+  /** Gives the bytes away, and takes them back from the answer. */
   async lend<Answer extends { readonly bytes: Uint8Array<ArrayBuffer> }>(
     to: (bytes: Uint8Array<ArrayBuffer>) => Promise<Answer>,
   ): Promise<Answer> {

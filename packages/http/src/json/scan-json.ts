@@ -24,7 +24,9 @@ export interface LargeField {
   readonly to: number;
 }
 
-/** Beyond it JSON is looked through elsewhere than on the loop, which a few milliseconds do not hurt. */
+/**
+ * A longer text is scanned on a thread: below, it holds the loop for a few milliseconds at most.
+ */
 export const LARGE_BYTES: number = 64 * 1024;
 
 /**
@@ -46,7 +48,7 @@ export function scanJson(bytes: Uint8Array): Scanned {
   throw notJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
 }
 
-/** Why a text that `JSON.parse` refuses is refused. */
+/** The refusal of a text that `JSON.parse` does not read. */
 export function notJson(text: string): EngineError {
   const { expected, position, line, column } = findJsonError(text);
   return new EngineError(
@@ -64,7 +66,7 @@ const PROTO = "__proto__";
 
 class Scan implements Scanned {
   readonly #bytes: Uint8Array;
-  /** By level: 1 for an object, 0 for a list. */
+  /** For each open level 1 if it is an object, 0 if it is a list. */
   readonly #objects = new Uint8Array(MAX_DEPTH + 1);
   at = 0;
   values = 0;
@@ -74,7 +76,7 @@ class Scan implements Scanned {
   readonly large: LargeField[] = [];
   #topKeys = 0;
   #topKey: string | undefined;
-  /** Of the field of the outermost object that is being read. */
+  /** The key of the outermost object's field that is being read, and where its value begins. */
   #field = { start: 0, end: 0, value: 0 };
 
   constructor(bytes: Uint8Array) {

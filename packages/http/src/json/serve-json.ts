@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { EngineError, type ErrorBody } from "@engine/contract";
 
-/** They travel both ways without being copied. */
+/** Bytes that are handed to the thread and back without being copied. */
 export type JsonBytes = Uint8Array<ArrayBuffer>;
 
 export interface JsonJob {
@@ -13,7 +13,7 @@ export type JsonReply<Answer> =
   | { readonly refused: ErrorBody["error"] }
   | { readonly failed: string };
 
-/** Makes a program one that answers the jobs of a `JsonThread`, one text at a time. */
+/** What the program of a `JsonThread` calls: answers its jobs, one text at a time. */
 export function serveJson<Job extends JsonJob, Answer extends JsonJob>(
   answer: (job: Job) => Answer,
 ): void {

@@ -1,4 +1,6 @@
-/** What a row's permission leaves open until its handler knows the record: values by placeholder. */
+/**
+ * What a row's permission leaves open until its handler knows the record: values by placeholder.
+ */
 import type { ExecutionRow, ScheduleRow } from "@engine/contract";
 import type { Seen, Subject } from "@engine/http";
 import type { Visible } from "@engine/store";

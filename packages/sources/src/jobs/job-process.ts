@@ -5,9 +5,9 @@ import type { JobReply } from "./serve-jobs.ts";
 export interface JobProcessOptions {
   /** What the process runs; it calls `serveJobs`. */
   readonly program: URL;
-  /** Of its heap; beyond it the process ends. */
+  /** The limit of its heap; past it the process ends. */
   readonly memoryMb: number;
-  /** For one job, from when it is sent. */
+  /** How long one job may take, from when it is sent. */
   readonly limitMs: number;
   /** How long the process stays without a job. */
   readonly idleMs: number;
@@ -28,8 +28,8 @@ interface Waiting<Job, Answer> {
  * A child process that computes one job after another, so that none of them stops the loop. A thread
  * would not do: V8 aborts the whole process when one call fills the heap of a thread, as parsing the
  * JSON of a syntax tree can. It is started when there is a job, ends when there has been none for a
- * while, and is replaced when it dies. Jobs wait in lines that take turns: who sends many delays
- * their own.
+ * while, and is replaced when it dies. Jobs wait in lines that take turns: a line
+ * with many jobs delays only itself.
  */
 export class JobProcess<Job, Answer> {
   readonly #options: JobProcessOptions;
@@ -76,7 +76,7 @@ export class JobProcess<Job, Answer> {
     clearTimeout(this.#idle);
     this.#child ??= this.#start();
     this.#child.send({ job: this.#current?.job }, () => {
-      // One that is gone says so itself.
+      // A process that has died is noticed by its `exit`.
     });
     this.#limit = setTimeout(() => this.#spent("time"), this.#options.limitMs);
   }
@@ -96,7 +96,7 @@ export class JobProcess<Job, Answer> {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
-    // What waits for it has a timer; an idle one keeps nothing alive.
+    // A job under way keeps the server alive by its timer; an idle process does not.
     child.unref();
     child.channel?.unref();
     let said = "";
@@ -141,5 +141,5 @@ export class JobProcess<Job, Answer> {
   }
 }
 
-/** Of what it prints as it dies. */
+/** How many characters of a dying process's output its error repeats. */
 const MAX_SAID = 2_000;

@@ -1,6 +1,6 @@
 export type JobReply<Answer> = { readonly answer: Answer } | { readonly error: unknown };
 
-/** Makes a program one that answers the jobs of a `JobProcess`. */
+/** What the program of a `JobProcess` calls: answers its jobs. */
 export function serveJobs<Job, Answer>(answer: (job: Job) => Answer | Promise<Answer>): void {
   const send = process.send?.bind(process);
   if (!send) throw new Error("this program is started by the server");

@@ -34,8 +34,8 @@ test.each([
 });
 
 test("long files are not deep files", () => {
-  const own = ["./nesting.ts", "../workflows/evaluate.ts", "../workflows/extract.test.ts"].map((path) =>
-    readFileSync(new URL(path, import.meta.url), "utf8"),
+  const own = ["./nesting.ts", "../workflows/evaluate.ts", "../workflows/extract.test.ts"].map(
+    (path) => readFileSync(new URL(path, import.meta.url), "utf8"),
   );
   for (const text of [...own, ...own.map((each) => each.replaceAll(";", ""))]) {
     expect(tooDeepAt(text.repeat(20))).toBeUndefined();

@@ -20,7 +20,7 @@ export type Target =
 /** What an export or import leads to first: a declaration, or something that is none. */
 export type Origin = { kind: "binding"; module: SourceModule; binding: Binding } | Target;
 
-/** What is being followed now; whoever adds to it takes it out again. */
+/** The bindings that are being followed now; each is taken out when it has been followed. */
 type Seen = Set<unknown>;
 
 /** Where bindings lead, once it is known: many workflows may go by one chain of names. */

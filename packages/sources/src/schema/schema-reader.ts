@@ -17,7 +17,7 @@ export interface SchemasRead {
   /** Null = not known: any value. */
   readonly input_schema: JsonSchema | null;
   readonly output_schema: JsonSchema | null;
-  /** What of the input is not known, although something is declared (EXE-65). */
+  /** The parts of the input that are not known although they are declared (EXE-65). */
   readonly warnings: readonly Finding[];
 }
 
@@ -26,7 +26,7 @@ export interface SchemasRead {
  * here, an honest one uses some dozens for each workflow.
  */
 const STEPS = 150_000;
-/** For all schemas of the files: a large one that many workflows share is written out for each. */
+/** Limit for all schemas of the files: one that many workflows share is written out for each. */
 const MAX_TEXT = 32 * 1024 * 1024;
 
 /** Reads the schemas of one workflow after another, without running any of the files (EXE-63). */

@@ -1,6 +1,6 @@
 import { type Route, routes } from "@engine/contract";
 
-/** What fixed paths begin with: a workflow of such a name is not reached by the basic routes (EXE-89). */
+/** First segments of fixed paths: the basic routes do not reach a workflow of that name (EXE-89). */
 const FIXED: ReadonlySet<string> = new Set(
   Object.values<Readonly<Record<string, Route>>>(routes)
     .flatMap((group) => Object.values(group))
