@@ -9,7 +9,7 @@ export type StoreKind = "sqlite" | "postgres";
 const BODY_FAILPOINTS = ["body begins", "body has run"];
 
 /** A checkpoint of one execution, as people may send it by hand: workers send batches. */
-const BY_HAND = "engine:server:answering POST /checkpoint/{id}";
+const BY_HAND = "engine:http:answering POST /checkpoint/{id}";
 
 export function failpointsOf(store: StoreKind): readonly string[] {
   const all = [

@@ -11,7 +11,7 @@ const AFTER_SERVER = [
   "engine:store:written sessions.connect",
   "engine:worker:received welcome",
   "engine:worker:answered",
-  "engine:server:answering-line",
+  "engine:http:answering-line",
 ];
 
 /** What the successor of a worker comes by, and what its server does about it. */

@@ -1,6 +1,6 @@
 import type { Config } from "@engine/contract";
+import type { ReadRegistration } from "@engine/sources";
 import type { Store, ValueStore } from "@engine/store";
-import type { ReadRegistration } from "./catalog/registration-reading.ts";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
 import type { RedactProgress } from "./progress/redact-progress.ts";

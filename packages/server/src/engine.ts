@@ -1,5 +1,5 @@
+import { readInProcess } from "@engine/sources";
 import { Catalog } from "./catalog/catalog.ts";
-import { readInProcess } from "./catalog/source-process.ts";
 import { CallResolver } from "./children/call-resolver.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";

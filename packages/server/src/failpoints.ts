@@ -5,6 +5,7 @@
  */
 import { type Channel, channel } from "node:diagnostics_channel";
 import { EVENT_TYPES, type NewEvent, type Route, routes } from "@engine/contract";
+import { answering, answeringLine } from "@engine/http";
 
 /** A change of one execution is decided: its transaction is open, nothing of it is durable. */
 export const decided: Channel = channel("engine:server:decided");
@@ -13,10 +14,6 @@ export const committed: Channel = channel("engine:server:committed");
 /** An execution is claimed, and its worker does not know. */
 export const assigning: Channel = channel("engine:server:assigning");
 export const assigned: Channel = channel("engine:server:assigned");
-/** What a request asked for is done, its answer is not sent. */
-export const answering: Channel = channel("engine:server:answering");
-/** The same of a line of checkpoints. */
-export const answeringLine: Channel = channel("engine:server:answering-line");
 /** A start has taken up a part of what an earlier life left. */
 export const recovered: Channel = channel("engine:server:recovered");
 /** The rows of an execution are deleted, its stored values are not. */
@@ -37,7 +34,7 @@ function writingRoutes(): readonly string[] {
   return answered.map(({ method, path }) => `${method} ${path}`);
 }
 
-/** Every failpoint of the server, each as its channel followed by what it is of. */
+/** Every failpoint of the server and of the routes it serves, each as its channel followed by what it is of. */
 export const SERVER_FAILPOINTS: readonly string[] = [
   ...[...EVENT_TYPES, ROW_ALONE].flatMap((of) => [named(decided, of), named(committed, of)]),
   ...REASONS.flatMap((of) => [named(assigning, of), named(assigned, of)]),

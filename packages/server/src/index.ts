@@ -1,3 +1,4 @@
+export type { AuthorizationRequest, Authorize, Caller } from "@engine/http";
 export { createEngine, type Engine } from "./engine.ts";
 export type { EnginePorts, SetTimer } from "./engine-ports.ts";
 export type { Executions } from "./executions/executions.ts";
@@ -13,6 +14,5 @@ export type {
 } from "./executions/requests.ts";
 export type { WaitOptions } from "./executions/waiters.ts";
 export { SERVER_FAILPOINTS } from "./failpoints.ts";
-export type { AuthorizationRequest, Authorize, Caller } from "./http/authorize.ts";
 export type { Log } from "./log.ts";
 export { type Server, type ServerOptions, startServer } from "./server.ts";

@@ -1,16 +1,22 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { AddressInfo } from "node:net";
 import {
   type Config,
   createUuidV7,
-  EngineError,
   type Json,
   openApiDocument,
   routes,
   type WorkerProtocol,
 } from "@engine/contract";
+import {
+  type App,
+  type Authorize,
+  closeApp,
+  createApp,
+  type Listening,
+  leave,
+  listen,
+} from "@engine/http";
 import { openValueStore, type Store } from "@engine/store";
-import type { FastifyInstance } from "fastify";
 import { createEngine, type Engine } from "./engine.ts";
 import type { SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
@@ -19,12 +25,10 @@ import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
 import { looks } from "./handlers/looks.ts";
+import { resources } from "./handlers/resources.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
-import type { Authorize } from "./http/authorize.ts";
-import { createApp } from "./http/create-app.ts";
-import { leave } from "./http/leave.ts";
 import type { Log } from "./log.ts";
 import { systemTimer } from "./system-timer.ts";
 
@@ -59,9 +63,6 @@ export interface Server {
   /** Answers what waits, ends streams, lets requests finish; at most a few seconds. */
   close(): Promise<void>;
 }
-
-/** Requests that are still running when the server stops get this long. */
-const CLOSE_MS = 5_000;
 
 /**
  * Starts the engine and serves it over HTTP.
@@ -105,6 +106,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       basic: basicHandlers(engine, sync_timeout),
     },
     looks: looks(engine),
+    resources,
     log,
     ids,
     neighbours: {
@@ -113,9 +115,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     },
     ...(authorize && { authorize }),
   });
+  let listening: Listening;
   try {
     await engine.start();
-    await listen(app, config.server);
+    listening = await listen(app, config.server);
     if (recovered.hasSubscribers) recovered.publish({ of: ["listening"] });
   } catch (error) {
     await engine.close();
@@ -123,11 +126,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw error;
   }
   isReady = true;
-  const { port } = app.server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   return {
-    url: urlOf(config.server.host, port),
-    port,
+    ...listening,
     engine,
     workers: engine.workers,
     close() {
@@ -138,37 +139,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-async function listen(
-  app: FastifyInstance,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const at = `${host}:${port}`;
-    const reasons: Readonly<Record<string, string>> = {
-      EADDRINUSE: `${at} is in use by another process; choose another port with --port`,
-      EACCES: `${at} may not be opened by this user; choose a port from 1024 with --port`,
-      EADDRNOTAVAIL: `${at} is not an address of this machine; choose another with --host`,
-      ENOTFOUND: `${at} names a host that is not known; choose another with --host`,
-    };
-    const message = reasons[code ?? ""];
-    if (message === undefined) throw cause;
-    throw new EngineError("conflict", message, { cause });
-  }
-}
-
-async function close(engine: Engine, app: FastifyInstance, setTimer: SetTimer): Promise<void> {
+async function close(engine: Engine, app: App, setTimer: SetTimer): Promise<void> {
   if (engine.hasPeers) await leave(app, setTimer);
   await engine.close();
-  const cancel = setTimer(() => app.server.closeAllConnections(), CLOSE_MS);
-  await app.close();
-  cancel();
-}
-
-function urlOf(host: string, port: number): string {
-  const wildcard = host === "0.0.0.0" || host === "::";
-  const reachable = wildcard ? "127.0.0.1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  await closeApp(app, setTimer);
 }

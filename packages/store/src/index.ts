@@ -44,3 +44,4 @@ export type { Store, StoreMethod } from "./store.ts";
 export { upgradeDatabase } from "./upgrade-database.ts";
 export { openValueStore } from "./values/open-value-store.ts";
 export type { ValueStore } from "./values/value-store.ts";
+export type { Visible } from "./visible.ts";

@@ -1,6 +1,7 @@
 import {
   type Assignment,
   EngineError,
+  type ExtractedWorkflow,
   notFound,
   type Registered,
   type Registration,
@@ -8,15 +9,26 @@ import {
   type SourceIssue,
   type WorkflowRecord,
 } from "@engine/contract";
-import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
+import type { ReadRegistration } from "@engine/sources";
+import type {
+  NewVersions,
+  Page,
+  Store,
+  StoredVersion,
+  Visible,
+  WorkflowFilter,
+} from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
-import type { ReadRegistration } from "./registration-reading.ts";
 
 interface Paging {
   readonly limit: number;
   readonly offset: number;
+}
+
+interface NamespacePage extends Paging {
+  readonly visible?: Visible | undefined;
 }
 
 interface LoadedModule {
@@ -67,11 +79,17 @@ export class Catalog implements Domain {
   /** Registers the workflows of one file, all or none of them (EXE-59, EXE-64). */
   async register(
     registration: Registration,
-    options: { readonly dryRun?: boolean | undefined; readonly by: string | null },
+    options: {
+      readonly dryRun?: boolean | undefined;
+      readonly by: string | null;
+      /** Throws for workflows that the caller may not register. */
+      readonly demand?: (workflows: readonly ExtractedWorkflow[]) => void;
+    },
   ): Promise<Registered> {
     const { issues, warnings, ...read } = await this.#read(registration);
     refuseIssues(issues);
     const declared = read.workflows.map(({ extracted }) => extracted);
+    options.demand?.(declared);
     const versions: NewVersions = {
       ...read,
       created_by: options.by,
@@ -95,7 +113,7 @@ export class Catalog implements Domain {
     return this.#store.catalog.listWorkflows(filter);
   }
 
-  namespaces(page: Paging): Promise<Page<{ namespace: string; workflow_count: number }>> {
+  namespaces(page: NamespacePage): Promise<Page<{ namespace: string; workflow_count: number }>> {
     return this.#store.catalog.listNamespaces(page);
   }
 

@@ -1,7 +1,7 @@
 import type { SseFrame } from "@engine/contract";
+import type { LongFrame } from "@engine/http";
+import { printed } from "@engine/http/json";
 import type { LoggedEvent } from "@engine/store";
-import type { LongFrame } from "../http/reply.ts";
-import { printed } from "../json/json-text.ts";
 import type { FrameData } from "./frame-data.ts";
 import { weightOf } from "./log-pages.ts";
 

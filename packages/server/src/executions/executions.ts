@@ -15,6 +15,7 @@ import {
   toHistory,
   UnencodableValue,
 } from "@engine/contract";
+import { LargeJson } from "@engine/http/json";
 import type {
   Changed,
   EventFilter,
@@ -29,7 +30,6 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { LargeJson } from "../json/large-json.ts";
 import type { Starts } from "../starts/starts.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";

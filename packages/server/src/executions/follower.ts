@@ -7,8 +7,8 @@ import {
   referenceOf,
   type SseFrame,
 } from "@engine/contract";
+import type { LongFrame } from "@engine/http";
 import type { LoggedEvent } from "@engine/store";
-import type { LongFrame } from "../http/reply.ts";
 import { detailedFrame } from "./detailed-frame.ts";
 import { type FrameData, RECORDS } from "./frame-data.ts";
 import { type LogPages, weightOf } from "./log-pages.ts";

@@ -9,11 +9,11 @@ import {
   type NewEvent,
   type Requirements,
 } from "@engine/contract";
+import type { LargeJson } from "@engine/http/json";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { InputSchema } from "../catalog/input/input-check.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import type { LargeJson } from "../json/large-json.ts";
 import type { Start } from "../starts/start.ts";
 import { pinTo, type VersionPin } from "../starts/version-pin.ts";
 import type { ForkRequest } from "./requests.ts";

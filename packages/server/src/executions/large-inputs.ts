@@ -10,11 +10,11 @@ import {
   STORED,
   type StoredReference,
 } from "@engine/contract";
+import { LargeJson } from "@engine/http/json";
 import type { InputSchema } from "../catalog/input/input-check.ts";
 import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { JsonThread } from "../json/json-thread.ts";
-import { LargeJson } from "../json/large-json.ts";
+import { inputThread } from "./input-thread.ts";
 
 /** What an input has to be, and how it is told from others under an idempotency key. */
 export interface Check {
@@ -40,7 +40,7 @@ const MOST_WRAPPED = 50_000;
  */
 export class LargeInputs implements Domain {
   readonly #ports: Pick<EnginePorts, "values" | "config" | "log">;
-  readonly #thread = new JsonThread();
+  readonly #thread = inputThread();
 
   constructor(ports: Pick<EnginePorts, "values" | "config" | "log">) {
     this.#ports = ports;
@@ -103,7 +103,6 @@ export class LargeInputs implements Domain {
     if (!isLookedAt(check)) return undefined;
     const { request_hash } = await given.lend((bytes) =>
       this.#thread.run({
-        kind: "input",
         bytes,
         schema,
         root,

@@ -1,6 +1,6 @@
 /** What callers ask of executions. */
 import type { Json } from "@engine/contract";
-import type { LargeJson } from "../json/large-json.ts";
+import type { LargeJson } from "@engine/http/json";
 import type { Start } from "../starts/start.ts";
 import type { FrameData } from "./frame-data.ts";
 

@@ -1,7 +1,7 @@
 /** A surface of its own kind, which tells of executions in sentences: modes, waiting and leaving are the same. */
 import { type ExecutionRow, type RunMode, referenceOf, toPlain } from "@engine/contract";
+import { LargeJson } from "@engine/http/json";
 import { expect, test } from "vitest";
-import { LargeJson } from "../json/large-json.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
 import type { Projection } from "./projection.ts";

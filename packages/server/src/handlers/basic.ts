@@ -1,11 +1,11 @@
 import { type ExecutionRow, recordForCaller, type routes } from "@engine/contract";
+import { answer, type Call, type Handlers } from "@engine/http";
 import type { Engine } from "../engine.ts";
 import { toBasic, toInspected } from "../executions/record.ts";
 import { resume, run } from "../executions/run-modes.ts";
-import type { Call, Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
 import { askerOf, forCallers } from "./run-answer.ts";
 import { startHeaders } from "./start-headers.ts";
+import { workflowOf } from "./subjects.ts";
 
 interface BasicQuery {
   readonly timeout?: number | undefined;
@@ -20,6 +20,7 @@ export function basicHandlers(
 ): Handlers<typeof routes.basic> {
   return {
     run: ({ params, query, headers, body: input }, call) => {
+      call.permit.demand({ namespace: query.namespace });
       const { namespace, version } = query;
       const request = {
         namespace,
@@ -33,14 +34,17 @@ export function basicHandlers(
       return run(executions, request, askedOf(query, call));
     },
     resume: ({ params, query, body: input }, call) => {
+      call.permit.demand({ namespace: query.namespace });
       const { namespace, pause } = query;
       const { execution_id, workflow_name } = params;
       const workflow = { namespace, name: workflow_name };
       const request = { workflow, execution_id, input, pause, by: call.caller.principal };
       return resume(executions, request, askedOf(query, call));
     },
-    inspect: async ({ params: { execution_id } }) => {
-      return answer(200, await inspected(await executions.get(execution_id)));
+    inspect: async ({ params: { execution_id } }, { permit }) => {
+      const row = await executions.get(execution_id);
+      permit.demand(workflowOf(row));
+      return answer(200, await inspected(row));
     },
   };
 

@@ -1,17 +1,22 @@
-import type { routes, WorkflowRecord } from "@engine/contract";
+import type { ExtractedWorkflow, routes, WorkflowRecord } from "@engine/contract";
+import { answer, type Call, type Handlers } from "@engine/http";
+import type { Visible } from "@engine/store";
 import type { Engine } from "../engine.ts";
-import type { Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
+import { visibleWorkflows } from "./subjects.ts";
 
 export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.catalog> {
   return {
-    register: async ({ query: { dry_run: dryRun }, body }, { caller }) => {
-      const registered = await catalog.register(body, { dryRun, by: caller.principal });
+    register: async ({ query: { dry_run: dryRun }, body }, { caller, permit }) => {
+      const demand = (workflows: readonly ExtractedWorkflow[]) =>
+        permit.demand(...workflows.map(({ namespace }) => ({ ns: namespace })));
+      const registered = await catalog.register(body, { dryRun, by: caller.principal, demand });
       const isCreated = !dryRun && registered.items.some(({ created }) => created);
       return isCreated ? answer(201, registered) : answer(200, registered);
     },
-    list: async ({ query }) => answer(200, paged(await catalog.list(query), query)),
-    namespaces: async ({ query }) => answer(200, paged(await catalog.namespaces(query), query)),
+    list: async ({ query }, call) =>
+      answer(200, paged(await catalog.list({ ...query, visible: visible(call) }), query)),
+    namespaces: async ({ query }, call) =>
+      answer(200, paged(await catalog.namespaces({ ...query, visible: visible(call) }), query)),
     get: async ({ params: { ns, wf }, query: { source } }) =>
       answer(200, await withSource(await catalog.get(ns, wf), source)),
     delete: async ({ params: { ns, wf }, query: { version } }) => {
@@ -27,6 +32,10 @@ export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.cat
   async function withSource(record: WorkflowRecord, source: boolean | undefined) {
     return source ? { ...record, files: [...(await catalog.readFiles(record))] } : record;
   }
+}
+
+function visible({ permit }: Call): Visible | undefined {
+  return visibleWorkflows(permit.seen("workflow"));
 }
 
 function paged<Item>(

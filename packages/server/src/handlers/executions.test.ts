@@ -1,6 +1,6 @@
 import { type ExecutionRecord, History, type Json, routes, store } from "@engine/contract";
+import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
-import { createApp } from "../http/create-app.ts";
 import { settled } from "../testing/manual-time.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, silent, TestEngine } from "../testing/start-engine.ts";

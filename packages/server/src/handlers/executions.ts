@@ -9,17 +9,17 @@ import {
   recordForCaller,
   type routes,
 } from "@engine/contract";
+import { answer, type Call, type Handlers } from "@engine/http";
+import type { LargeJson } from "@engine/http/json";
 import type { ExecutionFilter, LoggedEvent } from "@engine/store";
 import type { Engine } from "../engine.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
 import type { CancelRequest, ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import { type Manner, resume, run, waitMs } from "../executions/run-modes.ts";
-import type { Call, Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
-import type { LargeJson } from "../json/large-json.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { type StartHeaders, startHeaders } from "./start-headers.ts";
+import { visibleWorkflows, workflowOf } from "./subjects.ts";
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
@@ -50,10 +50,11 @@ export function executionHandlers(
       const row = await executions.get(id, { namespace: ns, name: wf });
       return answer(200, await recordOf(row, query.detailed));
     },
-    listOfWorkflow: ({ params: { ns, wf }, query }) =>
-      list({ ...query, namespace: ns, workflow: wf }),
-    list: ({ query }) => list(query),
+    listOfWorkflow: ({ params: { ns, wf }, query }, call) =>
+      list({ ...query, namespace: ns, workflow: wf }, call),
+    list: ({ query }, call) => list(query, call),
     get: async ({ params: { id }, query, headers }, call) => {
+      await demand(id, call);
       const { mode, detailed, after, before, limit } = query;
       if (mode === "stream") {
         refusePage({ after, before, limit });
@@ -68,11 +69,13 @@ export function executionHandlers(
       const record = toRecord(await executions.shown(row), log && upTo(row, log));
       return mode ? runAnswer(row, record) : answer(200, record);
     },
-    rename: async ({ params: { id }, body }) => {
+    rename: async ({ params: { id }, body }, call) => {
+      await demand(id, call);
       const row = await executions.rename({ execution_id: id, label: body.name });
       return answer(200, await recordOf(row, false));
     },
-    events: async ({ params: { id }, query: { after = 0, limit, type } }) => {
+    events: async ({ params: { id }, query: { after = 0, limit, type } }, call) => {
+      await demand(id, call);
       const { head } = await executions.get(id);
       if (type) {
         const page = await executions.eventsOf(id, { types: type, after, limit });
@@ -84,21 +87,33 @@ export function executionHandlers(
       // Numbers are dense from 1: what lies before the page is what `after` says.
       return answer(200, { items, total: head, limit, offset: after });
     },
-    eventValue: async ({ params: { id, seq } }) =>
-      answer(200, await executions.eventValue(id, seq)),
-    history: async ({ params: { id } }) => answer(200, await executions.history(id)),
-    signal: async ({ params: { id, name }, body: payload }, { caller }) => {
-      const by = caller.principal;
+    eventValue: async ({ params: { id, seq } }, call) => {
+      await demand(id, call);
+      return answer(200, await executions.eventValue(id, seq));
+    },
+    history: async ({ params: { id } }, call) => {
+      await demand(id, call);
+      return answer(200, await executions.history(id));
+    },
+    signal: async ({ params: { id, name }, body: payload }, call) => {
+      await demand(id, call);
+      const by = call.caller.principal;
       const seq = await executions.signal({ execution_id: id, name, payload, by });
       return answer(202, { execution_id: id, name, seq });
     },
-    fork: async ({ params: { id }, body }, { caller }) => {
+    fork: async ({ params: { id }, body }, call) => {
+      await demand(id, call);
       const { name: label, ...rest } = body ?? {};
-      const request = { ...rest, label, execution_id: id, by: caller.principal };
+      const request = { ...rest, label, execution_id: id, by: call.caller.principal };
       const row = rowAsCreated(await executions.fork(request));
       return answer(201, await recordOf(row, false), addressOf(row));
     },
   };
+
+  /** What the path leaves open: the workflow of the execution. */
+  function demand(id: string, { permit }: Call): Promise<void> {
+    return permit.demandOf(async () => workflowOf(await executions.get(id)));
+  }
 
   function askedOf<Mode extends RunMode>(mode: Mode, manner: Manner, call: Call) {
     const as = forCallers(async (row) => recordForCaller(await recordOf(row, manner.detailed)));
@@ -125,9 +140,13 @@ export function executionHandlers(
     return toRecord(await executions.shown(row), log);
   }
 
-  async function list(query: Omit<ExecutionFilter, "states" | "label" | "behind"> & ListQuery) {
+  async function list(
+    query: Omit<ExecutionFilter, "states" | "label" | "behind"> & ListQuery,
+    { permit }: Call,
+  ) {
     const { state, name, before, limit, offset } = query;
-    const filter = { ...query, states: state, label: name, behind: before };
+    const visible = visibleWorkflows(permit.seen("workflow"));
+    const filter = { ...query, states: state, label: name, behind: before, visible };
     const { items, total } = await executions.list(filter);
     return answer(200, { items: items.map(toSummary), total, limit, offset });
   }

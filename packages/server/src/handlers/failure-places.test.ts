@@ -5,8 +5,8 @@ import {
   type NewEvent,
   routes,
 } from "@engine/contract";
+import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
-import { createApp } from "../http/create-app.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { basicHandlers } from "./basic.ts";

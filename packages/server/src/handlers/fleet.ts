@@ -1,12 +1,14 @@
 import type { routes } from "@engine/contract";
+import { answer, type Handlers } from "@engine/http";
 import type { Engine } from "../engine.ts";
-import type { Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
+import { visibleNames } from "./subjects.ts";
 
 export function fleetHandlers({ fleet }: Engine): Handlers<typeof routes.fleet> {
   return {
-    list: async ({ query: { status, label, limit, offset } }) =>
-      answer(200, await fleet.list({ status, labels: label, limit, offset })),
+    list: async ({ query: { status, label, limit, offset } }, { permit }) => {
+      const names = visibleNames(permit.seen("worker"));
+      return answer(200, await fleet.list({ status, labels: label, names, limit, offset }));
+    },
     show: async ({ params }) => answer(200, await fleet.show(params.name)),
     pause: async ({ params }) => answer(200, await fleet.pause(params.name)),
     resume: async ({ params }) => answer(200, await fleet.resume(params.name)),

@@ -1,8 +1,8 @@
 import { routes } from "@engine/contract";
+import { createApp } from "@engine/http";
 import { expect, test, vi } from "vitest";
 import type { Follower } from "../executions/follower.ts";
 import type { FollowOptions } from "../executions/requests.ts";
-import { createApp } from "../http/create-app.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, silent, TestEngine } from "../testing/start-engine.ts";
 import { executionHandlers } from "./executions.ts";

@@ -1,5 +1,5 @@
 import { type SseFrame, sseText } from "@engine/contract";
-import type { EncodedFrame } from "../http/reply.ts";
+import type { EncodedFrame } from "@engine/http";
 import type { Backlog } from "../workers/worker-stream.ts";
 
 /** More than this unsent, and a worker gets nothing more until it has caught up (WRK-7). */

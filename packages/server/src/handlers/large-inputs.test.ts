@@ -1,7 +1,7 @@
 import { type ErrorBody, type ExecutionRecord, referenceOf, routes } from "@engine/contract";
+import { createApp } from "@engine/http";
 import type { FastifyInstance } from "fastify";
 import { expect, test, vi } from "vitest";
-import { createApp } from "../http/create-app.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { basicHandlers } from "./basic.ts";
 import { executionHandlers } from "./executions.ts";

@@ -1,6 +1,6 @@
 import { DEFAULT_NAMESPACE, type routes, SESSION_HEADER } from "@engine/contract";
+import type { Look, Looks } from "@engine/http";
 import type { Engine } from "../engine.ts";
-import type { Look, Looks } from "../http/handlers.ts";
 
 /** What has to be there for a large body to be read at all. */
 export function looks({ catalog, executions, workers }: Engine): Looks<typeof routes> {

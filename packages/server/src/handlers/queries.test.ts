@@ -1,11 +1,12 @@
 /* What a query may say: text that is no number, no instant and no id is refused, never read as another. */
 import { type ErrorBody, type InputIssue, routes } from "@engine/contract";
+import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
-import { createApp } from "../http/create-app.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { catalogHandlers } from "./catalog.ts";
 import { executionHandlers } from "./executions.ts";
 import { fleetHandlers } from "./fleet.ts";
+import { resources } from "./resources.ts";
 
 function appOf(t: TestEngine) {
   return createApp({
@@ -15,6 +16,7 @@ function appOf(t: TestEngine) {
       catalog: catalogHandlers(t.engine),
       fleet: fleetHandlers(t.engine),
     },
+    resources,
     log: silent,
     ids: () => "r",
   });
@@ -114,7 +116,8 @@ test("EXE-79 an unknown mode is a 400 with the modes there are; what cannot be a
 test("EXE-79 a path with the character U+0000 names nothing, and no database is asked for it", async () => {
   await using t = await TestEngine.start();
   const app = appOf(t);
-  for (const method of ["executions.find", "catalog.find", "workers.find"] as const) t.failing.add(method);
+  for (const method of ["executions.find", "catalog.find", "workers.find"] as const)
+    t.failing.add(method);
   for (const [path, resource] of [
     ["/executions/{}", "execution"],
     ["/executions/a{}b/events/1/value", "execution"],

@@ -1,6 +1,6 @@
 import { type ExecutionRecord, type Json, routes } from "@engine/contract";
+import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
-import { createApp } from "../http/create-app.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { basicHandlers } from "./basic.ts";
 import { executionHandlers } from "./executions.ts";

@@ -1,6 +1,6 @@
 import { type Json, routes, type Schedule } from "@engine/contract";
+import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
-import { createApp } from "../http/create-app.ts";
 import type { Log } from "../log.ts";
 import { Scheduled } from "../schedules/testing/scheduled.ts";
 import { scheduleHandlers } from "./schedules.ts";

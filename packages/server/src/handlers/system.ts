@@ -1,7 +1,6 @@
 import type { Json, routes } from "@engine/contract";
+import { answer, type Handlers } from "@engine/http";
 import type { Store } from "@engine/store";
-import type { Handlers } from "../http/handlers.ts";
-import { answer } from "../http/reply.ts";
 
 export interface SystemOptions {
   readonly store: Store;

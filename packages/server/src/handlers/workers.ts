@@ -6,10 +6,9 @@ import {
   type SessionRef,
   type WorkerFrame,
 } from "@engine/contract";
+import { answer, type Handlers, lines, raw, stream } from "@engine/http";
+import { LargeJson } from "@engine/http/json";
 import type { Engine } from "../engine.ts";
-import type { Handlers } from "../http/handlers.ts";
-import { answer, lines, raw, stream } from "../http/reply.ts";
-import { LargeJson } from "../json/large-json.ts";
 import { FrameQueue } from "./frame-queue.ts";
 
 const WORKER_HEADER = "x-engine-worker";

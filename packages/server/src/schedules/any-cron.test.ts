@@ -1,10 +1,9 @@
 /** `FUZZ_RUNS` sets how many specs each property sees. */
 import { EngineError, ScheduleSpec } from "@engine/contract";
+import { nextFires, specProblems } from "@engine/sources";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { checkedSpec } from "./checked-spec.ts";
-import { cronProblem } from "./cron-times.ts";
-import { nextFires } from "./next-fires.ts";
 
 const numRuns = Number(process.env["FUZZ_RUNS"] ?? 300);
 vi.setConfig({ testTimeout: 30_000 + numRuns * 20 });
@@ -100,8 +99,8 @@ test("EXE-73 EXE-74 whatever a schedule says is refused, or is a plan whose inst
 test("EXE-74 what is wrong with an expression is said in words, never thrown", () => {
   fc.assert(
     fc.property(expression, (text) => {
-      const problem = cronProblem(text);
-      expect(problem === undefined || problem.length > 0).toBe(true);
+      const asked = { type: "cron", expression: text, timezone: "UTC" } as const;
+      for (const { message } of specProblems(asked, null)) expect(message).not.toBe("");
     }),
     { numRuns },
   );

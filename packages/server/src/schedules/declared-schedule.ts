@@ -4,7 +4,7 @@ import {
   type ScheduleRow,
   type WorkflowRecord,
 } from "@engine/contract";
-import { normalized } from "./checked-spec.ts";
+import { normalized } from "@engine/sources";
 import { changedSchedule, newRow } from "./operator-rules.ts";
 
 export interface Declaration {

@@ -1,5 +1,5 @@
 import type { ScheduleRow } from "@engine/contract";
-import { nextFire, nextFires } from "./next-fires.ts";
+import { nextFire, nextFires } from "@engine/sources";
 
 /** Fires that are later than this were missed (EXE-72). */
 const MISSED_MS = 60_000;

@@ -6,7 +6,7 @@ import {
   type SchedulePatch,
   type ScheduleRow,
 } from "@engine/contract";
-import { nextFire } from "./next-fires.ts";
+import { nextFire } from "@engine/sources";
 
 /** @param fields Their `spec` has been checked. */
 export function createdSchedule(

@@ -1,7 +1,7 @@
 import { EngineError, type ExtractedWorkflow } from "@engine/contract";
+import { specProblems } from "@engine/sources";
 import type { DeclaredSchedules, PutAfterDeletion } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
-import { specProblems } from "./checked-spec.ts";
 import { afterDeletion, declaredName, reconciled } from "./declared-schedule.ts";
 
 export interface ScheduleDeclarationsParts {

@@ -6,8 +6,8 @@ import {
   type ScheduleRow,
   type ScheduleRun,
 } from "@engine/contract";
+import { nextFires } from "@engine/sources";
 import { toSummary } from "../executions/record.ts";
-import { nextFires } from "./next-fires.ts";
 
 const UPCOMING = 5;
 

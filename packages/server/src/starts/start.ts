@@ -1,6 +1,6 @@
 import type { Encoded, NewExecution, Trigger } from "@engine/contract";
+import type { LargeJson } from "@engine/http/json";
 import type { InputSchema } from "../catalog/input/input-check.ts";
-import type { LargeJson } from "../json/large-json.ts";
 import type { VersionPin } from "./version-pin.ts";
 
 /** A workflow by name; its latest version unless one is named. */

@@ -1,9 +1,9 @@
 /** What every start has in common, asked as a kind of caller would that exists in no other test. */
 import { EngineError, NewSchedule, referenceOf } from "@engine/contract";
+import { LargeJson } from "@engine/http/json";
 import { expect, test } from "vitest";
 import { Commits } from "../commits.ts";
 import { LargeInputs } from "../executions/large-inputs.ts";
-import { LargeJson } from "../json/large-json.ts";
 import { keyOf } from "../schedules/scheduled-starts.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import type { Start } from "./start.ts";

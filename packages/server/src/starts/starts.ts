@@ -5,13 +5,13 @@ import {
   type Requirements,
   referenceOf,
 } from "@engine/contract";
+import { LargeJson } from "@engine/http/json";
 import type { Changed } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import { type Check, isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
-import { LargeJson } from "../json/large-json.ts";
 import type { FoundVersion, Start, StartKey } from "./start.ts";
 import { pinTo } from "./version-pin.ts";
 

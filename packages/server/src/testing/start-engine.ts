@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
+import { readRegistration } from "@engine/sources/reading";
 import { interposed, openSqliteStore, type Store, type StoreMethod } from "@engine/store";
 import { type MemoryValues, memoryValues } from "@engine/store/memory-values";
-import { readRegistration } from "../catalog/registration-reading.ts";
 import { createEngine, type Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { StartRequest } from "../executions/requests.ts";

@@ -7,8 +7,8 @@ import {
   referenceOf,
   storageOf,
 } from "@engine/contract";
+import { isWrappedText, JsonText } from "@engine/http/json";
 import type { ValueStore } from "@engine/store";
-import { isWrappedText, JsonText } from "../json/json-text.ts";
 import { storedValue } from "./stored-value.ts";
 
 /**

@@ -28,6 +28,8 @@ interface Parts {
 export interface WorkerListFilter {
   readonly status?: WorkerStatus | undefined;
   readonly labels?: Labels | undefined;
+  /** Only these. */
+  readonly names?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -47,8 +49,8 @@ export class Fleet {
     this.#parts = parts;
   }
 
-  async list({ status, labels, limit, offset }: WorkerListFilter): Promise<WorkerList> {
-    const rows = await this.#parts.ports.store.workers.list({ labels });
+  async list({ status, labels, names, limit, offset }: WorkerListFilter): Promise<WorkerList> {
+    const rows = await this.#parts.ports.store.workers.list({ labels, names });
     const records = rows.map((row) => this.#record(row, []));
     const wanted = records.filter((record) => status === undefined || record.status === status);
     const page = wanted.slice(offset, offset + limit);

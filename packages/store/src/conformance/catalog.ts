@@ -1,6 +1,7 @@
 import { ExtractedWorkflow, parseInstant } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { NewVersions } from "../ports/catalog.ts";
+import type { Visible } from "../visible.ts";
 import { type Open, opened } from "./opened.ts";
 
 export function catalogConformance(open: Open): void {
@@ -141,6 +142,47 @@ export function catalogConformance(open: Open): void {
       items: [{ namespace: "shop", workflow_count: 1 }],
       total: 2,
     });
+  });
+
+  test("AUTH-33 workflows and namespaces are listed and counted as far as they may be seen", async () => {
+    const store = await opened(open);
+    await store.catalog.register(registration("hello", "c1"));
+    await store.catalog.register(registration("hello", "c2"));
+    await store.catalog.register(registration("pay", "c3", "shop"));
+    await store.catalog.register(registration("refund", "c4", "shop"));
+    await store.catalog.register(registration("pay", "c5", "bank"));
+    const list = async (visible: Visible, filter: object = {}) => {
+      const page = { limit: 50, offset: 0, visible };
+      const workflows = await store.catalog.listWorkflows({ ...page, ...filter });
+      const namespaces = await store.catalog.listNamespaces(page);
+      return [
+        workflows.items.map(({ namespace, name }) => `${namespace}/${name}`),
+        workflows.total,
+        namespaces.items.map((row) => `${row.namespace} ${row.workflow_count}`),
+        namespaces.total,
+      ];
+    };
+    const shop = ["shop/pay", "shop/refund"];
+    expect(await list([{ namespace: "shop" }])).toEqual([shop, 2, ["shop 2"], 1]);
+    expect(await list([{ namespace: "shop" }], { limit: 1 })).toEqual([
+      ["shop/pay"],
+      2,
+      ["shop 2"],
+      1,
+    ]);
+    expect(await list([{ name: "pay" }])).toEqual([
+      ["bank/pay", "shop/pay"],
+      2,
+      ["bank 1", "shop 1"],
+      2,
+    ]);
+    expect(await list([{ namespace: "default", name: "hello" }], { name: "h" })).toEqual([
+      ["default/hello"],
+      1,
+      ["default 1"],
+      1,
+    ]);
+    expect(await list([])).toEqual([[], 0, [], 0]);
   });
 
   test("a record written before some options were read has their defaults", async () => {

@@ -2,6 +2,7 @@ import { type Change, type ExecutionRow, engineFailure, failExecution } from "@e
 import { expect, test } from "vitest";
 import type { ExecutionFilter } from "../ports/executions.ts";
 import type { Store } from "../store.ts";
+import type { Visible } from "../visible.ts";
 import { type Open, opened } from "./opened.ts";
 import { appending, claimant, event, executionId, NOW, newExecution } from "./sample.ts";
 
@@ -39,6 +40,38 @@ export function listConformance(open: Open): void {
     expect(await list({ label: "grösse 100%_" })).toEqual([[2], 1]);
     expect(await list({ label: "%" })).toEqual([[], 0]);
     expect(await list({ namespace: "nowhere" })).toEqual([[], 0]);
+  });
+
+  test("AUTH-33 a list of executions knows only those of workflows that may be seen", async () => {
+    const store = await opened(open);
+    for (const [n, namespace, workflow] of [
+      [1, "shop", "pay"],
+      [2, "shop", "refund"],
+      [3, "bank", "pay"],
+      [4, "bank", 'a "quoted" name'],
+      [5, "shop", "pay"],
+    ] as const) {
+      await store.executions.create(newExecution(n, { namespace, workflow }));
+    }
+    const list = async (visible: Visible, filter: Partial<ExecutionFilter> = {}) =>
+      numbersOf(store, { ...filter, visible });
+
+    expect(await list([{ namespace: "shop" }])).toEqual([[5, 2, 1], 3]);
+    expect(await list([{ namespace: "shop" }], { limit: 1, offset: 1 })).toEqual([[2], 3]);
+    expect(await list([{ namespace: "shop" }], { behind: executionId(5) })).toEqual([[2, 1], 3]);
+    expect(await list([{ name: "pay" }])).toEqual([[5, 3, 1], 3]);
+    expect(await list([{ namespace: "shop", name: "pay" }])).toEqual([[5, 1], 2]);
+    expect(
+      await list([
+        { namespace: "shop", name: "refund" },
+        { namespace: "bank", name: 'a "quoted" name' },
+        { namespace: "bank", name: "refund" },
+      ]),
+    ).toEqual([[4, 2], 2]);
+    expect(await list([{ namespace: "shop" }], { workflow: "pay" })).toEqual([[5, 1], 2]);
+    expect(await list([{ namespace: "shop" }], { namespace: "bank" })).toEqual([[], 0]);
+    expect(await list([{}])).toEqual([[5, 4, 3, 2, 1], 5]);
+    expect(await list([])).toEqual([[], 0]);
   });
 
   test("EXE-85 executions are listed by schedule and by when they began and ended", async () => {

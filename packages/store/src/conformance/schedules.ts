@@ -97,6 +97,14 @@ export function scheduleConformance(open: Open): void {
     expect(await list({ workflow: "hello", source: "code" })).toEqual([["c"], 1]);
     expect(await list({ status: "paused" })).toEqual([["b"], 1]);
     expect(await list({ status: "paused", source: "code" })).toEqual([[], 0]);
+    // AUTH-33: by name and by workflow at once.
+    expect(await list({ visible: [{ namespace: "shop" }] })).toEqual([["A"], 1]);
+    expect(await list({ visible: [{ name: "hello" }], limit: 1 })).toEqual([["A"], 3]);
+    expect(await list({ names: ["a", "b", "z"] })).toEqual([["a", "b"], 2]);
+    expect(await list({ names: ["a", "b"], visible: [{ name: "report" }] })).toEqual([["b"], 1]);
+    expect(await list({ visible: [{ name: "hello" }], source: "code" })).toEqual([["c"], 1]);
+    expect(await list({ visible: [] })).toEqual([[], 0]);
+    expect(await list({ names: [] })).toEqual([[], 0]);
   });
 
   test("EXE-75 due schedules come in the order in which they are due, page by page", async () => {

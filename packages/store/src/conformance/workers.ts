@@ -43,6 +43,11 @@ export function workerConformance(open: Open): void {
     expect(await names({ "gpu.kind": "a" })).toEqual([]);
     expect(await names({}, "B")).toEqual(["B"]);
     expect(await names({ zone: "b" }, "B")).toEqual([]);
+    const among = async (some: readonly string[], labels: Record<string, string> = {}) =>
+      (await store.workers.list({ labels, names: some })).map(({ name }) => name);
+    expect(await among(["c", "a", "z"])).toEqual(["a", "c"]);
+    expect(await among(["c", "a"], { zone: "a" })).toEqual(["c"]);
+    expect(await among([])).toEqual([]);
   });
 
   test("DSP-3 a worker's load is what it owns, counted from the executions themselves", async () => {

@@ -28,6 +28,7 @@ import {
   type Sql,
   sql,
 } from "../operations/sql.ts";
+import { seen, type Visible } from "../visible.ts";
 import type { Page } from "./port.ts";
 import {
   type DeclaredSchedules,
@@ -56,6 +57,8 @@ export interface WorkflowFilter {
   readonly namespace?: string | undefined;
   /** Beginning of the name. */
   readonly name?: string | undefined;
+  /** Only of workflows that may be seen. */
+  readonly visible?: Visible | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -122,6 +125,8 @@ export interface CatalogPort {
   listNamespaces(page: {
     limit: number;
     offset: number;
+    /** Counts only workflows that may be seen. */
+    visible?: Visible | undefined;
   }): Promise<Page<{ namespace: string; workflow_count: number }>>;
   readFiles(namespace: string, name: string, version: number): Promise<readonly SourceFile[]>;
   readModule(hash: string): Promise<string | undefined>;
@@ -178,12 +183,13 @@ export const CATALOG: Operations<CatalogPort> = {
 
   deleteUnused: writesInSteps(deleteUnusedVersions),
 
-  listWorkflows: reads(({ namespace, name = "", limit, offset }) => {
+  listWorkflows: reads(({ namespace, name = "", visible, limit, offset }) => {
     const from = sql`FROM workflow_versions AS v
       WHERE version = (
         SELECT max(version) FROM workflow_versions
         WHERE namespace = v.namespace AND name = v.name AND ${LIVE}
-      ) AND ${matching({ namespace })} AND ${nameBeginsWith(name)}`;
+      ) AND ${matching({ namespace })} AND ${nameBeginsWith(name)}
+        AND ${seen(visible, "name")}`;
     return page({ columns: COLUMNS, from, order: raw("namespace, name"), limit, offset }, recordOf);
   }),
 
@@ -192,11 +198,11 @@ export const CATALOG: Operations<CatalogPort> = {
     return page({ columns: COLUMNS, from, order: raw("version DESC"), limit, offset }, recordOf);
   }),
 
-  listNamespaces: reads(({ limit, offset }) => {
+  listNamespaces: reads(({ limit, offset, visible }) => {
     const columns = sql<NamespaceRow>`namespace, workflow_count`;
     const from = sql`FROM (
       SELECT namespace, count(DISTINCT name) AS workflow_count FROM workflow_versions
-      WHERE ${LIVE} GROUP BY namespace) AS n`;
+      WHERE ${LIVE} AND ${seen(visible, "name")} GROUP BY namespace) AS n`;
     return page({ columns, from, order: raw("namespace"), limit, offset }, (row) => row);
   }),
 

@@ -7,6 +7,7 @@ import type {
   NewExecution,
   State,
 } from "@engine/contract";
+import type { Visible } from "../visible.ts";
 import type { Kinds, Page } from "./port.ts";
 
 /**
@@ -70,6 +71,8 @@ export interface GuardedClaimant extends Claimant {
 export interface ExecutionFilter {
   readonly namespace?: string | undefined;
   readonly workflow?: string | undefined;
+  /** Only of workflows that may be seen. */
+  readonly visible?: Visible | undefined;
   /** Any of these; an empty list is no filter. */
   readonly states?: readonly State[] | undefined;
   readonly version?: number | undefined;

@@ -29,11 +29,16 @@ import {
   type Sql,
   sql,
 } from "../operations/sql.ts";
+import { seen, type Visible } from "../visible.ts";
 import type { Page } from "./port.ts";
 
 export interface ScheduleFilter {
   readonly namespace?: string | undefined;
   readonly workflow?: string | undefined;
+  /** Only of workflows that may be seen. */
+  readonly visible?: Visible | undefined;
+  /** Any of these; an empty list is none of them. */
+  readonly names?: readonly string[] | undefined;
   readonly status?: ScheduleStatus | undefined;
   readonly source?: ScheduleSource | undefined;
   readonly limit: number;
@@ -110,8 +115,11 @@ export const SCHEDULES: Operations<SchedulePort> = {
     return found && readSchedule(found);
   }),
 
-  list: reads(({ namespace, workflow, status, source, limit, offset }) => {
-    const from = sql`FROM schedules WHERE ${matching({ namespace, workflow, status, source })}`;
+  list: reads(({ namespace, workflow, status, source, visible, names, limit, offset }) => {
+    const named = names ? sql`name ${anyOf(names)}` : raw("true");
+    const from = sql`FROM schedules
+      WHERE ${matching({ namespace, workflow, status, source })}
+        AND ${seen(visible, "workflow")} AND ${named}`;
     const order = raw("name");
     return page({ columns: sql<Stored>`record`, from, order, limit, offset }, readSchedule);
   }),

@@ -11,7 +11,7 @@ import {
   writes,
   writesInSteps,
 } from "../operations/operation.ts";
-import { type ByDialect, raw, type Sql, sql } from "../operations/sql.ts";
+import { anyOf, type ByDialect, raw, type Sql, sql } from "../operations/sql.ts";
 import {
   SESSION_COLUMNS,
   type SessionRow,
@@ -35,6 +35,8 @@ export interface WorkerFilter {
   /** Each label with this value. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly name?: string | undefined;
+  /** Any of these; an empty list is none of them. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** The names of workers, which outlive their sessions. */
@@ -51,10 +53,11 @@ export interface WorkerPort {
 }
 
 export const WORKERS: Operations<WorkerPort> = {
-  list: reads(function* ({ labels = {}, name } = {}) {
+  list: reads(function* ({ labels = {}, name, names } = {}) {
     const named = name === undefined ? raw("") : sql`AND w.name = ${name}`;
+    const among = names ? sql`AND w.name ${anyOf(names)}` : raw("");
     const found = yield* rows(sql<StoredWorker>`
-      ${SELECT} WHERE ${hasLabels(labels)} ${named} ORDER BY w.name`);
+      ${SELECT} WHERE ${hasLabels(labels)} ${named} ${among} ORDER BY w.name`);
     return found.map(toWorker);
   }),
 

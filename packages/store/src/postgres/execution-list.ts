@@ -1,7 +1,9 @@
 import type { ExecutionRow } from "@engine/contract";
 import { SUMMARY_SQL, type SummaryRow, toSummary } from "../execution-columns.ts";
+import { rendered } from "../operations/sql.ts";
 import type { ExecutionFilter } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
+import { seen } from "../visible.ts";
 import type { Database, Parameter } from "./database.ts";
 import { folded } from "./execution-record.ts";
 
@@ -38,6 +40,13 @@ function termsOf(filter: ExecutionFilter): { terms: string[]; values: Parameter[
   const { states, label, root } = filter;
   add(filter.namespace, (it) => `namespace = ${it}`);
   add(filter.workflow, (it) => `workflow = ${it}`);
+  if (filter.visible) {
+    const {
+      text,
+      values: [pairs],
+    } = rendered(seen(filter.visible, "workflow"), "postgres");
+    add(pairs, (it) => text.replace("$1", () => it));
+  }
   add(filter.version, (it) => `version = ${it}`);
   if (states?.length) add(states, (it) => `state = ANY(${it})`);
   if (label) add(folded(label), (it) => `starts_with(name_folded, ${it})`);

@@ -1,7 +1,9 @@
 import type { ExecutionRow } from "@engine/contract";
 import { SUMMARY_SQL, type SummaryRow, toSummary } from "../execution-columns.ts";
+import { rendered } from "../operations/sql.ts";
 import type { ExecutionFilter } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
+import { seen } from "../visible.ts";
 import type { Bindable } from "./connection.ts";
 import type { ListReader } from "./list-query.ts";
 
@@ -37,6 +39,13 @@ function termsOf(filter: ExecutionFilter): Term[] {
   const { states, label, root } = filter;
   add("namespace = ?", filter.namespace);
   add("workflow = ?", filter.workflow);
+  if (filter.visible) {
+    const {
+      text,
+      values: [pairs],
+    } = rendered(seen(filter.visible, "workflow"), "sqlite");
+    add(text, pairs as string);
+  }
   add("version = ?", filter.version);
   if (states?.length) add("state IN (SELECT value FROM json_each(?))", JSON.stringify(states));
   // `starts_with_any_case` is ours: SQLite's own LIKE ignores case in ASCII only.

@@ -1,5 +1,5 @@
 /** The program of the process that checks inputs which take long. */
-import { serveJobs } from "../../jobs/serve-jobs.ts";
+import { serveJobs } from "@engine/sources";
 import { type Checked, type CheckJob, refusals } from "./input-refusals.ts";
 import { linearTest } from "./pattern-test.ts";
 import { SchemaValidators } from "./schema-validator.ts";

@@ -10,7 +10,7 @@ import {
   peek,
   toPlain,
 } from "@engine/contract";
-import { JobProcess } from "../../jobs/job-process.ts";
+import { JobProcess } from "@engine/sources";
 import { type Path, richPaths } from "./input-path.ts";
 import { type Checked, type CheckJob, refusals, type Subject } from "./input-refusals.ts";
 import { nativeTest } from "./pattern-test.ts";

@@ -9,10 +9,10 @@ import {
   NewSchedule,
   type ScheduleRow,
 } from "@engine/contract";
+import { readRegistration } from "@engine/sources/reading";
 import { interposed, openSqliteStore, type Store, type StoreMethod } from "@engine/store";
 import { memoryValues } from "@engine/store/memory-values";
 import { Catalog } from "../../catalog/catalog.ts";
-import { readRegistration } from "../../catalog/registration-reading.ts";
 import { Commits } from "../../commits.ts";
 import { LargeInputs } from "../../executions/large-inputs.ts";
 import type { Log } from "../../log.ts";

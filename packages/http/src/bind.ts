@@ -1,0 +1,230 @@
+import { Readable } from "node:stream";
+import { AnyJson, EngineError, isRaw, permissionText, type Route } from "@engine/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import * as z from "zod";
+import type { Authorize } from "./authorize.ts";
+import { answering } from "./failpoints.ts";
+import type { Call, Handlers, Look } from "./handlers.ts";
+import { printed } from "./json/json-text.ts";
+import { LARGE_BYTES } from "./json/scan-json.ts";
+import { refuseOtherMedia } from "./media-type.ts";
+import type { OpenStreams } from "./open-streams.ts";
+import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
+import { owedBy, permitOf } from "./permit.ts";
+import { pathOf, tooLarge } from "./refusal.ts";
+import type { Repeat } from "./repeat.ts";
+import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
+import type { RequestBodies, Takes } from "./request-bodies.ts";
+import { RequestCall } from "./request-call.ts";
+import { inputReader, lineInput, type RequestInput, type Resources } from "./request-input.ts";
+import { serveLines } from "./serve-lines.ts";
+import { serveStream } from "./serve-stream.ts";
+
+/** What every bound route shares. */
+export interface Binding {
+  readonly authorize: Authorize;
+  readonly methods: PathMethods;
+  readonly streams: OpenStreams;
+  readonly bodies: RequestBodies;
+  readonly pingTimer: Repeat;
+  readonly resources: Resources;
+  readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
+}
+
+type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
+type AnyReply = JsonReply | RawReply | StreamReply | LinesReply<unknown>;
+
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
+
+/** Serves a group of routes. The only place where a request becomes a call. */
+export function bind<Group extends Readonly<Record<string, Route>>>(
+  app: FastifyInstance,
+  group: Group,
+  {
+    handlers,
+    looks,
+  }: { handlers: Handlers<Group>; looks: Readonly<Record<string, Look | undefined>> },
+  binding: Binding,
+): void {
+  for (const [name, route] of Object.entries(group)) {
+    // By their types the handlers have the keys of the table; in this loop only the row is known.
+    const handle = handlers[name] as unknown as (
+      input: RequestInput,
+      call: Call,
+    ) => AnyReply | Promise<AnyReply>;
+    binding.methods.add(route);
+    const bodyLimit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
+    const owed = owedBy(route);
+    const read = inputReader(route, binding.resources);
+
+    app.route({
+      method: route.method,
+      url: routerPath(route.path),
+      bodyLimit,
+      config: { takes: takesOf(route, bodyLimit) },
+      // Fixed order (AUTH-5): the route, the declared size, the caller; only then the body is read.
+      onRequest: async (request, reply) => {
+        refuseUnmeant(route, request, binding.methods);
+        if (Number(request.headers["content-length"]) > bodyLimit) {
+          reply.header("connection", "close");
+          throw tooLarge(bodyLimit);
+        }
+        const params = request.params as Record<string, string>;
+        request.caller = await binding.authorize(route, {
+          request_id: request.id,
+          params,
+          headers: request.headers,
+          raw_headers: request.raw.rawHeaders,
+          get address() {
+            return request.socket.remoteAddress;
+          },
+        });
+        request.permit = permitOf(owed, params, request.caller.rights);
+        refuseOtherMedia(request, route.lines !== undefined);
+        if (isLarge(request) && route.body && !route.lines) {
+          await admit(route, name, request, reply);
+        }
+      },
+      handler: async (request, reply) => {
+        const call = new RequestCall(request, reply);
+        const answered = await handle(read(request), call);
+        // An answer whose permission the handler did not demand may hold what the caller must not
+        // see.
+        if (!call.permit.isSettled) throw undemanded(route);
+        if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
+        if ("answerLine" in answered) return converse(route, answered, request, reply);
+        if ("frames" in answered) return serve(answered, request, reply, call);
+        return send(route, answered, reply);
+      },
+    });
+  }
+
+  /**
+   * Refuses a large body before any of it is read, where its record is missing or memory is short.
+   */
+  async function admit(
+    route: Route,
+    name: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    await looks[name]?.({
+      params: request.params as Record<string, string>,
+      query: request.query as Record<string, unknown>,
+      headers: request.headers,
+    });
+    const pool = route.permission.kind === "worker" ? "workers" : "callers";
+    const length = Number(request.headers["content-length"] ?? 0);
+    const reserved = binding.bodies.reserve(length, pool);
+    request.reserved = reserved;
+    reply.raw.once("close", reserved.release);
+  }
+
+  function converse(
+    route: Route,
+    answered: LinesReply<unknown>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    reply.hijack();
+    serveLines(request.raw, reply.raw, {
+      headers: reply.getHeaders(),
+      limit: route.bodyLimit ?? DEFAULT_BODY_LIMIT,
+      streams: binding.streams,
+      answer: (value) => answered.answerLine(lineInput(route, value)),
+      refuse: (thrown) => binding.refuse(thrown, request),
+    });
+  }
+
+  function serve(
+    answered: StreamReply,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    call: RequestCall,
+  ): void {
+    reply.hijack();
+    serveStream(reply.raw, answered.frames, {
+      headers: { ...reply.getHeaders(), ...answered.headers },
+      streams: binding.streams,
+      pingTimer: binding.pingTimer,
+      cut: answered.cut,
+      leave: () => call.leave(),
+      refuse: (thrown) => binding.refuse(thrown, request),
+    });
+  }
+}
+
+function undemanded({ method, path, permission }: Route): Error {
+  const needed = permissionText(permission);
+  return new Error(`the handler of ${method} ${path} did not demand what it has to of ${needed}`);
+}
+
+/** Whether a body is large, or may be: a chunked request does not say how long its body is. */
+function isLarge({ headers }: FastifyRequest): boolean {
+  return (
+    headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > LARGE_BYTES
+  );
+}
+
+function takesOf({ body, permission, bodyLimit }: Route, limit: number): Takes {
+  const fields = bodyLimit === undefined ? {} : shapeOf(body);
+  const anyFields = new Set(Object.keys(fields).filter((name) => isAny(fields[name])));
+  const isAnyJson = body === AnyJson;
+  const isNamed = bodyLimit !== undefined && !isAnyJson && anyFields.size === 0;
+  const isOfCallers = permission.kind !== "worker";
+  return { limit, isAnyJson, anyFields, isNamed: isNamed && isOfCallers };
+}
+
+function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
+  if (schema instanceof z.ZodNullable) return shapeOf(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
+}
+
+function isAny(schema: z.ZodType | undefined): boolean {
+  return schema === AnyJson || (schema instanceof z.ZodOptional && schema.unwrap() === AnyJson);
+}
+
+/**
+ * Refuses what the router matched although the table does not mean it: an empty segment for a
+ * parameter, and `/{workflow_name}` for the first segment of a fixed path, whatever the method
+ * (EXE-89).
+ */
+function refuseUnmeant(route: Route, request: FastifyRequest, methods: PathMethods): void {
+  const path = pathOf(request);
+  const isReserved =
+    fixedSegment(route.path) === undefined && methods.isReserved(firstSegment(path));
+  const isEmpty = Object.values(request.params as object).includes("");
+  if (isReserved || isEmpty) throw noRoute(request.method, path, methods);
+}
+
+/** The 404 or 405 of a path; a 405's `details.allow` also becomes the `Allow` header. */
+export function noRoute(method: string, path: string, methods: PathMethods): EngineError {
+  const allow = methods.of(path);
+  if (allow.length === 0) {
+    return new EngineError("not_found", `no route ${method} ${path}; GET /openapi.json lists all`, {
+      details: { resource: "route" },
+    });
+  }
+  return new EngineError(
+    "method_not_allowed",
+    `${path} does not take ${method}; it takes ${allow.join(", ")}`,
+    { details: { allow } },
+  );
+}
+
+function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply): FastifyReply {
+  const { status, headers = {} } = answered;
+  const row = route.answers[status];
+  const type = row && isRaw(row) ? row.raw : "application/json; charset=utf-8";
+  reply.code(status);
+  if (type !== null) reply.header("content-type", type);
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) reply.header(name, value);
+  }
+  if ("raw" in answered) return reply.send(answered.raw);
+  if (type === null) return reply.send();
+  if (row && isRaw(row)) return reply.send(answered.body);
+  const text = printed(answered.body);
+  // Stored values are read from storage while the answer leaves.
+  return reply.send(typeof text === "string" ? text : Readable.from(text));
+}

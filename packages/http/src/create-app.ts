@@ -1,0 +1,220 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { EngineError } from "@engine/contract";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
+import { type Binding, bind, noRoute } from "./bind.ts";
+import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
+import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
+import type { HttpLog } from "./http-log.ts";
+import { inTurn } from "./in-turn.ts";
+import { type ScanThread, scanThread } from "./json/scan-thread.ts";
+import { LINES } from "./media-type.ts";
+import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
+import { OpenStreams } from "./open-streams.ts";
+import { PathMethods } from "./path-pattern.ts";
+import type { Permit } from "./permit.ts";
+import { pathOf, refusal, sendRefusal } from "./refusal.ts";
+import { type Repeat, repeat } from "./repeat.ts";
+import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
+import type { Resources } from "./request-input.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set once it is known who asks. */
+    caller: Caller;
+    permit: Permit;
+    /** The memory that is reserved for a large body, or for one that may be large. */
+    reserved: Reservation | undefined;
+  }
+
+  interface FastifyContextConfig {
+    /** What the route's body may be. */
+    takes?: Takes;
+  }
+}
+
+/** Every route of a table over one socket; `listen` opens it. */
+export type App = FastifyInstance;
+
+export interface AppOptions<Table extends RouteTable> {
+  readonly routes: Table;
+  readonly handlers: TableHandlers<Table>;
+  readonly log: HttpLog;
+  /** Makes request ids. */
+  readonly ids: () => string;
+  readonly authorize?: Authorize;
+  /** Hosts and origins besides the server's own; none when absent. */
+  readonly neighbours?: Neighbours;
+  /** Counts the streams that are open; closing the app ends them. */
+  readonly streams?: OpenStreams;
+  readonly pingTimer?: Repeat;
+  /** Runs the check for request bodies that have stopped arriving. */
+  readonly stallTimer?: Repeat;
+  /** What parameters of paths name, where that is not the parameter's own name. */
+  readonly resources?: Resources;
+  /** Lookups that come before a large body is read; none when absent. */
+  readonly looks?: Looks<Table>;
+  /** Looks through large JSON; closing the app ends it. */
+  readonly thread?: ScanThread;
+  /** How many bytes of large bodies may be in memory at a time. */
+  readonly mostBytes?: number;
+}
+
+const MAX_PATH_BYTES = 2048;
+
+const CONNECTION = {
+  maxHeaderSize: 16 * 1024,
+  /** How long the headers of a request may take. */
+  headersTimeout: 60_000,
+  // A worker's request of lines stays open for as long as the worker lives.
+  requestTimeout: 0,
+  /** How long a connection may rest between two requests. */
+  keepAliveTimeout: 72_000,
+};
+
+const NOTHING: Takes = { limit: 0, isAnyJson: false, anyFields: new Set(), isNamed: true };
+
+/** Headers of every answer (NET-3). */
+const SECURITY_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "no-store",
+};
+
+/** The HTTP side of the server: every route of a table, bound to its handler. */
+export function createApp<Table extends RouteTable>(options: AppOptions<Table>): App {
+  const { log, ids, authorize = allowEveryone, pingTimer = repeat, resources = {} } = options;
+  const streams = options.streams ?? new OpenStreams();
+  const { thread = scanThread(), stallTimer = repeat, mostBytes } = options;
+  const bodies = new RequestBodies({ thread, stallTimer, mostBytes });
+  const methods = new PathMethods();
+  const neighbourhood = new Neighbourhood(options.neighbours ?? { hosts: [], origins: [] });
+  const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
+  let isClosing = false;
+
+  const app = Fastify({
+    logger: false,
+    genReqId: ids,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_PATH_BYTES },
+    serverFactory: (handle) => createServer(CONNECTION, inTurn(handle)),
+    clientErrorHandler: refuseUnreadable,
+    frameworkErrors: (error, request, reply) => {
+      reply.headers({ ...SECURITY_HEADERS, "x-request-id": request.id });
+      sendRefusal(reply, refuse(error, request));
+    },
+  });
+  // Node itself would answer with an empty 417, before any route is looked for.
+  app.server.on("checkExpectation", (_, response: ServerResponse) => {
+    const refused = new EngineError("bad_request", "of Expect only 100-continue is known here");
+    response.writeHead(refused.status, {
+      ...refusalHeaders(),
+      "x-request-id": ids(),
+      connection: "close",
+    });
+    response.end(JSON.stringify(refused.toBody()));
+  });
+  app.decorateRequest("caller", null as unknown as Caller);
+  app.decorateRequest("permit", null as unknown as Permit);
+  app.decorateRequest("reserved", undefined);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
+    bodies.read(payload, request.routeOptions.config.takes ?? NOTHING, request.reserved),
+  );
+
+  // Fastify leaves these bodies unread: a route of lines reads them while it answers.
+  app.addContentTypeParser(LINES, (_request, _body, done) => done(null, undefined));
+
+  // A callback, since a promise would cost every request a turn.
+  app.addHook("onRequest", (request, reply, done) => {
+    try {
+      if (admitted(request, reply)) done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.addHook("preClose", async () => {
+    isClosing = true;
+    streams.endAll();
+  });
+  app.addHook("onClose", () => bodies.close());
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = refuse(thrown, request);
+    const { allow, retry_after_seconds } = error.details ?? {};
+    if (error.code === "method_not_allowed" && Array.isArray(allow)) {
+      reply.header("allow", allow.join(", "));
+    }
+    if (error.code === "unavailable" && typeof retry_after_seconds === "number") {
+      reply.header("retry-after", String(retry_after_seconds));
+    }
+    sendRefusal(reply, error);
+  });
+  app.setNotFoundHandler((request) => {
+    throw noRoute(request.method, pathOf(request), methods);
+  });
+
+  /** False when the request, a preflight, has its answer already. */
+  function admitted(request: FastifyRequest, reply: FastifyReply): boolean {
+    reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
+    // Nothing is upgraded here. Once a connection that asked for an upgrade brings something other
+    // than HTTP, Node neither answers nor closes it.
+    if (request.headers.upgrade !== undefined) reply.header("connection", "close");
+    const origin = neighbourhood.admit(request.headers);
+    if (origin !== undefined) {
+      reply.headers(crossOrigin(origin));
+      if (isPreflight(request)) {
+        preflight(request, reply, methods);
+        return false;
+      }
+    }
+    if (isClosing) throw new EngineError("unavailable", "the server is stopping; try again");
+    if (pathOf(request).length > MAX_PATH_BYTES) {
+      throw new EngineError("uri_too_long", "the path is longer than 2 KiB");
+    }
+    // A path without a route is refused before its body is read.
+    if (request.is404) throw noRoute(request.method, pathOf(request), methods);
+    return true;
+  }
+
+  const binding: Binding = { authorize, methods, streams, bodies, pingTimer, resources, refuse };
+  for (const [name, group] of Object.entries(options.routes)) {
+    const handlers = options.handlers[name] as Handlers<typeof group>;
+    bind(app, group, { handlers, looks: options.looks?.[name] ?? {} }, binding);
+  }
+  return app;
+}
+
+/** Headers of a refusal that is written without Fastify, past its hooks. */
+function refusalHeaders(): Record<string, string> {
+  return { ...SECURITY_HEADERS, "content-type": "application/json; charset=utf-8" };
+}
+
+/** Answers a request that is not readable HTTP: there is no reply object, only the socket. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refused = unreadable(error.code);
+  const body = JSON.stringify(refused.toBody());
+  const headers = Object.entries({
+    ...refusalHeaders(),
+    "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
+  });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.end(`HTTP/1.1 ${refused.status} Refused\r\n${lines}\r\n${body}`);
+}
+
+function unreadable(code: string | undefined): EngineError {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new EngineError("headers_too_large", "the request headers exceed 16 KiB");
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new EngineError("request_timeout", "the headers of the request did not come on");
+  }
+  return new EngineError("bad_request", "the request is not HTTP that can be read");
+}

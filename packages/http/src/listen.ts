@@ -1,0 +1,42 @@
+import type { AddressInfo } from "node:net";
+import { EngineError } from "@engine/contract";
+import type { App } from "./create-app.ts";
+
+export interface Address {
+  readonly host: string;
+  /** 0 takes any that is free. */
+  readonly port: number;
+}
+
+export interface Listening {
+  readonly port: number;
+  /** Where clients on this machine reach it. */
+  readonly url: string;
+}
+
+/** @throws EngineError `conflict` when the address cannot be had. */
+export async function listen(app: App, { host, port }: Address): Promise<Listening> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const at = `${host}:${port}`;
+    const reasons: Readonly<Record<string, string>> = {
+      EADDRINUSE: `${at} is in use by another process; choose another port with --port`,
+      EACCES: `${at} may not be opened by this user; choose a port from 1024 with --port`,
+      EADDRNOTAVAIL: `${at} is not an address of this machine; choose another with --host`,
+      ENOTFOUND: `${at} names a host that is not known; choose another with --host`,
+    };
+    const message = reasons[code ?? ""];
+    if (message === undefined) throw cause;
+    throw new EngineError("conflict", message, { cause });
+  }
+  const { port: taken } = app.server.address() as AddressInfo;
+  return { port: taken, url: urlOf(host, taken) };
+}
+
+function urlOf(host: string, port: number): string {
+  const wildcard = host === "0.0.0.0" || host === "::";
+  const reachable = wildcard ? "127.0.0.1" : host;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -1,0 +1,86 @@
+import type { Answer, Route, SseFrame } from "@engine/contract";
+import type * as z from "zod";
+
+/** Header names are lower case; an undefined value is left out. */
+export type ReplyHeaders = Readonly<Record<string, string | undefined>>;
+
+/** A frame as it goes over the wire already. */
+export interface EncodedFrame {
+  readonly text: string;
+}
+
+/**
+ * A frame too long for memory: its data comes as pieces of JSON text, each taken when it is sent.
+ */
+export interface LongFrame extends SseFrame {
+  readonly pieces: AsyncIterable<string>;
+}
+
+/** A frame, or a comment as plain text. */
+export type StreamPart = SseFrame | LongFrame | EncodedFrame | string;
+
+/** The body as it goes over the wire already, under the media type that the table names. */
+export interface RawReply<Status extends number = number> {
+  readonly status: Status;
+  readonly raw: string | Uint8Array;
+  readonly headers?: ReplyHeaders | undefined;
+}
+
+/** Server-sent events; always status 200. */
+export interface StreamReply {
+  readonly frames: AsyncIterable<StreamPart>;
+  readonly headers?: ReplyHeaders | undefined;
+  /** Aborted to break the connection off, whatever is unsent. */
+  readonly cut?: AbortSignal | undefined;
+}
+
+/** An answer to every line of a request that stays open; always status 200. */
+export interface LinesReply<Line> {
+  readonly answerLine: (line: Line) => Promise<unknown>;
+}
+
+/**
+ * What the handler of a route may return: an answer of its row, or frames or lines where it has
+ * them.
+ */
+export type Reply<R extends Route> =
+  | (Answer<R> & { readonly headers?: ReplyHeaders | undefined })
+  | RawReply<keyof R["answers"] & number>
+  | (R extends { lines: z.ZodType; body: infer Body extends z.ZodType }
+      ? LinesReply<z.output<Body>>
+      : never)
+  | (R extends { frames: Readonly<Record<string, unknown>> } ? StreamReply : never);
+
+/** An answer of the route's row. Plain `{ status, body }` does as well; this adds headers. */
+export function answer<Status extends number, Body>(
+  status: Status,
+  body: Body,
+  headers?: ReplyHeaders,
+): { status: Status; body: Body; headers?: ReplyHeaders | undefined } {
+  return { status, body, headers };
+}
+
+/** An answer whose text exists already, such as stored JSON. */
+export function raw<Status extends number>(
+  status: Status,
+  text: string | Uint8Array,
+  headers?: ReplyHeaders,
+): RawReply<Status> {
+  return { status, raw: text, headers };
+}
+
+/**
+ * Answers with server-sent events. The client leaving, or the server closing, calls `return()` of
+ * the iterator; a generator that waits should also watch `call.signal`, which fires first.
+ */
+export function stream(
+  frames: AsyncIterable<StreamPart>,
+  options: { readonly headers?: ReplyHeaders; readonly cut?: AbortSignal } = {},
+): StreamReply {
+  return { frames, ...options };
+}
+
+/** Answers every line of the request by one line, in order, until either side ends it. */
+export function lines<Line>(answerLine: (line: Line) => Promise<unknown>): LinesReply<Line> {
+  return { answerLine };
+}

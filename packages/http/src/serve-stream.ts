@@ -1,0 +1,169 @@
+import type { ServerResponse } from "node:http";
+import { type EngineError, type SseFrame, sseComment, sseText } from "@engine/contract";
+import { printed } from "./json/json-text.ts";
+import type { OpenStreams } from "./open-streams.ts";
+import type { Repeat } from "./repeat.ts";
+import type { LongFrame, StreamPart } from "./reply.ts";
+
+/** Proxies and clients take a silent connection for a dead one (EXE-94). */
+const PING_MS = 15_000;
+
+export interface StreamOptions {
+  readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
+  readonly streams: OpenStreams;
+  readonly pingTimer: Repeat;
+  /** Aborted to break the connection off, whatever is unsent. */
+  readonly cut?: AbortSignal | undefined;
+  /** Aborts what the frames wait for. */
+  readonly leave: () => void;
+  /** Turns whatever the frames threw into what the reader may see, and logs defects. */
+  readonly refuse: (thrown: unknown) => EngineError;
+}
+
+/** Frames gathered in one turn; more than this waits for the next write. */
+const GATHER_CHARACTERS = 64 * 1024;
+
+/**
+ * Writes frames to a hijacked response until they end, the reader leaves or the server closes. The
+ * frames of one turn leave together, since under load a frame costs its system call; no more are
+ * asked for while the reader's buffer is full. Callbacks instead of a loop over `Promise.race`:
+ * every race would leave a reaction behind on the promise that never settles.
+ */
+export function serveStream(
+  response: ServerResponse,
+  frames: AsyncIterable<StreamPart>,
+  { headers, streams, pingTimer, cut, leave, refuse }: StreamOptions,
+): void {
+  const iterator = frames[Symbol.asyncIterator]();
+  /** The rest of a frame that has begun: no other frame may come in between. */
+  let pieces: AsyncIterator<string> | undefined;
+  let isOpen = true;
+  let isPulling = false;
+  let isBlocked = false;
+  let isFlushDue = false;
+  let gathered = "";
+
+  response.once("close", stop);
+  const remove = streams.add(stop);
+  cut?.addEventListener("abort", breakOff, { once: true });
+  const stopPings = pingTimer(PING_MS, () => {
+    if (!isBlocked && !pieces) gather(sseComment("ping"));
+  });
+  for (const [name, value] of Object.entries({ ...headers, ...STREAM_HEADERS })) {
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  response.writeHead(200);
+  response.flushHeaders();
+  if (cut?.aborted) breakOff();
+  else pull();
+
+  function pull(): void {
+    if (!isOpen || isPulling || isBlocked || gathered.length >= GATHER_CHARACTERS) return;
+    isPulling = true;
+    if (pieces) pieces.next().then(takePiece, fail);
+    else iterator.next().then(take, fail);
+  }
+
+  function take(next: IteratorResult<StreamPart, unknown>): void {
+    isPulling = false;
+    if (!isOpen) return;
+    if (next.done) {
+      end();
+      return;
+    }
+    const { value } = next;
+    if (typeof value === "string") gather(sseComment(value));
+    else if ("text" in value) gather(value.text);
+    else begin(value);
+    pull();
+  }
+
+  function begin(frame: SseFrame | LongFrame): void {
+    const data = "pieces" in frame ? frame.pieces : printed(frame.data);
+    if (typeof data === "string") {
+      gather(`${sseHead(frame)}${data}\n\n`);
+      return;
+    }
+    pieces = data[Symbol.asyncIterator]();
+    gather(sseHead(frame));
+  }
+
+  function takePiece(next: IteratorResult<string, unknown>): void {
+    isPulling = false;
+    if (!isOpen) return;
+    gather(next.done ? "\n\n" : next.value);
+    if (next.done) pieces = undefined;
+    pull();
+  }
+
+  function gather(text: string): void {
+    gathered += text;
+    if (isFlushDue || isBlocked) return;
+    isFlushDue = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    isFlushDue = false;
+    if (!isOpen || isBlocked) return;
+    const text = gathered;
+    gathered = "";
+    if (response.write(text)) {
+      pull();
+      return;
+    }
+    isBlocked = true;
+    response.once("drain", () => {
+      isBlocked = false;
+      if (gathered) gather("");
+      pull();
+    });
+  }
+
+  function fail(thrown: unknown): void {
+    // Once the reader is gone, the frames end by throwing the abort of what they waited for.
+    if (!isOpen) return;
+    const { error } = refuse(thrown).toBody();
+    // Half a frame cannot be taken back: the connection breaks, and the reader asks for it again.
+    if (pieces) {
+      response.destroy();
+      stop();
+      return;
+    }
+    gathered += sseText({ event: "error", data: error });
+    end();
+  }
+
+  function end(): void {
+    isOpen = false;
+    stopPings();
+    remove();
+    response.end(gathered);
+  }
+
+  function stop(): void {
+    if (!isOpen) return;
+    end();
+    leave();
+    // Not awaited: a generator that waits for something returns only when that settles.
+    iterator.return?.().catch(refuse);
+    pieces?.return?.().catch(refuse);
+  }
+
+  /** Ends the connection at once: a reader that does not read would never get to the end. */
+  function breakOff(): void {
+    stop();
+    response.destroy();
+  }
+}
+
+/** The text of a frame up to its data. */
+function sseHead({ event, id }: SseFrame): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: `;
+}
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};

@@ -1,0 +1,330 @@
+/** Every route, asked by a caller whose rights end at one namespace. */
+import { Config, type ErrorBody, type Json, type Route, routes } from "@engine/contract";
+import { openSqliteStore } from "@engine/store";
+import { expect, test, vi } from "vitest";
+import { type Server, startServer } from "../server.ts";
+import { grantsOf } from "../testing/grants.ts";
+import { ScriptedWorker } from "../testing/scripted-worker.ts";
+import { silent } from "../testing/start-engine.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const GRANTS = [
+  "execution:*:read",
+  "workflow:shop:*:read",
+  "workflow:shop:*:run",
+  "workflow:shop:*:register",
+  "schedule:*:read",
+  "schedule:shop:manage",
+  "worker:shop:read",
+];
+
+/** What a request names: the workflow `pay` of a namespace, and what belongs to it. */
+interface Place {
+  readonly ns: string;
+  readonly id: string;
+}
+
+interface Case {
+  /** Below the address of the server. */
+  readonly path: (place: Place) => string;
+  readonly body?: (place: Place) => Json;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What a request for `shop` is answered with. */
+  readonly own: number;
+  /** What is missing for one for `bank`, or the status where it is not refused. */
+  readonly other: readonly string[] | number;
+}
+
+const RUN = ["workflow:bank:pay:run"];
+const READ = ["workflow:bank:pay:read"];
+const REGISTER = ["workflow:bank:pay:register"];
+const ADMIN = ["admin:workers:manage"];
+const below = (rest: string) => ({
+  path: ({ ns, id }: Place) => `/workflows/${ns}/pay/${rest}${id}`,
+});
+const ofExecution = (rest: string) => ({ path: ({ id }: Place) => `/executions/${id}${rest}` });
+const ofSchedule = (rest: string) => ({ path: ({ ns }: Place) => `/schedules/${ns}${rest}` });
+const directed = (rest: string) => ({
+  path: ({ ns }: Place) => `/admin/workers/${ns}${rest}`,
+  own: 403,
+  other: ADMIN,
+});
+const source = (ns: string) =>
+  `import { workflow } from "@engine/sdk";
+export const pay = workflow({ name: "pay", namespace: "${ns}" }, async (input) => input);
+`;
+const spec = { type: "cron", expression: "0 2 * * *" };
+/** A row for the sessions of workers, which have no grants: whose session it is they say themselves. */
+const ofWorker = { path: () => "", own: 0, other: 0 };
+
+const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[G], Case> } = {
+  system: {
+    health: { path: () => "/health", own: 200, other: 200 },
+    ready: { path: () => "/ready", own: 200, other: 200 },
+    openapi: { path: () => "/openapi.json", own: 200, other: 200 },
+  },
+  catalog: {
+    register: {
+      path: () => "/workflows",
+      body: ({ ns }) => ({ source: source(ns) }),
+      own: 200,
+      other: ["workflow:bank:*:register"],
+    },
+    list: { path: () => "/workflows", own: 200, other: 200 },
+    namespaces: { path: () => "/namespaces", own: 200, other: 200 },
+    get: { ...below(""), path: ({ ns }) => `/workflows/${ns}/pay`, own: 200, other: READ },
+    versions: { path: ({ ns }) => `/workflows/${ns}/pay/versions`, own: 200, other: READ },
+    version: { path: ({ ns }) => `/workflows/${ns}/pay/versions/1`, own: 200, other: READ },
+    delete: { path: ({ ns }) => `/workflows/${ns}/pay?version=9`, own: 404, other: REGISTER },
+  },
+  executions: {
+    run: { path: ({ ns }) => `/workflows/${ns}/pay/run/async`, own: 202, other: RUN },
+    runDefault: {
+      path: () => "/workflows/pay/run/async",
+      own: 403,
+      other: ["workflow:default:pay:run"],
+    },
+    resume: { ...below("resume/"), own: 409, other: RUN },
+    resumeMode: {
+      path: ({ ns, id }) => `/workflows/${ns}/pay/resume/${id}/async`,
+      own: 409,
+      other: RUN,
+    },
+    status: { ...below("status/"), own: 200, other: [...READ, ...RUN] },
+    listOfWorkflow: { path: ({ ns }) => `/workflows/${ns}/pay/executions`, own: 200, other: 200 },
+    list: { path: () => "/executions", own: 200, other: 200 },
+    get: { ...ofExecution(""), own: 200, other: READ },
+    events: { ...ofExecution("/events"), own: 200, other: READ },
+    rename: { ...ofExecution("/name"), body: () => ({ name: "x" }), own: 200, other: RUN },
+    eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
+    history: { ...ofExecution("/history"), own: 200, other: READ },
+    signal: { ...ofExecution("/signals/go"), body: () => 1, own: 202, other: RUN },
+    fork: { ...ofExecution("/fork"), own: 201, other: RUN },
+    cancel: { ...below("cancel/"), own: 202, other: RUN },
+    cancelLink: { ...below("cancel/"), own: 409, other: RUN },
+  },
+  schedules: {
+    create: {
+      path: () => "/schedules",
+      body: ({ ns }) => ({ name: "shop", namespace: ns, workflow: "pay", spec }),
+      own: 409,
+      other: RUN,
+    },
+    list: { path: () => "/schedules", own: 200, other: 200 },
+    get: { ...ofSchedule(""), own: 200, other: READ },
+    update: {
+      ...ofSchedule(""),
+      body: () => ({ description: "x" }),
+      own: 200,
+      other: ["schedule:bank:manage"],
+    },
+    pause: { ...ofSchedule("/pause"), own: 200, other: ["schedule:bank:manage"] },
+    resume: { ...ofSchedule("/resume"), own: 200, other: ["schedule:bank:manage"] },
+    trigger: { ...ofSchedule("/trigger"), own: 202, other: ["schedule:bank:manage"] },
+    history: { ...ofSchedule("/history"), own: 200, other: READ },
+    delete: { ...ofSchedule(""), own: 204, other: ["schedule:bank:manage"] },
+  },
+  fleet: {
+    list: { path: () => "/workers", own: 200, other: 200 },
+    show: { path: ({ ns }) => `/workers/${ns}`, own: 200, other: ["worker:bank:read"] },
+    pause: directed("/pause"),
+    resume: directed("/resume"),
+    drain: directed("/drain"),
+    delete: directed(""),
+  },
+  workers: {
+    register: ofWorker,
+    connect: ofWorker,
+    poll: ofWorker,
+    heartbeat: ofWorker,
+    checkpoint: ofWorker,
+    checkpoints: ofWorker,
+    checkpointLines: ofWorker,
+    release: ofWorker,
+    progress: ofWorker,
+    module: ofWorker,
+    events: ofWorker,
+    saveValue: ofWorker,
+    loadValue: ofWorker,
+    cacheLookup: ofWorker,
+    cacheKeep: ofWorker,
+    disconnect: ofWorker,
+  },
+  basic: {
+    run: { path: ({ ns }) => `/pay?namespace=${ns}&timeout=0.01`, own: 202, other: RUN },
+    resume: { path: ({ ns, id }) => `/pay/${id}?namespace=${ns}`, own: 409, other: RUN },
+    inspect: { path: ({ id }) => `/inspect/${id}`, own: 200, other: READ },
+  },
+};
+
+const rows = Object.entries(cases).flatMap(([group, some]) =>
+  Object.entries<Case>(some)
+    .filter(([, one]) => one !== ofWorker)
+    .map(([name, one]) => {
+      const route = (routes as Record<string, Record<string, Route>>)[group]?.[name] as Route;
+      return { name: `${group}.${name}`, route, one };
+    }),
+);
+
+/** A server that is asked by somebody with rights of the namespace shop, and two places in it. */
+class Guarded implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #end: () => Promise<void>;
+  readonly shop: Place;
+  readonly bank: Place;
+
+  private constructor(parts: {
+    server: Server;
+    end: () => Promise<void>;
+    shop: Place;
+    bank: Place;
+  }) {
+    this.#server = parts.server;
+    this.#end = parts.end;
+    this.shop = parts.shop;
+    this.bank = parts.bank;
+  }
+
+  static async start(grants: readonly string[] = GRANTS): Promise<Guarded> {
+    const clock = Date.now;
+    const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
+    const server = await startServer({
+      config: Config.parse({ server: { port: 0 } }),
+      store,
+      log: silent,
+      version: "0",
+      authorize: () => ({ principal: "ada", rights: grantsOf(grants) }),
+    });
+    const end = async () => {
+      await server.close();
+      await store.close();
+    };
+    const [shop, bank] = [await furnished(server, "shop"), await furnished(server, "bank")];
+    return new Guarded({ server, end, shop, bank });
+  }
+
+  async ask(route: Route, one: Case, place: Place): Promise<{ status: number; body: ErrorBody }> {
+    const body = one.body?.(place);
+    const response = await fetch(this.#server.url + one.path(place), {
+      method: route.method,
+      ...(body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text ? JSON.parse(text) : undefined };
+  }
+
+  async get<Body>(path: string): Promise<Body> {
+    const response = await fetch(this.#server.url + path);
+    return (await response.json()) as Body;
+  }
+
+  /** What stands in the store, whoever may see it. */
+  async contents(): Promise<unknown> {
+    const { executions, catalog, schedules } = this.#server.engine;
+    const page = { limit: 100, offset: 0 };
+    const [runs, workflows, plans] = await Promise.all([
+      executions.list({ ...page, order: "created_asc" }),
+      catalog.list(page),
+      schedules.list(page),
+    ]);
+    return [runs, workflows, plans];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end();
+  }
+}
+
+/** A workflow with one execution that nobody runs, a schedule of it, and a worker, all of one name. */
+async function furnished({ engine, workers }: Server, ns: string): Promise<Place> {
+  await engine.catalog.register({ source: source(ns) }, { by: null });
+  const start = { namespace: ns, workflow: "pay", input: 1, trigger: { kind: "api" }, by: null };
+  const { row } = await engine.executions.start(start as never);
+  const cron = { type: "cron", expression: "0 2 * * *", timezone: "UTC" } as const;
+  await engine.schedules.create({
+    ...{ name: ns, namespace: ns, workflow: "pay", version: null, description: null, spec: cron },
+    ...{ overlap: "skip", catch_up: "one", input: null, routing_input: {}, run_as: null },
+  });
+  await new ScriptedWorker(ns, workers, Date.now).register();
+  return { ns, id: row.execution_id };
+}
+
+test("AUTH-6 AUTH-7 a caller of one namespace is refused on every route of another, and nothing changes", async () => {
+  await using guarded = await Guarded.start();
+  const before = await guarded.contents();
+  for (const { name, route, one } of rows) {
+    const { status, body } = await guarded.ask(route, one, guarded.bank);
+    if (typeof one.other === "number") {
+      expect([name, status]).toEqual([name, one.other]);
+      continue;
+    }
+    expect([name, status, body.error.details]).toEqual([
+      name,
+      403,
+      { missing_permissions: one.other },
+    ]);
+  }
+  expect(await guarded.contents()).toEqual(before);
+});
+
+test("AUTH-59 the same caller is answered on every route of the namespace that the rights are for", async () => {
+  await using guarded = await Guarded.start();
+  for (const { name, route, one } of rows) {
+    const { status } = await guarded.ask(route, one, guarded.shop);
+    expect([name, status]).toEqual([name, one.own]);
+  }
+});
+
+test("AUTH-6 what a made-up name is refused with tells nothing about what exists", async () => {
+  await using guarded = await Guarded.start();
+  for (const path of [
+    "/workflows/bank/none",
+    "/workers/none",
+    "/workflows/bank/none/cancel/none",
+  ]) {
+    expect([path, (await guarded.get<ErrorBody>(path)).error.code]).toEqual([
+      path,
+      "permission_denied",
+    ]);
+  }
+});
+
+test("AUTH-33 lists know only what may be seen, with a total of that", async () => {
+  await using guarded = await Guarded.start();
+  type List = { items: Record<string, unknown>[]; total: number };
+  const list = async (path: string, key: string) => {
+    const { items, total } = await guarded.get<List>(path);
+    return [items.map((item) => item[key]), total];
+  };
+  expect(await list("/workflows", "namespace")).toEqual([["shop"], 1]);
+  expect(await list("/namespaces", "namespace")).toEqual([["shop"], 1]);
+  expect(await list("/executions", "namespace")).toEqual([["shop"], 1]);
+  expect(await list("/executions?namespace=bank", "namespace")).toEqual([[], 0]);
+  expect(await list("/workflows/bank/pay/executions", "namespace")).toEqual([[], 0]);
+  expect(await list("/schedules", "name")).toEqual([["shop"], 1]);
+  expect(await list("/workers", "name")).toEqual([["shop"], 1]);
+});
+
+test("AUTH-33 a caller whose rights overlap nothing of a list is refused with the form that would do", async () => {
+  await using guarded = await Guarded.start(["execution:*:read"]);
+  for (const [path, ...missing] of [
+    ["/workflows", "workflow:*:*:read"],
+    ["/namespaces", "workflow:*:*:read"],
+    ["/executions", "workflow:*:*:read"],
+    ["/schedules", "schedule:*:read", "workflow:*:*:read"],
+    ["/workers", "worker:*:read"],
+  ] as const) {
+    const { error } = await guarded.get<ErrorBody>(path);
+    expect([path, error.details]).toEqual([path, { missing_permissions: missing }]);
+  }
+});
+
+test("one who holds everything is asked nothing more than before", async () => {
+  await using guarded = await Guarded.start(["*"]);
+  const { total } = await guarded.get<{ total: number }>("/executions");
+  expect(total).toBe(2);
+});

@@ -1,9 +1,0 @@
-/** Calls `run` every so many milliseconds until the returned function is called. */
-export type Repeat = (everyMs: number, run: () => void) => () => void;
-
-/** Does not keep the process alive. */
-export const repeat: Repeat = (everyMs, run) => {
-  const timer = setInterval(run, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
-};
