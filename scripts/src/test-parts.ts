@@ -41,6 +41,8 @@ const SLOW: readonly string[] = [
 /** Minutes of real processes that are killed, stopped and loaded: `npm test` leaves them to CI. */
 const LONG: readonly string[] = [
   "e2e/src/browser/",
+  "e2e/src/control/delete-version.test.ts",
+  "e2e/src/control/replay-check.test.ts",
   "e2e/src/dev/",
   "e2e/src/differential/differential.test.ts",
   "e2e/src/faults/",

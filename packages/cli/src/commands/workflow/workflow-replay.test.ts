@@ -1,3 +1,5 @@
+// vitest finds this package for files outside the workspace only once it has read it itself.
+import "@engine/sdk";
 import { rmSync, writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { capturedIo } from "../../io/captured-io.ts";
