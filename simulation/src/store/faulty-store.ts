@@ -79,7 +79,7 @@ const METHODS: Readonly<Record<MethodName, "write" | "read" | "itself">> = {
 };
 
 function kindOf(name: string): "write" | "read" | "itself" {
-  return (METHODS as Readonly<Record<string, "write" | "read">>)[name] ?? "itself";
+  return (METHODS as Readonly<Record<string, "write" | "read" | "itself">>)[name] ?? "itself";
 }
 
 export interface StoreFaults {
