@@ -79,8 +79,8 @@ async function sweepRounds(
 ): Promise<readonly string[]> {
   let left = failpoints;
   let count = 0;
-  // What one kill kept another one from is tried again alone.
-  const passes = [together, 1].flatMap((size) => TRIGGERS.map((trigger) => ({ trigger, size })));
+  // What one kill kept another one from is tried again alone, and what a busy machine did once more.
+  const passes = [together, 1, 1].flatMap((size) => TRIGGERS.map((trigger) => ({ trigger, size })));
   for (const { trigger, size } of passes) {
     const missed: string[] = [];
     for (let at = 0; at < left.length; at += size) {

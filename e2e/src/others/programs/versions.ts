@@ -151,7 +151,8 @@ export const versions: Programs = {
   forked_asleep: {
     sees: "a copy of a workflow that sleeps sleeps itself, and both end",
     drive: async (it) => {
-      await it.untilWaits("sleep");
+      // On a busy machine the sleep may be over before anybody could see it wait.
+      await it.untilBegun("sleep");
       mustBe((await fork(it, { from_call: "sleep~1" })).output, "after");
     },
     output: "after",
