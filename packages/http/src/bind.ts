@@ -1,8 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { AnyJson, EngineError, isRaw, permissionText, type Route } from "@engine/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod";
-import type { Authorize } from "./authorize.ts";
+import type { AuthorizationRequest, Authorize } from "./authorize.ts";
 import { answering } from "./failpoints.ts";
 import type { Call, Handlers, Look } from "./handlers.ts";
 import { printed } from "./json/json-text.ts";
@@ -70,15 +71,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
           throw tooLarge(bodyLimit);
         }
         const params = request.params as Record<string, string>;
-        request.caller = await binding.authorize(route, {
-          request_id: request.id,
-          params,
-          headers: request.headers,
-          raw_headers: request.raw.rawHeaders,
-          get address() {
-            return request.socket.remoteAddress;
-          },
-        });
+        request.caller = await binding.authorize(route, new UnreadRequest(request));
         request.permit = permitOf(owed, params, request.caller.rights);
         refuseOtherMedia(request, route.lines !== undefined);
         if (isLarge(request) && route.body && !route.lines) {
@@ -151,6 +144,27 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       leave: () => call.leave(),
       refuse: (thrown) => binding.refuse(thrown, request),
     });
+  }
+}
+
+/** A request before its body is read. The address is a question to the socket, asked when needed. */
+class UnreadRequest implements AuthorizationRequest {
+  readonly request_id: string;
+  readonly params: AuthorizationRequest["params"];
+  readonly headers: AuthorizationRequest["headers"];
+  readonly raw_headers: readonly string[];
+  readonly #raw: IncomingMessage;
+
+  constructor(request: FastifyRequest) {
+    this.request_id = request.id;
+    this.params = request.params as Record<string, string>;
+    this.headers = request.headers;
+    this.raw_headers = request.raw.rawHeaders;
+    this.#raw = request.raw;
+  }
+
+  get address(): string | undefined {
+    return this.#raw.socket.remoteAddress;
   }
 }
 

@@ -149,8 +149,8 @@ export function createEngine(ports: EnginePorts): Engine {
   };
 
   function listen(domain: Domain): void {
-    if (domain.onCommit) commits.listen((changed, has) => domain.onCommit?.(changed, has));
-    if (domain.afterwards) commits.afterwards(() => domain.afterwards?.());
+    if (domain.onCommit) commits.listen(domain.onCommit.bind(domain));
+    if (domain.afterwards) commits.afterwards(domain.afterwards.bind(domain));
     if (domain.led) leadership.add(domain.led);
   }
 

@@ -15,7 +15,7 @@ export interface NewExecution {
   readonly input: Encoded;
   readonly trigger: Trigger;
   readonly by: string | null;
-  readonly priority?: number;
+  readonly priority?: number | undefined;
   readonly timeout_ms?: number | null;
   readonly transient?: boolean;
   /** Random text that seeds the generator behind `Math.random` in the body. */
@@ -27,23 +27,27 @@ export interface NewExecution {
   readonly not_before?: number | null;
   readonly park_ttl_ms?: number | null;
   /** When an execution has this key already, none is created and that one is the answer. */
-  readonly unique?: { readonly key: string; readonly request_hash: string };
+  readonly unique?: { readonly key: string; readonly request_hash: string } | undefined;
   /** The schedule that starts it, and the instant that was due; null: somebody triggered it. */
-  readonly schedule?: { readonly name: string; readonly scheduled_for: number | null };
-  readonly parent?: Pick<ExecutionRow, "execution_id" | "depth"> & {
-    readonly call_id: string;
-    readonly detached: boolean;
-  };
+  readonly schedule?: { readonly name: string; readonly scheduled_for: number | null } | undefined;
+  readonly parent?:
+    | (Pick<ExecutionRow, "execution_id" | "depth"> & {
+        readonly call_id: string;
+        readonly detached: boolean;
+      })
+    | undefined;
   /** A fork goes on from a copy of another execution's log (EXE-87). */
-  readonly fork?: {
-    readonly from: { readonly execution_id: string; readonly seq: number };
-    /** The events after WORKFLOW_CREATED that are copied. */
-    readonly history: readonly NewEvent[];
-    /** The label that the source was created with. */
-    readonly label?: string | null;
-    /** Children of the calls that are open at the cut. */
-    readonly calls: CallResolutions;
-  };
+  readonly fork?:
+    | {
+        readonly from: { readonly execution_id: string; readonly seq: number };
+        /** The events after WORKFLOW_CREATED that are copied. */
+        readonly history: readonly NewEvent[];
+        /** The label that the source was created with. */
+        readonly label?: string | null;
+        /** Children of the calls that are open at the cut. */
+        readonly calls: CallResolutions;
+      }
+    | undefined;
   readonly now: number;
 }
 

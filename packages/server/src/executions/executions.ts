@@ -291,12 +291,18 @@ export class Executions {
   }
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
-    const { namespace, workflow, version, input: body, idempotency_key: _, ...rest } = request;
+    const { input: body } = request;
     const input = body instanceof LargeJson ? body : encodeBody(body, "input");
     const text = keyOf(request);
     const key = text === undefined ? undefined : { text };
-    const of = { namespace, workflow, version };
-    return this.#parts.starts.start({ ...rest, execution_id, of, input, root: "body", key });
+    return this.#parts.starts.start({
+      ...request,
+      execution_id,
+      of: request,
+      input,
+      root: "body",
+      key,
+    });
   }
 
   /** Listens before the change is made: nothing comes in between. */

@@ -12,7 +12,7 @@ import { checkInput } from "../catalog/input/input-check.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import { type Check, isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
-import type { FoundVersion, Start, StartKey } from "./start.ts";
+import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
 import { pinTo } from "./version-pin.ts";
 
 interface Parts {
@@ -57,13 +57,13 @@ export class Starts {
     const { ports } = this.#parts;
     const { execution_id = ports.ids(), trigger, label, priority, start_at, seed } = start;
     const { schedule, parent, fork, key } = start;
-    const { pin, schema } = await this.#find(start.of);
+    const { pin, schema } = "pin" in start.of ? start.of : await this.#find(start.of);
     const kept = await this.#kept(execution_id, start, schema);
     const { input, request_hash = key?.request_hash } = kept;
-    const [requirements, by] = await this.#orForget(execution_id, input, async () => [
-      await this.#requirements(pin.requirements, start),
-      await accountOf(start),
-    ]);
+    const { requirements, by } = await this.#orForget(execution_id, input, async () => ({
+      requirements: await this.#requirements(pin.requirements, start),
+      by: await accountOf(start),
+    }));
     return {
       ...pin,
       execution_id,
@@ -71,11 +71,11 @@ export class Starts {
       input,
       trigger,
       by,
-      ...(priority !== undefined && { priority }),
-      ...(key && request_hash !== undefined && { unique: { key: key.text, request_hash } }),
-      ...(schedule && { schedule }),
-      ...(parent && { parent }),
-      ...(fork && { fork }),
+      priority,
+      unique: key && request_hash !== undefined ? { key: key.text, request_hash } : undefined,
+      schedule,
+      parent,
+      fork,
       not_before: start_at ?? null,
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
       preferred_worker: start.last_worker ?? null,
@@ -89,7 +89,7 @@ export class Starts {
   async check(
     start: Pick<Start, "of" | "root" | "by"> & Pick<NewExecution, "input">,
   ): Promise<void> {
-    const { schema } = await this.#find(start.of);
+    const { schema } = "pin" in start.of ? start.of : await this.#find(start.of);
     await checkInput(schema, start.input, start.root);
     await accountOf(start);
   }
@@ -104,9 +104,7 @@ export class Starts {
     return holder;
   }
 
-  async #find(of: Start["of"]): Promise<FoundVersion> {
-    if ("pin" in of) return of;
-    const { namespace, workflow, version } = of;
+  async #find({ namespace, workflow, version }: NamedWorkflow): Promise<FoundVersion> {
     const found = await this.#parts.catalog.resolve(namespace, workflow, version ?? undefined);
     return { pin: pinTo(found), schema: found.record.input_schema };
   }
@@ -134,12 +132,15 @@ export class Starts {
   }
 
   /** What was kept for an execution that does not come to be goes again. */
-  async #orForget<Done>(
+  #orForget<Done>(
     execution_id: string,
     input: NewExecution["input"],
     then: () => Promise<Done>,
   ): Promise<Done> {
-    if (!referenceOf(input)) return then();
+    return referenceOf(input) ? this.#thenOrForget(execution_id, then) : then();
+  }
+
+  async #thenOrForget<Done>(execution_id: string, then: () => Promise<Done>): Promise<Done> {
     try {
       return await then();
     } catch (error) {

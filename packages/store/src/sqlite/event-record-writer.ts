@@ -17,6 +17,7 @@ export class EventRecordWriter {
   }
 
   write(change: RecordedChange): void {
+    if (this.#kinds.length === 0) return;
     for (const [kind, records] of recordsOf(this.#kinds, change).entries()) {
       if (records.length === 0) continue;
       this.#connection.prepareOnce(this.#texts[kind] ?? "").run(JSON.stringify(records));
