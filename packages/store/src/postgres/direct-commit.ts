@@ -128,8 +128,9 @@ export class DirectCommit {
     const [segment, more] = segmentsOf(eventTexts(events), of);
     if (!segment || more) return undefined;
     const numbered = events.map((event, i): Event => ({ ...event, seq: head + 1 + i }));
+    const change = { stored, row, events: numbered, recorded_at: at };
     const changed = { row, events: numbered, recorded_at: at, others: [] };
-    return { changed, segment, records: recordsOf(this.#kinds, { ...changed, stored }) };
+    return { changed, segment, records: recordsOf(this.#kinds, change) };
   }
 
   async #write(judged: readonly Direct[], at: number): Promise<ReadonlyMap<Direct, DirectOutcome>> {
