@@ -171,6 +171,23 @@ test("DSP-3 a server that lost a worker's stream cannot claim for it, whatever i
   expect(await moved.next("assign")).toMatchObject({ execution_id });
 });
 
+test("DSP-3 nor can it once it has registered the worker again, which tells it of the later epoch", async () => {
+  await using t = await TwoServers.start();
+  const worker = await t.a.worker("w", { slots: 1 });
+  t.hears = false;
+  const moved = t.b.strangeWorker("w");
+  moved.ref = worker.ref;
+  await moved.connect();
+  const taken = await t.b.run();
+  expect(await moved.next("assign")).toMatchObject({ execution_id: taken.execution_id });
+  // The stream to the first server is half open: it has noticed nothing.
+  await worker.register({ slots: 1 });
+  const { execution_id } = await t.a.run();
+  await settled();
+  expect(worker.heard).toEqual(["welcome"]);
+  expect(await t.a.row(execution_id)).toMatchObject({ state: "CREATED", worker: null });
+});
+
 test("LIV-3 what a worker ran whose server was killed goes on with a worker of the other one", async () => {
   await using t = await TwoServers.start();
   await t.time.advance(31_000);

@@ -13,6 +13,7 @@ import type { Bus } from "../replicas/bus.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { Session } from "./session.ts";
+import type { SessionLookup } from "./session-lookup.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** This release and the one before it understand each other (WRK-2). */
@@ -28,6 +29,7 @@ interface Parts {
   readonly sessions: Sessions;
   readonly handOvers: HandOvers;
   readonly liveness: Liveness;
+  readonly lookup: Pick<SessionLookup, "learn">;
   readonly bus: Bus;
 }
 
@@ -61,7 +63,7 @@ export class WorkerRegistrations {
   }
 
   async #open(registration: WorkerRegistration): Promise<Registered> {
-    const { ports, sessions, liveness, handOvers, bus } = this.#parts;
+    const { ports, sessions, lookup, liveness, handOvers, bus } = this.#parts;
     const { name, host, pid, labels, slots, protocol: _, ...rest } = registration;
     const token = ports.token();
     const token_hash = tokenHash(token);
@@ -90,9 +92,7 @@ export class WorkerRegistrations {
       await handOvers.all(earlier, isLost ? { loss: "session_lost" } : {});
       sessions.remove(earlier);
     }
-    const session = sessions.find(row.session_id) ?? new Session(row, ports.monotonic);
-    session.see(row);
-    sessions.add(session, token_hash);
+    const session = lookup.learn(row, token_hash);
     await sessions.lookAtDesired(() => ports.store.workers.find(name));
     liveness.heard(session);
     void bus.send({ kind: "session", session: row.session_id });

@@ -144,12 +144,7 @@ export class SessionLookup {
       async (row, outdated): Promise<Session> => {
         if (row?.end_reason === "superseded") throw await this.#superseded(worker);
         if (!row || row.ended_at !== null) throw sessionUnknown(worker);
-        const known = this.#sessions.find(row.session_id);
-        if (known) {
-          this.#see(known, row);
-          this.#sessions.add(known, token_hash);
-          return known;
-        }
+        if (this.#sessions.find(row.session_id)) return this.learn(row, token_hash);
         return outdated.has(worker) ? this.#find(worker, token_hash) : this.#meet(row);
       },
     );
@@ -163,6 +158,18 @@ export class SessionLookup {
     return session;
   }
 
+  /** The session of a row that the store has just given, known by that secret from now on. */
+  learn(row: SessionRow, token_hash: string): Session {
+    const session = this.#sessions.find(row.session_id) ?? new Session(row, this.#ports.monotonic);
+    this.#see(session, row);
+    this.#sessions.add(session, token_hash);
+    return session;
+  }
+
+  /**
+   * A later epoch than this server's says that another one has the session: what this one held of it
+   * is over, and it must not give work by the other's epoch.
+   */
   #see(session: Session, row: SessionRow): void {
     const isTaken = session.isHeld && row.epoch > session.row.epoch;
     const isRenewed = row.token_hash !== session.row.token_hash;

@@ -95,7 +95,7 @@ export class Workers implements WorkerProtocol, Domain {
     this.#liveness = liveness;
     this.led = liveness;
     this.#lookup = parts.lookup;
-    this.#registrations = new WorkerRegistrations({ ports, sessions, handOvers, liveness, bus });
+    this.#registrations = new WorkerRegistrations(parts);
     this.#connections = new Connections(parts);
     this.#checkpoints = new Checkpoints({ ports, commits, calls });
     bus.listen((message) => this.#hear(message));
