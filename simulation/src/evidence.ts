@@ -208,6 +208,8 @@ export interface BodyEntry {
   readonly at: number;
   /** What the copy takes for the time: the server's, as its worker knows it. */
   readonly clock: number;
+  /** The latest that it has taken for the time: another server's clock may be behind that. */
+  readonly latest_clock: number;
   /** Null: it never came to its end, as its process was killed. */
   readonly end: BodyEnd | null;
 }

@@ -82,6 +82,11 @@ const FOUND: readonly Found[] = [
     keep: "rates=drop,disturbances=,operations=0+1+2+3+4+5+6+7+8+9",
     what: "I13 a fallback began behind a cancel that was told long before, as a checkpoint had no answer (cancel-in-flight.test.ts)",
   },
+  {
+    seed: 70023892,
+    keep: "rates=drop+duplicate+store_error+pace,disturbances=1+4,operations=0+2+4",
+    what: "I16 a server that stood still gave a worker more than it has slots for, whose stream another one had by then (replicas.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

@@ -23,7 +23,7 @@ import { CommitRecord } from "./store/commit-record.ts";
 import { type StoreSource, sqliteSource } from "./store/store-source.ts";
 import { Trace } from "./trace.ts";
 import { onUncaught } from "./uncaught.ts";
-import { runningWorker, type WorkerLife, Workers } from "./workers.ts";
+import { runningWorker, Workers } from "./workers.ts";
 import { World } from "./world.ts";
 import { WriteRecord } from "./write-record.ts";
 
@@ -153,9 +153,10 @@ export async function simulate(
     runner(execution_id) {
       const life = runningWorker();
       if (!life?.process.isAlive) return undefined;
-      const { process, generations } = life;
+      const { process, generations, clock } = life;
       const generation = generations.get(execution_id) ?? 0;
-      return { worker: process.name, process: process.id, generation, clock: shown(life) };
+      const of = { worker: process.name, process: process.id, generation };
+      return { ...of, clock: clock.shown, latest_clock: clock.latest };
     },
     wait: (ms, signal) => functions.wait(ms, signal),
   });
@@ -266,10 +267,4 @@ export async function simulate(
 
 function everyIndex(count: number, holds: (at: number) => unknown): boolean {
   return Array.from({ length: count }, (_, at) => at).every((at) => holds(at));
-}
-
-/** What a copy takes for the time now, without anybody taking the time to look. */
-function shown({ process: { time }, clock }: WorkerLife): number {
-  const { serverAtZero } = clock;
-  return serverAtZero === undefined ? time.peek() : Math.floor(serverAtZero + time.peekElapsed());
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Config, createUuidV7, EngineError, type WorkerFrame } from "@engine/contract";
 import { type Host, nodeHost } from "@engine/sdk/node";
 import { type RunningWorker, startWorker } from "@engine/worker";
-import { InlineRunner, type Machine, RunnerClock } from "@engine/worker/machine";
+import { InlineRunner, type Machine } from "@engine/worker/machine";
 import type { CopyKept } from "./evidence.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import type { Network } from "./network.ts";
@@ -11,6 +11,7 @@ import { Process } from "./process.ts";
 import { logOf } from "./process-log.ts";
 import type { Random } from "./random.ts";
 import type { ServerAddress } from "./servers.ts";
+import { ShownClock } from "./shown-clock.ts";
 import { workerLink } from "./worker-link.ts";
 import type { World } from "./world.ts";
 import type { WriteRecord } from "./write-record.ts";
@@ -33,7 +34,7 @@ export interface WorkersParts {
 export interface WorkerLife {
   readonly process: Process;
   /** What its copies take for the time. */
-  readonly clock: RunnerClock;
+  readonly clock: ShownClock;
   /** Generations under which it was given executions last. */
   readonly generations: Map<string, number>;
   worker: RunningWorker | undefined;
@@ -98,10 +99,9 @@ export class Workers {
     process.time.skew = skews[at] ?? 0;
     const chance = own.fork("worker");
     const uuids = own.fork("ids");
-    const { clock, monotonic } = process;
     const life: WorkerLife = {
       process,
-      clock: new RunnerClock({ clock, monotonic }),
+      clock: new ShownClock(process),
       generations: new Map(),
       worker: undefined,
       isLeaving: false,

@@ -3,7 +3,13 @@ import { attributableRuns } from "./attributable-runs.ts";
 import { broken, sampleEvidence } from "./testing/sample-evidence.ts";
 import { BEGAN, WORKER } from "./testing/told.ts";
 
-const again = { generation: 2, process: "w1-2", at: BEGAN + 30_000, clock: BEGAN + 30_000 };
+const again = {
+  generation: 2,
+  process: "w1-2",
+  at: BEGAN + 30_000,
+  clock: BEGAN + 30_000,
+  latest_clock: BEGAN + 30_000,
+};
 
 test("I5 functions that ran once are right", () => {
   expect(attributableRuns(sampleEvidence())).toEqual([]);

@@ -96,6 +96,10 @@ export const EXCUSES = {
     judge: "replayedLogs",
     why: "An execution that ended before a worker had it has nothing to replay.",
   },
+  "sleeps by a clock that was set back": {
+    judge: "resting",
+    why: "A short sleep keeps its slot, also when a clock that is set back makes it a long one.",
+  },
   "schedule's clock set back": {
     judge: "scheduleTicks",
     why: "The clock by which a tick was due was set between the tick and its start.",
@@ -119,6 +123,10 @@ export const EXCUSES = {
   "worker's clock was set": {
     judge: "timers",
     why: "A worker measures what it waits by the time that passes, not by a clock that somebody sets.",
+  },
+  "another server's clock is behind": {
+    judge: "timers",
+    why: "A delay that is over by the clock of one server stays over where its worker comes to another one before the attempt begins.",
   },
   "woken by a server": {
     judge: "timers",

@@ -16,7 +16,7 @@ const pause: OpenWait = {
 };
 
 /** The engine at rest with one execution, which is parked. */
-function judged(over: Partial<ExecutionRow>): readonly Violation[] {
+function judged(over: Partial<ExecutionRow>, more: Partial<Evidence> = {}): readonly Violation[] {
   const sample = sampleEvidence();
   const [execution] = sample.executions;
   if (!execution) throw new Error("the sample has executions");
@@ -28,7 +28,7 @@ function judged(over: Partial<ExecutionRow>): readonly Violation[] {
     waits: [],
   } as const;
   const row: ExecutionRow = { ...execution.row, ...parked, ...over };
-  return resting({ ...sample, rests: [{ at: AT, since: AT - 12_000, rows: [row] }] });
+  return resting({ ...sample, ...more, rests: [{ at: AT, since: AT - 12_000, rows: [row] }] });
 }
 
 const said = (message: string) => [
@@ -50,6 +50,11 @@ test("I17 nothing at rest waits for nothing, or holds a slot", () => {
   expect(judged({})).toMatchObject(said("it waits for nothing"));
   const held = { session: "s1", worker: "w1", waits: [pause] };
   expect(judged(held)).toMatchObject(said("it is held by w1, waiting for pause gate"));
+  const sleeps = { ...held, waits: [{ ...pause, kind: "sleep" as const }] };
+  expect(judged(sleeps)).toMatchObject(said("it is held by w1, waiting for sleep gate"));
+  const set = { kind: "clock_jump", at: BEGAN, until: null, worker: null, server: "s1" } as const;
+  expect(judged(sleeps, { faults: [set] })).toEqual([]);
+  expect(judged(held, { faults: [set] })).toHaveLength(1);
   expect(judged({ state: "RESUMING" })).toMatchObject(said("nobody takes it"));
 });
 

@@ -1,5 +1,6 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Commit, Evidence, RestSeen } from "../evidence.ts";
+import { type Excuse, uncounted } from "./excuses.ts";
 import { commitsByExecution } from "./recorded-calls.ts";
 import { LATE_MS } from "./timers.ts";
 import type { Violation } from "./violation.ts";
@@ -13,22 +14,33 @@ const AFTERMATH_MS = 30_000;
  * I17, whenever the engine is at rest, also in the middle of a run: nobody holds a slot, nothing waits
  * for nothing or for what is there already, and an open pause is PAUSED.
  */
-export function resting(evidence: Evidence): readonly Violation[] {
-  return [...atRest(evidence), ...heldPauses(evidence)];
+export function resting(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
+  return [...atRest(evidence, excuse), ...heldPauses(evidence)];
 }
 
-function atRest(evidence: Evidence): readonly Violation[] {
+function atRest(evidence: Evidence, excuse: Excuse): readonly Violation[] {
   const seen = new Set<string>();
   return evidence.rests.flatMap((rest) =>
     rest.rows.flatMap((row): Violation[] => {
       const { execution_id } = row;
       const wrong = unrest(row, rest);
       if (wrong === undefined || seen.has(`${execution_id} ${wrong}`)) return [];
+      if (sleepsOnly(row) && isAnySet(evidence) && excuse("sleeps by a clock that was set back"))
+        return [];
       seen.add(`${execution_id} ${wrong}`);
       const message = `at ${rest.at}, when nothing had happened since ${rest.since}, it is ${row.state}: ${wrong}`;
       return [{ invariant: "I17", execution_id, message }];
     }),
   );
+}
+
+/** Whether somebody has it who waits for nothing but time. */
+function sleepsOnly({ session, waits }: ExecutionRow): boolean {
+  return session !== null && waits.length > 0 && waits.every(({ kind }) => kind === "sleep");
+}
+
+function isAnySet({ faults }: Evidence): boolean {
+  return faults.some(({ kind }) => kind === "clock_jump");
 }
 
 function unrest(row: ExecutionRow, { at, rows }: RestSeen): string | undefined {

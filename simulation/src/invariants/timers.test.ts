@@ -81,7 +81,7 @@ test("I10 a sleep that its worker ended late is right where no worker had it bef
 });
 
 test("I10 an attempt that began before its delay was over is found, by server and by worker", () => {
-  const retried = (clock: number, isWoken: boolean) =>
+  const retried = (clock: number, { isWoken = false, latest = clock } = {}) =>
     broken(({ executions: [of], bodies, commits }) => {
       const start = of?.log[3];
       const not_before = new Date(BEGAN + 10_000).toISOString();
@@ -91,15 +91,17 @@ test("I10 an attempt that began before its delay was over is found, by server an
           ...start,
           event: { ...start.event, type: "TASK_RETRY_STARTED", value },
         });
-      bodies.push({ ...bodies[0], attempt: 2, at: BEGAN + 70_000, clock: BEGAN + clock });
+      const latest_clock = BEGAN + latest;
+      const clocks = { clock: BEGAN + clock, latest_clock };
+      bodies.push({ ...bodies[0], attempt: 2, at: BEGAN + 70_000, ...clocks });
       const resuming = commits[8].events[1];
       if (isWoken && resuming) resuming.meta = { cause: "timer", task_call_id: "undoable~1" };
     });
-  expect(timers(retried(9_999, false))).toMatchObject([
-    { message: expect.stringContaining("attempt 2") },
-  ]);
-  expect(timers(retried(10_000, false))).toEqual([]);
-  expect(timers(retried(9_999, true))).toEqual([]);
+  expect(timers(retried(9_999))).toMatchObject([{ message: expect.stringContaining("attempt 2") }]);
+  expect(timers(retried(10_000))).toEqual([]);
+  expect(timers(retried(9_999, { isWoken: true }))).toEqual([]);
+  expect(timers(retried(9_998, { latest: 9_999 }))).toHaveLength(1);
+  expect(timers(retried(9_999, { latest: 10_000 }))).toEqual([]);
 });
 
 test("I10 a workflow's timeout that came early is found", () => {

@@ -129,7 +129,7 @@ function retries(
   const calls = callsOf(execution);
   const { faults } = evidence;
   return entries.flatMap((entry) => {
-    const { part, task_call_id, attempt, clock, at, worker } = entry;
+    const { part, task_call_id, attempt, clock, latest_clock, at, worker } = entry;
     if (part !== "run" || attempt === 1) return [];
     const not_before = delayOf(calls.get(task_call_id), attempt);
     if (not_before === undefined || clock >= not_before) return [];
@@ -140,6 +140,7 @@ function retries(
     if (isWoken && excuse("woken by a server")) return [];
     const isSet = faults.some((fault) => fault.kind === "clock_jump" && isOf(fault.worker, worker));
     if (isSet && excuse("worker's clock was set")) return [];
+    if (latest_clock >= not_before && excuse("another server's clock is behind")) return [];
     return [
       `attempt ${attempt} of ${task_call_id} was to begin at ${not_before}, and began when the clock of ${worker} said ${clock}`,
     ];

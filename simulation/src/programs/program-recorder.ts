@@ -10,6 +10,8 @@ export interface Runner {
   readonly generation: number;
   /** What the clock of its process says now. */
   readonly clock: number;
+  /** The latest that it has said. */
+  readonly latest_clock: number;
 }
 
 export interface Surroundings {

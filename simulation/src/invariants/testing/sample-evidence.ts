@@ -173,6 +173,7 @@ const body = (over: Partial<BodyEntry>): BodyEntry => ({
   process: "w1-1",
   at: BEGAN + 1_005,
   clock: BEGAN + 1_005,
+  latest_clock: BEGAN + 1_005,
   end: { at: BEGAN + 1_009, how: "returned", value: "result of r.0" },
   ...over,
 });
@@ -291,6 +292,7 @@ export function sampleEvidence(): Evidence {
         path: "r",
         at: BEGAN + 70_012,
         clock: BEGAN + 70_012,
+        latest_clock: BEGAN + 70_012,
         end: { at: BEGAN + 71_010, how: "aborted", value: "cancelled" },
       }),
       body({
@@ -299,6 +301,7 @@ export function sampleEvidence(): Evidence {
         part: "rollback",
         at: BEGAN + 71_020,
         clock: BEGAN + 71_020,
+        latest_clock: BEGAN + 71_020,
         end: { at: BEGAN + 71_030, how: "returned", value: UNDEFINED },
       }),
     ],
