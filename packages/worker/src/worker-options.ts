@@ -2,9 +2,9 @@ import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contr
 import type { TextLink } from "./link/text-link.ts";
 import type { Machine } from "./machine/machine.ts";
 import type { ValuesSource } from "./values-source.ts";
-import type { Log, SetTimer } from "./world.ts";
+import type { World } from "./world.ts";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends World {
   readonly name: string;
   /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
   readonly link: WorkerProtocol | TextLink;
@@ -17,16 +17,8 @@ export interface WorkerOptions {
   readonly dispatch?: DispatchMode;
   /** In place of the machine that this process runs on. */
   readonly machine?: Machine;
-  readonly log: Log;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** Milliseconds of the machine's clock that nobody sets, the same for its threads and processes. */
-  readonly monotonic: () => number;
   /** A fresh UUIDv7. */
   readonly ids: () => string;
-  readonly setTimer: SetTimer;
-  /** From 0 to below 1. */
-  readonly random: () => number;
   /** Ends the process: the server refuses this worker, or gave its name to another process. */
   exit(code: number, message: string): void;
 }

@@ -62,11 +62,9 @@ export async function createParts(
   const { link, config, log, setTimer, monotonic, random } = options;
   const machine = options.machine ?? (await openMachine(options));
   const { folder, resources, packages } = machine;
-  const outage = new Outage(log, monotonic);
+  const outage = new Outage(options);
   const serverClock = new ServerClock({
-    clock: options.clock,
-    monotonic,
-    log,
+    ...options,
     onChange: (serverAtZero) => pool.setClock(serverAtZero),
     onNews: () => void heartbeats.now(),
   });

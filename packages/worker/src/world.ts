@@ -1,4 +1,15 @@
 /** What a worker needs of the world it runs in. Everything comes in, so that a test can turn it. */
+export interface World {
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Milliseconds of the machine's clock that nobody sets, the same for its threads and processes. */
+  readonly monotonic: () => number;
+  readonly setTimer: SetTimer;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
 export interface Log {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;

@@ -3,15 +3,14 @@ import { released, releasing } from "../failpoints.ts";
 import { type OwnSession, WorkerEnded } from "../link/own-session.ts";
 import type { Calls } from "../link/text-link.ts";
 import { messageOf } from "../transient.ts";
-import type { Log } from "../world.ts";
+import type { World } from "../world.ts";
 import type { Copy } from "./copy.ts";
 
 const MOST_ITEMS = 256;
 
-export interface HandBacksOptions {
+export interface HandBacksOptions extends Pick<World, "log"> {
   readonly link: Calls;
   readonly session: OwnSession;
-  readonly log: Log;
 }
 
 interface Entry {

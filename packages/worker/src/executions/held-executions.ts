@@ -16,7 +16,7 @@ import type { FromRunner, LogText } from "../runners/messages.ts";
 import type { Runner } from "../runners/runner.ts";
 import type { RunnerPool } from "../runners/runner-pool.ts";
 import { hasCode, isTransient, messageOf } from "../transient.ts";
-import type { Log } from "../world.ts";
+import type { World } from "../world.ts";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
 import type { HandBacks } from "./hand-backs.ts";
@@ -25,7 +25,7 @@ import type { ServiceDesk } from "./service-desk.ts";
 import type { StartGate } from "./start-gate.ts";
 import type { WarmCopies, WarmCopy } from "./warm-copies.ts";
 
-export interface HeldExecutionsOptions {
+export interface HeldExecutionsOptions extends Pick<World, "log"> {
   readonly copies: Copies;
   readonly lanes: CheckpointLanes;
   readonly progress: ProgressQueues;
@@ -35,7 +35,6 @@ export interface HeldExecutionsOptions {
   readonly warm: WarmCopies;
   readonly pool: RunnerPool;
   readonly gate: StartGate;
-  readonly log: Log;
   limits(): ExecutionLimits;
   /** Seconds that bodies get to end after a cancel (DSP-9). */
   readonly cancelGrace: number;

@@ -2,7 +2,7 @@ import { PROGRESS_QUEUE_LIMIT } from "@engine/contract";
 import type { OwnSession } from "../link/own-session.ts";
 import type { TextCalls } from "../link/text-link.ts";
 import { messageOf } from "../transient.ts";
-import { type Log, type SetTimer, within } from "../world.ts";
+import { type World, within } from "../world.ts";
 import type { Copy } from "./copy.ts";
 
 const BATCH_ITEMS = 100;
@@ -10,11 +10,9 @@ const BATCH_BYTES = 256 * 1024;
 /** How long a checkpoint that ends a stream waits for the values before it (PRG-5). */
 const FLUSH_MS = 1_000;
 
-export interface ProgressQueuesOptions {
+export interface ProgressQueuesOptions extends Pick<World, "setTimer" | "log"> {
   readonly link: Pick<TextCalls, "progressText">;
   readonly session: OwnSession;
-  readonly setTimer: SetTimer;
-  readonly log: Log;
   /** The server says that nobody watches any more. */
   onUnwatched(copy: Copy): void;
 }

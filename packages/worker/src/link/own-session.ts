@@ -2,16 +2,14 @@ import type { SessionRef, WorkerRegistered, WorkerRegistration } from "@engine/c
 import { Backoff } from "../backoff.ts";
 import { registered } from "../failpoints.ts";
 import { hasCode, isTransient } from "../transient.ts";
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { Outage } from "./outage.ts";
 import type { Calls } from "./text-link.ts";
 
-export interface OwnSessionOptions {
+export interface OwnSessionOptions extends Pick<World, "setTimer" | "random"> {
   readonly link: Calls;
   readonly registration: WorkerRegistration;
   readonly outage: Outage;
-  readonly setTimer: SetTimer;
-  readonly random: () => number;
   /** Aborts when the worker ends: from then on every call rejects. */
   readonly life: AbortSignal;
   /** The session was registered anew, so the stream belongs to a session that is gone. */

@@ -1,12 +1,10 @@
 import type { Poll, SessionRef, WorkerConnection, WorkerFrame } from "@engine/contract";
 import { Backoff } from "../backoff.ts";
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { Calls } from "./text-link.ts";
 
-export interface PollsOptions {
+export interface PollsOptions extends Pick<World, "setTimer" | "random"> {
   readonly link: Calls;
-  readonly setTimer: SetTimer;
-  readonly random: () => number;
   readonly life: AbortSignal;
   /** How long the server may keep an answer back. */
   readonly waitSeconds: number;

@@ -1,14 +1,11 @@
 import { clockNews, parseInstant } from "@engine/contract";
-import type { Log } from "../world.ts";
+import type { World } from "../world.ts";
 
 /** Changes that are smaller are not worth a message. */
 const LEAST_CHANGE_MS = 1;
 const READS = 3;
 
-export interface ServerClockOptions {
-  readonly clock: () => number;
-  readonly monotonic: () => number;
-  readonly log: Log;
+export interface ServerClockOptions extends Pick<World, "clock" | "monotonic" | "log"> {
   /** @param serverAtZero What the server's clock showed when the monotonic one was 0. */
   onChange(serverAtZero: number): void;
   /** The server should hear how far off this machine's clock is. */

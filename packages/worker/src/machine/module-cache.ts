@@ -4,16 +4,15 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "n
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
 import { fetched, stored } from "../failpoints.ts";
+import type { World } from "../world.ts";
 import { isOfTheMachine, MachineTrouble } from "./machine-trouble.ts";
 
 const STALE_DRAFT_MS = 3_600_000;
 
-export interface ModuleCacheOptions {
+export interface ModuleCacheOptions extends Pick<World, "clock"> {
   readonly folder: string;
   /** Files to keep; those in use stay beyond it. */
   readonly size: number;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
   /** Reads a bundle from the server. */
   fetch(hash: string): Promise<string>;
   isUsed(hash: string): boolean;

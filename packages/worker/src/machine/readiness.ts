@@ -1,10 +1,9 @@
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { MachineTrouble } from "./machine-trouble.ts";
 
 const RETRY_MS = 2_000;
 
-export interface ReadinessOptions {
-  readonly setTimer: SetTimer;
+export interface ReadinessOptions extends Pick<World, "setTimer"> {
   readonly life: AbortSignal;
   onChange(isReady: boolean, trouble: MachineTrouble): void;
 }

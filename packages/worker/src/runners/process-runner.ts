@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Log, SetTimer } from "../world.ts";
+import type { World } from "../world.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import { readLines } from "./output-lines.ts";
 import { endGroup } from "./process-group.ts";
@@ -9,23 +10,18 @@ import type { Runner, RunnerEvents } from "./runner.ts";
 import { TurnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(
-  fromSources ? "../program/process-main.ts" : "../program/process-main.js",
-  import.meta.url,
-);
+const program = new URL(`../program/process-main${extname(import.meta.url)}`, import.meta.url);
 
 /** From the exit of a child to the end of what it has printed. */
 const LAST_WORDS_MS = 500;
 
-export interface ProcessRunnerOptions {
+export interface ProcessRunnerOptions extends Pick<World, "setTimer" | "log"> {
   /** Address of the folder of the bundles, with a slash at its end. */
   readonly folder: string;
   readonly memoryMb: number;
   readonly env: NodeJS.ProcessEnv;
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
-  readonly setTimer: SetTimer;
-  readonly log: Log;
 }
 
 /** Runs one execution in a child process of its own, which leads a process group (RUN-1). */

@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
@@ -5,10 +6,7 @@ import { CULPRIT, ENTERED, MARKS, type ThreadData } from "./thread-data.ts";
 import { TurnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(
-  fromSources ? "../program/thread-main.ts" : "../program/thread-main.js",
-  import.meta.url,
-);
+const program = new URL(`../program/thread-main${extname(import.meta.url)}`, import.meta.url);
 
 export interface ThreadRunnerOptions {
   /** Address of the folder of the bundles, with a slash at its end. */
