@@ -7,7 +7,6 @@ import { readMissing } from "./executions/missing-history.ts";
 import { ProgressQueues } from "./executions/progress-queues.ts";
 import { isContentRefused, refusedCheckpoint } from "./executions/refused-checkpoint.ts";
 import { Reservations } from "./executions/reservations.ts";
-import { ResourceBudget } from "./executions/resource-budget.ts";
 import { ServiceDesk } from "./executions/service-desk.ts";
 import { StartGate } from "./executions/start-gate.ts";
 import { WarmCopies } from "./executions/warm-copies.ts";
@@ -130,7 +129,7 @@ export async function createParts(
       link,
       session,
       values: options.values ?? NO_VALUES,
-      reservations: new Reservations(new ResourceBudget(resources.budget)),
+      reservations: new Reservations(resources.budget),
       onStale: (copy) => executions.drop(copy, "stale_claim"),
     }),
     warm,
