@@ -37,16 +37,13 @@ export class Readiness {
     for (;;) {
       await delay(setTimer, RETRY_MS, life);
       if (life.aborted) return;
-      if (await works(trouble)) break;
+      const isOver = trouble.tryAgain().then(
+        () => true,
+        () => false,
+      );
+      if (await isOver) break;
     }
     this.#trouble = undefined;
     onChange(true, trouble);
   }
-}
-
-function works({ tryAgain }: MachineTrouble): Promise<boolean> {
-  return tryAgain().then(
-    () => true,
-    () => false,
-  );
 }

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { statfs } from "node:fs/promises";
 import { availableParallelism, loadavg, totalmem } from "node:os";
 import { dirname, resolve } from "node:path";
+import { promisify } from "node:util";
 import {
   type Config,
   EngineError,
@@ -125,11 +126,10 @@ function aGpu(): Gpus[number] {
 /** Most machines do not have that program, which is an answer too. */
 function lookForGpus(): Promise<Gpus> {
   const query = ["--query-gpu=name,memory.total", "--format=csv,noheader,nounits"];
-  return new Promise((resolve) => {
-    execFile(GPU_PROGRAM, query, { timeout: GPU_LOOK_MS }, (error, stdout) => {
-      resolve(error ? [] : gpusIn(stdout));
-    });
-  });
+  return promisify(execFile)(GPU_PROGRAM, query, { timeout: GPU_LOOK_MS }).then(
+    ({ stdout }) => gpusIn(stdout),
+    () => [],
+  );
 }
 
 /** @param table One line for each card: its name, a comma, its memory in MiB. */

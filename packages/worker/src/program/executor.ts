@@ -3,16 +3,11 @@ import {
   EngineError,
   type Event,
   engineFailure,
+  type Failure,
   referenceOf,
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
-import {
-  type Ended,
-  type Host,
-  type RunningExecution,
-  type RunOptions,
-  startExecution,
-} from "@engine/sdk/node";
+import { type Ended, type Host, type RunningExecution, startExecution } from "@engine/sdk/node";
 import { isUnreadable } from "../machine/machine-trouble.ts";
 import type {
   FromRunner,
@@ -26,13 +21,15 @@ import { CopyPort } from "./copy-port.ts";
 import { importFailure, pickWorkflow } from "./load-workflow.ts";
 import { type TakenInput, TakenInputs } from "./taken-inputs.ts";
 
+type Workflows = readonly AnyWorkflow[];
+
 export interface ExecutorOptions {
   readonly host: Host;
   /** How large the heap of this runner may become. */
   readonly memoryBytes: number;
   post(message: FromRunner): void;
   /** The workflows that a bundle exports. Rejects when its code does not load. */
-  load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
+  load(module: StartMessage["module"]): Promise<Workflows>;
   /** See {@link ToRunner}. */
   setClock(serverAtZero: number): void;
   /** Runs code on behalf of a copy, so that errors and stalls can be traced to the copy. */
@@ -44,6 +41,12 @@ export interface TracedCopy {
   readonly execution_id: string;
   /** The copy is the first to need a module, and the code at the top of the module runs. */
   readonly isLoading?: boolean;
+}
+
+interface Module {
+  readonly loading: Promise<Workflows>;
+  /** Set once it has loaded: a start with it waits for nothing. */
+  workflows?: Workflows;
 }
 
 /** A copy on its runner, from its start until it is over or forgotten. */
@@ -69,9 +72,7 @@ interface Entry extends TracedCopy {
 export class Executor {
   readonly #options: ExecutorOptions;
   readonly #entries = new Map<number, Entry>();
-  readonly #modules = new Map<string, Promise<readonly AnyWorkflow[]>>();
-  /** The modules that have loaded, once more: a start with one of them waits for nothing. */
-  readonly #workflows = new Map<string, readonly AnyWorkflow[]>();
+  readonly #modules = new Map<string, Module>();
   readonly #inputs: TakenInputs;
   #isHeld = false;
 
@@ -86,23 +87,19 @@ export class Executor {
   }
 
   #handle(message: ToRunner): void {
-    if (message.kind === "tick") {
-      this.#options.post({ kind: "alive" });
-      return;
-    }
-    if (message.kind === "clock") {
-      this.#options.setClock(message.server_at_zero);
-      return;
-    }
-    if (message.kind === "hold") {
-      this.#isHeld = message.on;
-      for (const { execution } of this.#entries.values()) execution?.hold(message.on);
-      return;
-    }
-    if (message.kind === "start") {
-      void this.#start(message);
-      return;
-    }
+    if (message.kind === "tick") this.#options.post({ kind: "alive" });
+    else if (message.kind === "clock") this.#options.setClock(message.server_at_zero);
+    else if (message.kind === "hold") this.#hold(message.on);
+    else if (message.kind === "start") void this.#start(message);
+    else this.#ofCopy(message);
+  }
+
+  #hold(on: boolean): void {
+    this.#isHeld = on;
+    for (const { execution } of this.#entries.values()) execution?.hold(on);
+  }
+
+  #ofCopy(message: ToCopy): void {
     const entry = this.#entries.get(message.copy);
     // The copy is over: its end and this message crossed.
     if (!entry) return;
@@ -155,11 +152,13 @@ export class Executor {
       early: [],
     };
     this.#entries.set(copy, entry);
-    let workflows = this.#workflows.get(module.hash);
+    const { workflows: loaded, loading } = this.#load(module, entry);
+    let workflows: Workflows;
     try {
-      workflows ??= await this.#load(module, entry);
+      workflows = loaded ?? (await loading);
     } catch (error) {
-      if (isUnreadable(error, module.path)) this.#unreadable(entry, error);
+      const why = messageOf(error);
+      if (isUnreadable(error, module.path)) this.#end(entry, { kind: "unreadable", copy, why });
       else this.#fail(entry, importFailure(error, info));
       return;
     }
@@ -198,24 +197,17 @@ export class Executor {
   #begin(
     entry: Entry,
     workflow: AnyWorkflow,
-    {
-      info,
-      input,
-      history,
-      limits,
-      cancel_grace,
-      listen,
-    }: StartMessage & { readonly input: Encoded | undefined },
+    message: StartMessage & { readonly input: Encoded | undefined },
   ): void {
+    const { info, input, limits, cancel_grace, listen } = message;
     const { port } = entry;
     const { host } = this.#options;
     const hold = this.#isHeld;
     try {
-      const events = eventsOf(history);
-      if (events.at(-1)?.seq !== events.length) throw new Error("its log came with a gap");
+      const history = eventsOf(message.history);
+      if (history.at(-1)?.seq !== history.length) throw new Error("its log came with a gap");
       const given = { info, input, limits, cancel_grace, listen, hold, port, host };
-      const options: RunOptions = { ...given, history: events };
-      entry.execution = startExecution(workflow, options);
+      entry.execution = startExecution(workflow, { ...given, history });
     } catch (error) {
       this.#giveBack(entry, error);
       return;
@@ -263,10 +255,7 @@ export class Executor {
         if (this.#inputs.isWaitedFor) this.#makeRoom();
         return;
       }
-      // A copy that was told to stop is forgotten already.
-      if (!this.#has(entry)) return;
-      this.#remove(entry);
-      this.#options.post({ kind: "ended", copy: entry.copy, how });
+      this.#end(entry, { kind: "ended", copy: entry.copy, how });
     });
   }
 
@@ -295,40 +284,34 @@ export class Executor {
     this.#options.post({ kind: "ended", copy, how: "stopped" });
   }
 
-  #load(module: StartMessage["module"], first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+  #load(module: StartMessage["module"], { copy, execution_id }: TracedCopy): Module {
     const { hash } = module;
     const known = this.#modules.get(hash);
     if (known) return known;
-    const loading = this.#import(module, first);
-    this.#modules.set(hash, loading);
-    loading.then(
-      (workflows) => this.#workflows.set(hash, workflows),
+    const { load, traced } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<Workflows>();
+    const fresh: Module = { loading: promise };
+    this.#modules.set(hash, fresh);
+    promise.then(
+      (workflows) => {
+        fresh.workflows = workflows;
+      },
       () => this.#modules.delete(hash),
     );
-    return loading;
+    // A module runs code of its own as it loads.
+    traced({ copy, execution_id, isLoading: true }, () => resolve(load(module)));
+    return fresh;
   }
 
-  /** A module runs code of its own as it loads. */
-  #import(
-    module: StartMessage["module"],
-    { copy, execution_id }: TracedCopy,
-  ): Promise<readonly AnyWorkflow[]> {
-    const loading = Promise.withResolvers<readonly AnyWorkflow[]>();
-    const first = { copy, execution_id, isLoading: true };
-    this.#options.traced(first, () => loading.resolve(this.#options.load(module)));
-    return loading.promise;
+  #fail(entry: Entry, failure: Failure): void {
+    this.#end(entry, { kind: "unloadable", copy: entry.copy, failure });
   }
 
-  #fail(entry: Entry, failure: Extract<FromRunner, { kind: "unloadable" }>["failure"]): void {
+  /** The last message of a copy, unless it was told to stop and is forgotten already. */
+  #end(entry: Entry, last: FromRunner): void {
     if (!this.#has(entry)) return;
     this.#remove(entry);
-    this.#options.post({ kind: "unloadable", copy: entry.copy, failure });
-  }
-
-  #unreadable(entry: Entry, error: unknown): void {
-    if (!this.#has(entry)) return;
-    this.#remove(entry);
-    this.#options.post({ kind: "unreadable", copy: entry.copy, why: messageOf(error) });
+    this.#options.post(last);
   }
 
   #drop(entry: Entry, reason: string): void {

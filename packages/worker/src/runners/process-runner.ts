@@ -30,12 +30,12 @@ export class ProcessRunner implements Runner {
   load = 0;
   isReady = false;
   readonly loaded: Set<string> = new Set();
-  readonly memoryMb: number;
+  /** The copy it runs, the only one. */
+  entered = 0;
   readonly #options: ProcessRunnerOptions;
   readonly #child: ChildProcess;
   readonly #toSend: TurnList<ToRunner>;
   readonly #exited: Promise<void>;
-  #copy = 0;
   /** Of the execution it runs. */
   #execution_id: string | undefined;
   #isOutOfMemory = false;
@@ -44,7 +44,6 @@ export class ProcessRunner implements Runner {
   constructor(options: ProcessRunnerOptions, events: RunnerEvents) {
     const { folder, memoryMb, env } = options;
     this.#options = options;
-    this.memoryMb = memoryMb;
     this.#child = fork(fileURLToPath(program), [folder, `${memoryMb}`], {
       detached: true,
       env,
@@ -80,19 +79,14 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** A process runs one copy, so the answer is known without asking. */
-  get entered(): number {
-    return this.#copy;
-  }
-
   get culprit(): number {
-    return this.#copy;
+    return this.entered;
   }
 
   post(messages: readonly ToRunner[]): void {
     for (const message of messages) {
       if (message.kind === "start") {
-        this.#copy = message.copy;
+        this.entered = message.copy;
         this.#execution_id = message.info.execution_id;
       }
       this.#toSend.add(message);
@@ -108,7 +102,8 @@ export class ProcessRunner implements Runner {
     if (this.#closing) return;
     // Processes that the child has started do not outlive it.
     this.#closing = this.#end();
-    events.died(this, this.#isOutOfMemory ? `it needed more memory than ${this.memoryMb} MB` : why);
+    const { memoryMb } = this.#options;
+    events.died(this, this.#isOutOfMemory ? `it needed more memory than ${memoryMb} MB` : why);
   }
 
   async #end(): Promise<void> {
