@@ -1,4 +1,4 @@
-import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contract";
+import type { Config, DispatchMode, WorkerProtocol } from "@engine/contract";
 import type { TextLink } from "./link/text-link.ts";
 import type { Machine } from "./machine/machine.ts";
 import type { ValuesSource } from "./values-source.ts";
@@ -11,8 +11,6 @@ export interface WorkerOptions extends World {
   readonly config: Config["workers"] & Pick<Config, "home">;
   /** Where secrets and configs come from; without it none exists. */
   readonly values?: ValuesSource;
-  /** On top of the configuration's labels, key by key. */
-  readonly labels?: Labels;
   /** How the worker gets its work; when absent as the server likes it (WRK-10). */
   readonly dispatch?: DispatchMode;
   /** In place of the machine that this process runs on. */

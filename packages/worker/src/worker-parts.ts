@@ -1,7 +1,7 @@
 import type { Heartbeat, WorkerFrame } from "@engine/contract";
 import { CheckpointLanes } from "./executions/checkpoint-lanes.ts";
 import { Copies } from "./executions/copy.ts";
-import { HandBacks } from "./executions/hand-backs.ts";
+import { createHandBack } from "./executions/hand-back.ts";
 import { HeldExecutions } from "./executions/held-executions.ts";
 import { readMissing } from "./executions/missing-history.ts";
 import { ProgressQueues } from "./executions/progress-queues.ts";
@@ -118,7 +118,7 @@ export async function createParts(
       session,
       onUnwatched: (copy) => executions.setListening(copy, false),
     }),
-    releases: new HandBacks({ link, session, log }),
+    handBack: createHandBack({ link, session, log }),
     modules: machine.modules({
       size: config.module_cache_size,
       clock: options.clock,

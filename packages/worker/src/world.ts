@@ -40,11 +40,9 @@ export async function within(
   ms: number,
   work: Promise<unknown>,
 ): Promise<boolean> {
-  let cancel = () => {};
-  const late = new Promise<false>((resolve) => {
-    cancel = setTimer(() => resolve(false), ms);
-  });
-  const inTime = await Promise.race([work.then(() => true as const), late]);
+  const late = Promise.withResolvers<false>();
+  const cancel = setTimer(() => late.resolve(false), ms);
+  const inTime = await Promise.race([work.then(() => true as const), late.promise]);
   cancel();
   return inTime;
 }

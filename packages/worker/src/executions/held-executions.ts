@@ -19,7 +19,7 @@ import { hasCode, isTransient, messageOf } from "../transient.ts";
 import type { World } from "../world.ts";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
-import type { HandBacks } from "./hand-backs.ts";
+import type { HandBack } from "./hand-back.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { ServiceDesk } from "./service-desk.ts";
 import type { StartGate } from "./start-gate.ts";
@@ -29,7 +29,7 @@ export interface HeldExecutionsOptions extends Pick<World, "log"> {
   readonly copies: Copies;
   readonly lanes: CheckpointLanes;
   readonly progress: ProgressQueues;
-  readonly releases: HandBacks;
+  readonly handBack: HandBack;
   readonly modules: Pick<ModuleCache, "ensure" | "file" | "readable">;
   readonly desk: ServiceDesk;
   readonly warm: WarmCopies;
@@ -348,7 +348,8 @@ export class HeldExecutions {
     const { lanes, progress } = this.#options;
     const closing = isClosing(delta);
     // PRG-5: viewers have every value before the frame that closes their stream.
-    if (closing && !progress.isEmpty(copy)) await progress.flush(copy);
+    const flushed = closing ? progress.flush(copy) : undefined;
+    if (flushed) await flushed;
     if (copy.state === "gone") return;
     const reply = await lanes.send(copy, delta);
     if (this.#isGone(copy)) return;
@@ -362,7 +363,7 @@ export class HeldExecutions {
     // First, since the server refuses progress once it has taken the execution back.
     await this.#options.progress.flush(copy);
     if (this.#isGone(copy)) return;
-    await this.#options.releases.add(copy, reason, error);
+    await this.#options.handBack(copy, reason, error);
     this.#remove(copy);
   }
 

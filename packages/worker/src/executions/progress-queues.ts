@@ -39,14 +39,10 @@ export class ProgressQueues {
     fresh.sent = this.#drain(copy, fresh);
   }
 
-  /** Waits until what is queued has been sent, but not for long. */
-  async flush(copy: Copy): Promise<void> {
+  /** Waits until what is queued has been sent, but not for long. Undefined: nothing is. */
+  flush(copy: Copy): Promise<unknown> | undefined {
     const queue = this.#queues.get(copy);
-    if (queue) await within(this.#options.setTimer, FLUSH_MS, queue.sent);
-  }
-
-  isEmpty(copy: Copy): boolean {
-    return !this.#queues.has(copy);
+    return queue && within(this.#options.setTimer, FLUSH_MS, queue.sent);
   }
 
   drop(copy: Copy): void {
@@ -64,7 +60,10 @@ export class ProgressQueues {
           const body = `{"generation":${copy.generation},"items":[${batch.join(",")}]}`;
           return link.progressText(ref, copy.execution_id, body);
         });
-        if (!listening && copy.listening) this.#unwatched(copy, queue);
+        if (!listening && copy.listening) {
+          queue.items.splice(0);
+          this.#options.onUnwatched(copy);
+        }
       } catch (error) {
         const { execution_id } = copy;
         const details = { execution_id, items: batch.length, error: messageOf(error) };
@@ -72,11 +71,6 @@ export class ProgressQueues {
       }
     }
     this.#queues.delete(copy);
-  }
-
-  #unwatched(copy: Copy, queue: Queue): void {
-    queue.items.splice(0);
-    this.#options.onUnwatched(copy);
   }
 }
 

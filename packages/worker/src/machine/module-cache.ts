@@ -104,11 +104,6 @@ export class ModuleCache {
     }
   }
 
-  /** Takes a handle, as a connection does. */
-  async #look(): Promise<void> {
-    await readdir(this.#options.folder);
-  }
-
   /** What earlier lives of the worker left counts too: the folder does not grow with every start. */
   async #adopt(): Promise<void> {
     const { folder, clock } = this.#options;
@@ -128,9 +123,12 @@ export class ModuleCache {
   }
 
   async #fetch(hash: string): Promise<string> {
+    const { folder, fetch } = this.#options;
+    // Takes a handle, as a connection does.
+    const look = async () => void (await readdir(folder));
     for (let tries = 1; ; tries++) {
-      const bundle = await this.#options.fetch(hash).catch((error: unknown) => {
-        throw isOfTheMachine(error) ? new MachineTrouble(error, () => this.#look()) : error;
+      const bundle = await fetch(hash).catch((error: unknown) => {
+        throw isOfTheMachine(error) ? new MachineTrouble(error, look) : error;
       });
       if (sha256(bundle) === hash) return bundle;
       if (tries === 2)

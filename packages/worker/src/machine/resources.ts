@@ -16,36 +16,32 @@ const GPU_PROGRAM = "nvidia-smi";
 /** How long it may take. */
 const GPU_LOOK_MS = 5_000;
 const MIB = 2 ** 20;
+/** A card that the configuration counts. */
+const A_GPU = { name: "gpu", memory_total: 0 };
 
 type Overrides = Config["workers"]["resources"];
 type Gpus = WorkerResources["gpus"];
 
-interface Given {
-  readonly cpu: number | undefined;
-  readonly memory: number | undefined;
-  readonly disk: number | undefined;
-  readonly gpus: Gpus;
-}
+/** What the configuration says of a machine, and the cards that were found at the start. */
+type Given = Record<"cpu" | "memory" | "disk", number | undefined> & { readonly gpus: Gpus };
 
 /**
  * What a worker may use of its machine, and how much of it is free (RES-3). What the configuration
  * says of a resource counts as free, too.
  */
 export class Resources {
-  readonly #home: string;
-  readonly #given: Given;
+  readonly #look: () => Promise<WorkerResources>;
   #latest: WorkerResources;
   #isLooking = false;
 
-  constructor(home: string, given: Given, first: WorkerResources) {
-    this.#home = home;
-    this.#given = given;
+  constructor(look: () => Promise<WorkerResources>, first: WorkerResources) {
+    this.#look = look;
     this.#latest = first;
   }
 
   /** As they were at the last look; the next one begins now. A disk that hangs keeps nobody waiting. */
   get latest(): WorkerResources {
-    void this.#look();
+    void this.#renew();
     return this.#latest;
   }
 
@@ -55,11 +51,11 @@ export class Resources {
     return { cpu, memory, gpu: gpus.length };
   }
 
-  async #look(): Promise<void> {
+  async #renew(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      this.#latest = await look(this.#home, this.#given);
+      this.#latest = await this.#look();
     } catch {
       // The last look stands; the next heartbeat begins another one.
     } finally {
@@ -72,12 +68,12 @@ export class Resources {
 export async function openResources(home: string, overrides: Overrides): Promise<Resources> {
   const { cpu, gpu } = overrides;
   const [memory, disk] = [bytesOf(overrides, "memory"), bytesOf(overrides, "disk")];
-  const gpus = await (gpu === undefined ? lookForGpus() : Array.from({ length: gpu }, aGpu));
-  const given = { cpu, memory, disk, gpus };
-  return new Resources(home, given, await look(home, given));
+  const gpus = await (gpu === undefined ? lookForGpus() : Array.from({ length: gpu }, () => A_GPU));
+  const look = () => lookAt(home, { cpu, memory, disk, gpus });
+  return new Resources(look, await look());
 }
 
-async function look(home: string, { cpu, memory, disk, gpus }: Given): Promise<WorkerResources> {
+async function lookAt(home: string, { cpu, memory, disk, gpus }: Given): Promise<WorkerResources> {
   const cores = availableParallelism();
   const disks = disk === undefined ? await diskOf(home) : { total: disk, free: disk };
   return {
@@ -117,10 +113,6 @@ async function diskOf(folder: string): Promise<{ total: number; free: number }> 
     const parent = dirname(resolve(folder));
     return parent === resolve(folder) ? { total: 0, free: 0 } : diskOf(parent);
   }
-}
-
-function aGpu(): Gpus[number] {
-  return { name: "gpu", memory_total: 0 };
 }
 
 /** Most machines do not have that program, which is an answer too. */

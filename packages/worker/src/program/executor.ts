@@ -19,6 +19,7 @@ import type {
 import { messageOf } from "../transient.ts";
 import { CopyPort } from "./copy-port.ts";
 import { importFailure, pickWorkflow } from "./load-workflow.ts";
+import type { RunnerClock } from "./runner-clock.ts";
 import { type TakenInput, TakenInputs } from "./taken-inputs.ts";
 
 type Workflows = readonly AnyWorkflow[];
@@ -30,8 +31,7 @@ export interface ExecutorOptions {
   post(message: FromRunner): void;
   /** The workflows that a bundle exports. Rejects when its code does not load. */
   load(module: StartMessage["module"]): Promise<Workflows>;
-  /** See {@link ToRunner}. */
-  setClock(serverAtZero: number): void;
+  readonly clock: RunnerClock;
   /** Runs code on behalf of a copy, so that errors and stalls can be traced to the copy. */
   traced(copy: TracedCopy, run: () => void): void;
 }
@@ -71,14 +71,16 @@ interface Entry extends TracedCopy {
  */
 export class Executor {
   readonly #options: ExecutorOptions;
+  readonly #host: Host;
   readonly #entries = new Map<number, Entry>();
   readonly #modules = new Map<string, Module>();
   readonly #inputs: TakenInputs;
   #isHeld = false;
 
   constructor(options: ExecutorOptions) {
-    const { memoryBytes } = options;
+    const { clock, host, memoryBytes } = options;
     this.#options = options;
+    this.#host = { ...host, now: clock.now };
     this.#inputs = new TakenInputs({ memoryBytes, onCrowded: () => this.#makeRoom() });
   }
 
@@ -88,7 +90,7 @@ export class Executor {
 
   #handle(message: ToRunner): void {
     if (message.kind === "tick") this.#options.post({ kind: "alive" });
-    else if (message.kind === "clock") this.#options.setClock(message.server_at_zero);
+    else if (message.kind === "clock") this.#options.clock.serverAtZero = message.server_at_zero;
     else if (message.kind === "hold") this.#hold(message.on);
     else if (message.kind === "start") void this.#start(message);
     else this.#ofCopy(message);
@@ -201,7 +203,7 @@ export class Executor {
   ): void {
     const { info, input, limits, cancel_grace, listen } = message;
     const { port } = entry;
-    const { host } = this.#options;
+    const host = this.#host;
     const hold = this.#isHeld;
     try {
       const history = eventsOf(message.history);
@@ -250,8 +252,9 @@ export class Executor {
     for (const message of early ?? []) this.#handle(message);
     void ended.then((how) => {
       // A copy that waits stays as it is: the main thread wakes it or has it forgotten.
-      entry.isWaiting = how === "paused" || how === "parked";
-      if (how === "paused" || how === "parked") {
+      const isWaiting = how === "paused" || how === "parked";
+      entry.isWaiting = isWaiting;
+      if (isWaiting) {
         if (this.#inputs.isWaitedFor) this.#makeRoom();
         return;
       }

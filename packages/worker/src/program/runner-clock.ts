@@ -7,26 +7,17 @@ import type { World } from "../world.ts";
  */
 export class RunnerClock {
   readonly #machine: Pick<World, "clock" | "monotonic">;
-  #serverAtZero: number | undefined;
+  /** What the server's clock showed when the machine's was 0; undefined before it was measured. */
+  serverAtZero: number | undefined;
 
   /** @param machine The clocks of this machine. */
   constructor(machine: Pick<World, "clock" | "monotonic">) {
     this.#machine = machine;
   }
 
-  /** @param serverAtZero What the server's clock showed when the machine's was 0. */
-  set(serverAtZero: number): void {
-    this.#serverAtZero = serverAtZero;
-  }
-
   readonly now = (): number => {
     const { clock, monotonic } = this.#machine;
-    if (this.#serverAtZero === undefined) return clock();
-    return Math.floor(this.#serverAtZero + monotonic());
+    if (this.serverAtZero === undefined) return clock();
+    return Math.floor(this.serverAtZero + monotonic());
   };
-
-  /** What {@link set} was told last. */
-  get serverAtZero(): number | undefined {
-    return this.#serverAtZero;
-  }
 }

@@ -7,7 +7,8 @@ import type { FromRunner, ToRunner } from "./messages.ts";
 import { readLines } from "./output-lines.ts";
 import { endGroup } from "./process-group.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
-import { TurnList } from "./turn-list.ts";
+import type { RunnerSetup } from "./thread-data.ts";
+import { turnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
 const program = new URL(`../program/process-main${extname(import.meta.url)}`, import.meta.url);
@@ -15,10 +16,7 @@ const program = new URL(`../program/process-main${extname(import.meta.url)}`, im
 /** From the exit of a child to the end of what it has printed. */
 const LAST_WORDS_MS = 500;
 
-export interface ProcessRunnerOptions extends Pick<World, "setTimer" | "log"> {
-  /** Address of the folder of the bundles, with a slash at its end. */
-  readonly folder: string;
-  readonly memoryMb: number;
+export interface ProcessRunnerOptions extends RunnerSetup, Pick<World, "setTimer" | "log"> {
   readonly env: NodeJS.ProcessEnv;
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
@@ -34,7 +32,7 @@ export class ProcessRunner implements Runner {
   entered = 0;
   readonly #options: ProcessRunnerOptions;
   readonly #child: ChildProcess;
-  readonly #toSend: TurnList<ToRunner>;
+  readonly #send: (message: ToRunner) => void;
   readonly #exited: Promise<void>;
   /** Of the execution it runs. */
   #execution_id: string | undefined;
@@ -54,7 +52,10 @@ export class ProcessRunner implements Runner {
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
-    this.#toSend = new TurnList((messages) => this.#send(messages));
+    this.#send = turnList((messages) => {
+      // A child that is gone has said so, or is about to.
+      if (this.#child.connected) this.#child.send(messages, () => {});
+    });
     this.#child.on("message", (messages: FromRunner[]) => {
       if (!this.#closing) events.said(this, messages);
     });
@@ -89,7 +90,7 @@ export class ProcessRunner implements Runner {
         this.entered = message.copy;
         this.#execution_id = message.info.execution_id;
       }
-      this.#toSend.add(message);
+      this.#send(message);
     }
   }
 
@@ -115,11 +116,6 @@ export class ProcessRunner implements Runner {
     await this.#exited;
     stdout?.destroy();
     stderr?.destroy();
-  }
-
-  #send(messages: ToRunner[]): void {
-    // A child that is gone has said so, or is about to.
-    if (this.#child.connected) this.#child.send(messages, () => {});
   }
 
   /** What code of users prints goes to the worker's log, with the execution it came from. */

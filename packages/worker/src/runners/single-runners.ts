@@ -74,12 +74,8 @@ export class SingleRunners {
   }
 
   #readiest(): Runner | undefined {
-    let any: Runner | undefined;
-    for (const spare of this.#spares) {
-      if (spare.isReady) return spare;
-      any ??= spare;
-    }
-    return any;
+    const spares = [...this.#spares];
+    return spares.find(({ isReady }) => isReady) ?? spares[0];
   }
 
   #fill(count: number): void {
