@@ -18,11 +18,6 @@ export interface OwnSessionOptions extends Pick<World, "setTimer" | "random"> {
   onRefused(error: unknown): void;
 }
 
-interface Registered {
-  readonly ref: SessionRef;
-  readonly answer: WorkerRegistered;
-}
-
 /** Thrown by calls of a worker that has ended; not worth a line of its log. */
 export class WorkerEnded extends Error {
   override readonly name = "WorkerEnded";
@@ -34,7 +29,7 @@ export class WorkerEnded extends Error {
  */
 export class OwnSession {
   readonly #options: OwnSessionOptions;
-  #current: Promise<Registered> | undefined;
+  #current: Promise<WorkerRegistered> | undefined;
   #answer: WorkerRegistered | undefined;
 
   constructor(options: OwnSessionOptions) {
@@ -52,19 +47,20 @@ export class OwnSession {
   }
 
   /** What registration answered. Waits for it. */
-  async registered(): Promise<WorkerRegistered> {
-    return (await this.#registration()).answer;
+  registered(): Promise<WorkerRegistered> {
+    this.#current ??= this.#register();
+    return this.#current;
   }
 
   /** Makes one call; only a lost session makes it again. */
   async call<T>(send: (ref: SessionRef) => Promise<T>): Promise<T> {
     const backoff = new Backoff(this.#options.random);
     for (;;) {
-      const current = this.#registration();
-      const { ref } = await current;
+      const current = this.registered();
+      const { session } = await current;
       this.#assertAlive();
       try {
-        return await send(ref);
+        return await send({ worker: this.#options.registration.name, session });
       } catch (error) {
         if (hasCode(error, "session_superseded")) this.#options.onRefused(error);
         if (!hasCode(error, "session_unknown")) throw error;
@@ -92,11 +88,6 @@ export class OwnSession {
     }
   }
 
-  #registration(): Promise<Registered> {
-    this.#current ??= this.#register();
-    return this.#current;
-  }
-
   #renew(): void {
     this.#current = this.#register();
     this.#current.then(
@@ -105,7 +96,7 @@ export class OwnSession {
     );
   }
 
-  async #register(): Promise<Registered> {
+  async #register(): Promise<WorkerRegistered> {
     const { link, registration, outage, random } = this.#options;
     const backoff = new Backoff(random);
     for (;;) {
@@ -115,7 +106,7 @@ export class OwnSession {
         if (registered.hasSubscribers) registered.publish({ of: [] });
         this.#answer = answer;
         outage.over();
-        return { ref: { worker: registration.name, session: answer.session }, answer };
+        return answer;
       } catch (error) {
         if (!isTransient(error)) {
           this.#options.onRefused(error);
