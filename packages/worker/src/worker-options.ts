@@ -4,7 +4,7 @@ import type { Machine } from "./machine/machine.ts";
 import type { ValuesSource } from "./values-source.ts";
 import type { World } from "./world.ts";
 
-export interface WorkerOptions extends World {
+export interface WorkerOptions extends Omit<World, "life"> {
   readonly name: string;
   /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
   readonly link: WorkerProtocol | TextLink;

@@ -25,15 +25,14 @@ import { RunnerPool } from "./runners/runner-pool.ts";
 import { messageOf } from "./transient.ts";
 import { NO_VALUES } from "./values-source.ts";
 import type { WorkerOptions } from "./worker-options.ts";
+import type { World } from "./world.ts";
 
 /** How often a start tries to read a module or a page of history before it gives the slot back. */
 const FETCH_TRIES = 8;
 /** Workers of a server that stops move on within that time, each at a moment of its own (WRK-13). */
 const LONGEST_DELAY_SECONDS = 1;
 
-export interface WorkerEvents {
-  /** Aborts when the worker ends. */
-  readonly life: AbortSignal;
+export interface WorkerEvents extends Pick<World, "life"> {
   welcomed(): void;
   /** An operator wants it to leave; without a time, in the time that the configuration gives. */
   drain(seconds?: number): void;

@@ -8,6 +8,8 @@ export interface World {
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly log: Log;
+  /** Aborts when the worker ends. */
+  readonly life: AbortSignal;
 }
 
 export interface Log {

@@ -10,11 +10,10 @@ const SOON_MS = 250;
 /** A poll waits for frames, so the server's clock is not to be measured by it: this many are enough. */
 const INTERVALS_OF_POLLING = 6;
 
-export interface HeartbeatsOptions extends Pick<World, "setTimer" | "monotonic" | "log"> {
+export interface HeartbeatsOptions extends Pick<World, "setTimer" | "monotonic" | "log" | "life"> {
   readonly link: Calls;
   readonly session: OwnSession;
   readonly serverClock: ServerClock;
-  readonly life: AbortSignal;
   /** Polls say the same at least as often. */
   readonly isPolling: () => boolean;
   status(): Heartbeat;

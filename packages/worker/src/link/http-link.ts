@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import {
   HeartbeatAnswer,
@@ -108,7 +108,7 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     module: (ref, hash) =>
       text({ method: "GET", ...at(ref, `modules/${encodeURIComponent(hash)}`) }),
     async saveValue(ref, execution_id, { generation, text: value }) {
-      const sha256 = createHash("sha256").update(value).digest("hex");
+      const sha256 = hash("sha256", value);
       const where = of(ref, execution_id, `values/${sha256}?generation=${generation}`);
       const body = JSON.stringify({ text: value });
       return StoredReference.parse(await json({ method: "PUT", ...where, body }));

@@ -6,12 +6,11 @@ import { delay, type World } from "../world.ts";
 import type { Outage } from "./outage.ts";
 import type { Calls } from "./text-link.ts";
 
-export interface OwnSessionOptions extends Pick<World, "setTimer" | "random"> {
+/** Once `life` has aborted, every call rejects. */
+export interface OwnSessionOptions extends Pick<World, "setTimer" | "random" | "life"> {
   readonly link: Calls;
   readonly registration: WorkerRegistration;
   readonly outage: Outage;
-  /** Aborts when the worker ends: from then on every call rejects. */
-  readonly life: AbortSignal;
   /** The session was registered anew, so the stream belongs to a session that is gone. */
   onRenewed(): void;
   /** The server wants nothing more of this process: another one took its name, or it is refused. */

@@ -60,9 +60,10 @@ export class ServerClock {
   }
 
   /**
-   * Where the two clocks may well agree they are taken to. A clock is read cut to milliseconds: it
-   * shows up to one less than it is, which by itself is no disagreement. Where they do not agree the
-   * server's is what it was at the least, so that nothing ends early (EXE-50).
+   * Where the answer allows that the two clocks agree, they are taken to agree. A clock is read cut to
+   * milliseconds, so it shows up to one less than it is: that alone is no disagreement. Where the
+   * clocks differ, the server's is taken to show the least that it can, so that nothing ends early
+   * (EXE-50).
    */
   #guess(earliest: number, latest: number): number {
     const own = this.#ownAtZero();

@@ -20,13 +20,13 @@ const SILENT_INTERVALS = 3;
 /** Longest wait that a poll may ask for. */
 const LONGEST_POLL_SECONDS = 30;
 
-export interface ServerStreamOptions extends Pick<World, "setTimer" | "monotonic" | "random"> {
+export interface ServerStreamOptions
+  extends Pick<World, "setTimer" | "monotonic" | "random" | "life"> {
   readonly link: Calls;
   readonly leaveServer: TextCalls["leaveServer"];
   readonly session: OwnSession;
   readonly outage: Outage;
   readonly serverClock: ServerClock;
-  readonly life: AbortSignal;
   /** In place of the mode that the server would like. */
   readonly dispatch: DispatchMode | undefined;
   /** What the worker holds at this moment: the server reconciles by it (WRK-9). */

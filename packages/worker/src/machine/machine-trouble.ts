@@ -12,11 +12,11 @@ export class MachineTrouble extends Error {
   }
 }
 
-/** Codes that no request has caused, wherever they come from. */
+/** Codes that are trouble of the machine, whatever was asked of it. */
 const OF_THE_MACHINE: ReadonlySet<string> = new Set([
   ...["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM"],
 ]);
-/** Codes that are trouble of the machine where they are about a file of the worker's own. */
+/** Codes that are trouble of the machine only where a file of the worker itself has them. */
 const OF_A_FILE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "ENOENT"]);
 
 /** Whether an error, or what caused it, is the machine's. */

@@ -3,8 +3,7 @@ import type { MachineTrouble } from "./machine-trouble.ts";
 
 const RETRY_MS = 2_000;
 
-export interface ReadinessOptions extends Pick<World, "setTimer"> {
-  readonly life: AbortSignal;
+export interface ReadinessOptions extends Pick<World, "setTimer" | "life"> {
   onChange(isReady: boolean, trouble: MachineTrouble): void;
 }
 

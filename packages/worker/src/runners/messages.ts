@@ -86,7 +86,7 @@ export type FromRunner =
   | { readonly kind: "ready" }
   /** To a `tick`. */
   | { readonly kind: "alive" }
-  /** An input waits for memory that copies hold which only wait. */
+  /** An input needs memory that is held by copies whose executions wait. */
   | { readonly kind: "crowded" }
   | { readonly kind: "delta"; readonly copy: number; readonly delta: Delta }
   | {
