@@ -91,7 +91,7 @@ export async function createParts(
       stuck: (...args) => executions.runnerStuck(...args),
     },
   });
-  const gate = new StartGate(() => new Set(copies.all().flatMap(({ runner }) => runner ?? [])));
+  const gate = new StartGate((on) => pool.hold(on));
   const executions: HeldExecutions = new HeldExecutions({
     copies,
     gate,

@@ -405,8 +405,7 @@ export class HeldExecutions {
 
   /** A runner is of no use any more. Gives the copies that were on it. */
   #lost(runner: Runner): Copy[] {
-    const { copies, gate, warm } = this.#options;
-    gate.forget(runner);
+    const { copies, warm } = this.#options;
     warm.runnerDied(runner);
     return copies.all().filter((copy) => copy.runner === runner);
   }

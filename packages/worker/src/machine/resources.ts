@@ -22,9 +22,6 @@ const A_GPU = { name: "gpu", memory_total: 0 };
 type Overrides = Config["workers"]["resources"];
 type Gpus = WorkerResources["gpus"];
 
-/** What the configuration says of a machine, and the cards that were found at the start. */
-type Given = Record<"cpu" | "memory" | "disk", number | undefined> & { readonly gpus: Gpus };
-
 /**
  * What a worker may use of its machine, and how much of it is free (RES-3). What the configuration
  * says of a resource counts as free, too.
@@ -69,22 +66,21 @@ export async function openResources(home: string, overrides: Overrides): Promise
   const { cpu, gpu } = overrides;
   const [memory, disk] = [bytesOf(overrides, "memory"), bytesOf(overrides, "disk")];
   const gpus = await (gpu === undefined ? lookForGpus() : Array.from({ length: gpu }, () => A_GPU));
-  const look = () => lookAt(home, { cpu, memory, disk, gpus });
   return new Resources(look, await look());
-}
 
-async function lookAt(home: string, { cpu, memory, disk, gpus }: Given): Promise<WorkerResources> {
-  const cores = availableParallelism();
-  const disks = disk === undefined ? await diskOf(home) : { total: disk, free: disk };
-  return {
-    cpu_total: cpu ?? cores,
-    cpu_available: cpu ?? Math.max(0, cores - (loadavg()[0] ?? 0)),
-    memory_total: memory ?? memoryTotal(),
-    memory_available: memory ?? Math.min(process.availableMemory(), memoryTotal()),
-    disk_total: disks.total,
-    disk_free: disks.free,
-    gpus: [...gpus],
-  };
+  async function look(): Promise<WorkerResources> {
+    const cores = availableParallelism();
+    const disks = disk === undefined ? await diskOf(home) : { total: disk, free: disk };
+    return {
+      cpu_total: cpu ?? cores,
+      cpu_available: cpu ?? Math.max(0, cores - (loadavg()[0] ?? 0)),
+      memory_total: memory ?? memoryTotal(),
+      memory_available: memory ?? Math.min(process.availableMemory(), memoryTotal()),
+      disk_total: disks.total,
+      disk_free: disks.free,
+      gpus: [...gpus],
+    };
+  }
 }
 
 function bytesOf(overrides: Overrides, key: "memory" | "disk"): number | undefined {

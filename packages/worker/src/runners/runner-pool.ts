@@ -109,6 +109,11 @@ export class RunnerPool {
     if (!runner.isShared && runner.load === 0) this.#remove(runner)?.end(runner);
   }
 
+  /** Keeps functions of tasks from starting on all runners, or lets them. */
+  hold(on: boolean): void {
+    for (const runner of this.#alive.keys()) runner.post([{ kind: "hold", on }]);
+  }
+
   /** All runners go by the server's clock, those that are started later too. */
   setClock(serverAtZero: number): void {
     this.#serverAtZero = serverAtZero;
