@@ -51,7 +51,6 @@ interface Module {
 
 /** A copy on its runner, from its start until it is over or forgotten. */
 interface Entry extends TracedCopy {
-  readonly info: StartMessage["info"];
   readonly port: CopyPort;
   /** Undefined until its module is loaded. */
   execution: RunningExecution | undefined;
@@ -145,7 +144,6 @@ export class Executor {
     const entry: Entry = {
       copy,
       execution_id: info.execution_id,
-      info,
       port,
       execution: undefined,
       ended: undefined,
@@ -264,27 +262,19 @@ export class Executor {
 
   /** Asks for the memory of copies that only wait: their logs can bring them back. */
   #makeRoom(): void {
-    for (const { isWaiting, input } of this.#entries.values()) {
-      if (!isWaiting || !input) continue;
-      this.#options.post({ kind: "crowded" });
-      return;
-    }
+    const isHolding = ({ isWaiting, input }: Entry) => isWaiting && input !== undefined;
+    if ([...this.#entries.values()].some(isHolding)) this.#options.post({ kind: "crowded" });
   }
 
   /** A defect of ours must not keep the slot: the execution goes elsewhere. */
   #giveBack(entry: Entry, error: unknown): void {
-    const { copy, info } = entry;
+    const { copy, execution_id } = entry;
+    const { post } = this.#options;
     this.#drop(entry, "it could not be run");
-    this.#options.post({
-      kind: "log",
-      level: "error",
-      message: "an execution could not be started on its runner",
-      details: {
-        execution_id: info.execution_id,
-        error: error instanceof Error ? error.stack : String(error),
-      },
-    });
-    this.#options.post({ kind: "ended", copy, how: "stopped" });
+    const message = "an execution could not be started on its runner";
+    const text = error instanceof Error ? error.stack : String(error);
+    post({ kind: "log", level: "error", message, details: { execution_id, error: text } });
+    post({ kind: "ended", copy, how: "stopped" });
   }
 
   #load(module: StartMessage["module"], { copy, execution_id }: TracedCopy): Module {
