@@ -44,11 +44,14 @@ export interface HttpLinkOptions {
  */
 export function httpLink(options: HttpLinkOptions): TextLink {
   const { baseUrl, timeoutMs = 30_000, streamBeginMs = 3_000 } = options;
-  const { heartbeatTimeoutMs = 5_000, connectTimeoutMs = 10_000 } = options;
+  const heartbeatMs = Math.min(options.heartbeatTimeoutMs ?? 5_000, timeoutMs);
+  const connectMs = Math.min(options.connectTimeoutMs ?? 10_000, timeoutMs);
   const limits = { timeoutMs, streamBeginMs };
   const { send, openLines, leaveServer } = createRequests([baseUrl].flat(), limits);
   const text = async (call: HttpCall) => textOf(await send(call));
   const json = async (call: HttpCall): Promise<unknown> => JSON.parse(await text(call));
+  const post = (ref: SessionRef, path: string, body: unknown, ownMs?: number) =>
+    json({ method: "POST", ...at(ref, path), body: JSON.stringify(body), timeoutMs: ownMs });
 
   const streams = new CheckpointStreams({
     open: (ref) => openLines(at(ref, "checkpoints/stream")),
@@ -80,31 +83,18 @@ export function httpLink(options: HttpLinkOptions): TextLink {
       );
     },
     async connect(ref, running, onFrame) {
-      const call = { method: "POST", ...at(ref, "connect"), patienceMs: connectTimeoutMs } as const;
+      const call = { method: "POST", ...at(ref, "connect"), timeoutMs: connectMs } as const;
       return openStream(await send({ ...call, body: JSON.stringify({ running }) }), onFrame);
     },
-    async heartbeat(ref, heartbeat) {
-      const call = {
-        method: "POST",
-        ...at(ref, "heartbeat"),
-        patienceMs: heartbeatTimeoutMs,
-      } as const;
-      return HeartbeatAnswer.parse(await json({ ...call, body: JSON.stringify(heartbeat) }));
-    },
+    heartbeat: async (ref, heartbeat) =>
+      HeartbeatAnswer.parse(await post(ref, "heartbeat", heartbeat, heartbeatMs)),
     async poll(ref, poll) {
-      const call = {
-        method: "POST",
-        ...at(ref, "poll"),
-        waitMs: poll.wait_seconds * 1000,
-      } as const;
-      const answer = await json({ ...call, body: JSON.stringify(poll) });
+      // The server keeps its answer back on top of the time that any call may take.
+      const answer = await post(ref, "poll", poll, timeoutMs + poll.wait_seconds * 1000);
       return (answer as { frames: readonly WorkerFrame[] }).frames;
     },
-    async release(ref, items) {
-      const body = JSON.stringify({ items });
-      const answer = await json({ method: "POST", ...at(ref, "release"), body });
-      return (answer as { items: ReleaseAnswer[] }).items;
-    },
+    release: async (ref, items) =>
+      ((await post(ref, "release", { items })) as { items: ReleaseAnswer[] }).items,
     module: (ref, hash) =>
       text({ method: "GET", ...at(ref, `modules/${encodeURIComponent(hash)}`) }),
     async saveValue(ref, execution_id, { generation, text: value }) {

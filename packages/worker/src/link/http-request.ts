@@ -16,10 +16,8 @@ export interface HttpCall {
   readonly session?: string;
   /** JSON text. */
   readonly body?: string;
-  /** How long the server may keep its answer back, on top of the time any call may take. */
-  readonly waitMs?: number;
   /** In place of the time that any call may take. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface HttpRequests {
@@ -51,20 +49,13 @@ export function createRequests(
     });
   };
 
-  const send: HttpRequests["send"] = async ({
-    method,
-    path,
-    session,
-    body,
-    waitMs = 0,
-    patienceMs,
-  }) => {
+  const send: HttpRequests["send"] = async ({ method, path, session, body, ...own }) => {
     const headers: OutgoingHttpHeaders = {};
     if (body !== undefined) headers["content-type"] = "application/json";
     if (session !== undefined) headers[SESSION_HEADER] = session;
     const server = servers.current;
     const { request, prefix, host, port, agent } = server;
-    const timeout = Math.min(patienceMs ?? timeoutMs, timeoutMs) + waitMs;
+    const timeout = own.timeoutMs ?? timeoutMs;
     const target = { host, port, agent, timeout, method, path: prefix + path, headers };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(target, resolve);
