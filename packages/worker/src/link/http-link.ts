@@ -52,6 +52,7 @@ export function httpLink(options: HttpLinkOptions): TextLink {
   const json = async (call: HttpCall): Promise<unknown> => JSON.parse(await text(call));
   const post = (ref: SessionRef, path: string, body: unknown, ownMs?: number) =>
     json({ method: "POST", ...at(ref, path), body: JSON.stringify(body), timeoutMs: ownMs });
+  const get = (ref: SessionRef, path: string) => text({ method: "GET", ...at(ref, path) });
 
   const streams = new CheckpointStreams({
     open: (ref) => openLines(at(ref, "checkpoints/stream")),
@@ -66,10 +67,10 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     },
     async eventsText(ref, execution_id, { generation, after, limit }) {
       const query = `generation=${generation}&after=${after}&limit=${limit}`;
-      const where = of(ref, execution_id, `events?${query}`);
-      const page = await text({ method: "GET", ...where });
+      const path = of(execution_id, `events?${query}`);
+      const page = await get(ref, path);
       if (!page.startsWith('{"events":['))
-        throw new Error(`GET ${where.path} was not answered by events`);
+        throw new Error(`GET ${at(ref, path).path} was not answered by events`);
       return page;
     },
     leaveServer() {
@@ -95,11 +96,10 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     },
     release: async (ref, items) =>
       ((await post(ref, "release", { items })) as { items: ReleaseAnswer[] }).items,
-    module: (ref, hash) =>
-      text({ method: "GET", ...at(ref, `modules/${encodeURIComponent(hash)}`) }),
+    module: (ref, hash) => get(ref, `modules/${encodeURIComponent(hash)}`),
     async saveValue(ref, execution_id, { generation, text: value }) {
       const sha256 = hash("sha256", value);
-      const where = of(ref, execution_id, `values/${sha256}?generation=${generation}`);
+      const where = at(ref, of(execution_id, `values/${sha256}?generation=${generation}`));
       const body = JSON.stringify({ text: value });
       return StoredReference.parse(await json({ method: "PUT", ...where, body }));
     },
@@ -108,18 +108,17 @@ export function httpLink(options: HttpLinkOptions): TextLink {
       const sha256 = encodeURIComponent(reference_id.slice(slash + 1));
       const maker = encodeURIComponent(reference_id.slice(0, slash));
       const query = `generation=${generation}&of=${maker}`;
-      return text({ method: "GET", ...of(ref, execution_id, `values/${sha256}?${query}`) });
+      return get(ref, of(execution_id, `values/${sha256}?${query}`));
     },
     async cacheLookup(ref, execution_id, { generation, key }) {
-      const body = JSON.stringify({ generation, ...key });
-      const answer = await json({ method: "POST", ...of(ref, execution_id, "cache"), body });
+      const answer = await post(ref, of(execution_id, "cache"), { generation, ...key });
       const { hit, value } = answer as { hit: boolean; value?: Json };
       return { text: hit ? JSON.stringify(value) : null };
     },
     async cacheKeep(ref, execution_id, { generation, key, text: value, ttl_ms }) {
       const entry = JSON.stringify({ generation, ...key, ttl_ms });
       const body = `${entry.slice(0, -1)},"value":${value}}`;
-      (await send({ method: "PUT", ...of(ref, execution_id, "cache"), body })).resume();
+      (await send({ method: "PUT", ...at(ref, of(execution_id, "cache")), body })).resume();
     },
     async disconnect(ref) {
       streams.close();
@@ -133,9 +132,9 @@ function at({ worker, session }: SessionRef, path: string): { path: string; sess
   return { path: `/workers/${encodeURIComponent(worker)}/${path}`, session };
 }
 
-/** The same for a call on behalf of an execution. */
-function of(ref: SessionRef, execution_id: string, path: string): ReturnType<typeof at> {
-  return at(ref, `executions/${encodeURIComponent(execution_id)}/${path}`);
+/** The path of a call on behalf of an execution. */
+function of(execution_id: string, path: string): string {
+  return `executions/${encodeURIComponent(execution_id)}/${path}`;
 }
 
 function openStream(
