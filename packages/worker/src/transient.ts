@@ -1,3 +1,4 @@
+/** What a worker asks of errors: whether to try again, which code they have, what they say. */
 import { EngineError, type ErrorCode } from "@engine/contract";
 
 /** Whether a failed call may succeed when it is repeated: network trouble, 429 and 5xx (CKP-6). */

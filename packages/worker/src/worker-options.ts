@@ -1,32 +1,22 @@
-import type { Config, DispatchMode, Labels, WorkerProtocol } from "@engine/contract";
+import type { Config, DispatchMode, WorkerProtocol } from "@engine/contract";
 import type { TextLink } from "./link/text-link.ts";
 import type { Machine } from "./machine/machine.ts";
 import type { ValuesSource } from "./values-source.ts";
-import type { Log, SetTimer } from "./world.ts";
+import type { World } from "./world.ts";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Omit<World, "life"> {
   readonly name: string;
   /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
   readonly link: WorkerProtocol | TextLink;
   readonly config: Config["workers"] & Pick<Config, "home">;
   /** Where secrets and configs come from; without it none exists. */
   readonly values?: ValuesSource;
-  /** On top of the configuration's labels, key by key. */
-  readonly labels?: Labels;
   /** How the worker gets its work; when absent as the server likes it (WRK-10). */
   readonly dispatch?: DispatchMode;
   /** In place of the machine that this process runs on. */
   readonly machine?: Machine;
-  readonly log: Log;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** Milliseconds of the machine's clock that nobody sets, the same for its threads and processes. */
-  readonly monotonic: () => number;
   /** A fresh UUIDv7. */
   readonly ids: () => string;
-  readonly setTimer: SetTimer;
-  /** From 0 to below 1. */
-  readonly random: () => number;
   /** Ends the process: the server refuses this worker, or gave its name to another process. */
   exit(code: number, message: string): void;
 }

@@ -1,13 +1,12 @@
 import type { Heartbeat, WorkerFrame } from "@engine/contract";
 import { CheckpointLanes } from "./executions/checkpoint-lanes.ts";
 import { Copies } from "./executions/copy.ts";
-import { HandBacks } from "./executions/hand-backs.ts";
+import { createHandBack } from "./executions/hand-back.ts";
 import { HeldExecutions } from "./executions/held-executions.ts";
 import { readMissing } from "./executions/missing-history.ts";
 import { ProgressQueues } from "./executions/progress-queues.ts";
 import { isContentRefused, refusedCheckpoint } from "./executions/refused-checkpoint.ts";
 import { Reservations } from "./executions/reservations.ts";
-import { ResourceBudget } from "./executions/resource-budget.ts";
 import { ServiceDesk } from "./executions/service-desk.ts";
 import { StartGate } from "./executions/start-gate.ts";
 import { WarmCopies } from "./executions/warm-copies.ts";
@@ -26,15 +25,14 @@ import { RunnerPool } from "./runners/runner-pool.ts";
 import { messageOf } from "./transient.ts";
 import { NO_VALUES } from "./values-source.ts";
 import type { WorkerOptions } from "./worker-options.ts";
+import type { World } from "./world.ts";
 
 /** How often a start tries to read a module or a page of history before it gives the slot back. */
 const FETCH_TRIES = 8;
 /** Workers of a server that stops move on within that time, each at a moment of its own (WRK-13). */
 const LONGEST_DELAY_SECONDS = 1;
 
-export interface WorkerEvents {
-  /** Aborts when the worker ends. */
-  readonly life: AbortSignal;
+export interface WorkerEvents extends Pick<World, "life"> {
   welcomed(): void;
   /** An operator wants it to leave; without a time, in the time that the configuration gives. */
   drain(seconds?: number): void;
@@ -62,11 +60,9 @@ export async function createParts(
   const { link, config, log, setTimer, monotonic, random } = options;
   const machine = options.machine ?? (await openMachine(options));
   const { folder, resources, packages } = machine;
-  const outage = new Outage(log, monotonic);
+  const outage = new Outage(options);
   const serverClock = new ServerClock({
-    clock: options.clock,
-    monotonic,
-    log,
+    ...options,
     onChange: (serverAtZero) => pool.setClock(serverAtZero),
     onNews: () => void heartbeats.now(),
   });
@@ -95,7 +91,7 @@ export async function createParts(
       stuck: (...args) => executions.runnerStuck(...args),
     },
   });
-  const gate = new StartGate(() => new Set(copies.all().flatMap(({ runner }) => runner ?? [])));
+  const gate = new StartGate((on) => pool.hold(on));
   const executions: HeldExecutions = new HeldExecutions({
     copies,
     gate,
@@ -121,7 +117,7 @@ export async function createParts(
       session,
       onUnwatched: (copy) => executions.setListening(copy, false),
     }),
-    releases: new HandBacks({ link, session, log }),
+    handBack: createHandBack({ link, session, log }),
     modules: machine.modules({
       size: config.module_cache_size,
       clock: options.clock,
@@ -132,7 +128,7 @@ export async function createParts(
       link,
       session,
       values: options.values ?? NO_VALUES,
-      reservations: new Reservations(new ResourceBudget(resources.budget)),
+      reservations: new Reservations(resources.budget),
       onStale: (copy) => executions.drop(copy, "stale_claim"),
     }),
     warm,

@@ -1,4 +1,17 @@
 /** What a worker needs of the world it runs in. Everything comes in, so that a test can turn it. */
+export interface World {
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Milliseconds of the machine's clock that nobody sets, the same for its threads and processes. */
+  readonly monotonic: () => number;
+  readonly setTimer: SetTimer;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly log: Log;
+  /** Aborts when the worker ends. */
+  readonly life: AbortSignal;
+}
+
 export interface Log {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
@@ -29,11 +42,9 @@ export async function within(
   ms: number,
   work: Promise<unknown>,
 ): Promise<boolean> {
-  let cancel = () => {};
-  const late = new Promise<false>((resolve) => {
-    cancel = setTimer(() => resolve(false), ms);
-  });
-  const inTime = await Promise.race([work.then(() => true as const), late]);
+  const late = Promise.withResolvers<false>();
+  const cancel = setTimer(() => late.resolve(false), ms);
+  const inTime = await Promise.race([work.then(() => true as const), late.promise]);
   cancel();
   return inTime;
 }

@@ -97,7 +97,8 @@ class CheckpointLane {
     try {
       answers = await session.persist((ref) => {
         // Made anew for every try: meanwhile copies may have gone or got another generation.
-        sent = batch.flatMap((entry) => outgoing(entry));
+        const held = batch.filter(({ copy }) => copy.state !== "gone");
+        sent = held.map((entry) => ({ ...entry, generation: entry.copy.generation }));
         return sent.length > 0 ? link.checkpointsText(ref, bodyOf(sent)) : Promise.resolve([]);
       });
     } catch (error) {
@@ -155,11 +156,6 @@ class CheckpointLane {
     }
     answer({ kind: "stale" });
   }
-}
-
-function outgoing(entry: Entry): Outgoing[] {
-  const { generation, state } = entry.copy;
-  return state === "gone" ? [] : [{ ...entry, generation }];
 }
 
 /** The events are text already. */

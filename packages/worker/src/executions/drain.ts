@@ -1,11 +1,9 @@
 import { draining } from "../failpoints.ts";
-import { type SetTimer, within } from "../world.ts";
+import { type World, within } from "../world.ts";
 import type { Copies } from "./copy.ts";
 
-export interface DrainOptions {
+export interface DrainOptions extends Pick<World, "setTimer" | "monotonic"> {
   readonly copies: Copies;
-  readonly setTimer: SetTimer;
-  readonly monotonic: () => number;
   /** Nothing new is taken. Called once. */
   begin(): void;
   /** Half of the time is over: an execution that would start a task goes to another worker instead. */

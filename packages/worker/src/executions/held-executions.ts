@@ -16,26 +16,25 @@ import type { FromRunner, LogText } from "../runners/messages.ts";
 import type { Runner } from "../runners/runner.ts";
 import type { RunnerPool } from "../runners/runner-pool.ts";
 import { hasCode, isTransient, messageOf } from "../transient.ts";
-import type { Log } from "../world.ts";
+import type { World } from "../world.ts";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
-import type { HandBacks } from "./hand-backs.ts";
+import type { HandBack } from "./hand-back.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { ServiceDesk } from "./service-desk.ts";
 import type { StartGate } from "./start-gate.ts";
 import type { WarmCopies, WarmCopy } from "./warm-copies.ts";
 
-export interface HeldExecutionsOptions {
+export interface HeldExecutionsOptions extends Pick<World, "log"> {
   readonly copies: Copies;
   readonly lanes: CheckpointLanes;
   readonly progress: ProgressQueues;
-  readonly releases: HandBacks;
+  readonly handBack: HandBack;
   readonly modules: Pick<ModuleCache, "ensure" | "file" | "readable">;
   readonly desk: ServiceDesk;
   readonly warm: WarmCopies;
   readonly pool: RunnerPool;
   readonly gate: StartGate;
-  readonly log: Log;
   limits(): ExecutionLimits;
   /** Seconds that bodies get to end after a cancel (DSP-9). */
   readonly cancelGrace: number;
@@ -78,7 +77,11 @@ export class HeldExecutions {
     const mayBeWarm = !this.#draining && !assignment.apart;
     const warm = mayBeWarm ? this.#options.warm.take(fresh) : undefined;
     const copy = copies.add({ ...fresh, listening: listen }, warm?.number);
-    if (!this.#draining && !pool.offers(assignment.runner)) {
+    if (this.#draining) {
+      this.release(copy, "draining");
+      return;
+    }
+    if (!pool.offers(assignment.runner)) {
       this.#options.log.error(
         { execution_id, runner: assignment.runner },
         "an execution needs a runner that this worker does not have; it goes back to the queue",
@@ -86,12 +89,11 @@ export class HeldExecutions {
       this.release(copy, "runner_lost");
       return;
     }
-    const runner = this.#draining ? undefined : (warm?.runner ?? pool.pick(assignment));
+    const runner = warm?.runner ?? pool.pick(assignment);
     if (!runner) {
-      this.#isWithoutRunner = !this.#draining && !assignment.apart;
+      this.#isWithoutRunner = !assignment.apart;
       // An execution that is to run apart may find no runner here where any other one would.
-      const reason = assignment.apart ? "unready" : "overloaded";
-      this.release(copy, this.#draining ? "draining" : reason);
+      this.release(copy, assignment.apart ? "unready" : "overloaded");
       return;
     }
     copy.runner = runner;
@@ -103,8 +105,8 @@ export class HeldExecutions {
   }
 
   events({ execution_id, generation, base_seq, events }: FrameData<"events">): void {
-    const copy = this.#held(execution_id, generation);
-    if (!copy) return;
+    const copy = this.#options.copies.find(execution_id);
+    if (copy?.generation !== generation) return;
     learn(copy, base_seq, base_seq + events.length);
     if (events.some(({ type }) => type === "WORKFLOW_CANCELLING")) this.#options.onCancelling();
     tell(copy, { kind: "events", copy: copy.number, base_seq, events });
@@ -216,10 +218,13 @@ export class HeldExecutions {
         runner.loaded.delete(copy.module_hash);
         this.#unloadable(copy, message.failure);
         break;
-      case "unreadable":
-        runner.loaded.delete(copy.module_hash);
-        this.#unreadable(copy, message.why);
+      case "unreadable": {
+        const { module_hash } = copy;
+        const read = () => this.#options.modules.readable(module_hash);
+        runner.loaded.delete(module_hash);
+        this.#troubled(copy, new MachineTrouble(message.why, read));
         break;
+      }
       case "ended":
         // This worker did not ask the copy to stop, so the log does not say how the execution goes on.
         if (message.how === "stopped") this.release(copy, "runner_lost");
@@ -229,9 +234,7 @@ export class HeldExecutions {
   }
 
   runnerDied(runner: Runner): void {
-    this.#options.gate.forget(runner);
-    this.#options.warm.runnerDied(runner);
-    const copies = this.#on(runner);
+    const copies = this.#lost(runner);
     for (const copy of copies) {
       this.release(copy, runner.isReady ? blame(copy, runner.culprit, copies) : "unready");
     }
@@ -239,9 +242,8 @@ export class HeldExecutions {
 
   /** Some code does not let its runner answer. */
   runnerStalled(runner: Runner, number: number, seconds: number): void {
-    const execution_id = this.#options.copies.numbered(number)?.execution_id ?? null;
     this.#options.log.error(
-      { execution_id, seconds, executions: runner.load },
+      this.#blocked(runner, number, seconds),
       "code does not let its runner answer: the execution named here was entered last; move long computations to a runner process, or let them await something now and then",
     );
   }
@@ -251,14 +253,11 @@ export class HeldExecutions {
    * to blame has that counted.
    */
   runnerStuck(runner: Runner, number: number, seconds: number): void {
-    this.#options.gate.forget(runner);
-    const execution_id = this.#options.copies.numbered(number)?.execution_id ?? null;
     this.#options.log.error(
-      { execution_id, seconds, executions: runner.load },
+      this.#blocked(runner, number, seconds),
       "a runner is ended because code does not let it answer; its executions go back to the queue",
     );
-    this.#options.warm.runnerDied(runner);
-    for (const copy of this.#on(runner)) {
+    for (const copy of this.#lost(runner)) {
       this.release(copy, copy.number === number ? "stuck" : "neighbour");
     }
   }
@@ -267,6 +266,7 @@ export class HeldExecutions {
     const { modules, limits, cancelGrace } = this.#options;
     const { execution_id, namespace, workflow, version, name, input, module } = assignment;
     const { seed, parent_id, transient } = assignment;
+    const about = { execution_id, namespace, workflow, version, name, input };
     // Nothing is awaited in the usual case: the body starts in this turn of the loop.
     const isWhole = assignment.history.after === 0;
     const missing = isWhole ? [] : await this.#options.missing(assignment, 0);
@@ -276,18 +276,7 @@ export class HeldExecutions {
     begin(copy, runner, {
       kind: "start",
       copy: copy.number,
-      info: {
-        execution_id,
-        namespace,
-        workflow,
-        version,
-        name,
-        input,
-        seed,
-        parent_id,
-        transient,
-        bundle: module.hash,
-      },
+      info: { ...about, seed, parent_id, transient, bundle: module.hash },
       module: { hash: module.hash, path: modules.file(module.hash) },
       history: [...missing, framed(assignment)],
       limits: limits(),
@@ -350,12 +339,6 @@ export class HeldExecutions {
     this.release(copy, isTransient(error) ? "unready" : "runner_lost");
   }
 
-  #unreadable(copy: Copy, why: string): void {
-    const { modules } = this.#options;
-    const { module_hash } = copy;
-    this.#troubled(copy, new MachineTrouble(new Error(why), () => modules.readable(module_hash)));
-  }
-
   #troubled(copy: Copy, trouble: MachineTrouble): void {
     this.#options.onTrouble(trouble);
     this.release(copy, "unready");
@@ -365,7 +348,8 @@ export class HeldExecutions {
     const { lanes, progress } = this.#options;
     const closing = isClosing(delta);
     // PRG-5: viewers have every value before the frame that closes their stream.
-    if (closing && !progress.isEmpty(copy)) await progress.flush(copy);
+    const flushed = closing ? progress.flush(copy) : undefined;
+    if (flushed) await flushed;
     if (copy.state === "gone") return;
     const reply = await lanes.send(copy, delta);
     if (this.#isGone(copy)) return;
@@ -379,7 +363,7 @@ export class HeldExecutions {
     // First, since the server refuses progress once it has taken the execution back.
     await this.#options.progress.flush(copy);
     if (this.#isGone(copy)) return;
-    await this.#options.releases.add(copy, reason, error);
+    await this.#options.handBack(copy, reason, error);
     this.#remove(copy);
   }
 
@@ -404,32 +388,32 @@ export class HeldExecutions {
   }
 
   #remove(copy: Copy): void {
-    const { runner } = copy;
-    copy.runner = undefined;
-    if (runner) this.#left(copy, runner);
+    this.#leaveRunner(copy);
     this.#options.copies.remove(copy);
   }
 
-  #leaveRunner(copy: Copy, reason: string): void {
-    const { runner } = copy;
+  /** @param stop Why a copy has to stop that is not over yet. */
+  #leaveRunner(copy: Copy, stop?: string): void {
+    const { desk, pool } = this.#options;
+    const { number, runner } = copy;
     if (!runner) return;
-    runner.post([{ kind: "stop", copy: copy.number, reason }]);
+    if (stop !== undefined) runner.post([{ kind: "stop", copy: number, reason: stop }]);
     copy.runner = undefined;
-    this.#left(copy, runner);
+    desk.left(copy);
+    pool.left(runner);
   }
 
-  #left(copy: Copy, runner: Runner): void {
-    this.#options.desk.left(copy);
-    this.#options.pool.left(runner);
+  /** A runner is of no use any more. Gives the copies that were on it. */
+  #lost(runner: Runner): Copy[] {
+    const { copies, warm } = this.#options;
+    warm.runnerDied(runner);
+    return copies.all().filter((copy) => copy.runner === runner);
   }
 
-  #on(runner: Runner): Copy[] {
-    return this.#options.copies.all().filter((copy) => copy.runner === runner);
-  }
-
-  #held(execution_id: string, generation: number): Copy | undefined {
-    const copy = this.#options.copies.find(execution_id);
-    return copy?.generation === generation ? copy : undefined;
+  /** What the log says of a runner that does not answer. */
+  #blocked({ load }: Runner, number: number, seconds: number): object {
+    const execution_id = this.#options.copies.numbered(number)?.execution_id ?? null;
+    return { execution_id, seconds, executions: load };
   }
 
   #unloadable(copy: Copy, failure: Failure): void {

@@ -2,7 +2,7 @@ import { PROGRESS_QUEUE_LIMIT } from "@engine/contract";
 import type { OwnSession } from "../link/own-session.ts";
 import type { TextCalls } from "../link/text-link.ts";
 import { messageOf } from "../transient.ts";
-import { type Log, type SetTimer, within } from "../world.ts";
+import { type World, within } from "../world.ts";
 import type { Copy } from "./copy.ts";
 
 const BATCH_ITEMS = 100;
@@ -10,11 +10,9 @@ const BATCH_BYTES = 256 * 1024;
 /** How long a checkpoint that ends a stream waits for the values before it (PRG-5). */
 const FLUSH_MS = 1_000;
 
-export interface ProgressQueuesOptions {
+export interface ProgressQueuesOptions extends Pick<World, "setTimer" | "log"> {
   readonly link: Pick<TextCalls, "progressText">;
   readonly session: OwnSession;
-  readonly setTimer: SetTimer;
-  readonly log: Log;
   /** The server says that nobody watches any more. */
   onUnwatched(copy: Copy): void;
 }
@@ -41,14 +39,10 @@ export class ProgressQueues {
     fresh.sent = this.#drain(copy, fresh);
   }
 
-  /** Waits until what is queued has been sent, but not for long. */
-  async flush(copy: Copy): Promise<void> {
+  /** Waits until what is queued has been sent, but not for long. Undefined: nothing is. */
+  flush(copy: Copy): Promise<unknown> | undefined {
     const queue = this.#queues.get(copy);
-    if (queue) await within(this.#options.setTimer, FLUSH_MS, queue.sent);
-  }
-
-  isEmpty(copy: Copy): boolean {
-    return !this.#queues.has(copy);
+    return queue && within(this.#options.setTimer, FLUSH_MS, queue.sent);
   }
 
   drop(copy: Copy): void {
@@ -66,7 +60,10 @@ export class ProgressQueues {
           const body = `{"generation":${copy.generation},"items":[${batch.join(",")}]}`;
           return link.progressText(ref, copy.execution_id, body);
         });
-        if (!listening && copy.listening) this.#unwatched(copy, queue);
+        if (!listening && copy.listening) {
+          queue.items.splice(0);
+          this.#options.onUnwatched(copy);
+        }
       } catch (error) {
         const { execution_id } = copy;
         const details = { execution_id, items: batch.length, error: messageOf(error) };
@@ -74,11 +71,6 @@ export class ProgressQueues {
       }
     }
     this.#queues.delete(copy);
-  }
-
-  #unwatched(copy: Copy, queue: Queue): void {
-    queue.items.splice(0);
-    this.#options.onUnwatched(copy);
   }
 }
 

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import { Reservations } from "./reservations.ts";
-import { ResourceBudget } from "./resource-budget.ts";
 
 const ONE = { cpu: 1 };
 
 /** Reservations of a budget of so many cores, and who has been given room so far. */
 function createReservations(cpu: number) {
-  const reservations = new Reservations(new ResourceBudget({ cpu }));
+  const reservations = new Reservations({ cpu });
   const given: string[] = [];
   const refused: string[] = [];
   const reserve = (copy: number, call: string, requests = ONE) =>

@@ -1,41 +1,62 @@
-import type { TaskRequests } from "@engine/contract";
-import type { ResourceBudget } from "./resource-budget.ts";
+import { EngineError, type TaskRequests } from "@engine/contract";
+import { Room } from "../room.ts";
 
-/** Calls of a copy that have, or wait for, a part of the worker's budget, and what ends each. */
-type Shares = Map<string, () => void>;
+const RESOURCES = ["cpu", "memory", "gpu"] as const;
 
-/** The parts of a worker's budget that functions of tasks have, by copy and call (RES-4). */
+type Requested = Record<keyof TaskRequests, number>;
+
+/**
+ * What a worker has for the bodies of its tasks, and the parts of it that each copy's calls have or
+ * wait for (RES-4). Requests of all copies are served in the order in which they came.
+ */
 export class Reservations {
-  readonly #budget: ResourceBudget;
-  readonly #copies = new Map<number, Shares>();
+  readonly #total: Requested;
+  readonly #room: Room;
+  /** What gives back the part of each call, or ends its waiting, by copy. */
+  readonly #copies = new Map<number, Map<string, () => void>>();
 
-  constructor(budget: ResourceBudget) {
-    this.#budget = budget;
+  /** @param total Of a resource that is not named here there is nothing. */
+  constructor(total: TaskRequests) {
+    this.#total = amountsOf(total);
+    this.#room = new Room(this.#total);
   }
 
-  /** Settles when the call has what it requests; rejects when that was released before. */
+  /**
+   * Settles when the call has what it requests. Rejects when that was released before, or when the
+   * worker could never have that much.
+   */
   async reserve(copy: number, call: string, requests: TaskRequests): Promise<void> {
     this.release(copy, call);
-    const waiting = new AbortController();
-    this.#add(copy, call, () => waiting.abort(new Error(`${call} needs no room any more`)));
-    const giveBack = await this.#budget.acquire(requests, waiting.signal);
-    // The call was released between the moment its turn came and this one.
-    if (waiting.signal.aborted) giveBack();
-    waiting.signal.throwIfAborted();
-    this.#add(copy, call, giveBack);
+    const wanted = amountsOf(requests);
+    const lacking = RESOURCES.find((name) => wanted[name] > this.#total[name]);
+    if (lacking) {
+      throw new EngineError(
+        "invalid_input",
+        `a task requests ${wanted[lacking]} ${lacking}, and this worker has ${this.#total[lacking]}; lower the request, or run it on a larger worker`,
+      );
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const place = this.#room.ask(wanted);
+    this.#add(copy, call, () => {
+      place.leave();
+      reject(new Error(`${call} needs no room any more`));
+    });
+    void place.had.then(resolve);
+    await promise;
   }
 
   /** The call has what it requests at once, whether there is room or not. */
   retake(copy: number, call: string, requests: TaskRequests): void {
     this.release(copy, call);
-    this.#add(copy, call, this.#budget.take(requests));
+    const place = this.#room.ask(amountsOf(requests), { atOnce: true });
+    this.#add(copy, call, () => place.leave());
   }
 
   release(copy: number, call: string): void {
-    const shares = this.#copies.get(copy);
-    const end = shares?.get(call);
-    shares?.delete(call);
-    if (shares?.size === 0) this.#copies.delete(copy);
+    const calls = this.#copies.get(copy);
+    const end = calls?.get(call);
+    calls?.delete(call);
+    if (calls?.size === 0) this.#copies.delete(copy);
     end?.();
   }
 
@@ -45,7 +66,11 @@ export class Reservations {
   }
 
   #add(copy: number, call: string, end: () => void): void {
-    const shares: Shares = this.#copies.get(copy) ?? new Map();
-    this.#copies.set(copy, shares.set(call, end));
+    const calls = this.#copies.get(copy) ?? new Map<string, () => void>();
+    this.#copies.set(copy, calls.set(call, end));
   }
+}
+
+function amountsOf({ cpu = 0, memory = 0, gpu = 0 }: TaskRequests): Requested {
+  return { cpu, memory, gpu };
 }

@@ -6,7 +6,6 @@ import { createTestSession } from "../testing/test-session.ts";
 import { NO_VALUES } from "../values-source.ts";
 import { Copies, type Copy } from "./copy.ts";
 import { Reservations } from "./reservations.ts";
-import { ResourceBudget } from "./resource-budget.ts";
 import { ServiceDesk } from "./service-desk.ts";
 
 type Load = WorkerProtocol["loadValue"];
@@ -31,7 +30,7 @@ function createDesk(load: (copy: Copy, asked: Parameters<Load>[2]) => Promise<st
     link,
     session: createTestSession(link),
     values: NO_VALUES,
-    reservations: new Reservations(new ResourceBudget({})),
+    reservations: new Reservations({}),
     onStale: (gone) => void stale.push(gone),
   });
   return { desk, copy, stale };

@@ -16,6 +16,8 @@ export interface ServiceDeskOptions {
   onStale(copy: Copy): void;
 }
 
+type Send<T> = (ref: SessionRef, of: { readonly generation: number }) => Promise<T>;
+
 /** The copy that asked has stopped. */
 class Abandoned extends Error {
   override readonly name = "Abandoned";
@@ -54,29 +56,20 @@ export class ServiceDesk {
 
   #servicesOf(copy: Copy): Services {
     const { link, values, reservations } = this.#options;
-    const { execution_id } = copy;
+    const { execution_id: id } = copy;
+    const ask = <T>(send: Send<T>) => this.#persist(copy, send);
     return {
-      lookUp: ({ namespace: _, ...key }) =>
-        this.#persist(copy, async (ref, generation) => {
-          const { text } = await link.cacheLookup(ref, execution_id, { generation, key });
-          return text ?? undefined;
-        }),
+      async lookUp({ namespace: _, ...key }) {
+        const { text } = await ask((ref, of) => link.cacheLookup(ref, id, { ...of, key }));
+        return text ?? undefined;
+      },
       keep: ({ namespace: _, ...key }, text, ttl_ms) =>
-        this.#persist(copy, (ref, generation) =>
-          link.cacheKeep(ref, execution_id, { generation, key, text, ttl_ms }),
-        ),
-      saveValue: (text) =>
-        this.#persist(copy, (ref, generation) =>
-          link.saveValue(ref, execution_id, { generation, text }),
-        ),
+        ask((ref, of) => link.cacheKeep(ref, id, { ...of, key, text, ttl_ms })),
+      saveValue: (text) => ask((ref, of) => link.saveValue(ref, id, { ...of, text })),
       loadValue: ({ reference_id }) =>
-        this.#persist(copy, (ref, generation) =>
-          link.loadValue(ref, execution_id, { generation, reference_id }),
-        ),
-      secrets: (task, names) =>
-        this.#persist(copy, () => values.secrets(execution_id, task, names)),
-      configs: (task, names) =>
-        this.#persist(copy, () => values.configs(execution_id, task, names)),
+        ask((ref, of) => link.loadValue(ref, id, { ...of, reference_id })),
+      secrets: (task, names) => ask(() => values.secrets(id, task, names)),
+      configs: (task, names) => ask(() => values.configs(id, task, names)),
       reserve: (call, requests) => reservations.reserve(copy.number, call, requests),
       retake: (call, requests) => reservations.retake(copy.number, call, requests),
       release: (call) => reservations.release(copy.number, call),
@@ -84,10 +77,7 @@ export class ServiceDesk {
   }
 
   /** Makes a call until its answer is certain, under the generation that the copy has by then. */
-  async #persist<T>(
-    copy: Copy,
-    send: (ref: SessionRef, generation: number) => Promise<T>,
-  ): Promise<T> {
+  async #persist<T>(copy: Copy, send: Send<T>): Promise<T> {
     const { session, onStale } = this.#options;
     for (;;) {
       let { generation } = copy;
@@ -95,7 +85,7 @@ export class ServiceDesk {
         const answered = await session.persist(async (ref) => {
           if (copy.state !== "held") return undefined;
           generation = copy.generation;
-          return { value: await send(ref, generation) };
+          return { value: await send(ref, { generation }) };
         });
         if (!answered) throw new Abandoned("the copy that asked has stopped");
         return answered.value;

@@ -32,21 +32,17 @@ export class WarmCopies {
   }
 
   /** The copy that waits for this execution, if it may go on: it is no longer kept. */
-  take({
-    execution_id,
-    module_hash,
-    name,
-    seq,
-  }: Omit<WarmCopy, "number" | "runner">): WarmCopy | undefined {
-    const warm = this.#byExecution.get(execution_id);
+  take(wanted: Omit<WarmCopy, "number" | "runner">): WarmCopy | undefined {
+    const warm = this.#byExecution.get(wanted.execution_id);
     if (!warm) return undefined;
-    // Code sees the execution's name; a log that has not grown is not one to go on with.
-    if (warm.module_hash !== module_hash || warm.name !== name || warm.seq >= seq) {
-      this.#drop(warm);
-      return undefined;
+    const isSameCode = warm.module_hash === wanted.module_hash && warm.name === wanted.name;
+    if (isSameCode && warm.seq < wanted.seq) {
+      this.#byExecution.delete(warm.execution_id);
+      return warm;
     }
-    this.#byExecution.delete(execution_id);
-    return warm;
+    // Code sees the execution's name; a log that has not grown is not one to go on with.
+    this.#drop(warm);
+    return undefined;
   }
 
   /** A runner has died, and all that waited on it. */

@@ -1,6 +1,6 @@
 import type { Heartbeat, HeartbeatAnswer } from "@engine/contract";
 import { messageOf } from "../transient.ts";
-import { delay, type Log, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { OwnSession } from "./own-session.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { Calls } from "./text-link.ts";
@@ -10,14 +10,10 @@ const SOON_MS = 250;
 /** A poll waits for frames, so the server's clock is not to be measured by it: this many are enough. */
 const INTERVALS_OF_POLLING = 6;
 
-export interface HeartbeatsOptions {
+export interface HeartbeatsOptions extends Pick<World, "setTimer" | "monotonic" | "log" | "life"> {
   readonly link: Calls;
   readonly session: OwnSession;
   readonly serverClock: ServerClock;
-  readonly setTimer: SetTimer;
-  readonly monotonic: () => number;
-  readonly life: AbortSignal;
-  readonly log: Log;
   /** Polls say the same at least as often. */
   readonly isPolling: () => boolean;
   status(): Heartbeat;

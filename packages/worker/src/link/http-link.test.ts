@@ -177,7 +177,7 @@ test("EXE-49a a cached output comes back as the text it was kept as; null is a h
       json(response, key.digest === "none" ? { hit: false } : { hit: true, value: kept.at(-1) });
   });
   const link = server.link();
-  const key = { namespace: "shop", task: "resize", version: "1", digest: "ab" };
+  const key = { task: "resize", version: "1", digest: "ab" };
   for (const text of ['{"$rich":[[1],3]}', "null", '"x"']) {
     await link.cacheKeep(ref, "e", { generation: 3, key, text, ttl_ms: 60_000 });
     expect(await link.cacheLookup(ref, "e", { generation: 3, key })).toEqual({ text });
@@ -187,7 +187,7 @@ test("EXE-49a a cached output comes back as the text it was kept as; null is a h
 
   const [keep, lookup] = server.seen;
   expect(keep?.request.url).toBe("/workers/builder/executions/e/cache");
-  const own = { generation: 3, task: "resize", version: "1", digest: "ab" };
+  const own = { generation: 3, ...key };
   expect(JSON.parse(keep?.body ?? "")).toEqual({
     ...own,
     ttl_ms: 60_000,

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import {
   HeartbeatAnswer,
   type Json,
-  type OwnCacheKey,
   ProgressAccepted,
   type ReleaseAnswer,
   type SessionRef,
@@ -13,7 +12,7 @@ import {
   WorkerRegistered,
 } from "@engine/contract";
 import { createParser } from "eventsource-parser";
-import { createRequests, type Send, textOf } from "./http-request.ts";
+import { createRequests, type HttpCall, textOf } from "./http-request.ts";
 import { CheckpointStreams } from "./line-stream.ts";
 import type { TextLink } from "./text-link.ts";
 
@@ -40,48 +39,39 @@ export interface HttpLinkOptions {
 
 /**
  * The worker protocol over HTTP. Small answers are checked against the contract. Answers to
- * checkpoints and polls, and frames, are not: they are the hot path, their values can be large, and the server
- * that wrote them speaks the protocol number that registration agreed on.
+ * checkpoints and polls, and frames, are not: they are the hot path, their values can be large, and
+ * the server that wrote them speaks the protocol number that registration agreed on.
  */
 export function httpLink(options: HttpLinkOptions): TextLink {
   const { baseUrl, timeoutMs = 30_000, streamBeginMs = 3_000 } = options;
-  const { heartbeatTimeoutMs = 5_000, connectTimeoutMs = 10_000 } = options;
-  const at = ({ worker }: SessionRef, path: string) =>
-    `/workers/${encodeURIComponent(worker)}/${path}`;
-  const of = (ref: SessionRef, execution_id: string, path: string) =>
-    at(ref, `executions/${encodeURIComponent(execution_id)}/${path}`);
-  const { send, openLines, leaveServer } = createRequests([baseUrl].flat(), {
-    timeoutMs,
-    streamBeginMs,
-  });
-  const call = async (
-    method: "POST" | "PUT",
-    path: string,
-    session: string | undefined,
-    body: string,
-  ): Promise<unknown> =>
-    JSON.parse(await textOf(await send({ method, path, body, ...(session && { session }) })));
-  const post = (path: string, session: string | undefined, body: string) =>
-    call("POST", path, session, body);
+  const heartbeatMs = Math.min(options.heartbeatTimeoutMs ?? 5_000, timeoutMs);
+  const connectMs = Math.min(options.connectTimeoutMs ?? 10_000, timeoutMs);
+  const limits = { timeoutMs, streamBeginMs };
+  const { send, openLines, leaveServer } = createRequests([baseUrl].flat(), limits);
+  const text = async (call: HttpCall) => textOf(await send(call));
+  const json = async (call: HttpCall): Promise<unknown> => JSON.parse(await text(call));
+  const post = (ref: SessionRef, path: string, body: unknown, ownMs?: number) =>
+    json({ method: "POST", ...at(ref, path), body: JSON.stringify(body), timeoutMs: ownMs });
+  const get = (ref: SessionRef, path: string) => text({ method: "GET", ...at(ref, path) });
 
   const streams = new CheckpointStreams({
-    open: (ref) => openLines(at(ref, "checkpoints/stream"), ref.session),
-    plain: (ref, body) => post(at(ref, "checkpoints"), ref.session, body),
+    open: (ref) => openLines(at(ref, "checkpoints/stream")),
+    plain: (ref, body) => json({ method: "POST", ...at(ref, "checkpoints"), body }),
   });
 
   return {
     checkpointsText: (ref, body) => streams.send(ref, body),
     async progressText(ref, execution_id, body) {
-      const path = at(ref, `progress/${encodeURIComponent(execution_id)}`);
-      return ProgressAccepted.parse(await post(path, ref.session, body));
+      const where = at(ref, `progress/${encodeURIComponent(execution_id)}`);
+      return ProgressAccepted.parse(await json({ method: "POST", ...where, body }));
     },
     async eventsText(ref, execution_id, { generation, after, limit }) {
       const query = `generation=${generation}&after=${after}&limit=${limit}`;
-      const path = of(ref, execution_id, `events?${query}`);
-      const text = await textOf(await send({ method: "GET", path, session: ref.session }));
-      if (!text.startsWith('{"events":['))
-        throw new Error(`GET ${path} was not answered by events`);
-      return text;
+      const path = of(execution_id, `events?${query}`);
+      const page = await get(ref, path);
+      if (!page.startsWith('{"events":['))
+        throw new Error(`GET ${at(ref, path).path} was not answered by events`);
+      return page;
     },
     leaveServer() {
       leaveServer();
@@ -89,80 +79,68 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     },
     async register(registration) {
       const body = JSON.stringify(registration);
-      return WorkerRegistered.parse(await post("/workers/register", undefined, body));
+      return WorkerRegistered.parse(
+        await json({ method: "POST", path: "/workers/register", body }),
+      );
     },
-    connect(ref, running, onFrame) {
-      const body = JSON.stringify({ running });
-      const patient: Send = (call) => send({ ...call, patienceMs: connectTimeoutMs });
-      return openStream(patient, at(ref, "connect"), ref, body, onFrame);
+    async connect(ref, running, onFrame) {
+      const call = { method: "POST", ...at(ref, "connect"), timeoutMs: connectMs } as const;
+      return openStream(await send({ ...call, body: JSON.stringify({ running }) }), onFrame);
     },
-    async heartbeat(ref, heartbeat) {
-      const [path, body] = [at(ref, "heartbeat"), JSON.stringify(heartbeat)];
-      const call = { method: "POST", path, session: ref.session, body } as const;
-      const answer = await send({ ...call, patienceMs: heartbeatTimeoutMs });
-      return HeartbeatAnswer.parse(JSON.parse(await textOf(answer)));
-    },
+    heartbeat: async (ref, heartbeat) =>
+      HeartbeatAnswer.parse(await post(ref, "heartbeat", heartbeat, heartbeatMs)),
     async poll(ref, poll) {
-      const waitMs = poll.wait_seconds * 1000;
-      const [path, body] = [at(ref, "poll"), JSON.stringify(poll)];
-      const answer = await send({ method: "POST", path, session: ref.session, body, waitMs });
-      return (JSON.parse(await textOf(answer)) as { frames: readonly WorkerFrame[] }).frames;
+      // The server keeps its answer back on top of the time that any call may take.
+      const answer = await post(ref, "poll", poll, timeoutMs + poll.wait_seconds * 1000);
+      return (answer as { frames: readonly WorkerFrame[] }).frames;
     },
-    async release(ref, items) {
-      const answer = await post(at(ref, "release"), ref.session, JSON.stringify({ items }));
-      return (answer as { items: ReleaseAnswer[] }).items;
+    release: async (ref, items) =>
+      ((await post(ref, "release", { items })) as { items: ReleaseAnswer[] }).items,
+    module: (ref, hash) => get(ref, `modules/${encodeURIComponent(hash)}`),
+    async saveValue(ref, execution_id, { generation, text: value }) {
+      const sha256 = hash("sha256", value);
+      const where = at(ref, of(execution_id, `values/${sha256}?generation=${generation}`));
+      const body = JSON.stringify({ text: value });
+      return StoredReference.parse(await json({ method: "PUT", ...where, body }));
     },
-    async module(ref, hash) {
-      const path = at(ref, `modules/${encodeURIComponent(hash)}`);
-      return textOf(await send({ method: "GET", path, session: ref.session }));
-    },
-    async saveValue(ref, execution_id, { generation, text }) {
-      const sha256 = createHash("sha256").update(text).digest("hex");
-      const path = of(ref, execution_id, `values/${sha256}?generation=${generation}`);
-      return StoredReference.parse(await call("PUT", path, ref.session, JSON.stringify({ text })));
-    },
-    async loadValue(ref, execution_id, { generation, reference_id }) {
+    loadValue(ref, execution_id, { generation, reference_id }) {
       const slash = reference_id.lastIndexOf("/");
       const sha256 = encodeURIComponent(reference_id.slice(slash + 1));
       const maker = encodeURIComponent(reference_id.slice(0, slash));
       const query = `generation=${generation}&of=${maker}`;
-      const path = of(ref, execution_id, `values/${sha256}?${query}`);
-      return textOf(await send({ method: "GET", path, session: ref.session }));
+      return get(ref, of(execution_id, `values/${sha256}?${query}`));
     },
     async cacheLookup(ref, execution_id, { generation, key }) {
-      const body = JSON.stringify({ generation, ...ownPart(key) });
-      const answer = await call("POST", of(ref, execution_id, "cache"), ref.session, body);
+      const answer = await post(ref, of(execution_id, "cache"), { generation, ...key });
       const { hit, value } = answer as { hit: boolean; value?: Json };
       return { text: hit ? JSON.stringify(value) : null };
     },
-    async cacheKeep(ref, execution_id, { generation, key, text, ttl_ms }) {
-      const entry = JSON.stringify({ generation, ...ownPart(key), ttl_ms });
-      const body = `${entry.slice(0, -1)},"value":${text}}`;
-      const path = of(ref, execution_id, "cache");
-      (await send({ method: "PUT", path, session: ref.session, body })).resume();
+    async cacheKeep(ref, execution_id, { generation, key, text: value, ttl_ms }) {
+      const entry = JSON.stringify({ generation, ...key, ttl_ms });
+      const body = `${entry.slice(0, -1)},"value":${value}}`;
+      (await send({ method: "PUT", ...at(ref, of(execution_id, "cache")), body })).resume();
     },
     async disconnect(ref) {
       streams.close();
-      const path = at(ref, "disconnect");
-      const answer = await send({ method: "POST", path, session: ref.session });
-      answer.resume();
+      (await send({ method: "POST", ...at(ref, "disconnect") })).resume();
     },
   };
 }
 
-/** The server takes the namespace from the execution. */
-function ownPart({ task, version, digest }: OwnCacheKey): OwnCacheKey {
-  return { task, version, digest };
+/** Where a call of a session goes, and in whose name. */
+function at({ worker, session }: SessionRef, path: string): { path: string; session: string } {
+  return { path: `/workers/${encodeURIComponent(worker)}/${path}`, session };
 }
 
-async function openStream(
-  send: Send,
-  path: string,
-  ref: SessionRef,
-  body: string,
+/** The path of a call on behalf of an execution. */
+function of(execution_id: string, path: string): string {
+  return `executions/${encodeURIComponent(execution_id)}/${path}`;
+}
+
+function openStream(
+  response: IncomingMessage,
   onFrame: (frame: WorkerFrame) => void,
-): Promise<WorkerConnection> {
-  const response = await send({ method: "POST", path, session: ref.session, body });
+): WorkerConnection {
   // The stream is silent between frames: the worker watches that itself, by heartbeats.
   response.socket.setTimeout(0);
   let open = true;
@@ -178,16 +156,19 @@ async function openStream(
       if (type === "max-buffer-size-exceeded") response.destroy();
     },
   });
+  const closed = Promise.withResolvers<void>();
   response.setEncoding("utf8");
   response.on("data", (chunk: string) => {
     if (!response.destroyed) parser.feed(chunk);
   });
+  response.on("error", () => {});
+  response.on("close", closed.resolve);
   return {
     close() {
       open = false;
       response.destroy();
     },
-    closed: ended(response),
+    closed: closed.promise,
   };
 }
 
@@ -198,11 +179,4 @@ function frameOf(event: string | undefined, data: string): WorkerFrame | undefin
   } catch {
     return undefined;
   }
-}
-
-function ended(response: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    response.on("error", () => {});
-    response.on("close", resolve);
-  });
 }

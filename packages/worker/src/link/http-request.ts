@@ -16,22 +16,18 @@ export interface HttpCall {
   readonly session?: string;
   /** JSON text. */
   readonly body?: string;
-  /** How long the server may keep its answer back, on top of the time any call may take. */
-  readonly waitMs?: number;
   /** In place of the time that any call may take. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface HttpRequests {
-  readonly send: Send;
+  /** Sends a call and gives the answer's head; only a 2xx arrives, anything else rejects. */
+  send(call: HttpCall): Promise<IncomingMessage>;
   /** Opens a request that goes on sending lines while it is answered. */
-  readonly openLines: (path: string, session: string) => LineStream;
+  openLines(to: { readonly path: string; readonly session: string }): LineStream;
   /** What is sent from now on goes by a new connection, to the next address. */
-  readonly leaveServer: () => void;
+  leaveServer(): void;
 }
-
-/** Sends a call and gives the answer's head; only a 2xx arrives, anything else rejects. */
-export type Send = (call: HttpCall) => Promise<IncomingMessage>;
 
 export function createRequests(
   baseUrls: readonly string[],
@@ -39,7 +35,7 @@ export function createRequests(
 ): HttpRequests {
   const servers = new Servers(baseUrls);
 
-  const openLines = (path: string, session: string) => {
+  const openLines: HttpRequests["openLines"] = ({ path, session }) => {
     const { request, prefix, host, port } = servers.current;
     const headers = { "content-type": "application/x-ndjson", [SESSION_HEADER]: session };
     // Not from the pool: the connection is never given back.
@@ -53,13 +49,13 @@ export function createRequests(
     });
   };
 
-  const send: Send = async ({ method, path, session, body, waitMs = 0, patienceMs }) => {
+  const send: HttpRequests["send"] = async ({ method, path, session, body, ...own }) => {
     const headers: OutgoingHttpHeaders = {};
     if (body !== undefined) headers["content-type"] = "application/json";
     if (session !== undefined) headers[SESSION_HEADER] = session;
     const server = servers.current;
     const { request, prefix, host, port, agent } = server;
-    const timeout = Math.min(patienceMs ?? timeoutMs, timeoutMs) + waitMs;
+    const timeout = own.timeoutMs ?? timeoutMs;
     const target = { host, port, agent, timeout, method, path: prefix + path, headers };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(target, resolve);

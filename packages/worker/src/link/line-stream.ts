@@ -84,11 +84,6 @@ function answersIn(answer: unknown): Answers {
   throw EngineError.from(ErrorBody.parse(answer));
 }
 
-interface Pending {
-  readonly resolve: (answer: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 export interface LineStreamOptions {
   /** How long an answer may take before it counts as network trouble. */
   readonly timeoutMs: number;
@@ -102,7 +97,7 @@ export interface LineStreamOptions {
 export class LineStream {
   readonly #request: ClientRequest;
   readonly #options: LineStreamOptions;
-  #pending: Pending | undefined;
+  #pending: PromiseWithResolvers<unknown> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #text = "";
   #failure: Error | undefined;
@@ -133,11 +128,11 @@ export class LineStream {
 
   send(line: string): Promise<unknown> {
     if (this.#failure) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
-      this.#pending = { resolve, reject };
-      if (this.#hasBegun) this.#expectAnswer();
-      this.#request.write(`${line}\n`);
-    });
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending = pending;
+    if (this.#hasBegun) this.#expectAnswer();
+    this.#request.write(`${line}\n`);
+    return pending.promise;
   }
 
   close(): void {
@@ -190,7 +185,7 @@ export class LineStream {
     this.#request.destroy();
   }
 
-  #settle(): Pending | undefined {
+  #settle(): PromiseWithResolvers<unknown> | undefined {
     clearTimeout(this.#timer);
     const pending = this.#pending;
     this.#pending = undefined;

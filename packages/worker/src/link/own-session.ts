@@ -2,27 +2,19 @@ import type { SessionRef, WorkerRegistered, WorkerRegistration } from "@engine/c
 import { Backoff } from "../backoff.ts";
 import { registered } from "../failpoints.ts";
 import { hasCode, isTransient } from "../transient.ts";
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { Outage } from "./outage.ts";
 import type { Calls } from "./text-link.ts";
 
-export interface OwnSessionOptions {
+/** Once `life` has aborted, every call rejects. */
+export interface OwnSessionOptions extends Pick<World, "setTimer" | "random" | "life"> {
   readonly link: Calls;
   readonly registration: WorkerRegistration;
   readonly outage: Outage;
-  readonly setTimer: SetTimer;
-  readonly random: () => number;
-  /** Aborts when the worker ends: from then on every call rejects. */
-  readonly life: AbortSignal;
   /** The session was registered anew, so the stream belongs to a session that is gone. */
   onRenewed(): void;
   /** The server wants nothing more of this process: another one took its name, or it is refused. */
   onRefused(error: unknown): void;
-}
-
-interface Registered {
-  readonly ref: SessionRef;
-  readonly answer: WorkerRegistered;
 }
 
 /** Thrown by calls of a worker that has ended; not worth a line of its log. */
@@ -36,7 +28,7 @@ export class WorkerEnded extends Error {
  */
 export class OwnSession {
   readonly #options: OwnSessionOptions;
-  #current: Promise<Registered> | undefined;
+  #current: Promise<WorkerRegistered> | undefined;
   #answer: WorkerRegistered | undefined;
 
   constructor(options: OwnSessionOptions) {
@@ -54,19 +46,20 @@ export class OwnSession {
   }
 
   /** What registration answered. Waits for it. */
-  async registered(): Promise<WorkerRegistered> {
-    return (await this.#registration()).answer;
+  registered(): Promise<WorkerRegistered> {
+    this.#current ??= this.#register();
+    return this.#current;
   }
 
   /** Makes one call; only a lost session makes it again. */
   async call<T>(send: (ref: SessionRef) => Promise<T>): Promise<T> {
     const backoff = new Backoff(this.#options.random);
     for (;;) {
-      const current = this.#registration();
-      const { ref } = await current;
+      const current = this.registered();
+      const { session } = await current;
       this.#assertAlive();
       try {
-        return await send(ref);
+        return await send({ worker: this.#options.registration.name, session });
       } catch (error) {
         if (hasCode(error, "session_superseded")) this.#options.onRefused(error);
         if (!hasCode(error, "session_unknown")) throw error;
@@ -94,11 +87,6 @@ export class OwnSession {
     }
   }
 
-  #registration(): Promise<Registered> {
-    this.#current ??= this.#register();
-    return this.#current;
-  }
-
   #renew(): void {
     this.#current = this.#register();
     this.#current.then(
@@ -107,7 +95,7 @@ export class OwnSession {
     );
   }
 
-  async #register(): Promise<Registered> {
+  async #register(): Promise<WorkerRegistered> {
     const { link, registration, outage, random } = this.#options;
     const backoff = new Backoff(random);
     for (;;) {
@@ -117,7 +105,7 @@ export class OwnSession {
         if (registered.hasSubscribers) registered.publish({ of: [] });
         this.#answer = answer;
         outage.over();
-        return { ref: { worker: registration.name, session: answer.session }, answer };
+        return answer;
       } catch (error) {
         if (!isTransient(error)) {
           this.#options.onRefused(error);

@@ -1,13 +1,10 @@
 import type { Poll, SessionRef, WorkerConnection, WorkerFrame } from "@engine/contract";
 import { Backoff } from "../backoff.ts";
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { Calls } from "./text-link.ts";
 
-export interface PollsOptions {
+export interface PollsOptions extends Pick<World, "setTimer" | "random" | "life"> {
   readonly link: Calls;
-  readonly setTimer: SetTimer;
-  readonly random: () => number;
-  readonly life: AbortSignal;
   /** How long the server may keep an answer back. */
   readonly waitSeconds: number;
   /** What the worker says of itself with each poll. */
@@ -38,7 +35,7 @@ export async function openPolls(ref: SessionRef, options: PollsOptions): Promise
     try {
       while (isOpen && !life.aborted) {
         if (await poll(waitSeconds)) pace.reset();
-        // Neither a frame nor the wait that was asked for: not so fast.
+        // The server may have answered at once: polls without frames grow less frequent.
         else await delay(setTimer, pace.next(), life);
       }
     } catch {

@@ -5,7 +5,7 @@ import type { WorkerOptions } from "../worker-options.ts";
 
 /** What the worker says of itself (WRK-2): one process life under its name. */
 export function registrationOf(
-  { name, config, labels, ids }: Pick<WorkerOptions, "name" | "config" | "labels" | "ids">,
+  { name, config, ids }: Pick<WorkerOptions, "name" | "config" | "ids">,
   { packages, resources }: Pick<WorkerRegistration, "packages" | "resources">,
 ): WorkerRegistration {
   return {
@@ -16,7 +16,7 @@ export function registrationOf(
     host: hostname(),
     pid: process.pid,
     runtime: { os: process.platform, arch: process.arch, node: process.version },
-    labels: { ...config.labels, ...labels },
+    labels: config.labels,
     slots: config.slots,
     runners: config.runners,
     default_runner: config.default_runner,

@@ -1,14 +1,11 @@
 import { clockNews, parseInstant } from "@engine/contract";
-import type { Log } from "../world.ts";
+import type { World } from "../world.ts";
 
 /** Changes that are smaller are not worth a message. */
 const LEAST_CHANGE_MS = 1;
 const READS = 3;
 
-export interface ServerClockOptions {
-  readonly clock: () => number;
-  readonly monotonic: () => number;
-  readonly log: Log;
+export interface ServerClockOptions extends Pick<World, "clock" | "monotonic" | "log"> {
   /** @param serverAtZero What the server's clock showed when the monotonic one was 0. */
   onChange(serverAtZero: number): void;
   /** The server should hear how far off this machine's clock is. */
@@ -63,9 +60,10 @@ export class ServerClock {
   }
 
   /**
-   * Where the two clocks may well agree they are taken to. A clock is read cut to milliseconds: it
-   * shows up to one less than it is, which by itself is no disagreement. Where they do not agree the
-   * server's is what it was at the least, so that nothing ends early (EXE-50).
+   * Where the answer allows that the two clocks agree, they are taken to agree. A clock is read cut to
+   * milliseconds, so it shows up to one less than it is: that alone is no disagreement. Where the
+   * clocks differ, the server's is taken to show the least that it can, so that nothing ends early
+   * (EXE-50).
    */
   #guess(earliest: number, latest: number): number {
     const own = this.#ownAtZero();

@@ -7,7 +7,7 @@ import type {
   WorkerFrame,
 } from "@engine/contract";
 import { Backoff } from "../backoff.ts";
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { Outage } from "./outage.ts";
 import { type OwnSession, WorkerEnded } from "./own-session.ts";
 import { openPolls } from "./polls.ts";
@@ -20,16 +20,13 @@ const SILENT_INTERVALS = 3;
 /** Longest wait that a poll may ask for. */
 const LONGEST_POLL_SECONDS = 30;
 
-export interface ServerStreamOptions {
+export interface ServerStreamOptions
+  extends Pick<World, "setTimer" | "monotonic" | "random" | "life"> {
   readonly link: Calls;
   readonly leaveServer: TextCalls["leaveServer"];
   readonly session: OwnSession;
   readonly outage: Outage;
   readonly serverClock: ServerClock;
-  readonly setTimer: SetTimer;
-  readonly monotonic: () => number;
-  readonly random: () => number;
-  readonly life: AbortSignal;
   /** In place of the mode that the server would like. */
   readonly dispatch: DispatchMode | undefined;
   /** What the worker holds at this moment: the server reconciles by it (WRK-9). */

@@ -1,8 +1,6 @@
-import type { SetTimer } from "../world.ts";
+import type { World } from "../world.ts";
 
-export interface SilenceOptions {
-  readonly setTimer: SetTimer;
-  readonly monotonic: () => number;
+export interface SilenceOptions extends Pick<World, "setTimer" | "monotonic"> {
   readonly longestMs: number;
 }
 

@@ -65,7 +65,7 @@ test("RUN-5 the lag of a loop is how long it kept its timers, and is told once",
   let time = 0;
   let sample = () => {};
   const lag = startLoopLag({
-    now: () => time,
+    monotonic: () => time,
     setTimer(run) {
       sample = run;
       return () => {};

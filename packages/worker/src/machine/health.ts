@@ -1,12 +1,11 @@
-import type { SetTimer } from "../world.ts";
+import type { World } from "../world.ts";
 
 const PROBE_MS = 1000;
 /** Probes in a row that change its mind. */
 const IN_A_ROW = 3;
 const SAMPLE_MS = 100;
 
-export interface HealthOptions {
-  readonly setTimer: SetTimer;
+export interface HealthOptions extends Pick<World, "setTimer"> {
   /** A delay of the main loop from which a probe is bad. */
   readonly thresholdMs: number;
   readonly lag: LoopLag;
@@ -65,12 +64,8 @@ export class Health implements Disposable {
 /** Watches the loop of the thread it is called on. */
 export function startLoopLag({
   setTimer,
-  now,
-}: {
-  readonly setTimer: SetTimer;
-  /** Milliseconds of a clock that nobody sets. */
-  now(): number;
-}): LoopLag {
+  monotonic: now,
+}: Pick<World, "setTimer" | "monotonic">): LoopLag {
   let longest = 0;
   /** From here on the next sample is late. */
   let due: number;

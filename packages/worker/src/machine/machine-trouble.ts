@@ -12,31 +12,24 @@ export class MachineTrouble extends Error {
   }
 }
 
-/** Codes that no request has caused, wherever they come from. */
+/** Codes that are trouble of the machine, whatever was asked of it. */
 const OF_THE_MACHINE: ReadonlySet<string> = new Set([
   ...["ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM"],
 ]);
-/** Codes that are trouble of the machine where they are about a file of the worker's own. */
+/** Codes that are trouble of the machine only where a file of the worker itself has them. */
 const OF_A_FILE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "ENOENT"]);
-
-interface SystemError {
-  readonly code?: unknown;
-  readonly path?: unknown;
-  readonly url?: unknown;
-  readonly cause?: unknown;
-}
 
 /** Whether an error, or what caused it, is the machine's. */
 export function isOfTheMachine(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code, cause } = error as SystemError;
-  return (typeof code === "string" && OF_THE_MACHINE.has(code)) || isOfTheMachine(cause);
+  const { code = "", cause } = error as NodeJS.ErrnoException;
+  return OF_THE_MACHINE.has(code) || isOfTheMachine(cause);
 }
 
 /** Whether a bundle did not load because its file could not be read; its code may be sound. */
 export function isUnreadable(error: unknown, path: string): boolean {
   if (isOfTheMachine(error)) return true;
-  const { code, path: of, url } = (error ?? {}) as SystemError;
+  const { code = "", path: of, url } = (error ?? {}) as NodeJS.ErrnoException & { url?: string };
   if (code === "ERR_MODULE_NOT_FOUND") return url === pathToFileURL(path).href;
-  return typeof code === "string" && OF_A_FILE.has(code) && of === path;
+  return OF_A_FILE.has(code) && of === path;
 }

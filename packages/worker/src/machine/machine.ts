@@ -1,6 +1,6 @@
 import type { Config, WorkerPackage } from "@engine/contract";
 import type { Runner, RunnerEvents } from "../runners/runner.ts";
-import type { Log, SetTimer } from "../world.ts";
+import type { World } from "../world.ts";
 import { type LoopLag, startLoopLag } from "./health.ts";
 import { ModuleCache, type ModuleCacheOptions } from "./module-cache.ts";
 import { modulesFolder } from "./modules-folder.ts";
@@ -25,16 +25,13 @@ export interface Machine {
   readonly inline?: (events: RunnerEvents) => Runner;
 }
 
-export interface MachineOptions {
+export interface MachineOptions extends Pick<World, "setTimer" | "monotonic" | "log"> {
   readonly config: Config["workers"] & Pick<Config, "home">;
-  readonly setTimer: SetTimer;
-  readonly monotonic: () => number;
-  readonly log: Log;
 }
 
 /** The machine that this process runs on. */
 export async function openMachine(options: MachineOptions): Promise<Machine> {
-  const { config, setTimer, monotonic } = options;
+  const { config } = options;
   const [folder, resources, packages] = await Promise.all([
     modulesFolder(config.home),
     openResources(config.home, config.resources),
@@ -44,7 +41,7 @@ export async function openMachine(options: MachineOptions): Promise<Machine> {
     folder,
     resources,
     packages,
-    lag: startLoopLag({ setTimer, now: monotonic }),
+    lag: startLoopLag(options),
     modules: (given) => new ModuleCache({ ...given, folder }),
   };
 }

@@ -1,19 +1,18 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash as hashOf, randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
 import { fetched, stored } from "../failpoints.ts";
+import type { World } from "../world.ts";
 import { isOfTheMachine, MachineTrouble } from "./machine-trouble.ts";
 
 const STALE_DRAFT_MS = 3_600_000;
 
-export interface ModuleCacheOptions {
+export interface ModuleCacheOptions extends Pick<World, "clock"> {
   readonly folder: string;
   /** Files to keep; those in use stay beyond it. */
   readonly size: number;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
   /** Reads a bundle from the server. */
   fetch(hash: string): Promise<string>;
   isUsed(hash: string): boolean;
@@ -69,7 +68,7 @@ export class ModuleCache {
     await this.#adopting;
     const path = this.file(hash);
     const kept = await readFile(path, "utf8").catch(() => undefined);
-    if (kept !== undefined && sha256(kept) === hash) {
+    if (kept !== undefined && hashOf("sha256", kept) === hash) {
       const now = new Date(this.#options.clock());
       await utimes(path, now, now).catch(() => {});
       return this.#use(hash);
@@ -105,11 +104,6 @@ export class ModuleCache {
     }
   }
 
-  /** Takes a handle, as a connection does. */
-  async #look(): Promise<void> {
-    await readdir(this.#options.folder);
-  }
-
   /** What earlier lives of the worker left counts too: the folder does not grow with every start. */
   async #adopt(): Promise<void> {
     const { folder, clock } = this.#options;
@@ -129,11 +123,14 @@ export class ModuleCache {
   }
 
   async #fetch(hash: string): Promise<string> {
+    const { folder, fetch } = this.#options;
+    // Needs a free handle, as the fetch did.
+    const look = async () => void (await readdir(folder));
     for (let tries = 1; ; tries++) {
-      const bundle = await this.#options.fetch(hash).catch((error: unknown) => {
-        throw isOfTheMachine(error) ? new MachineTrouble(error, () => this.#look()) : error;
+      const bundle = await fetch(hash).catch((error: unknown) => {
+        throw isOfTheMachine(error) ? new MachineTrouble(error, look) : error;
       });
-      if (sha256(bundle) === hash) return bundle;
+      if (hashOf("sha256", bundle) === hash) return bundle;
       if (tries === 2)
         throw new HashMismatch(`the bundle received twice does not have hash ${hash}`);
     }
@@ -147,20 +144,12 @@ export class ModuleCache {
       if (this.#known.size <= size) break;
       if (old === hash || isUsed(old)) continue;
       this.#known.delete(old);
-      // At once: a later look must not find a file that is about to go.
-      removeAtOnce(this.file(old));
+      try {
+        // At once: a later look must not find a file that is about to go.
+        rmSync(this.file(old), { force: true });
+      } catch {
+        // The file stays, and is checked like any other when it is asked for again.
+      }
     }
   }
-}
-
-function removeAtOnce(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // The file stays, and is checked like any other when it is asked for again.
-  }
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -1,11 +1,9 @@
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 import type { MachineTrouble } from "./machine-trouble.ts";
 
 const RETRY_MS = 2_000;
 
-export interface ReadinessOptions {
-  readonly setTimer: SetTimer;
-  readonly life: AbortSignal;
+export interface ReadinessOptions extends Pick<World, "setTimer" | "life"> {
   onChange(isReady: boolean, trouble: MachineTrouble): void;
 }
 
@@ -38,16 +36,13 @@ export class Readiness {
     for (;;) {
       await delay(setTimer, RETRY_MS, life);
       if (life.aborted) return;
-      if (await works(trouble)) break;
+      const isOver = trouble.tryAgain().then(
+        () => true,
+        () => false,
+      );
+      if (await isOver) break;
     }
     this.#trouble = undefined;
     onChange(true, trouble);
   }
-}
-
-function works({ tryAgain }: MachineTrouble): Promise<boolean> {
-  return tryAgain().then(
-    () => true,
-    () => false,
-  );
 }

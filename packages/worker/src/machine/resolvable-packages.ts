@@ -60,11 +60,7 @@ async function packagesIn(folder: string): Promise<WorkerPackage[]> {
 }
 
 async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).toSorted();
-  } catch {
-    return [];
-  }
+  return (await readdir(folder).catch(() => [])).toSorted();
 }
 
 async function packageAt(folder: string, name: string): Promise<WorkerPackage | undefined> {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { statfs } from "node:fs/promises";
 import { availableParallelism, loadavg, totalmem } from "node:os";
 import { dirname, resolve } from "node:path";
+import { promisify } from "node:util";
 import {
   type Config,
   EngineError,
@@ -15,36 +16,29 @@ const GPU_PROGRAM = "nvidia-smi";
 /** How long it may take. */
 const GPU_LOOK_MS = 5_000;
 const MIB = 2 ** 20;
+/** A card that the configuration counts. */
+const A_GPU = { name: "gpu", memory_total: 0 };
 
 type Overrides = Config["workers"]["resources"];
 type Gpus = WorkerResources["gpus"];
-
-interface Given {
-  readonly cpu: number | undefined;
-  readonly memory: number | undefined;
-  readonly disk: number | undefined;
-  readonly gpus: Gpus;
-}
 
 /**
  * What a worker may use of its machine, and how much of it is free (RES-3). What the configuration
  * says of a resource counts as free, too.
  */
 export class Resources {
-  readonly #home: string;
-  readonly #given: Given;
+  readonly #look: () => Promise<WorkerResources>;
   #latest: WorkerResources;
   #isLooking = false;
 
-  constructor(home: string, given: Given, first: WorkerResources) {
-    this.#home = home;
-    this.#given = given;
+  constructor(look: () => Promise<WorkerResources>, first: WorkerResources) {
+    this.#look = look;
     this.#latest = first;
   }
 
   /** As they were at the last look; the next one begins now. A disk that hangs keeps nobody waiting. */
   get latest(): WorkerResources {
-    void this.#look();
+    void this.#renew();
     return this.#latest;
   }
 
@@ -54,11 +48,11 @@ export class Resources {
     return { cpu, memory, gpu: gpus.length };
   }
 
-  async #look(): Promise<void> {
+  async #renew(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      this.#latest = await look(this.#home, this.#given);
+      this.#latest = await this.#look();
     } catch {
       // The last look stands; the next heartbeat begins another one.
     } finally {
@@ -71,23 +65,22 @@ export class Resources {
 export async function openResources(home: string, overrides: Overrides): Promise<Resources> {
   const { cpu, gpu } = overrides;
   const [memory, disk] = [bytesOf(overrides, "memory"), bytesOf(overrides, "disk")];
-  const gpus = await (gpu === undefined ? lookForGpus() : Array.from({ length: gpu }, aGpu));
-  const given = { cpu, memory, disk, gpus };
-  return new Resources(home, given, await look(home, given));
-}
+  const gpus = await (gpu === undefined ? lookForGpus() : Array.from({ length: gpu }, () => A_GPU));
+  return new Resources(look, await look());
 
-async function look(home: string, { cpu, memory, disk, gpus }: Given): Promise<WorkerResources> {
-  const cores = availableParallelism();
-  const disks = disk === undefined ? await diskOf(home) : { total: disk, free: disk };
-  return {
-    cpu_total: cpu ?? cores,
-    cpu_available: cpu ?? Math.max(0, cores - (loadavg()[0] ?? 0)),
-    memory_total: memory ?? memoryTotal(),
-    memory_available: memory ?? Math.min(process.availableMemory(), memoryTotal()),
-    disk_total: disks.total,
-    disk_free: disks.free,
-    gpus: [...gpus],
-  };
+  async function look(): Promise<WorkerResources> {
+    const cores = availableParallelism();
+    const disks = disk === undefined ? await diskOf(home) : { total: disk, free: disk };
+    return {
+      cpu_total: cpu ?? cores,
+      cpu_available: cpu ?? Math.max(0, cores - (loadavg()[0] ?? 0)),
+      memory_total: memory ?? memoryTotal(),
+      memory_available: memory ?? Math.min(process.availableMemory(), memoryTotal()),
+      disk_total: disks.total,
+      disk_free: disks.free,
+      gpus: [...gpus],
+    };
+  }
 }
 
 function bytesOf(overrides: Overrides, key: "memory" | "disk"): number | undefined {
@@ -118,18 +111,13 @@ async function diskOf(folder: string): Promise<{ total: number; free: number }> 
   }
 }
 
-function aGpu(): Gpus[number] {
-  return { name: "gpu", memory_total: 0 };
-}
-
 /** Most machines do not have that program, which is an answer too. */
 function lookForGpus(): Promise<Gpus> {
   const query = ["--query-gpu=name,memory.total", "--format=csv,noheader,nounits"];
-  return new Promise((resolve) => {
-    execFile(GPU_PROGRAM, query, { timeout: GPU_LOOK_MS }, (error, stdout) => {
-      resolve(error ? [] : gpusIn(stdout));
-    });
-  });
+  return promisify(execFile)(GPU_PROGRAM, query, { timeout: GPU_LOOK_MS }).then(
+    ({ stdout }) => gpusIn(stdout),
+    () => [],
+  );
 }
 
 /** @param table One line for each card: its name, a comma, its memory in MiB. */

@@ -3,16 +3,11 @@ import {
   EngineError,
   type Event,
   engineFailure,
+  type Failure,
   referenceOf,
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
-import {
-  type Ended,
-  type Host,
-  type RunningExecution,
-  type RunOptions,
-  startExecution,
-} from "@engine/sdk/node";
+import { type Ended, type Host, type RunningExecution, startExecution } from "@engine/sdk/node";
 import { isUnreadable } from "../machine/machine-trouble.ts";
 import type {
   FromRunner,
@@ -24,7 +19,10 @@ import type {
 import { messageOf } from "../transient.ts";
 import { CopyPort } from "./copy-port.ts";
 import { importFailure, pickWorkflow } from "./load-workflow.ts";
+import type { RunnerClock } from "./runner-clock.ts";
 import { type TakenInput, TakenInputs } from "./taken-inputs.ts";
+
+type Workflows = readonly AnyWorkflow[];
 
 export interface ExecutorOptions {
   readonly host: Host;
@@ -32,9 +30,8 @@ export interface ExecutorOptions {
   readonly memoryBytes: number;
   post(message: FromRunner): void;
   /** The workflows that a bundle exports. Rejects when its code does not load. */
-  load(module: StartMessage["module"]): Promise<readonly AnyWorkflow[]>;
-  /** See {@link ToRunner}. */
-  setClock(serverAtZero: number): void;
+  load(module: StartMessage["module"]): Promise<Workflows>;
+  readonly clock: RunnerClock;
   /** Runs code on behalf of a copy, so that errors and stalls can be traced to the copy. */
   traced(copy: TracedCopy, run: () => void): void;
 }
@@ -46,9 +43,14 @@ export interface TracedCopy {
   readonly isLoading?: boolean;
 }
 
+interface Module {
+  readonly loading: Promise<Workflows>;
+  /** Set once it has loaded: a start with it waits for nothing. */
+  workflows?: Workflows;
+}
+
 /** A copy on its runner, from its start until it is over or forgotten. */
 interface Entry extends TracedCopy {
-  readonly info: StartMessage["info"];
   readonly port: CopyPort;
   /** Undefined until its module is loaded. */
   execution: RunningExecution | undefined;
@@ -68,16 +70,16 @@ interface Entry extends TracedCopy {
  */
 export class Executor {
   readonly #options: ExecutorOptions;
+  readonly #host: Host;
   readonly #entries = new Map<number, Entry>();
-  readonly #modules = new Map<string, Promise<readonly AnyWorkflow[]>>();
-  /** The modules that have loaded, once more: a start with one of them waits for nothing. */
-  readonly #workflows = new Map<string, readonly AnyWorkflow[]>();
+  readonly #modules = new Map<string, Module>();
   readonly #inputs: TakenInputs;
   #isHeld = false;
 
   constructor(options: ExecutorOptions) {
-    const { memoryBytes } = options;
+    const { clock, host, memoryBytes } = options;
     this.#options = options;
+    this.#host = { ...host, now: clock.now };
     this.#inputs = new TakenInputs({ memoryBytes, onCrowded: () => this.#makeRoom() });
   }
 
@@ -86,23 +88,19 @@ export class Executor {
   }
 
   #handle(message: ToRunner): void {
-    if (message.kind === "tick") {
-      this.#options.post({ kind: "alive" });
-      return;
-    }
-    if (message.kind === "clock") {
-      this.#options.setClock(message.server_at_zero);
-      return;
-    }
-    if (message.kind === "hold") {
-      this.#isHeld = message.on;
-      for (const { execution } of this.#entries.values()) execution?.hold(message.on);
-      return;
-    }
-    if (message.kind === "start") {
-      void this.#start(message);
-      return;
-    }
+    if (message.kind === "tick") this.#options.post({ kind: "alive" });
+    else if (message.kind === "clock") this.#options.clock.serverAtZero = message.server_at_zero;
+    else if (message.kind === "hold") this.#hold(message.on);
+    else if (message.kind === "start") void this.#start(message);
+    else this.#ofCopy(message);
+  }
+
+  #hold(on: boolean): void {
+    this.#isHeld = on;
+    for (const { execution } of this.#entries.values()) execution?.hold(on);
+  }
+
+  #ofCopy(message: ToCopy): void {
     const entry = this.#entries.get(message.copy);
     // The copy is over: its end and this message crossed.
     if (!entry) return;
@@ -146,7 +144,6 @@ export class Executor {
     const entry: Entry = {
       copy,
       execution_id: info.execution_id,
-      info,
       port,
       execution: undefined,
       ended: undefined,
@@ -155,11 +152,13 @@ export class Executor {
       early: [],
     };
     this.#entries.set(copy, entry);
-    let workflows = this.#workflows.get(module.hash);
+    const { workflows: loaded, loading } = this.#load(module, entry);
+    let workflows: Workflows;
     try {
-      workflows ??= await this.#load(module, entry);
+      workflows = loaded ?? (await loading);
     } catch (error) {
-      if (isUnreadable(error, module.path)) this.#unreadable(entry, error);
+      const why = messageOf(error);
+      if (isUnreadable(error, module.path)) this.#end(entry, { kind: "unreadable", copy, why });
       else this.#fail(entry, importFailure(error, info));
       return;
     }
@@ -198,24 +197,17 @@ export class Executor {
   #begin(
     entry: Entry,
     workflow: AnyWorkflow,
-    {
-      info,
-      input,
-      history,
-      limits,
-      cancel_grace,
-      listen,
-    }: StartMessage & { readonly input: Encoded | undefined },
+    message: StartMessage & { readonly input: Encoded | undefined },
   ): void {
+    const { info, input, limits, cancel_grace, listen } = message;
     const { port } = entry;
-    const { host } = this.#options;
+    const host = this.#host;
     const hold = this.#isHeld;
     try {
-      const events = eventsOf(history);
-      if (events.at(-1)?.seq !== events.length) throw new Error("its log came with a gap");
+      const history = eventsOf(message.history);
+      if (history.at(-1)?.seq !== history.length) throw new Error("its log came with a gap");
       const given = { info, input, limits, cancel_grace, listen, hold, port, host };
-      const options: RunOptions = { ...given, history: events };
-      entry.execution = startExecution(workflow, options);
+      entry.execution = startExecution(workflow, { ...given, history });
     } catch (error) {
       this.#giveBack(entry, error);
       return;
@@ -258,77 +250,61 @@ export class Executor {
     for (const message of early ?? []) this.#handle(message);
     void ended.then((how) => {
       // A copy that waits stays as it is: the main thread wakes it or has it forgotten.
-      entry.isWaiting = how === "paused" || how === "parked";
-      if (how === "paused" || how === "parked") {
+      const isWaiting = how === "paused" || how === "parked";
+      entry.isWaiting = isWaiting;
+      if (isWaiting) {
         if (this.#inputs.isWaitedFor) this.#makeRoom();
         return;
       }
-      // A copy that was told to stop is forgotten already.
-      if (!this.#has(entry)) return;
-      this.#remove(entry);
-      this.#options.post({ kind: "ended", copy: entry.copy, how });
+      this.#end(entry, { kind: "ended", copy: entry.copy, how });
     });
   }
 
   /** Asks for the memory of copies that only wait: their logs can bring them back. */
   #makeRoom(): void {
-    for (const { isWaiting, input } of this.#entries.values()) {
-      if (!isWaiting || !input) continue;
-      this.#options.post({ kind: "crowded" });
-      return;
-    }
+    const isHolding = ({ isWaiting, input }: Entry) => isWaiting && input !== undefined;
+    if ([...this.#entries.values()].some(isHolding)) this.#options.post({ kind: "crowded" });
   }
 
   /** A defect of ours must not keep the slot: the execution goes elsewhere. */
   #giveBack(entry: Entry, error: unknown): void {
-    const { copy, info } = entry;
+    const { copy, execution_id } = entry;
+    const { post } = this.#options;
     this.#drop(entry, "it could not be run");
-    this.#options.post({
-      kind: "log",
-      level: "error",
-      message: "an execution could not be started on its runner",
-      details: {
-        execution_id: info.execution_id,
-        error: error instanceof Error ? error.stack : String(error),
-      },
-    });
-    this.#options.post({ kind: "ended", copy, how: "stopped" });
+    const message = "an execution could not be started on its runner";
+    const text = error instanceof Error ? error.stack : String(error);
+    post({ kind: "log", level: "error", message, details: { execution_id, error: text } });
+    post({ kind: "ended", copy, how: "stopped" });
   }
 
-  #load(module: StartMessage["module"], first: TracedCopy): Promise<readonly AnyWorkflow[]> {
+  #load(module: StartMessage["module"], { copy, execution_id }: TracedCopy): Module {
     const { hash } = module;
     const known = this.#modules.get(hash);
     if (known) return known;
-    const loading = this.#import(module, first);
-    this.#modules.set(hash, loading);
-    loading.then(
-      (workflows) => this.#workflows.set(hash, workflows),
+    const { load, traced } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<Workflows>();
+    const fresh: Module = { loading: promise };
+    this.#modules.set(hash, fresh);
+    promise.then(
+      (workflows) => {
+        fresh.workflows = workflows;
+      },
       () => this.#modules.delete(hash),
     );
-    return loading;
+    // A module runs code of its own as it loads.
+    traced({ copy, execution_id, isLoading: true }, () => resolve(load(module)));
+    return fresh;
   }
 
-  /** A module runs code of its own as it loads. */
-  #import(
-    module: StartMessage["module"],
-    { copy, execution_id }: TracedCopy,
-  ): Promise<readonly AnyWorkflow[]> {
-    const loading = Promise.withResolvers<readonly AnyWorkflow[]>();
-    const first = { copy, execution_id, isLoading: true };
-    this.#options.traced(first, () => loading.resolve(this.#options.load(module)));
-    return loading.promise;
+  #fail(entry: Entry, failure: Failure): void {
+    this.#end(entry, { kind: "unloadable", copy: entry.copy, failure });
   }
 
-  #fail(entry: Entry, failure: Extract<FromRunner, { kind: "unloadable" }>["failure"]): void {
+  /** The last message of a copy, unless it was told to stop and is forgotten already. */
+  #end(entry: Entry, last: FromRunner): void {
     if (!this.#has(entry)) return;
     this.#remove(entry);
-    this.#options.post({ kind: "unloadable", copy: entry.copy, failure });
-  }
-
-  #unreadable(entry: Entry, error: unknown): void {
-    if (!this.#has(entry)) return;
-    this.#remove(entry);
-    this.#options.post({ kind: "unreadable", copy: entry.copy, why: messageOf(error) });
+    this.#options.post(last);
   }
 
   #drop(entry: Entry, reason: string): void {

@@ -2,14 +2,12 @@ import { pathToFileURL } from "node:url";
 import { engineFailure, type Failure } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 // Not from @engine/sdk, which replaces globals: this loads on the worker's own thread as well.
-import { isWorkflow, traceOf } from "@engine/sdk/node";
+import { type ExecutionInfo, isWorkflow, traceOf } from "@engine/sdk/node";
 
-export interface WantedWorkflow {
-  readonly namespace: string;
-  readonly workflow: string;
-  readonly version: number | null;
-  readonly transient: boolean;
-}
+export type WantedWorkflow = Pick<
+  ExecutionInfo,
+  "namespace" | "workflow" | "version" | "transient"
+>;
 
 /** The workflows that a bundle exports. Rejects when its code does not load. */
 export async function loadWorkflows(path: string): Promise<readonly AnyWorkflow[]> {

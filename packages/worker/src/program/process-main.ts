@@ -1,6 +1,6 @@
 /** The program of a runner process. */
+import { Worker } from "node:worker_threads";
 import type { ToRunner } from "../runners/messages.ts";
-import { watchParent } from "./orphan-watch.ts";
 import { startRunnerProgram } from "./runner-program.ts";
 
 // Taken now: code of users may change them later.
@@ -22,4 +22,12 @@ const receive = startRunnerProgram({
   ended: () => {},
 });
 process.on("message", (messages: ToRunner[]) => receive(messages));
-watchParent(ppid);
+
+// Ends the group when the worker is gone, on a thread of its own: code that blocks this one would
+// keep it from noticing, and go on for ever.
+const watch = `
+  setInterval(() => {
+    if (process.ppid !== ${ppid}) process.kill(-process.pid, "SIGKILL");
+  }, 1000);
+`;
+new Worker(watch, { eval: true, execArgv: [], env: {} }).unref();

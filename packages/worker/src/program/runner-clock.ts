@@ -1,9 +1,4 @@
-export interface RunnerClockOptions {
-  /** Milliseconds since 1970, by the clock of this machine. */
-  readonly clock: () => number;
-  /** Milliseconds of the machine's clock that nobody sets. */
-  readonly monotonic: () => number;
-}
+import type { World } from "../world.ts";
 
 /**
  * What a runner takes for the time: the server's, which goes on by the machine's clock that nobody
@@ -11,26 +6,18 @@ export interface RunnerClockOptions {
  * meanwhile (decision 0029).
  */
 export class RunnerClock {
-  readonly #options: RunnerClockOptions;
-  #serverAtZero: number | undefined;
+  readonly #machine: Pick<World, "clock" | "monotonic">;
+  /** What the server's clock showed when the machine's was 0; undefined before it was measured. */
+  serverAtZero: number | undefined;
 
-  constructor(options: RunnerClockOptions) {
-    this.#options = options;
-  }
-
-  /** @param serverAtZero What the server's clock showed when the machine's was 0. */
-  set(serverAtZero: number): void {
-    this.#serverAtZero = serverAtZero;
+  /** @param machine The clocks of this machine. */
+  constructor(machine: Pick<World, "clock" | "monotonic">) {
+    this.#machine = machine;
   }
 
   readonly now = (): number => {
-    const { clock, monotonic } = this.#options;
-    if (this.#serverAtZero === undefined) return clock();
-    return Math.floor(this.#serverAtZero + monotonic());
+    const { clock, monotonic } = this.#machine;
+    if (this.serverAtZero === undefined) return clock();
+    return Math.floor(this.serverAtZero + monotonic());
   };
-
-  /** What {@link set} was told last. */
-  get serverAtZero(): number | undefined {
-    return this.#serverAtZero;
-  }
 }

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Host, installSourceStacks, machineTime, nodeHost } from "@engine/sdk/node";
 import type { FromRunner, ToRunner } from "../runners/messages.ts";
-import { TurnList } from "../runners/turn-list.ts";
+import type { RunnerSetup } from "../runners/thread-data.ts";
+import { turnList } from "../runners/turn-list.ts";
 import { resolveBundleImports } from "./bundle-imports.ts";
 import { Executor, type TracedCopy } from "./executor.ts";
 import { loadWorkflows } from "./load-workflow.ts";
@@ -9,11 +10,7 @@ import { RunnerClock } from "./runner-clock.ts";
 
 const MIB = 1024 * 1024;
 
-export interface RunnerProgramOptions {
-  /** Address of the folder of the bundles, with a slash at its end. */
-  readonly folder: string;
-  /** What it may have on its heap. */
-  readonly memoryMb: number;
+export interface RunnerProgramOptions extends RunnerSetup {
   send(messages: readonly FromRunner[]): void;
   /** The code of this copy is about to run. */
   entered(copy: number): void;
@@ -32,9 +29,8 @@ export function startRunnerProgram({
   entered,
   ended,
 }: RunnerProgramOptions): (messages: readonly ToRunner[]) => void {
-  const saying = new TurnList<FromRunner>(send);
+  const post = turnList<FromRunner>(send);
   const trace = new AsyncLocalStorage<TracedCopy>();
-  const post = (message: FromRunner) => saying.add(message);
 
   /** What went wrong, for the worker's own log, with its stack and the execution it came from. */
   const problem = (message: string, error: unknown): FromRunner => {
@@ -73,11 +69,10 @@ export function startRunnerProgram({
   const host = nodeHost({
     log: (level, message, details = {}) => post({ kind: "log", level, message, details }),
   });
-  const clock = new RunnerClock({ clock: host.now, monotonic: machineTime });
   const executor = new Executor({
-    host: marking({ ...host, now: clock.now }, mark),
+    host: marking(host, mark),
+    clock: new RunnerClock({ clock: host.now, monotonic: machineTime }),
     memoryBytes: memoryMb * MIB,
-    setClock: (serverAtZero) => clock.set(serverAtZero),
     post,
     load: ({ path }) => loadWorkflows(path),
     traced: (copy, run) =>

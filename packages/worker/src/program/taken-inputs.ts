@@ -1,6 +1,6 @@
 import { type Encoded, EngineError, type StoredReference } from "@engine/contract";
+import { type Place, Room } from "../room.ts";
 import { parsedSize } from "./parsed-size.ts";
-import { type Place, Room } from "./room.ts";
 
 const MIB = 1024 * 1024;
 /** Memory of the engine's code and the bundles; of a small runner the share rather than the bytes. */
@@ -44,8 +44,8 @@ export class TakenInputs {
     this.#options = options;
     const free = memoryBytes - Math.min(CODE.bytes, CODE.share * memoryBytes);
     this.#most = SHARE.values * free;
-    this.#values = new Room(this.#most);
-    this.#texts = new Room(SHARE.texts * free);
+    this.#values = new Room({ bytes: this.#most });
+    this.#texts = new Room({ bytes: SHARE.texts * free });
   }
 
   get isWaitedFor(): boolean {
@@ -55,9 +55,9 @@ export class TakenInputs {
   take({ metadata }: StoredReference, load: () => Promise<string>): TakenInput {
     const places: Place[] = [];
     let isLeft = false;
-    const enter = async (room: Room, size: number) => {
+    const enter = async (room: Room, bytes: number) => {
       if (isLeft) await never();
-      const place = room.ask(size);
+      const place = room.ask({ bytes });
       places.push(place);
       // Texts go by themselves.
       if (this.isWaitedFor) this.#options.onCrowded();

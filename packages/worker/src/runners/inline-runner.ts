@@ -7,7 +7,7 @@ import { loadWorkflows } from "../program/load-workflow.ts";
 import { RunnerClock } from "../program/runner-clock.ts";
 import type { FromRunner, StartMessage, ToRunner } from "./messages.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
-import { TurnList } from "./turn-list.ts";
+import { turnList } from "./turn-list.ts";
 
 export interface InlineRunnerOptions {
   readonly events: RunnerEvents;
@@ -40,29 +40,26 @@ export class InlineRunner implements Runner {
   readonly entered = 0;
   readonly culprit = 0;
   readonly #executor: Executor;
-  readonly #toSend: TurnList<ToRunner>;
+  readonly #send: (message: ToRunner) => void;
   readonly #release: (() => void) | undefined;
 
   constructor({ events, host, load, clock, release }: InlineRunnerOptions) {
-    const saying = new TurnList<FromRunner>((messages) => events.said(this, messages));
+    const say = turnList<FromRunner>((messages) => events.said(this, messages));
     this.#release = release;
-    const own = host((level, message, details = {}) =>
-      saying.add({ kind: "log", level, message, details }),
-    );
     this.#executor = new Executor({
-      host: { ...own, now: clock.now },
+      host: host((level, message, details = {}) => say({ kind: "log", level, message, details })),
       memoryBytes: getHeapStatistics().heap_size_limit,
-      setClock: (serverAtZero) => clock.set(serverAtZero),
-      post: (message) => saying.add(message),
+      clock,
+      post: say,
       load,
       traced: (_copy, run) => run(),
     });
-    this.#toSend = new TurnList((messages) => this.#executor.receive(messages));
-    saying.add({ kind: "ready" });
+    this.#send = turnList((messages) => this.#executor.receive(messages));
+    say({ kind: "ready" });
   }
 
   post(messages: readonly ToRunner[]): void {
-    for (const message of messages) this.#toSend.add(message);
+    for (const message of messages) this.#send(message);
   }
 
   close(): Promise<void> {

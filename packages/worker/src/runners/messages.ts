@@ -5,7 +5,7 @@
  * main thread.
  */
 import type { ErrorBody, Event, ExecutionLimits, Failure } from "@engine/contract";
-import type { CheckpointReply, Delta, Ended, ExecutionInfo, ExecutionPort } from "@engine/sdk/node";
+import type { CheckpointReply, Delta, ExecutionInfo, ExecutionPort } from "@engine/sdk/node";
 
 /**
  * Events in order, in pieces: each the JSON of an object whose `events` they are, as a server's
@@ -86,7 +86,7 @@ export type FromRunner =
   | { readonly kind: "ready" }
   /** To a `tick`. */
   | { readonly kind: "alive" }
-  /** An input waits for memory that copies hold which only wait. */
+  /** An input needs memory that is held by copies whose executions wait. */
   | { readonly kind: "crowded" }
   | { readonly kind: "delta"; readonly copy: number; readonly delta: Delta }
   | {
@@ -100,7 +100,7 @@ export type FromRunner =
   /** All that is left for the copy to do is to start functions that are held. */
   | { readonly kind: "stalled"; readonly copy: number }
   /** The copy is over. A copy that waits does not say so: it stays, and the log has told. */
-  | { readonly kind: "ended"; readonly copy: number; readonly how: Exclude<Ended, Waiting> }
+  | { readonly kind: "ended"; readonly copy: number; readonly how: "terminal" | "stopped" }
   /** A copy that was to wake cannot go on with that log and is gone: it is to be started anew. */
   | { readonly kind: "cold"; readonly copy: number }
   /** The bundle does not load, or is not what was registered (LIV-6). */
@@ -113,6 +113,3 @@ export type FromRunner =
       readonly message: string;
       readonly details: Record<string, unknown>;
     };
-
-/** Ends after which a copy can wake. */
-export type Waiting = "paused" | "parked";

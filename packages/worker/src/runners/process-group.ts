@@ -1,4 +1,4 @@
-import { delay, type SetTimer } from "../world.ts";
+import { delay, type World } from "../world.ts";
 
 /** Between two looks whether anything of a group is left. */
 const LOOK_MS = 50;
@@ -11,7 +11,7 @@ const LOOK_MS = 50;
  */
 export async function endGroup(
   pid: number,
-  { graceMs, setTimer }: { graceMs: number; setTimer: SetTimer },
+  { graceMs, setTimer }: { graceMs: number } & Pick<World, "setTimer">,
 ): Promise<void> {
   const never = new AbortController().signal;
   if (!signalGroup(pid, "SIGTERM")) return;

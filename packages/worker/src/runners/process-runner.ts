@@ -1,31 +1,25 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Log, SetTimer } from "../world.ts";
+import type { World } from "../world.ts";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import { readLines } from "./output-lines.ts";
 import { endGroup } from "./process-group.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
-import { TurnList } from "./turn-list.ts";
+import type { RunnerSetup } from "./thread-data.ts";
+import { turnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(
-  fromSources ? "../program/process-main.ts" : "../program/process-main.js",
-  import.meta.url,
-);
+const program = new URL(`../program/process-main${extname(import.meta.url)}`, import.meta.url);
 
 /** From the exit of a child to the end of what it has printed. */
 const LAST_WORDS_MS = 500;
 
-export interface ProcessRunnerOptions {
-  /** Address of the folder of the bundles, with a slash at its end. */
-  readonly folder: string;
-  readonly memoryMb: number;
+export interface ProcessRunnerOptions extends RunnerSetup, Pick<World, "setTimer" | "log"> {
   readonly env: NodeJS.ProcessEnv;
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
-  readonly setTimer: SetTimer;
-  readonly log: Log;
 }
 
 /** Runs one execution in a child process of its own, which leads a process group (RUN-1). */
@@ -34,12 +28,12 @@ export class ProcessRunner implements Runner {
   load = 0;
   isReady = false;
   readonly loaded: Set<string> = new Set();
-  readonly memoryMb: number;
+  /** The copy it runs, the only one. */
+  entered = 0;
   readonly #options: ProcessRunnerOptions;
   readonly #child: ChildProcess;
-  readonly #toSend: TurnList<ToRunner>;
+  readonly #send: (message: ToRunner) => void;
   readonly #exited: Promise<void>;
-  #copy = 0;
   /** Of the execution it runs. */
   #execution_id: string | undefined;
   #isOutOfMemory = false;
@@ -48,7 +42,6 @@ export class ProcessRunner implements Runner {
   constructor(options: ProcessRunnerOptions, events: RunnerEvents) {
     const { folder, memoryMb, env } = options;
     this.#options = options;
-    this.memoryMb = memoryMb;
     this.#child = fork(fileURLToPath(program), [folder, `${memoryMb}`], {
       detached: true,
       env,
@@ -59,7 +52,10 @@ export class ProcessRunner implements Runner {
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
-    this.#toSend = new TurnList((messages) => this.#send(messages));
+    this.#send = turnList((messages) => {
+      // A child that is gone has said so, or is about to.
+      if (this.#child.connected) this.#child.send(messages, () => {});
+    });
     this.#child.on("message", (messages: FromRunner[]) => {
       if (!this.#closing) events.said(this, messages);
     });
@@ -84,22 +80,17 @@ export class ProcessRunner implements Runner {
     });
   }
 
-  /** A process runs one copy, so the answer is known without asking. */
-  get entered(): number {
-    return this.#copy;
-  }
-
   get culprit(): number {
-    return this.#copy;
+    return this.entered;
   }
 
   post(messages: readonly ToRunner[]): void {
     for (const message of messages) {
       if (message.kind === "start") {
-        this.#copy = message.copy;
+        this.entered = message.copy;
         this.#execution_id = message.info.execution_id;
       }
-      this.#toSend.add(message);
+      this.#send(message);
     }
   }
 
@@ -112,7 +103,8 @@ export class ProcessRunner implements Runner {
     if (this.#closing) return;
     // Processes that the child has started do not outlive it.
     this.#closing = this.#end();
-    events.died(this, this.#isOutOfMemory ? `it needed more memory than ${this.memoryMb} MB` : why);
+    const { memoryMb } = this.#options;
+    events.died(this, this.#isOutOfMemory ? `it needed more memory than ${memoryMb} MB` : why);
   }
 
   async #end(): Promise<void> {
@@ -124,11 +116,6 @@ export class ProcessRunner implements Runner {
     await this.#exited;
     stdout?.destroy();
     stderr?.destroy();
-  }
-
-  #send(messages: ToRunner[]): void {
-    // A child that is gone has said so, or is about to.
-    if (this.#child.connected) this.#child.send(messages, () => {});
   }
 
   /** What code of users prints goes to the worker's log, with the execution it came from. */

@@ -2,12 +2,9 @@
  * What code of users sees of the worker's environment (AUTH-55): never a variable of the engine,
  * where its credentials and configuration come from.
  */
-export interface EnvironmentRules {
-  /** Names that no runner gets. */
-  readonly env_deny: readonly string[];
-  /** Names that a runner process gets besides those every program needs. */
-  readonly env_allow: readonly string[];
-}
+import type { Config } from "@engine/contract";
+
+type EnvironmentRules = Pick<Config["workers"], "env_deny" | "env_allow">;
 
 const EVERY_PROGRAM = /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR)$/;
 

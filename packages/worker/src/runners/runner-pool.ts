@@ -7,26 +7,23 @@ import {
   EngineError,
   type Runner as RunnerKind,
 } from "@engine/contract";
-import type { Log, SetTimer } from "../world.ts";
+import type { World } from "../world.ts";
 import { inlineRunner } from "./inline-runner.ts";
-import { ProcessRunner, type ProcessRunnerOptions } from "./process-runner.ts";
+import { ProcessRunner } from "./process-runner.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
 import { processEnvironment, threadEnvironment } from "./runner-environment.ts";
 import { SharedRunners } from "./shared-runners.ts";
-import { SingleRunners, type SingleRunnersOptions } from "./single-runners.ts";
+import { SingleRunners } from "./single-runners.ts";
 import { StallWatch } from "./stall-watch.ts";
-import { ThreadRunner, type ThreadRunnerOptions } from "./thread-runner.ts";
+import { ThreadRunner } from "./thread-runner.ts";
 
 const MOST_THREADS = 4;
 
-export interface RunnerPoolOptions {
+export interface RunnerPoolOptions extends Pick<World, "setTimer" | "random" | "log"> {
   readonly config: Config["workers"];
   /** Folder of the bundles. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly setTimer: SetTimer;
-  readonly random: () => number;
-  readonly log: Log;
   readonly events: RunnerPoolEvents;
   /** Makes runners of the main thread; those of this process when absent. */
   readonly inline?: ((events: RunnerEvents) => Runner) | undefined;
@@ -45,21 +42,20 @@ export interface RunnerPoolEvents {
 
 type WantedRunner = Pick<Assignment, "runner" | "runner_options" | "apart">;
 
+/** `apart`: for executions meant for a thread and suspected of ending it, or the whole worker. */
+type Place = RunnerKind | "apart";
+
 /** The runners of a worker, of every kind that it offers (RUN-1). Kinds are started when needed. */
 export class RunnerPool {
   readonly #options: RunnerPoolOptions;
-  /** Of the folder of the bundles, with a slash at its end. */
-  readonly #address: string;
   readonly #watch: StallWatch;
-  readonly #shared = new Map<RunnerKind, SharedRunners>();
-  #processes: SingleRunners | undefined;
-  #apart: SingleRunners | undefined;
-  readonly #alive = new Set<Runner>();
+  readonly #places = new Map<Place, SharedRunners | SingleRunners>();
+  readonly #alive = new Map<Runner, Place>();
   #serverAtZero: number | undefined;
   #stuck = 0;
 
   constructor(options: RunnerPoolOptions) {
-    const { config, folder, setTimer } = options;
+    const { config, setTimer } = options;
     const { runners, default_runner } = config;
     if (!runners.includes(default_runner)) {
       throw new EngineError(
@@ -68,7 +64,6 @@ export class RunnerPool {
       );
     }
     this.#options = options;
-    this.#address = pathToFileURL(folder + sep).href;
     this.#watch = new StallWatch({
       setTimer,
       stallWarnMs: config.stall_warn * 1000,
@@ -76,7 +71,7 @@ export class RunnerPool {
       onStall: (runner, ms) => options.events.stalled(runner, runner.entered, ms / 1000),
       onStuck: (runner, ms) => this.#replace(runner, ms / 1000),
     });
-    this.#start(default_runner);
+    this.#at(default_runner);
   }
 
   /** Threads and processes that were ended because their code did not let them answer (RUN-3). */
@@ -92,20 +87,15 @@ export class RunnerPool {
   /** Where one more execution runs; undefined while nothing is alive that could take it. */
   pick({ runner, runner_options, apart }: WantedRunner): Runner | undefined {
     const kind = runner ?? this.#options.config.default_runner;
-    if (kind === "thread" && apart) {
-      this.#apart ??= this.#startApart();
-      return this.#apart.pick();
-    }
-    this.#start(kind);
-    if (kind === "process") return this.#processes?.pick(runner_options?.memory_mb);
-    return this.#shared.get(kind)?.pick();
+    if (kind === "process") return this.#at(kind).pick(runner_options?.memory_mb);
+    return this.#at(kind === "thread" && apart ? "apart" : kind).pick();
   }
 
   /** A runner's program is loaded. */
   ready(runner: Runner): void {
     runner.isReady = true;
     this.#watch.add(runner);
-    for (const runners of this.#all()) runners.ready(runner);
+    this.#runnersWith(runner)?.ready();
   }
 
   /** A runner has answered a `tick`. */
@@ -116,137 +106,116 @@ export class RunnerPool {
   /** A copy has left the runner it was on. */
   left(runner: Runner): void {
     runner.load--;
-    if (runner.isShared || runner.load > 0) return;
-    this.#watch.remove(runner);
-    this.#alive.delete(runner);
-    this.#end(runner);
+    if (!runner.isShared && runner.load === 0) this.#remove(runner)?.end(runner);
+  }
+
+  /** Keeps functions of tasks from starting on all runners, or lets them. */
+  hold(on: boolean): void {
+    for (const runner of this.#alive.keys()) runner.post([{ kind: "hold", on }]);
   }
 
   /** All runners go by the server's clock, those that are started later too. */
   setClock(serverAtZero: number): void {
     this.#serverAtZero = serverAtZero;
-    for (const runner of this.#alive) this.#tellClock(runner, serverAtZero);
+    for (const runner of this.#alive.keys()) this.#tellClock(runner);
   }
 
   async close(): Promise<void> {
     this.#watch.close();
-    await Promise.all(this.#all().map((runners) => runners.close()));
+    await Promise.all([...this.#places.values()].map((runners) => runners.close()));
   }
 
-  #all(): readonly (SharedRunners | SingleRunners)[] {
-    const single = [this.#processes, this.#apart].flatMap((runners) => runners ?? []);
-    return [...single, ...this.#shared.values()];
+  #at(place: Place): SharedRunners | SingleRunners {
+    const started = this.#places.get(place) ?? this.#start(place);
+    this.#places.set(place, started);
+    return started;
   }
 
-  /** Ends a runner of a single execution. */
-  #end(runner: Runner): void {
-    this.#processes?.end(runner);
-    this.#apart?.end(runner);
-  }
-
-  #start(kind: RunnerKind): void {
-    if (kind === "process") this.#processes ??= this.#startProcesses();
-    else if (!this.#shared.has(kind)) this.#shared.set(kind, this.#startShared(kind));
-  }
-
-  #startProcesses(): SingleRunners {
-    const { config, env } = this.#options;
-    const child = this.#child(processEnvironment(env, config));
-    return this.#single({
-      memoryMb: config.process_memory_mb,
-      spares: config.process_spares,
-      create: (memoryMb, died) => new ProcessRunner({ ...child, memoryMb }, this.#events(died)),
-    });
-  }
-
-  /**
-   * Runners for executions that are meant for a thread and suspected of ending it, or the whole worker:
-   * nothing else dies with them there, and their code sees all that it would see on a thread.
-   */
-  #startApart(): SingleRunners {
-    const { config } = this.#options;
-    const { env, ...thread } = this.#thread();
-    const child = this.#child(env);
-    const mayHaveProcesses = config.runners.includes("process");
-    return this.#single({
-      memoryMb: config.thread_memory_mb,
-      spares: 0,
-      create: (memoryMb, died) =>
-        mayHaveProcesses
-          ? new ProcessRunner({ ...child, memoryMb }, this.#events(died))
-          : new ThreadRunner({ ...thread, env, isShared: false }, this.#events(died)),
-    });
-  }
-
-  #single(of: Pick<SingleRunnersOptions, "memoryMb" | "spares" | "create">): SingleRunners {
-    const { random, setTimer } = this.#options;
-    const create: typeof of.create = (...asked) => this.#begun(of.create(...asked));
-    const died: RunnerEvents["died"] = (...args) => this.#died(...args);
-    return new SingleRunners({ ...of, create, setTimer, random, died });
-  }
-
-  #child(env: NodeJS.ProcessEnv): Omit<ProcessRunnerOptions, "memoryMb"> {
-    const { config, log, setTimer } = this.#options;
-    return { folder: this.#address, env, graceMs: config.kill_grace * 1000, setTimer, log };
-  }
-
-  #thread(): Omit<ThreadRunnerOptions, "isShared"> {
-    const { config, env } = this.#options;
-    return {
-      folder: this.#address,
-      memoryMb: config.thread_memory_mb,
-      env: threadEnvironment(env, config),
+  #start(place: Place): SharedRunners | SingleRunners {
+    const { config, env, folder, inline, log, random, setTimer } = this.#options;
+    const events: RunnerEvents = {
+      said: this.#options.events.said,
+      died: (runner, why) => this.#died(runner, why),
     };
-  }
+    const begun = (runner: Runner) => {
+      this.#alive.set(runner, place);
+      this.#tellClock(runner);
+      return runner;
+    };
+    const address = pathToFileURL(folder + sep).href;
+    const threadEnv = threadEnvironment(env, config);
+    const thread = { folder: address, memoryMb: config.thread_memory_mb, env: threadEnv };
+    const child = { folder: address, graceMs: config.kill_grace * 1000, setTimer, log };
 
-  #startShared(kind: "thread" | "inline"): SharedRunners {
-    const { config, log, random, setTimer, inline } = this.#options;
-    const folder = this.#address;
-    const thread = { ...this.#thread(), isShared: true };
-    const isInline = kind === "inline";
+    if (place === "process") {
+      const processEnv = processEnvironment(env, config);
+      return new SingleRunners({
+        memoryMb: config.process_memory_mb,
+        spares: config.process_spares,
+        setTimer,
+        random,
+        create: (memoryMb) =>
+          begun(new ProcessRunner({ ...child, memoryMb, env: processEnv }, events)),
+      });
+    }
+    if (place === "apart") {
+      // Nothing else dies with them there, and their code sees all that it would see on a thread.
+      const create = config.runners.includes("process")
+        ? (memoryMb: number) => new ProcessRunner({ ...child, memoryMb, env: threadEnv }, events)
+        : () => new ThreadRunner({ ...thread, isShared: false }, events);
+      return new SingleRunners({
+        memoryMb: config.thread_memory_mb,
+        spares: 0,
+        setTimer,
+        random,
+        create: (memoryMb) => begun(create(memoryMb)),
+      });
+    }
+    const create =
+      place === "thread"
+        ? () => new ThreadRunner({ ...thread, isShared: true }, events)
+        : () => inline?.(events) ?? inlineRunner(address, events);
+    const threads = config.threads || Math.min(MOST_THREADS, availableParallelism());
     return new SharedRunners({
-      size: isInline ? 1 : config.threads || Math.min(MOST_THREADS, availableParallelism()),
+      size: place === "thread" ? threads : 1,
       setTimer,
       random,
       log,
-      died: (...args) => this.#died(...args),
-      create: (died) => {
-        const events = this.#events(died);
-        if (!isInline) return this.#begun(new ThreadRunner(thread, events));
-        return this.#begun(inline?.(events) ?? inlineRunner(folder, events));
-      },
+      create: () => begun(create()),
       isSilent: (runner) => this.#watch.isSilent(runner),
     });
   }
 
-  #begun(runner: Runner): Runner {
-    this.#alive.add(runner);
-    if (this.#serverAtZero !== undefined) this.#tellClock(runner, this.#serverAtZero);
-    return runner;
-  }
-
-  #tellClock(runner: Runner, server_at_zero: number): void {
-    runner.post([{ kind: "clock", server_at_zero }]);
-  }
-
-  #events(died: RunnerEvents["died"]): RunnerEvents {
-    return { said: this.#options.events.said, died };
+  #tellClock(runner: Runner): void {
+    const server_at_zero = this.#serverAtZero;
+    if (server_at_zero !== undefined) runner.post([{ kind: "clock", server_at_zero }]);
   }
 
   #died(runner: Runner, why: string): void {
     const { events, log } = this.#options;
-    this.#watch.remove(runner);
-    this.#alive.delete(runner);
     log.error({ why, executions: runner.load }, "a runner has died; another one replaces it");
+    this.#remove(runner)?.died(runner);
     events.died(runner);
   }
 
   #replace(runner: Runner, seconds: number): void {
     this.#stuck++;
+    const runners = this.#remove(runner);
+    this.#options.events.stuck(runner, runner.entered, seconds);
+    runners?.end(runner);
+  }
+
+  /** Those among which the runner is, for as long as it is alive and of use. */
+  #runnersWith(runner: Runner): SharedRunners | SingleRunners | undefined {
+    const place = this.#alive.get(runner);
+    return place && this.#places.get(place);
+  }
+
+  /** The runner is of no more use. Gives those among which it was. */
+  #remove(runner: Runner): SharedRunners | SingleRunners | undefined {
+    const runners = this.#runnersWith(runner);
     this.#watch.remove(runner);
     this.#alive.delete(runner);
-    this.#options.events.stuck(runner, runner.entered, seconds);
-    if (!runner.isShared) this.#end(runner);
-    else for (const runners of this.#shared.values()) runners.replace(runner);
+    return runners;
   }
 }

@@ -1,17 +1,13 @@
 import { Backoff } from "../backoff.ts";
-import { type Log, type SetTimer, within } from "../world.ts";
-import type { Runner, RunnerEvents } from "./runner.ts";
+import { type World, within } from "../world.ts";
+import type { Runner } from "./runner.ts";
 
 /** V8 cannot interrupt every loop, so a thread may withstand. */
 const END_MS = 5000;
 
-export interface SharedRunnersOptions {
+export interface SharedRunnersOptions extends Pick<World, "setTimer" | "random" | "log"> {
   readonly size: number;
-  readonly setTimer: SetTimer;
-  readonly random: () => number;
-  readonly log: Log;
-  readonly died: RunnerEvents["died"];
-  create(died: RunnerEvents["died"]): Runner;
+  create(): Runner;
   /** Whether the runner does not answer: others get new work first. */
   isSilent(runner: Runner): boolean;
 }
@@ -40,24 +36,32 @@ export class SharedRunners {
     return best;
   }
 
-  /** The program of a runner, perhaps one of these, is loaded. */
-  ready(runner: Runner): void {
-    if (this.#runners.has(runner)) this.#backoff.reset();
+  /** The program of one of these is loaded. */
+  ready(): void {
+    this.#backoff.reset();
   }
 
-  /** Ends a runner that is beyond help; another one takes its place. */
-  replace(runner: Runner): void {
-    if (!this.#runners.delete(runner)) return;
-    void this.#end(runner);
+  /** One of these is beyond help; another one takes its place. */
+  end(runner: Runner): void {
+    this.#runners.delete(runner);
+    void this.#close(runner);
     this.#add();
+  }
+
+  /** One of these has ended by itself. */
+  died(runner: Runner): void {
+    this.#runners.delete(runner);
+    if (runner.isReady) this.#add();
+    // The runner did not even start: something is wrong with the installation, so do not spin.
+    else this.#options.setTimer(() => this.#add(), this.#backoff.next());
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#runners].map((runner) => this.#end(runner)));
+    await Promise.all([...this.#runners].map((runner) => this.#close(runner)));
   }
 
-  async #end(runner: Runner): Promise<void> {
+  async #close(runner: Runner): Promise<void> {
     const { setTimer, log } = this.#options;
     if (await within(setTimer, END_MS, runner.close())) return;
     log.error(
@@ -67,17 +71,6 @@ export class SharedRunners {
   }
 
   #add(): void {
-    if (this.#closed) return;
-    this.#runners.add(this.#options.create((runner, why) => this.#died(runner, why)));
-  }
-
-  #died(runner: Runner, why: string): void {
-    const { died, setTimer } = this.#options;
-    this.#runners.delete(runner);
-    if (this.#closed) return;
-    if (runner.isReady) this.#add();
-    // The runner did not even start: something is wrong with the installation, so do not spin.
-    else setTimer(() => this.#add(), this.#backoff.next());
-    died(runner, why);
+    if (!this.#closed) this.#runners.add(this.#options.create());
   }
 }

@@ -1,16 +1,13 @@
 import { Backoff } from "../backoff.ts";
-import type { SetTimer } from "../world.ts";
-import type { Runner, RunnerEvents } from "./runner.ts";
+import type { World } from "../world.ts";
+import type { Runner } from "./runner.ts";
 
-export interface SingleRunnersOptions {
+export interface SingleRunnersOptions extends Pick<World, "setTimer" | "random"> {
   /** Memory of a runner whose workflow asks for no less. */
   readonly memoryMb: number;
   /** Runners that are kept ready. */
   readonly spares: number;
-  readonly setTimer: SetTimer;
-  readonly random: () => number;
-  readonly died: RunnerEvents["died"];
-  create(memoryMb: number, died: RunnerEvents["died"]): Runner;
+  create(memoryMb: number): Runner;
 }
 
 /** A runner for each execution, as a rule a child process, and some that wait for one. */
@@ -42,15 +39,33 @@ export class SingleRunners {
     return spare;
   }
 
-  /** The program of a runner, perhaps one of these, is loaded. */
-  ready(runner: Runner): void {
-    if (this.#alive.has(runner)) this.#backoff.reset();
+  /** The program of one of these is loaded. */
+  ready(): void {
+    this.#backoff.reset();
   }
 
-  /** The execution of a runner, perhaps one of these, is over or beyond help. */
+  /** The execution of one of these is over or beyond help. */
   end(runner: Runner): void {
-    if (!this.#alive.has(runner)) return;
     void runner.close().finally(() => this.#alive.delete(runner));
+  }
+
+  /** One of these has ended by itself. */
+  died(runner: Runner): void {
+    const { setTimer, spares } = this.#options;
+    this.#spares.delete(runner);
+    // Processes that the runner has started are still being ended.
+    this.end(runner);
+    if (runner.isReady) {
+      this.#fill(spares);
+      return;
+    }
+    // The runner did not even start: something is wrong with the installation, so do not spin. The
+    // next one, after a while, shows whether that is over.
+    this.#isResting = true;
+    setTimer(() => {
+      this.#isResting = false;
+      this.#fill(Math.max(1, spares));
+    }, this.#backoff.next());
   }
 
   async close(): Promise<void> {
@@ -59,12 +74,8 @@ export class SingleRunners {
   }
 
   #readiest(): Runner | undefined {
-    let any: Runner | undefined;
-    for (const spare of this.#spares) {
-      if (spare.isReady) return spare;
-      any ??= spare;
-    }
-    return any;
+    const spares = [...this.#spares];
+    return spares.find(({ isReady }) => isReady) ?? spares[0];
   }
 
   #fill(count: number): void {
@@ -74,27 +85,8 @@ export class SingleRunners {
   }
 
   #start(memoryMb: number): Runner {
-    const runner = this.#options.create(memoryMb, (from, why) => this.#died(from, why));
+    const runner = this.#options.create(memoryMb);
     this.#alive.add(runner);
     return runner;
-  }
-
-  #died(runner: Runner, why: string): void {
-    const { died, setTimer, spares } = this.#options;
-    this.#spares.delete(runner);
-    // Processes that the runner has started are still being ended.
-    void runner.close().finally(() => this.#alive.delete(runner));
-    if (this.#closed) return;
-    if (runner.isReady) this.#fill(spares);
-    else {
-      // The runner did not even start: something is wrong with the installation, so do not spin. The
-      // next one, after a while, shows whether that is over.
-      this.#isResting = true;
-      setTimer(() => {
-        this.#isResting = false;
-        this.#fill(Math.max(1, spares));
-      }, this.#backoff.next());
-    }
-    died(runner, why);
   }
 }

@@ -1,10 +1,9 @@
-import type { SetTimer } from "../world.ts";
+import type { World } from "../world.ts";
 import type { Runner } from "./runner.ts";
 
 const TICK_MS = 1000;
 
-export interface StallWatchOptions {
-  readonly setTimer: SetTimer;
+export interface StallWatchOptions extends Pick<World, "setTimer"> {
   readonly stallWarnMs: number;
   readonly stuckAfterMs: number;
   /** Once for each time a runner falls silent. */

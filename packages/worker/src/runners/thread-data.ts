@@ -1,9 +1,13 @@
-/** What a runner thread is started with. */
-export interface ThreadData {
+/** What the program of a runner is started with. */
+export interface RunnerSetup {
   /** Address of the folder of the bundles, with a slash at its end. */
   readonly folder: string;
-  /** Largest heap of the thread, in MiB. */
+  /** Its largest heap, in MiB. */
   readonly memoryMb: number;
+}
+
+/** The same for a thread. */
+export interface ThreadData extends RunnerSetup {
   /** Shared, so that they can be read while the thread is blocked and once it has ended. */
   readonly marks: Int32Array;
 }

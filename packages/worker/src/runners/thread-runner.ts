@@ -1,19 +1,14 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { FromRunner, ToRunner } from "./messages.ts";
 import type { Runner, RunnerEvents } from "./runner.ts";
-import { CULPRIT, ENTERED, MARKS, type ThreadData } from "./thread-data.ts";
-import { TurnList } from "./turn-list.ts";
+import { CULPRIT, ENTERED, MARKS, type RunnerSetup, type ThreadData } from "./thread-data.ts";
+import { turnList } from "./turn-list.ts";
 
 const fromSources = import.meta.url.endsWith(".ts");
-const program = new URL(
-  fromSources ? "../program/thread-main.ts" : "../program/thread-main.js",
-  import.meta.url,
-);
+const program = new URL(`../program/thread-main${extname(import.meta.url)}`, import.meta.url);
 
-export interface ThreadRunnerOptions {
-  /** Address of the folder of the bundles, with a slash at its end. */
-  readonly folder: string;
-  readonly memoryMb: number;
+export interface ThreadRunnerOptions extends RunnerSetup {
   readonly env: NodeJS.ProcessEnv;
   /** Whether it is for more than one execution. */
   readonly isShared: boolean;
@@ -30,7 +25,7 @@ export class ThreadRunner implements Runner {
   isReady = false;
   readonly loaded: Set<string> = new Set();
   readonly #worker: Worker;
-  readonly #toSend: TurnList<ToRunner>;
+  readonly #send: (message: ToRunner) => void;
   readonly #marks = new Int32Array(new SharedArrayBuffer(MARKS * Int32Array.BYTES_PER_ELEMENT));
   #closing = false;
 
@@ -43,7 +38,7 @@ export class ThreadRunner implements Runner {
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       ...(fromSources && { execArgv: ["--conditions=@engine/source"] }),
     });
-    this.#toSend = new TurnList((messages) => this.#worker.postMessage(messages));
+    this.#send = turnList((messages) => this.#worker.postMessage(messages));
     this.#worker.on("message", (messages: FromRunner[]) => events.said(this, messages));
     let why: string | undefined;
     this.#worker.on("error", (error) => {
@@ -63,7 +58,7 @@ export class ThreadRunner implements Runner {
   }
 
   post(messages: readonly ToRunner[]): void {
-    for (const message of messages) this.#toSend.add(message);
+    for (const message of messages) this.#send(message);
   }
 
   async close(): Promise<void> {

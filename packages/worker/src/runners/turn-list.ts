@@ -1,21 +1,17 @@
 /**
  * Gathers what one side says to the other in one turn and hands it over as one list, before anything
  * else happens: many messages cost one crossing.
+ *
+ * @returns Adds a message to the list of this turn.
  */
-export class TurnList<Message> {
-  readonly #send: (messages: Message[]) => void;
-  #waiting: Message[] = [];
-
-  constructor(send: (messages: Message[]) => void) {
-    this.#send = send;
-  }
-
-  add(message: Message): void {
-    if (this.#waiting.push(message) > 1) return;
+export function turnList<Message>(send: (messages: Message[]) => void): (message: Message) => void {
+  let waiting: Message[] = [];
+  return (message) => {
+    if (waiting.push(message) > 1) return;
     queueMicrotask(() => {
-      const messages = this.#waiting;
-      this.#waiting = [];
-      this.#send(messages);
+      const messages = waiting;
+      waiting = [];
+      send(messages);
     });
-  }
+  };
 }

@@ -25,7 +25,7 @@ export function createTestSession(link: WorkerProtocol): OwnSession {
       packages: [],
       services: [],
     },
-    outage: new Outage(silent, () => 0),
+    outage: new Outage({ log: silent, monotonic: () => 0 }),
     setTimer,
     random: () => 0.01,
     life: new AbortController().signal,

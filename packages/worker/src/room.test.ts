@@ -3,10 +3,10 @@ import { type Place, Room } from "./room.ts";
 
 /** Who has a place, in the order in which they got it. */
 function visitors(size: number) {
-  const room = new Room(size);
+  const room = new Room({ bytes: size });
   const inside: string[] = [];
   const ask = (name: string, bytes: number): Place => {
-    const place = room.ask(bytes);
+    const place = room.ask({ bytes });
     void place.had.then(() => inside.push(name));
     return place;
   };

@@ -3,16 +3,10 @@ import { released, releasing } from "../failpoints.ts";
 import { type OwnSession, WorkerEnded } from "../link/own-session.ts";
 import type { Calls } from "../link/text-link.ts";
 import { messageOf } from "../transient.ts";
-import type { Log } from "../world.ts";
+import type { World } from "../world.ts";
 import type { Copy } from "./copy.ts";
 
 const MOST_ITEMS = 256;
-
-export interface HandBacksOptions {
-  readonly link: Calls;
-  readonly session: OwnSession;
-  readonly log: Log;
-}
 
 interface Entry {
   readonly copy: Copy;
@@ -21,29 +15,30 @@ interface Entry {
   settle(): void;
 }
 
-/** Gives executions back to the queue, those of one turn of the loop in one request. */
-export class HandBacks {
-  readonly #options: HandBacksOptions;
-  readonly #waiting: Entry[] = [];
+/**
+ * Gives an execution back to the queue. Settles when the server knows, or when there is nobody left to
+ * tell. Never rejects.
+ */
+export type HandBack = (copy: Copy, reason: ReleaseReason, error?: Failure) => Promise<void>;
 
-  constructor(options: HandBacksOptions) {
-    this.#options = options;
-  }
-
-  /** Settles when the server knows, or when there is nobody left to tell. Never rejects. */
-  add(copy: Copy, reason: ReleaseReason, error?: Failure): Promise<void> {
-    return new Promise((settle) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
-      this.#waiting.push({ copy, reason, error, settle });
+/** The executions that are given back in one turn of the loop go in one request. */
+export function createHandBack({
+  link,
+  session,
+  log,
+}: { readonly link: Calls; readonly session: OwnSession } & Pick<World, "log">): HandBack {
+  const waiting: Entry[] = [];
+  return (copy, reason, error) =>
+    new Promise((settle) => {
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push({ copy, reason, error, settle });
     });
+
+  function flush(): void {
+    while (waiting.length > 0) void send(waiting.splice(0, MOST_ITEMS));
   }
 
-  #flush(): void {
-    while (this.#waiting.length > 0) void this.#send(this.#waiting.splice(0, MOST_ITEMS));
-  }
-
-  async #send(batch: readonly Entry[]): Promise<void> {
-    const { link, session, log } = this.#options;
+  async function send(batch: readonly Entry[]): Promise<void> {
     if (releasing.hasSubscribers) releasing.publish({ of: [] });
     try {
       const answers = await session.persist((ref) => {
