@@ -1,12 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import {
-  type Config,
-  createUuidV7,
-  type Json,
-  openApiDocument,
-  routes,
-  type WorkerProtocol,
-} from "@engine/contract";
+import { type Config, createUuidV7, routes, type WorkerProtocol } from "@engine/contract";
 import {
   type App,
   type Authorize,
@@ -70,11 +63,14 @@ export interface Server {
  * @throws EngineError `conflict` when the port is taken.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { config, store, log, version, authorize, clock = Date.now } = options;
-  const { ids = createUuidV7(clock, randomUUID), setTimer = systemTimer } = options;
-  const { monotonic = () => performance.now() } = options;
+  const { config, store, log, version, authorize } = options;
+  const { clock = Date.now, monotonic = () => performance.now(), setTimer = systemTimer } = options;
+  const {
+    ids = createUuidV7(clock, randomUUID),
+    seed = randomUUID,
+    random = Math.random,
+  } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
-  const { seed = randomUUID } = options;
   const values = await openValueStore(config);
   if (store.kind === "postgres" && config.storage.type === "file") {
     log.warn(
@@ -82,22 +78,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       "values over executions.inline_value_bytes are kept in files of this server (storage.type = file): servers that share the database need a folder that all of them see, or storage.type = s3",
     );
   }
-  const replica = ids();
-  const { random = Math.random } = options;
   const time = { clock, monotonic, setTimer };
-  const ports = { store, values, config, ...time, ids, token, seed, log, random, replica };
-  const engine = createEngine(ports);
+  const chance = { ids, token, seed, random, replica: ids() };
+  const engine = createEngine({ store, values, config, log, ...time, ...chance });
   let isReady = false;
-  let document: Record<string, Json> | undefined;
-  const openApi = () => {
-    document ??= openApiDocument(routes, { title: "Engine", version, server: "/" });
-    return document;
-  };
   const { sync_timeout } = config.executions;
   const app = createApp({
     routes,
     handlers: {
-      system: systemHandlers({ store, version, isReady: () => isReady, openApi }),
+      system: systemHandlers({ store, version, isReady: () => isReady }),
       catalog: catalogHandlers(engine),
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine),

@@ -285,9 +285,13 @@ export class Executions {
     return this.#store.log.ofTypes(execution_id, filter);
   }
 
-  /** The log as it was when the row was read. */
-  async logUpTo({ execution_id, head }: ExecutionRow): Promise<readonly LoggedEvent[]> {
-    return (await this.#store.log.read(execution_id)).filter(({ event }) => event.seq <= head);
+  /** The log, or a page of it, as it was when the row was read. */
+  async logUpTo(
+    { execution_id, head }: ExecutionRow,
+    page?: LogPage,
+  ): Promise<readonly LoggedEvent[]> {
+    const log = await this.log(execution_id, page);
+    return log.filter(({ event }) => event.seq <= head);
   }
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {

@@ -86,7 +86,7 @@ export function toInspected(row: ExecutionRow, log: readonly LoggedEvent[]): Ins
 
 export function toRecordedEvent({ event, recorded_at }: LoggedEvent): RecordedEvent {
   const value = toPlain(event.value);
-  // The log takes a value as it comes; its type was decided by whoever wrote the event.
+  // The log does not check values: the type of a value was decided where the event was written.
   return { ...event, value, recorded_at: formatInstant(recorded_at) } as RecordedEvent;
 }
 
@@ -126,13 +126,13 @@ function toWait({ kind, task_call_id, name, output, until, execution_id }: OpenW
     kind,
     task_call_id,
     name,
-    // Nothing but a pause shows something to whoever ends it.
+    // Only a pause shows something to the caller who ends it.
     ...(kind === "pause" && { output: toPlain(output) }),
     ...(until !== undefined && { until: formatInstant(until) }),
     ...(execution_id !== undefined && { execution_id }),
   };
 }
 
-function instant(ms: number | null): string | null {
+export function instant(ms: number | null): string | null {
   return ms === null ? null : formatInstant(ms);
 }
