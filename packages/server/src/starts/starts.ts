@@ -11,7 +11,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
-import { type Check, isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
+import type { InputCheck } from "../executions/input-thread.ts";
+import { isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
 import type { FoundVersion, Start, StartKey } from "./start.ts";
 import { pinTo } from "./version-pin.ts";
 
@@ -124,7 +125,7 @@ export class Starts {
   ): Promise<Kept> {
     const { inputs } = this.#parts;
     const isHashed = key !== undefined && key.request_hash === undefined;
-    const check: Check = { schema, root, ...(isHashed && { hashedWith: versionOf(of) }) };
+    const check: InputCheck = { schema, root, ...(isHashed && { hashedWith: versionOf(of) }) };
     if (input instanceof LargeJson) return inputs.keep(execution_id, input, check);
     const reference = referenceOf(input);
     // What lies outside of the log goes with its execution: each has one of its own.

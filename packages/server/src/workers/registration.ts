@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import {
-  type Config,
   EngineError,
-  type ExecutionLimits,
+  ExecutionLimits,
   invalidField,
   WORKER_PROTOCOL,
   type WorkerRegistered,
@@ -18,7 +17,7 @@ import type { Sessions } from "./sessions.ts";
 /** This release and the one before it understand each other (WRK-2). */
 const SUPPORTED_PROTOCOLS = [WORKER_PROTOCOL, WORKER_PROTOCOL - 1].filter((n) => n >= 1);
 
-/** Only this is kept of a session's secret. */
+/** The hash of a session's secret, which is all that is kept of it. */
 export function tokenHash(token: string): string {
   return hash("sha256", token, "hex");
 }
@@ -40,7 +39,7 @@ export interface Registered {
 /** Opens sessions (WRK-1 to WRK-4). */
 export class WorkerRegistrations {
   readonly #parts: Parts;
-  /** The last registration under each name: they go one after another. */
+  /** The last registration under each name: those of one name go one after another. */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
   constructor(parts: Parts) {
@@ -62,31 +61,23 @@ export class WorkerRegistrations {
 
   async #open(registration: WorkerRegistration): Promise<Registered> {
     const { ports, sessions, liveness, handOvers, bus } = this.#parts;
-    const { name, host, pid, labels, slots, protocol: _, ...rest } = registration;
+    const { name, protocol: _, ...rest } = registration;
+    const { host, pid, labels, slots } = rest;
     const token = ports.token();
     const token_hash = tokenHash(token);
-    const mode = ports.config.dispatch.mode;
-    const opened = await ports.store.sessions.open({
-      ...rest,
-      session_id: ports.ids(),
-      token_hash,
-      worker: name,
-      host,
-      pid,
-      labels,
-      slots,
-      dispatch: mode,
-    });
+    const { mode: dispatch } = ports.config.dispatch;
+    const fresh = { ...rest, session_id: ports.ids(), token_hash, worker: name, dispatch };
+    const opened = await ports.store.sessions.open(fresh);
     const { session: row, is_new_worker, superseded } = opened;
     if (superseded) {
       const by = { host, pid };
       const earlier =
         sessions.find(superseded.session_id) ?? new Session(superseded, ports.monotonic);
-      // Nobody was at the other end any more: its process has died, and was started again.
+      // Without a connection its process has died, and was started again.
       const isLost = earlier.isHeld ? !earlier.isConnected : superseded.disconnected_at !== null;
       this.end(superseded.session_id, by);
       void bus.send({ kind: "session", session: superseded.session_id, superseded_by: by });
-      // Its end is durable: were this to break off here, the sweep would take the rest (LIV-3).
+      // The session's end is durable: should this break off here, the sweep takes its executions (LIV-3).
       await handOvers.all(earlier, isLost ? { loss: "session_lost" } : {});
       sessions.remove(earlier);
     }
@@ -97,18 +88,17 @@ export class WorkerRegistrations {
     liveness.heard(session);
     void bus.send({ kind: "session", session: row.session_id });
 
-    const { heartbeat_interval } = ports.config.workers;
     const registered = {
       worker: { name, labels, slots },
       session: token,
-      dispatch: mode,
-      heartbeat_seconds: heartbeat_interval,
-      executions: limitsOf(ports.config),
+      dispatch,
+      heartbeat_seconds: ports.config.workers.heartbeat_interval,
+      executions: ExecutionLimits.parse(ports.config.executions),
     };
     return { registered, isNew: is_new_worker };
   }
 
-  /** Another process has the name: whoever had it hears of that, and is given nothing more. */
+  /** Another process has taken the name: the session's worker is told, and given nothing more. */
   end(session_id: string, by: { readonly host: string; readonly pid: number }): void {
     const session = this.#parts.sessions.find(session_id);
     if (!session) return;
@@ -117,19 +107,6 @@ export class WorkerRegistrations {
     this.#parts.liveness.unwatch(session);
     session.closeStream();
   }
-}
-
-function limitsOf({ executions }: Config): ExecutionLimits {
-  const { inline_wait, sibling_grace, rollback_timeout } = executions;
-  const { max_events, inline_value_bytes, max_value_bytes } = executions;
-  return {
-    inline_wait,
-    sibling_grace,
-    rollback_timeout,
-    max_events,
-    inline_value_bytes,
-    max_value_bytes,
-  };
 }
 
 function refuseMismatch({ protocol, labels, runners, default_runner }: WorkerRegistration): void {
