@@ -59,7 +59,7 @@ export function createEngine(ports: EnginePorts): Engine {
   const news = new ChangeNews({ bus, replicas, setTimer });
 
   const changes = new ScheduleChanges(bus);
-  // Registering writes schedules, and what fires them needs the catalog.
+  // Registering writes schedules, but the scheduler is made later: it needs the catalog.
   const changed = () => changes.tell();
   const declarations = new ScheduleDeclarations({ ports, changed });
   const { readRegistration: read = readInProcess, redactProgress: redact = (all) => all } = ports;
@@ -172,7 +172,6 @@ export function createEngine(ports: EnginePorts): Engine {
     }
   }
 
-  /** The slow look at the store that makes up for a wake-up that was missed. */
   async function look(): Promise<void> {
     const looks = domains.map(async (domain) => domain.refresh?.());
     for (const look of await Promise.allSettled(looks)) {

@@ -1,12 +1,12 @@
 import type { ExecutionRow, WorkflowRecord } from "@engine/contract";
 
-/** What a call needs to know of the execution that makes it. */
+/** The execution that makes a call. */
 export interface CallingExecution
   extends Pick<
     ExecutionRow,
     "execution_id" | "namespace" | "workflow" | "module_hash" | "depth" | "priority"
   > {
-  /** Its worker, which is asked first for the child. */
+  /** Its worker, which is asked first to take the child. */
   readonly worker: string | null;
 }
 

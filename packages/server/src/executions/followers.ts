@@ -25,7 +25,6 @@ interface Readers {
 /** The readers of running executions, fed by the commits of this process. */
 export class Followers implements Domain {
   readonly #ports: Ports;
-  readonly #store: Store;
   readonly #readers = new Map<string, Readers>();
   readonly #inOrder = new InOrder();
   readonly #turns = new Turns();
@@ -33,18 +32,17 @@ export class Followers implements Domain {
 
   constructor(ports: Ports) {
     this.#ports = ports;
-    this.#store = ports.store;
   }
 
   /**
-   * Open it before the change it begins with, or before the row it begins with is read, then `begin`
-   * it or `close` it.
+   * A follower that has yet to `begin`, or to be closed. Open it before the change that it begins with
+   * is made, or before the row that it begins with is read.
    */
   open(execution_id: string, view: View): Follower {
     const follower = new Follower(execution_id, {
       ...view,
       shown: this.#ports.shown,
-      find: (id) => this.#store.executions.find(id),
+      find: (id) => this.#ports.store.executions.find(id),
       pages: (id) => this.pages(id),
     });
     const { followers, leave } = this.#readers.get(execution_id) ?? this.#join(execution_id);
@@ -58,9 +56,9 @@ export class Followers implements Domain {
     return follower;
   }
 
-  /** The log of an execution, read on without being in anybody's way. */
+  /** The pages of an execution's log. All readers take turns in reading them. */
   pages(execution_id: string): LogPages {
-    return new LogPages(this.#store, this.#turns, execution_id);
+    return new LogPages(this.#ports.store, this.#turns, execution_id);
   }
 
   onCommit({ row, events, recorded_at }: Changed): void {
@@ -75,7 +73,7 @@ export class Followers implements Domain {
     await Promise.all(followed.map(({ id }) => this.#look(id)));
   }
 
-  /** Reads again what is followed. */
+  /** Reads every execution that is followed. */
   async refresh(): Promise<void> {
     await Promise.all([...this.#readers.keys()].map((execution_id) => this.#look(execution_id)));
   }
@@ -102,13 +100,13 @@ export class Followers implements Domain {
   }
 
   /**
-   * Another process wrote it: its readers catch up.
+   * Lets the readers of an execution catch up with what another process has written.
    *
-   * @param then What they are to be told next, also of another process.
+   * @param then Tells them what comes after that.
    */
   #look(execution_id: string, then: () => void = () => undefined): Promise<void> {
     return this.#inOrder.run(execution_id, async () => {
-      const row = await this.#store.executions.find(execution_id).catch(() => undefined);
+      const row = await this.#ports.store.executions.find(execution_id).catch(() => undefined);
       const followers = row ? [...(this.#readers.get(execution_id)?.followers ?? [])] : [];
       await Promise.allSettled(
         followers.map((follower) => {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Json } from "@engine/contract";
 import type { LoggedEvent, Store } from "@engine/store";
 
@@ -8,44 +9,28 @@ const MOST_EVENTS = 512;
 
 type Log = { readonly log: Pick<Store["log"], "read"> };
 
-/** A turn takes one new connection: whoever comes while pages are read gets in between them. */
+/** A turn takes one new connection: requests that come while pages are read get in between them. */
 const TURNS_BETWEEN = 4;
 
 /**
  * Lets one caller go on at a time, the first at once, and the loop go round some times in between:
- * logs that many readers want together leave room for everybody else.
+ * logs that many readers want together leave room for other requests.
  */
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
-  #left = 0;
+  #next: Promise<void> = Promise.resolve();
 
   next(): Promise<void> {
-    if (this.#left > 0) return new Promise((resolve) => void this.#waiting.push(resolve));
-    this.#begin();
-    return Promise.resolve();
+    const mine = this.#next;
+    this.#next = mine.then(async () => {
+      for (let turn = 0; turn < TURNS_BETWEEN; turn++) await setImmediate();
+    });
+    return mine;
   }
-
-  #begin(): void {
-    this.#left = TURNS_BETWEEN;
-    setImmediate(this.#pass);
-  }
-
-  readonly #pass = (): void => {
-    this.#left--;
-    if (this.#left > 0) {
-      setImmediate(this.#pass);
-      return;
-    }
-    const next = this.#waiting.shift();
-    if (!next) return;
-    this.#begin();
-    next();
-  };
 }
 
 /**
- * Reads a log on, page by page, each about as heavy as the next whatever its events weigh: what a
- * reader makes the server hold is a page, not the log.
+ * Reads a log on, page by page. The pages are about equally heavy, whatever their events weigh, so that
+ * a reader makes the server hold a page and not the log.
  */
 export class LogPages {
   readonly #store: Log;

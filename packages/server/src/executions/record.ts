@@ -42,23 +42,12 @@ export function toSummary(row: ExecutionRow): ExecutionSummary {
     status_url: `${address}/status/${row.execution_id}`,
   };
   const { state } = row;
-  switch (state) {
-    case "PAUSED": {
-      const resume_url = `${address}/resume/${row.execution_id}`;
-      return { ...facts, state, pause: pauseOf(row), resume_url };
-    }
-    case "FAILED":
-    case "CANCELLED":
-      return { ...facts, state, error: errorOf(row) };
-    case "COMPLETED":
-      return { ...facts, state };
-    case "CREATED":
-    case "CLAIMED":
-    case "RUNNING":
-    case "RESUMING":
-    case "CANCELLING":
-      return { ...facts, state };
+  if (state === "PAUSED") {
+    const resume_url = `${address}/resume/${row.execution_id}`;
+    return { ...facts, state, pause: pauseOf(row), resume_url };
   }
+  if (state === "FAILED" || state === "CANCELLED") return { ...facts, state, error: errorOf(row) };
+  return { ...facts, state };
 }
 
 export function toRecord(row: ExecutionRow, log?: readonly LoggedEvent[]): ExecutionRecord {
@@ -108,7 +97,7 @@ const CANCEL_MESSAGES: Readonly<Record<CancelCause, string>> = {
   timeout: "the execution was cancelled when its time was over",
 };
 
-/** The pause it rests at: open pauses of a running execution are only in `waiting`. */
+/** The pause that an execution rests at. Open pauses of a running one are only in `waiting`. */
 function pauseOf({ execution_id, waits }: ExecutionRow): OpenPause {
   const pause = waits.find((wait) => wait.kind === "pause");
   if (!pause) throw new Error(`execution ${execution_id} is PAUSED without an open pause`);

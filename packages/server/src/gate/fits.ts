@@ -61,10 +61,7 @@ export function lacksRoom(
   if (!requests || !resources) return undefined;
   const left = allOf(resources);
   for (const { requests: held = {} } of reservations) {
-    left.cpu -= held.cpu ?? 0;
-    left.memory -= held.memory ?? 0;
-    left.disk -= held.disk ?? 0;
-    left.gpu -= held.gpu ?? 0;
+    for (const resource of RESOURCES) left[resource] -= held[resource] ?? 0;
   }
   return lacksAmount(requests, {
     cpu: Math.min(left.cpu, resources.cpu_available),
@@ -74,7 +71,7 @@ export function lacksRoom(
   });
 }
 
-const RESOURCES = ["cpu", "memory", "disk", "gpu"] as const;
+export const RESOURCES = ["cpu", "memory", "disk", "gpu"] as const;
 type Resource = (typeof RESOURCES)[number];
 type Amounts = Record<Resource, number>;
 

@@ -77,7 +77,7 @@ export function executionHandlers(
       }
       const log = await executions.log(id, { after, limit });
       const items = log.map(toRecordedEvent);
-      // Numbers are dense from 1: what lies before the page is what `after` says.
+      // Numbers are dense from 1, so that `after` says how many events lie before the page.
       return answer(200, { items, total: head, limit, offset: after });
     },
     eventValue: async ({ params: { id, seq } }, call) => {

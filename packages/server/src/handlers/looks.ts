@@ -2,12 +2,12 @@ import { DEFAULT_NAMESPACE, type routes, SESSION_HEADER } from "@engine/contract
 import type { Look, Looks } from "@engine/http";
 import type { Engine } from "../engine.ts";
 
-/** What has to be there for a large body to be read at all. */
+/** Looks up the records without which a large body is not read at all. */
 export function looks({ catalog, executions, workers }: Engine): Looks<typeof routes> {
   const workflow =
     (namespace: (request: Parameters<Look>[0]) => string, name: string): Look =>
     async (request) => {
-      // Its execution may be there already, whatever became of the workflow since (EXE-84).
+      // The key's execution may exist, whatever became of the workflow since (EXE-84).
       if (request.headers["idempotency-key"] !== undefined) return;
       const { params, query } = request;
       await catalog.resolve(namespace(request), params[name] ?? "", versionOf(query));
@@ -43,7 +43,7 @@ export function looks({ catalog, executions, workers }: Engine): Looks<typeof ro
   };
 }
 
-/** One that is no version is refused with the rest of the query. */
+/** Undefined for a text that is no version: it is refused later, with the rest of the query. */
 function versionOf({ version }: Readonly<Record<string, unknown>>): number | undefined {
   const number = typeof version === "string" && /^\d{1,9}$/.test(version) ? Number(version) : 0;
   return number > 0 ? number : undefined;

@@ -26,7 +26,7 @@ export function systemHandlers({
       }
     },
     ready: async () => {
-      // A server that can write nothing takes no work, whatever state it is in itself.
+      // A server that cannot write takes no work, whatever state it is in itself.
       const isUp =
         isReady() &&
         (await store.assertWritable().then(

@@ -22,7 +22,7 @@ export async function readValue(
   seq: number,
 ): Promise<Json> {
   if (!(await store.executions.find(execution_id))) throw notFound("execution", execution_id);
-  // Whatever was asked for in a path: what is no number of an event names none.
+  // A path may hold any number: one that no event can have names none.
   const isNumber = Number.isSafeInteger(seq) && seq > 0;
   const [logged] = isNumber
     ? await store.log.read(execution_id, { after: seq - 1, limit: 1 })

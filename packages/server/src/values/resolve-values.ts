@@ -12,14 +12,14 @@ import type { ValueStore } from "@engine/store";
 import { storedValue } from "./stored-value.ts";
 
 /**
- * The row with its real input and output: what records and raw answers show (EXE-49). The envelope
- * stays where the value lies in a storage of the workflow's own, or is gone: a record can be read
- * whatever became of its values, and reading the value by itself says what the trouble is.
+ * The row with its real input and output, as records show them (EXE-49). The envelope stays where the
+ * value lies in a storage of the workflow's own, or is gone: a record can be read whatever became of its
+ * values, and reading the value by itself says why it is not there.
  *
  * @throws EngineError `unavailable` when the storage does not answer.
  */
 export async function resolveValues(row: ExecutionRow, values: ValueStore): Promise<ExecutionRow> {
-  // An input that is stored with its row is read when it is looked at.
+  // The stored text of an input is parsed when the field is read, so it is read once.
   const [input, output] = [row.input, row.output];
   if (!referenceOf(input) && !referenceOf(output)) return row;
   const [shownInput, shownOutput] = await Promise.all([

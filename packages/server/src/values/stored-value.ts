@@ -22,7 +22,7 @@ export async function storedValue(
   return parsed(reference_id, await values.load(reference_id));
 }
 
-/** A worker may have saved anything. */
+/** A worker may have saved any text. */
 function parsed(reference_id: string, text: string): Json {
   try {
     return JSON.parse(text);

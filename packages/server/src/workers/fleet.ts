@@ -15,6 +15,7 @@ import {
 import type { OwnedExecution, WorkerFilter, WorkerRow } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import { instant } from "../executions/record.ts";
+import { RESOURCES } from "../gate/fits.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { Decision } from "./control.ts";
 import type { Sessions } from "./sessions.ts";
@@ -150,10 +151,7 @@ function reservedBy(owned: readonly OwnedExecution[]): ReservedResources {
   for (const { requirements } of owned) {
     const { requests = {} } =
       requirements === null ? {} : (JSON.parse(requirements) as Requirements);
-    sum.cpu += requests.cpu ?? 0;
-    sum.memory += requests.memory ?? 0;
-    sum.disk += requests.disk ?? 0;
-    sum.gpu += requests.gpu ?? 0;
+    for (const resource of RESOURCES) sum[resource] += requests[resource] ?? 0;
   }
   return sum;
 }
