@@ -23,7 +23,6 @@ import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
 import type { Log } from "./log.ts";
-import { systemTimer } from "./system-timer.ts";
 
 export interface ServerOptions {
   readonly config: Config;
@@ -56,6 +55,14 @@ export interface Server {
   /** Answers what waits, ends streams, lets requests finish; at most a few seconds. */
   close(): Promise<void>;
 }
+
+/** Node refuses longer timers: a wait of a month ends early, which every caller allows for. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const systemTimer: SetTimer = (run, ms) => {
+  const timer = setTimeout(run, Math.min(ms, LONGEST_TIMER_MS));
+  return () => clearTimeout(timer);
+};
 
 /**
  * Starts the engine and serves it over HTTP.

@@ -2,8 +2,8 @@ import type { SseFrame } from "@engine/contract";
 import type { LongFrame } from "@engine/http";
 import { printed } from "@engine/http/json";
 import type { LoggedEvent } from "@engine/store";
-import type { FrameData } from "./frame-data.ts";
 import { weightOf } from "./log-pages.ts";
+import type { FrameData } from "./record.ts";
 
 /** A record with more events than this is sent while it is read. */
 const MOST_BYTES = 256 * 1024;

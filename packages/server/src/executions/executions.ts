@@ -33,7 +33,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { Starts } from "../starts/starts.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";
-import { followAfter, followNow } from "./follow-from.ts";
+import { followAfter, lastStateSeq } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
@@ -238,7 +238,7 @@ export class Executions {
     const follower = followers.open(execution_id, { ...options, isLast });
     try {
       const row = await this.get(execution_id);
-      if (after === undefined) await followNow(this.#store, follower, row);
+      if (after === undefined) follower.beginNow(row, await lastStateSeq(this.#store, row));
       else await followAfter(followers.pages(execution_id), follower, row, { after, events });
       return this.#limit(follower, options);
     } catch (error) {

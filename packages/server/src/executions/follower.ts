@@ -10,8 +10,9 @@ import {
 import type { LongFrame } from "@engine/http";
 import type { LoggedEvent } from "@engine/store";
 import { detailedFrame } from "./detailed-frame.ts";
-import { type FrameData, RECORDS } from "./frame-data.ts";
 import { type LogPages, weightOf } from "./log-pages.ts";
+import { type FrameData, RECORDS } from "./record.ts";
+import type { FollowOptions } from "./requests.ts";
 import { rowAfter } from "./row-after.ts";
 
 /** So many frames wait without being weighed. */
@@ -22,18 +23,10 @@ const MOST_BYTES = 256 * 1024;
 /** Of progress, which no store has. */
 const MOST_PROGRESS_BYTES = 1024 * 1024;
 
-/** Whether a stream closes after the frame that has this row. */
-export type IsLast = (row: ExecutionRow) => boolean;
-
 /** What a reader wants to see of an execution. */
-export interface View {
-  readonly isLast: IsLast;
-  /** `all`: each event of the log is a frame, too (EXE-92). */
-  readonly events?: "all" | undefined;
-  /** Records carry their events. */
-  readonly detailed?: boolean | undefined;
-  /** What frames say; records when absent. */
-  readonly frames?: FrameData | undefined;
+export interface View extends Pick<FollowOptions, "events" | "detailed" | "frames"> {
+  /** Whether the stream closes after the frame that has this row. */
+  readonly isLast: (row: ExecutionRow) => boolean;
 }
 
 interface Ports {

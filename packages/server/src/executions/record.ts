@@ -59,6 +59,17 @@ export function toRecord(row: ExecutionRow, log?: readonly LoggedEvent[]): Execu
   };
 }
 
+/** What the frames of a stream say. */
+export interface FrameData {
+  /** Of a state, given the row as it was then, with its values. */
+  readonly record: (row: ExecutionRow) => object;
+  /** Of an event of the log. */
+  readonly event: (entry: LoggedEvent) => object;
+}
+
+/** Frames for readers who may read the execution. */
+export const RECORDS: FrameData = { record: (row) => toRecord(row), event: toRecordedEvent };
+
 export function toBasic(row: ExecutionRow): BasicExecution {
   return {
     execution_id: row.execution_id,

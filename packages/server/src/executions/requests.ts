@@ -2,7 +2,7 @@
 import type { Json } from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
 import type { Start } from "../starts/start.ts";
-import type { FrameData } from "./frame-data.ts";
+import type { FrameData } from "./record.ts";
 
 export interface WorkflowRef {
   readonly namespace: string;

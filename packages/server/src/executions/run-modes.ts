@@ -1,27 +1,43 @@
 /** Starts and resumes as surfaces offer them: answered at once, after the end, or by a stream (EXE-81). */
-import type { RunMode } from "@engine/contract";
+import type { ExecutionRow, RunMode } from "@engine/contract";
 import type { Changed } from "@engine/store";
 import type { Executions, Followed, Settled } from "./executions.ts";
-import type { Projection } from "./projection.ts";
+import type { Follower } from "./follower.ts";
+import type { FrameData } from "./record.ts";
 import type { FollowOptions, ResumeRequest, StartRequest } from "./requests.ts";
 import { rowAsCreated } from "./row-after.ts";
 import type { WaitOptions } from "./waiters.ts";
 
-/** What a caller says of the answer, beside what is to be done. */
+/** How a caller wants to be answered. */
 export interface Manner extends Pick<FollowOptions, "detailed" | "events"> {
   /** Seconds a sync call waits, and a stream lasts. */
   readonly timeout?: number | undefined;
-  /** The caller's leaving is a wish to cancel. */
+  /** A caller who leaves wants the execution cancelled. */
   readonly cancel_on_disconnect?: boolean | undefined;
 }
 
-/** Who is answered. */
+/** The caller who is answered. */
 export interface Asker {
   readonly principal: string | null;
-  /** Fires when nobody waits for the answer any more. Asked for only by what waits. */
+  /** Fires when nobody waits for the answer any more. Called only where something waits. */
   readonly signal: () => AbortSignal;
   /** Whether it was the caller who has gone, rather than this server. */
   readonly hasLeft: () => boolean;
+}
+
+/** Whether an answer is about an execution that was there before the start (EXE-84). */
+export interface Replay {
+  readonly existing: boolean;
+}
+
+/** How one surface tells its callers of executions: the run routes, the basic API, a service, a tool. */
+export interface Projection<Answer, Streamed> {
+  readonly frames: FrameData;
+  /** An asynchronous start or resume went through. */
+  readonly accepted: (row: ExecutionRow, replay: Replay) => Answer | Promise<Answer>;
+  /** A synchronous one has ended or paused, or is still under way when the time is over. */
+  readonly settled: (row: ExecutionRow, replay: Replay) => Answer | Promise<Answer>;
+  readonly followed: (follower: Follower, replay: Replay) => Streamed;
 }
 
 export interface Asked<Answer, Streamed, Mode extends RunMode = RunMode> {
@@ -33,10 +49,10 @@ export interface Asked<Answer, Streamed, Mode extends RunMode = RunMode> {
   readonly as: Projection<Answer, Streamed>;
 }
 
-/** A route without streams is answered without them. */
+/** The answer of a route; one that offers no stream never has one. */
 type Told<Answer, Streamed, Mode> = Answer | ("stream" extends Mode ? Streamed : never);
 
-/** Starts an execution. With a key that is known, the answer is about the one that is there (EXE-84). */
+/** Starts an execution. With a known key the answer is about the execution that is there (EXE-84). */
 export function run<Answer, Streamed, Mode extends RunMode>(
   executions: Executions,
   request: StartRequest,
@@ -104,6 +120,6 @@ async function answered<Answer, Streamed, Mode extends RunMode>(
   const options = { detailed, events, timeoutMs: limit, signal, frames: as.frames };
   const { follower, existing } = await doing.follow(options);
   follower.onClosed(() => void cancelIfLeft(follower.execution_id));
-  // The mode was not sync and not async, which the compiler cannot follow to the type of the answer.
+  // Here the mode is `stream`, but the compiler does not see that in the type of the answer.
   return as.followed(follower, { existing }) as Told<Answer, Streamed, Mode>;
 }

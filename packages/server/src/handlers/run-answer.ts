@@ -1,9 +1,8 @@
 import { type ExecutionRow, eventForCaller, recordForCaller, type State } from "@engine/contract";
 import { type Call, hasLeft, type ReplyHeaders, type StreamReply, stream } from "@engine/http";
 import type { Follower } from "../executions/follower.ts";
-import type { Projection, Replay } from "../executions/projection.ts";
 import { toRecord, toRecordedEvent } from "../executions/record.ts";
-import type { Asker } from "../executions/run-modes.ts";
+import type { Asker, Projection, Replay } from "../executions/run-modes.ts";
 
 type RunStatus = 200 | 202 | 409 | 500;
 

@@ -1,6 +1,6 @@
 import { EngineError, type Json, notFound, referenceOf, toPlain } from "@engine/contract";
 import type { Store, ValueStore } from "@engine/store";
-import { storedValue } from "./stored-value.ts";
+import { storedValue } from "./resolve-values.ts";
 
 interface Ports {
   readonly store: {

@@ -15,19 +15,19 @@ import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Session } from "./session.ts";
 
-/** What a store answers when a commit failed: true of the whole request, not of one item. */
+/** Whether the store could not commit, which is true of the whole request and not of one item. */
 function isUnavailable(error: unknown): boolean {
   return !(error instanceof EngineError) || error.code === "unavailable";
 }
 
 type Ports = Pick<EnginePorts, "store" | "clock" | "config" | "log">;
 
-/** Takes one line of an open request, and answers it. */
+/** Takes and answers one line of an open request. */
 export type CheckpointLine = (line: {
   readonly items: readonly CheckpointItem[];
 }) => Promise<{ readonly items: readonly CheckpointAnswer[] }>;
 
-/** Takes what workers add to logs (CKP-1 to CKP-5). */
+/** Takes the events that workers add to logs (CKP-1 to CKP-5). */
 export class Checkpoints {
   readonly #ports: Ports;
   readonly #commits: Commits;
@@ -81,7 +81,7 @@ export class Checkpoints {
     if (malformed) throw malformed;
     const { base_seq, events } = item;
     const seq = base_seq + events.length;
-    // Nothing is awaited in the usual case: what arrives together shares a commit.
+    // Usually nothing is awaited here, so that items which arrive together share a commit.
     const calls = events.some(isCallStart) ? await this.#resolve(execution_id, item) : NO_CALLS;
     const { config, clock } = this.#ports;
     const cancel_timeout_ms = config.executions.cancel_timeout * 1000;
@@ -93,7 +93,7 @@ export class Checkpoints {
         if (verdict.kind === "refuse") throw verdict.error;
         return verdict.kind === "append" ? verdict : undefined;
       },
-      // What the server appends behind the worker's own, such as an early signal, is news to it.
+      // Events that the server appends behind the worker's own, such as a kept signal, are news to it.
       { above: base_seq, ownerHas: (written) => seq - (written.row.head - written.events.length) },
     );
     const { state, generation } = changed.row;
@@ -108,7 +108,7 @@ export class Checkpoints {
   }
 }
 
-/** Two deltas of one execution in a request would have no order (CKP-5). */
+/** Refuses two items of one execution, which would have no order (CKP-5). */
 function refuseTwice(items: readonly CheckpointItem[]): void {
   if (new Set(items.map(({ execution_id }) => execution_id)).size === items.length) return;
   throw invalidField("body.items", "each execution may appear once");
