@@ -66,7 +66,7 @@ interface Parts {
   readonly inputs: LargeInputs;
 }
 
-/** Of a change that was made: how the execution is by now, and whether nothing had to be created (EXE-84). */
+/** How an execution is by now, and whether it was there before the start (EXE-84). */
 export interface Settled {
   readonly row: ExecutionRow;
   readonly existing: boolean;
@@ -104,7 +104,7 @@ export class Executions {
     return this.#andWait(execution_id, () => this.#start(execution_id, request), options);
   }
 
-  /** Settles once the execution exists, so that a refusal is no stream. */
+  /** Settles once the execution exists, so that a refusal is not answered with a stream. */
   startAndFollow(request: StartRequest, options?: FollowOptions): Promise<Followed> {
     const execution_id = this.#ports.ids();
     return this.#andFollow(execution_id, () => this.#start(execution_id, request), options);
@@ -135,7 +135,7 @@ export class Executions {
     return this.#andFollow(request.execution_id, () => this.resume(request), options);
   }
 
-  /** Cancels an execution and its children (EXE-21). One that is being cancelled stays as it is. */
+  /** Cancels an execution and its children (EXE-21). Nothing changes where that was done before. */
   async cancel(request: CancelRequest): Promise<Changed> {
     const { execution_id, workflow, by, reason } = request;
     const { ports, commits } = this.#parts;
@@ -157,12 +157,12 @@ export class Executions {
     return changed;
   }
 
-  /** Cancels for a caller who has gone: there is nobody to tell that it failed, but the log. */
+  /** Cancels for a caller who has gone. A failure is told to the log, as nobody else is there. */
   async cancelForLeaver(execution_id: string, by: string | null): Promise<void> {
     try {
       await this.cancel({ execution_id, by, reason: "the caller left before the answer" });
     } catch (error) {
-      // It has ended in the same moment.
+      // The execution has ended in the same moment.
       if (error instanceof EngineError && error.code === "execution_finished") return;
       this.#ports.log.error({ err: error, execution_id }, "could not cancel for a caller who left");
     }
@@ -188,7 +188,7 @@ export class Executions {
       payload instanceof LargeJson ? encodedLarge(payload) : encodeBody(payload, "payload");
     const limits = this.#ports.config.executions;
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
-      // One of a local run, too: its process looks what others write (EXE-15).
+      // Local runs take signals too: their process looks for what others write (EXE-15).
       const now = this.#ports.clock();
       const verdict = decideSignal(row, { name, payload: encoded, by, now, limits });
       if (verdict instanceof EngineError) throw verdict;
@@ -227,8 +227,8 @@ export class Executions {
   }
 
   /**
-   * Follows an execution that exists to its end, also through pauses (EXE-93), or as a run is
-   * followed, to its end or next pause.
+   * Follows an existing execution to its end, through pauses (EXE-93), or as a run is followed: to its
+   * end or next pause.
    */
   async follow(request: FollowRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id, after, asRun = false } = request;
@@ -253,12 +253,11 @@ export class Executions {
     return toHistory({ ...row, input: shown.input }, log);
   }
 
-  /** The whole value of one event as plain JSON, wherever it is kept. */
   eventValue(execution_id: string, seq: number): Promise<Json> {
     return readValue(this.#ports, execution_id, seq);
   }
 
-  /** The row as records show it: with the values themselves, also those kept outside the log. */
+  /** The row as records show it: with its values, also those that are kept outside the log. */
   shown(row: ExecutionRow): Promise<ExecutionRow> {
     return resolveValues(row, this.#ports.values);
   }
@@ -303,7 +302,7 @@ export class Executions {
     return this.#parts.starts.start({ ...rest, execution_id, of, input, root: "body", key });
   }
 
-  /** Listens before the change is made: nothing comes in between. */
+  /** Waits from before the change on, so that no commit is missed. */
   async #andWait(
     execution_id: string,
     change: () => Promise<Changed>,

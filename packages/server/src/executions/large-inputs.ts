@@ -16,7 +16,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import { type InputCheck, inputThread } from "./input-thread.ts";
 
 export interface Kept {
-  /** As it stands in the row: the value, or where it lies. */
+  /** As the row has it: the value, or the place where it lies. */
   readonly input: Encoded;
   readonly request_hash: string | undefined;
 }
@@ -37,7 +37,7 @@ export class LargeInputs implements Domain {
     this.#ports = ports;
   }
 
-  /** Checks an input and keeps it for an execution that may not be there yet. */
+  /** Checks an input and keeps it for an execution that may not exist yet. */
   async keep(execution_id: string, given: LargeJson, check: InputCheck): Promise<Kept> {
     try {
       refuseUnencodable(given);

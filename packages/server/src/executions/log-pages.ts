@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Json } from "@engine/contract";
 import type { LoggedEvent, Store } from "@engine/store";
 
-/** About what a page should weigh; a single event may weigh more. */
+/** How heavy a page should be, roughly; a single event may be heavier. */
 const WANTED_BYTES = 128 * 1024;
 const FIRST_EVENTS = 1;
 const MOST_EVENTS = 512;
@@ -61,7 +61,7 @@ export class LogPages {
     for (let after = seq; after < last; ) {
       const page = (await this.after(after)).filter(({ event }) => event.seq <= last);
       const end = page.at(-1)?.event.seq;
-      // It has been deleted meanwhile.
+      // The execution has been deleted meanwhile.
       if (end === undefined) return;
       yield page;
       after = end;
@@ -69,7 +69,7 @@ export class LogPages {
   }
 }
 
-/** Roughly what a value takes as text. */
+/** Roughly how many bytes a value takes as text. */
 export function weightOf(value: Json): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;

@@ -1,4 +1,4 @@
-/** Rows of the store as reads return them (EXE-78): plain JSON, ISO instants, addresses. */
+/** Rows as reads return them (EXE-78): plain JSON, ISO instants, addresses. */
 import {
   type BasicExecution,
   type CancelCause,

@@ -4,7 +4,7 @@ import type { Domain } from "../domain.ts";
 import type { EnginePorts, SetTimer } from "../engine-ports.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 
-/** Where a sync call stops waiting: the end, or a pause that somebody must answer (EXE-81). */
+/** Whether a sync call stops waiting: at the end, or at a pause that somebody must answer (EXE-81). */
 export function isSettled({ state }: Pick<ExecutionRow, "state">): boolean {
   return state === "PAUSED" || isTerminal(state);
 }
@@ -17,8 +17,8 @@ export interface WaitOptions {
 }
 
 /**
- * Calls that wait for an execution. They are woken by the commits of this process, and by the news of
- * others; {@link refresh} covers what was missed.
+ * Calls that wait for an execution. They are woken by the commits of this process and the news of
+ * others; {@link refresh} makes up for lost news.
  */
 export class Waiters implements Domain {
   readonly #ports: Pick<EnginePorts, "store" | "setTimer">;

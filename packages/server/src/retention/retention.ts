@@ -1,7 +1,7 @@
 /**
- * Removes what nobody needs any more (EXE-98): executions that ended long ago, with their logs, inputs
- * and stored values; expired cache entries; code of deleted versions; sessions and names of workers
- * that are gone. In small batches, so that no checkpoint waits for it.
+ * Removes what is not needed any more (EXE-98): executions that ended long ago, with their logs, inputs
+ * and stored values; expired cache entries; code of deleted versions; sessions and names of workers that
+ * are gone. It works in small batches, so that no checkpoint waits for it.
  */
 import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
@@ -9,9 +9,9 @@ import { forgetting } from "../failpoints.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 
 const DAY_MS = 86_400_000;
-/** Time for requests in between two batches. */
+/** Time for requests between two batches. */
 const BREATH_MS = 20;
-/** A start that has just looked a version up may not have been written yet. */
+/** So long a deleted version is kept for a start that has looked it up and is not written yet. */
 const VERSION_MS = 60_000;
 
 type Ports = Pick<EnginePorts, "store" | "values" | "clock" | "setTimer" | "config" | "log">;
