@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { type Config, createUuidV7, routes, type WorkerProtocol } from "@engine/contract";
+import { createUuidV7, routes, type WorkerProtocol } from "@engine/contract";
 import {
   type App,
   type Authorize,
@@ -11,7 +11,7 @@ import {
 } from "@engine/http";
 import { openValueStore, type Store } from "@engine/store";
 import { createEngine, type Engine } from "./engine.ts";
-import type { SetTimer } from "./engine-ports.ts";
+import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
@@ -22,27 +22,20 @@ import { resources } from "./handlers/resources.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
-import type { Log } from "./log.ts";
 
-export interface ServerOptions {
-  readonly config: Config;
+type Chance = "ids" | "token" | "seed" | "random";
+type Time = "clock" | "monotonic" | "setTimer";
+
+/** Time and chance are those of the system when absent. */
+export interface ServerOptions
+  extends Pick<EnginePorts, "config" | "log">,
+    Partial<Pick<EnginePorts, Time | Chance>> {
   /** Stays the caller's: close it after the server. */
   readonly store: Store;
-  readonly log: Log;
   /** Of the product, as `GET /health` shows it. */
   readonly version: string;
   /** Everybody may do everything when absent. */
   readonly authorize?: Authorize;
-  /** Milliseconds since 1970; the system's clock when absent. */
-  readonly clock?: () => number;
-  /** Milliseconds of a clock that nobody sets; that of the process when absent. */
-  readonly monotonic?: () => number;
-  readonly ids?: () => string;
-  readonly token?: () => string;
-  readonly seed?: () => string;
-  readonly setTimer?: SetTimer;
-  /** From 0 to below 1. */
-  readonly random?: () => number;
 }
 
 export interface Server {

@@ -140,15 +140,7 @@ export class Catalog implements Domain {
     return hash === null ? undefined : this.#modules.get(hash)?.ref;
   }
 
-  async loadModule(hash: string | null): Promise<Assignment["module"]> {
-    return (await this.#load(hash)).ref;
-  }
-
-  async readBundle(hash: string): Promise<string> {
-    return (await this.#load(hash)).bundle;
-  }
-
-  async #load(hash: string | null): Promise<LoadedModule> {
+  async loadModule(hash: string | null): Promise<LoadedModule> {
     const known = this.#modules.get(hash ?? "");
     if (known) return known;
     const bundle = hash === null ? undefined : await this.#port.readModule(hash);

@@ -422,7 +422,7 @@ export class Dispatcher implements Domain {
       history: Assignment["history"] | Promise<Assignment["history"]>;
     },
   ): Promise<void> {
-    const [module, history] = await Promise.all([
+    const [{ ref: module }, history] = await Promise.all([
       this.#parts.catalog.loadModule(row.module_hash),
       rest.history,
     ]);

@@ -138,19 +138,12 @@ export class Executions {
   /** Cancels an execution and its children (EXE-21). Nothing changes where that was done before. */
   async cancel(request: CancelRequest): Promise<Changed> {
     const { execution_id, workflow, by, reason } = request;
-    const { ports, commits } = this.#parts;
+    const { ports, commits, hasWorker } = this.#parts;
     const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
+    const cancel = { cause: "request", by, reason, cancel_timeout_ms, hasWorker } as const;
     const { changed } = await commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
-      const now = ports.clock();
-      const verdict = decideCancel(row, {
-        cause: "request",
-        by,
-        reason,
-        cancel_timeout_ms,
-        hasWorker: this.#parts.hasWorker,
-        now,
-      });
+      const verdict = decideCancel(row, { ...cancel, now: ports.clock() });
       if (verdict instanceof EngineError) throw verdict;
       return verdict;
     });

@@ -1,9 +1,9 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Changed, Store } from "@engine/store";
 import type { Domain } from "../domain.ts";
+import { InOrder } from "../in-order.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
-import { InOrder } from "../replicas/in-order.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { Follower, type View } from "./follower.ts";
 import { LogPages, Turns } from "./log-pages.ts";

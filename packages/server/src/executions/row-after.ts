@@ -44,15 +44,8 @@ export function rowBefore(row: ExecutionRow): ExecutionRow {
 export function rowAsCreated({ row, events, existing }: Changed): ExecutionRow {
   if (existing || row.generation !== 1 || events.at(-1)?.type !== "WORKFLOW_CLAIMED") return row;
   const state = row.resuming ? "RESUMING" : "CREATED";
-  const { generation, head } = row;
-  return {
-    ...row,
-    state,
-    worker: null,
-    session: null,
-    generation: generation - 1,
-    head: head - 1,
-  };
+  const before = { generation: row.generation - 1, head: row.head - 1 };
+  return { ...row, state, worker: null, session: null, ...before };
 }
 
 /** The row after one more event, as far as the log says. */

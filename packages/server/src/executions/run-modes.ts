@@ -77,14 +77,19 @@ export function resume<Answer, Streamed, Mode extends RunMode>(
   });
 }
 
-/** Milliseconds a sync call waits: what the caller asks for, capped by the server (EXE-81). */
-export function waitMs(
-  timeoutSeconds: number | undefined,
-  longestSeconds: number,
-): number | undefined {
-  const longest = longestSeconds === 0 ? Infinity : longestSeconds;
-  const seconds = Math.min(timeoutSeconds ?? Infinity, longest);
+/**
+ * Milliseconds a sync call waits: what the caller asks for, capped by the server (EXE-81).
+ *
+ * @param longestSeconds 0 = no cap.
+ */
+export function waitMs({ timeout = Infinity }: Manner, longestSeconds: number): number | undefined {
+  const seconds = Math.min(timeout, longestSeconds === 0 ? Infinity : longestSeconds);
   return Number.isFinite(seconds) ? seconds * 1000 : undefined;
+}
+
+/** Milliseconds a stream lasts: no limit unless one is asked for. */
+export function streamMs(manner: Manner, longestSeconds: number): number | undefined {
+  return manner.timeout === undefined ? undefined : waitMs(manner, longestSeconds);
 }
 
 /** One change of an execution, in each of the modes. */
@@ -99,7 +104,7 @@ async function answered<Answer, Streamed, Mode extends RunMode>(
   { mode, manner, asker, longestSeconds, as }: Asked<Answer, Streamed, Mode>,
   doing: Doing,
 ): Promise<Told<Answer, Streamed, Mode>> {
-  const { timeout, cancel_on_disconnect, detailed, events } = manner;
+  const { cancel_on_disconnect, detailed, events } = manner;
   const cancelIfLeft = async (execution_id: string) => {
     if (!cancel_on_disconnect || !asker.hasLeft()) return;
     await executions.cancelForLeaver(execution_id, asker.principal);
@@ -108,16 +113,15 @@ async function answered<Answer, Streamed, Mode extends RunMode>(
     const changed = await doing.now();
     return as.accepted(rowAsCreated(changed), { existing: changed.existing === true });
   }
-  const timeoutMs = waitMs(timeout, longestSeconds);
   const signal = asker.signal();
   if (mode === "sync") {
+    const timeoutMs = waitMs(manner, longestSeconds);
     const { row, existing } = await doing.wait({ timeoutMs, signal });
     await cancelIfLeft(row.execution_id);
     return as.settled(row, { existing });
   }
-  // A stream has no limit unless one is asked for.
-  const limit = timeout === undefined ? undefined : timeoutMs;
-  const options = { detailed, events, timeoutMs: limit, signal, frames: as.frames };
+  const timeoutMs = streamMs(manner, longestSeconds);
+  const options = { detailed, events, timeoutMs, signal, frames: as.frames };
   const { follower, existing } = await doing.follow(options);
   follower.onClosed(() => void cancelIfLeft(follower.execution_id));
   // Here the mode is `stream`, but the compiler does not see that in the type of the answer.

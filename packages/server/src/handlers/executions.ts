@@ -13,7 +13,7 @@ import type { Engine } from "../engine.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
 import type { ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
-import { type Manner, resume, run, waitMs } from "../executions/run-modes.ts";
+import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { startRequest } from "./start-request.ts";
 import { visibleWorkflows, workflowOf } from "./subjects.ts";
@@ -48,11 +48,13 @@ export function executionHandlers(
     list: ({ query }, call) => list(query, call),
     get: async ({ params: { id }, query, headers }, call) => {
       await demand(id, call);
-      const { mode, detailed, after, before, limit } = query;
+      const { mode, detailed, events, after, before, limit } = query;
       if (mode === "stream") {
         refusePage({ after, before, limit });
         const request = { execution_id: id, after: headers["last-event-id"] };
-        return streamAnswer(await executions.follow(request, followOptions(query, call)));
+        const timeoutMs = streamMs(query, syncTimeoutSeconds);
+        const options = { detailed, events, timeoutMs, signal: call.signal };
+        return streamAnswer(await executions.follow(request, options));
       }
       const row = mode
         ? await executions.wait(id, waitOptions(query, call))
@@ -147,14 +149,8 @@ export function executionHandlers(
     return answer(200, { items: items.map(toSummary), total, limit, offset });
   }
 
-  function waitOptions({ timeout }: Manner, call: Call) {
-    return { timeoutMs: waitMs(timeout, syncTimeoutSeconds), signal: call.signal };
-  }
-
-  /** A stream has no limit unless one is asked for. */
-  function followOptions({ timeout, detailed, events }: Manner, call: Call) {
-    const timeoutMs = timeout === undefined ? undefined : waitMs(timeout, syncTimeoutSeconds);
-    return { detailed, events, timeoutMs, signal: call.signal };
+  function waitOptions(manner: Manner, { signal }: Call) {
+    return { timeoutMs: waitMs(manner, syncTimeoutSeconds), signal };
   }
 }
 

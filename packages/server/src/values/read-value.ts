@@ -22,13 +22,8 @@ export async function readValue(
   seq: number,
 ): Promise<Json> {
   if (!(await store.executions.find(execution_id))) throw notFound("execution", execution_id);
-  // A path may hold any number: one that no event can have names none.
-  const isNumber = Number.isSafeInteger(seq) && seq > 0;
-  const [logged] = isNumber
-    ? await store.log.read(execution_id, { after: seq - 1, limit: 1 })
-    : [undefined];
-  if (!logged || logged.event.seq !== seq)
-    throw notFound("event", `${seq} of execution ${execution_id}`);
+  const [logged] = await store.log.read(execution_id, { after: seq - 1, limit: 1 });
+  if (logged?.event.seq !== seq) throw notFound("event", `${seq} of execution ${execution_id}`);
   const reference = referenceOf(logged.event.value);
   if (!reference) return toPlain(logged.event.value);
   const value = await storedValue(reference, values);

@@ -61,7 +61,8 @@ export class Connections {
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);
     try {
-      const reconciled = await this.#reconcile(session, running, { guard, loss: lossIfRunning });
+      const how = { ...this.#parts, guard, loss: lossIfRunning };
+      const reconciled = await reconcile(session, running, how);
       stream.open(this.#opening(session, reconciled));
       this.#release(session, reconciled);
     } catch (error) {
@@ -99,8 +100,8 @@ export class Connections {
     const { guard } = session;
     liveness.watch(session);
     try {
-      const loss = isFirst ? lossIfRunning : lossOfPoll;
-      const reconciled = await this.#reconcile(session, heartbeat.running, { guard, loss });
+      const how = { ...this.#parts, guard, loss: isFirst ? lossIfRunning : lossOfPoll };
+      const reconciled = await reconcile(session, heartbeat.running, how);
       stream.open(this.#news(session, heartbeat, reconciled, isFirst));
       this.#release(session, reconciled);
       session.ready(stream);
@@ -141,15 +142,6 @@ export class Connections {
     await session.handingOver?.catch(() => undefined);
     if (stream.isClosed) throw replaced(session.worker);
     return { session: session.id, epoch: row.epoch };
-  }
-
-  #reconcile(
-    session: Session,
-    running: readonly Holding[],
-    how: Pick<Parameters<typeof reconcile>[2], "guard" | "loss">,
-  ): Promise<Reconciled> {
-    const { ports, dispatcher, handOvers } = this.#parts;
-    return reconcile(session, running, { store: ports.store, dispatcher, handOvers, ...how });
   }
 
   #opening(session: Session, { keep, drop, events }: Reconciled): WorkerFrame[] {

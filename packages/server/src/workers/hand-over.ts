@@ -58,15 +58,13 @@ export class HandOvers {
   async one(
     session: string,
     { execution_id, generation }: Held,
-    { loss, guard }: Why = {},
-    onlyIf: (row: ExecutionRow) => boolean = () => true,
+    { loss, guard }: Why,
   ): Promise<ExecutionRow> {
     const { changed } = await this.#parts.commits.change(
       execution_id,
       (row) => {
         if (row.session !== session || row.generation !== generation) return undefined;
-        const lost = typeof loss === "function" ? loss(row) : loss;
-        return onlyIf(row) ? handOver(row, this.terms(lost)) : undefined;
+        return handOver(row, this.terms(typeof loss === "function" ? loss(row) : loss));
       },
       { guard },
     );

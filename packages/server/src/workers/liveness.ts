@@ -104,7 +104,10 @@ export class Liveness implements LedWork {
   async start(): Promise<void> {
     this.#cancelSweep?.();
     const after: SetTimer = (run, ms) => this.#standstill.after(ms, run);
-    this.#cancelSweep = every(after, { ms: this.#sweepMs }, () => this.#trySweep());
+    // A server that is alone only has to look for executions that its earlier life left.
+    const { safety_interval } = this.#ports.config.dispatch;
+    const ms = this.#replicas.isShared ? SWEEP_MS : safety_interval * 1000;
+    this.#cancelSweep = every(after, { ms }, () => this.#trySweep());
   }
 
   stop(): void {
@@ -179,8 +182,7 @@ export class Liveness implements LedWork {
     const lost = await this.#ports.store.sessions.lose(session_id, epoch);
     if (!lost) return;
     this.#ports.log.warn({ worker, why: "its server is gone" }, "worker lost");
-    const session = this.#sessions.find(session_id);
-    session?.see(lost);
+    this.#sessions.find(session_id)?.see(lost);
     // Its executions are orphans now: the second half of the sweep takes them.
   }
 
@@ -277,12 +279,6 @@ export class Liveness implements LedWork {
     } catch (error) {
       this.#ports.log.warn({ err: error }, "could not look for lost workers");
     }
-  }
-
-  /** A server that is alone only has to look for executions that its earlier life left. */
-  get #sweepMs(): number {
-    const { safety_interval } = this.#ports.config.dispatch;
-    return this.#replicas.isShared ? SWEEP_MS : safety_interval * 1000;
   }
 
   async #flush(): Promise<void> {

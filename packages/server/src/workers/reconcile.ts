@@ -13,7 +13,7 @@ export interface Reconciled {
 }
 
 interface Parts {
-  readonly store: Store;
+  readonly ports: { readonly store: Store };
   readonly dispatcher: Dispatcher;
   readonly handOvers: HandOvers;
   /** Of the stream that this is for. Once another stream has taken its place, nothing is written. */
@@ -30,7 +30,7 @@ interface Parts {
 export async function reconcile(
   session: Session,
   running: readonly Holding[],
-  { store, dispatcher, handOvers, guard, loss }: Parts,
+  { ports: { store }, dispatcher, handOvers, guard, loss }: Parts,
 ): Promise<Reconciled> {
   session.holdings.expect(running);
   const owned = new Map(

@@ -8,6 +8,7 @@ import {
   type WorkerRegistration,
 } from "@engine/contract";
 import type { EnginePorts } from "../engine-ports.ts";
+import { InOrder } from "../in-order.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
@@ -39,8 +40,7 @@ export interface Registered {
 /** Opens sessions (WRK-1 to WRK-4). */
 export class WorkerRegistrations {
   readonly #parts: Parts;
-  /** The last registration under each name: those of one name go one after another. */
-  readonly #underWay = new Map<string, Promise<unknown>>();
+  readonly #inOrder = new InOrder();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -48,15 +48,7 @@ export class WorkerRegistrations {
 
   async register(registration: WorkerRegistration): Promise<Registered> {
     refuseMismatch(registration);
-    const { name } = registration;
-    const before = this.#underWay.get(name);
-    const mine = Promise.allSettled([before]).then(() => this.#open(registration));
-    this.#underWay.set(name, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#underWay.get(name) === mine) this.#underWay.delete(name);
-    }
+    return this.#inOrder.run(registration.name, () => this.#open(registration));
   }
 
   async #open(registration: WorkerRegistration): Promise<Registered> {

@@ -17,7 +17,6 @@ import type { WorkerStream } from "./worker-stream.ts";
 export class Session implements Candidate {
   readonly id: string;
   readonly worker: string;
-  readonly instance_id: string;
   readonly holdings: Holdings;
   /** When the worker was heard last, by the clock that nobody sets. */
   heardAt: number;
@@ -48,7 +47,6 @@ export class Session implements Candidate {
   constructor(row: SessionRow, clock: () => number) {
     this.id = row.session_id;
     this.worker = row.worker;
-    this.instance_id = row.instance_id;
     this.#row = row;
     this.#said = row.said;
     this.heardAt = clock();
@@ -69,11 +67,6 @@ export class Session implements Candidate {
     return this.#said;
   }
 
-  /** Executions at a time; 0 = unlimited. */
-  get slots(): number {
-    return this.#row.slots;
-  }
-
   get load(): number {
     return this.holdings.load;
   }
@@ -81,7 +74,8 @@ export class Session implements Candidate {
   get hasFreeSlot(): boolean {
     // An assignment that cannot be sent would only wait.
     if (this.#stream?.isFull) return false;
-    return this.slots === 0 || this.load < this.slots;
+    const { slots } = this.#row;
+    return slots === 0 || this.load < slots;
   }
 
   /** Whether operators and the worker itself want it to get work. */
@@ -133,7 +127,7 @@ export class Session implements Candidate {
   beside(execution_id: string): Candidate {
     const { worker, runners, packages, resources, takesWork } = this;
     const load = this.load - (this.holdings.has(execution_id) ? 1 : 0);
-    const hasFreeSlot = this.slots === 0 || load < this.slots;
+    const hasFreeSlot = this.#row.slots === 0 || load < this.#row.slots;
     const reservations = () => this.holdings.reservations(execution_id);
     // An execution that it runs already needs no other place.
     const hasPlaceApart = () => true;

@@ -3,21 +3,16 @@ import {
   type CheckpointAccepted,
   type CheckpointAnswer,
   type CheckpointItem,
-  type Event,
   type ExecutionRow,
   formatInstant,
   type Heartbeat,
   type HeartbeatAnswer,
   type Holding,
   notFound,
-  type OwnCacheKey,
   type Poll,
-  type ProgressAccepted,
-  type ProgressBatch,
   type ReleaseAnswer,
   type ReleaseItem,
   type SessionRef,
-  type StoredReference,
   stale,
   type WorkerConnection,
   type WorkerFrame,
@@ -214,16 +209,12 @@ export class Workers implements WorkerProtocol, Domain {
     return release(session, items, this.#parts);
   }
 
-  async progress(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, items }: ProgressBatch,
-  ): Promise<ProgressAccepted> {
-    const session = await this.#lookup.identify(ref);
-    await this.#refuseOthers(session, { execution_id, generation });
+  readonly progress: WorkerProtocol["progress"] = async (ref, execution_id, batch) => {
+    const { generation, items } = batch;
+    await this.#refuseOthers(ref, { execution_id, generation });
     await this.#parts.progress.publish(execution_id, items);
     return { accepted: items.length, listening: this.#parts.progress.isWatched(execution_id) };
-  }
+  };
 
   async module(ref: SessionRef, hash: string): Promise<string> {
     const session = await this.#lookup.identify(ref);
@@ -234,58 +225,36 @@ export class Workers implements WorkerProtocol, Domain {
       ? undefined
       : await this.#ports.store.queue.listOwned(session.id);
     if (owned && !owned.some(isIts)) throw notFound("module", hash);
-    return this.#parts.catalog.readBundle(hash);
+    return (await this.#parts.catalog.loadModule(hash)).bundle;
   }
 
-  async events(
-    ref: SessionRef,
-    execution_id: string,
-    page: { generation: number; after: number; limit: number },
-  ): Promise<{ events: readonly Event[]; head: number }> {
-    const session = await this.#lookup.identify(ref);
+  readonly events: WorkerProtocol["events"] = async (ref, execution_id, page) => {
     const { generation, after, limit } = page;
-    await this.#refuseOthers(session, { execution_id, generation });
+    await this.#refuseOthers(ref, { execution_id, generation });
     const logged = await this.#ports.store.log.read(execution_id, { after, limit });
     const { head } = await this.#row(execution_id);
     return { events: logged.map(({ event }) => event), head };
-  }
+  };
 
-  async saveValue(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, text }: { generation: number; text: string },
-  ): Promise<StoredReference> {
-    await this.#owned(ref, { execution_id, generation });
-    return this.#services.saveValue(execution_id, text);
-  }
+  readonly saveValue: WorkerProtocol["saveValue"] = async (ref, execution_id, value) => {
+    await this.#refuseOthers(ref, { execution_id, generation: value.generation });
+    return this.#services.saveValue(execution_id, value.text);
+  };
 
-  async loadValue(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, reference_id }: { generation: number; reference_id: string },
-  ): Promise<string> {
-    await this.#owned(ref, { execution_id, generation });
-    return this.#services.loadValue(execution_id, reference_id);
-  }
+  readonly loadValue: WorkerProtocol["loadValue"] = async (ref, execution_id, value) => {
+    await this.#refuseOthers(ref, { execution_id, generation: value.generation });
+    return this.#services.loadValue(execution_id, value.reference_id);
+  };
 
-  async cacheLookup(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, key }: { generation: number; key: OwnCacheKey },
-  ): Promise<{ text: string | null }> {
-    await this.#owned(ref, { execution_id, generation });
-    return { text: (await this.#services.cacheLookup(execution_id, key)) ?? null };
-  }
+  readonly cacheLookup: WorkerProtocol["cacheLookup"] = async (ref, execution_id, asked) => {
+    await this.#refuseOthers(ref, { execution_id, generation: asked.generation });
+    return { text: (await this.#services.cacheLookup(execution_id, asked.key)) ?? null };
+  };
 
-  async cacheKeep(
-    ref: SessionRef,
-    execution_id: string,
-    entry: { generation: number; key: OwnCacheKey; text: string; ttl_ms: number },
-  ): Promise<void> {
-    const { generation } = entry;
-    await this.#owned(ref, { execution_id, generation });
+  readonly cacheKeep: WorkerProtocol["cacheKeep"] = async (ref, execution_id, entry) => {
+    await this.#refuseOthers(ref, { execution_id, generation: entry.generation });
     await this.#services.cacheKeep(execution_id, entry);
-  }
+  };
 
   async disconnect(ref: SessionRef): Promise<void> {
     const session = await this.#lookup.identify(ref);
@@ -357,11 +326,8 @@ export class Workers implements WorkerProtocol, Domain {
   }
 
   /** Refuses a session that is not the execution's owner under that generation. */
-  async #owned(ref: SessionRef, claim: Held): Promise<void> {
-    await this.#refuseOthers(await this.#lookup.identify(ref), claim);
-  }
-
-  async #refuseOthers(session: Session, claim: Held): Promise<void> {
+  async #refuseOthers(ref: SessionRef, claim: Held): Promise<void> {
+    const session = await this.#lookup.identify(ref);
     if (session.isHeld && session.holdings.owns(claim)) return;
     const row = await this.#row(claim.execution_id);
     // The server that holds the stream knows at once; any other server reads the row.

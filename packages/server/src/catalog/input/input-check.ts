@@ -32,7 +32,8 @@ export async function checkInput(
 ): Promise<void> {
   const validator = schema && validators.of(schema);
   if (!validator) return;
-  const issues = issuesOf(schema, validator, subjectOf(input, root));
+  const subject = { value: toPlain(input), root, unsure: () => doubtful(input) };
+  const issues = issuesOf(schema, validator, subject);
   refuse(issues instanceof Promise ? await issues : issues);
 }
 
@@ -42,10 +43,6 @@ export function checkInputHere(schema: InputSchema, value: Json, root: string): 
   if (!validator) return;
   const checked = refusals(validator, { value, root, unsure: () => [] }, APART_MS);
   refuse(checked === "timeout" ? tooSlow(root) : checked);
-}
-
-function subjectOf(input: Encoded, root: string): Subject {
-  return { value: toPlain(input), root, unsure: () => doubtful(input) };
 }
 
 function refuse([first, ...more]: readonly InputIssue[]): void {
@@ -113,11 +110,10 @@ async function issuesApart(
 }
 
 function tooSlow(root: string): readonly InputIssue[] {
-  return [{ path: root, message: TOO_SLOW }];
+  const message =
+    "takes too long to check: a pattern of the schema, or the way it refers to itself, needs more time than the server gives";
+  return [{ path: root, message }];
 }
-
-const TOO_SLOW =
-  "takes too long to check: a pattern of the schema, or the way it refers to itself, needs more time than the server gives";
 
 /**
  * Places where an input of a child has a value that JSON lacks, such as a Date. The schema judges its
