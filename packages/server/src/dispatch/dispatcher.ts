@@ -21,6 +21,7 @@ import { assigned, assigning, recovered } from "../failpoints.ts";
 import { lacks, needs } from "../gate/fits.ts";
 import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
+import { isRefusal } from "../refusal.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { HandOvers } from "../workers/hand-over.ts";
@@ -391,8 +392,7 @@ export class Dispatcher implements Domain {
       session.holdings.claiming.delete(execution_id);
       return done;
     } catch (error) {
-      const isRefused = error instanceof EngineError && error.code !== "unavailable";
-      if (isRefused) session.holdings.claiming.delete(execution_id);
+      if (isRefusal(error)) session.holdings.claiming.delete(execution_id);
       // The claim keeps its slot until it is known what became of it.
       else void this.#parts.handOvers.unsure(session, execution_id).then(() => this.wake());
       throw error;

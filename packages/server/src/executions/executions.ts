@@ -44,7 +44,6 @@ import type {
   FollowOptions,
   FollowRequest,
   ForkRequest,
-  RenameRequest,
   ResumeRequest,
   SignalRequest,
   StartRequest,
@@ -165,8 +164,8 @@ export class Executions {
     return this.#andWait(request.execution_id, () => this.cancel(request), options);
   }
 
-  /** Gives an execution a label, in whatever state it is. */
-  async rename({ execution_id, label }: RenameRequest): Promise<ExecutionRow> {
+  /** Gives an execution a label, in whatever state it is; null takes the label away. */
+  async rename(execution_id: string, label: string | null): Promise<ExecutionRow> {
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       if (row.name === label) return undefined;
       return { events: [], patch: { name: label, updated_at: this.#ports.clock() } };

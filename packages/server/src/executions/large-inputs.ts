@@ -1,6 +1,5 @@
 import {
   type Encoded,
-  EngineError,
   encode,
   envelopeText,
   invalidField,
@@ -123,9 +122,4 @@ function storedText(given: LargeJson): string {
     );
   }
   return JSON.stringify(encode(JSON.parse(given.text) as Json, "input"));
-}
-
-/** Whether an error says for certain that nothing was written. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof EngineError && error.code !== "unavailable";
 }

@@ -23,12 +23,6 @@ export interface StartRequest
   readonly idempotency_key?: string | undefined;
 }
 
-export interface RenameRequest {
-  readonly execution_id: string;
-  /** Null takes the label away. */
-  readonly label: string | null;
-}
-
 interface ChangeRequest {
   readonly execution_id: string;
   readonly by: string | null;

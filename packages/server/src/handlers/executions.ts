@@ -66,8 +66,8 @@ export function executionHandlers(
     },
     rename: async ({ params: { id }, body }, call) => {
       await demand(id, call);
-      const row = await executions.rename({ execution_id: id, label: body.name });
-      return answer(200, await recordOf(row, false));
+      const row = await executions.rename(id, body.name);
+      return answer(200, await recordOf(row));
     },
     events: async ({ params: { id }, query: { after = 0, limit, type } }, call) => {
       await demand(id, call);
@@ -101,7 +101,7 @@ export function executionHandlers(
       const { name: label, ...rest } = body ?? {};
       const request = { ...rest, label, execution_id: id, by: call.caller.principal };
       const row = rowAsCreated(await executions.fork(request));
-      return answer(201, await recordOf(row, false), addressOf(row));
+      return answer(201, await recordOf(row), addressOf(row));
     },
   };
 
@@ -132,10 +132,7 @@ export function executionHandlers(
     return answer(202, record, addressOf(row));
   }
 
-  async function recordOf(
-    row: ExecutionRow,
-    detailed: boolean | undefined,
-  ): Promise<ExecutionRecord> {
+  async function recordOf(row: ExecutionRow, detailed?: boolean): Promise<ExecutionRecord> {
     // A record has no event that is newer than its state.
     const log = detailed ? await executions.logUpTo(row) : undefined;
     return toRecord(await executions.shown(row), log);

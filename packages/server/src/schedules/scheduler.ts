@@ -81,16 +81,16 @@ export class Scheduler implements Domain, LedWork {
     if (this.#looking || this.#waiting.has(schedule)) void this.wake();
   }
 
-  #tick(): void {
-    if (this.#parts.ports.clock() >= this.#lookAt) void this.wake();
-    else this.#arm();
-  }
-
   #arm(): void {
     this.#cancelTimer?.();
     if (!this.#isRunning) return;
-    const wait = Math.max(this.#lookAt - this.#parts.ports.clock(), 0);
-    this.#cancelTimer = this.#parts.ports.setTimer(() => this.#tick(), Math.min(wait, LOOK_MS));
+    const { clock, setTimer } = this.#parts.ports;
+    const tick = () => {
+      if (clock() >= this.#lookAt) void this.wake();
+      else this.#arm();
+    };
+    const wait = Math.max(this.#lookAt - clock(), 0);
+    this.#cancelTimer = setTimer(tick, Math.min(wait, LOOK_MS));
   }
 
   async #lookUntilQuiet(): Promise<void> {

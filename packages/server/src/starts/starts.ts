@@ -12,7 +12,8 @@ import { checkInput } from "../catalog/input/input-check.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import type { InputCheck } from "../executions/input-thread.ts";
-import { isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
+import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
+import { isRefusal } from "../refusal.ts";
 import type { FoundVersion, Start, StartKey } from "./start.ts";
 import { pinTo } from "./version-pin.ts";
 

@@ -13,12 +13,8 @@ import {
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { isRefusal } from "../refusal.ts";
 import type { Session } from "./session.ts";
-
-/** Whether the store could not commit, which is true of the whole request and not of one item. */
-function isUnavailable(error: unknown): boolean {
-  return !(error instanceof EngineError) || error.code === "unavailable";
-}
 
 type Ports = Pick<EnginePorts, "store" | "clock" | "config" | "log">;
 
@@ -65,9 +61,9 @@ export class Checkpoints {
     try {
       return await this.acceptOne(session, item.execution_id, item);
     } catch (error) {
-      if (isUnavailable(error)) throw error;
-      const { execution_id } = item;
-      return { execution_id, error: (error as EngineError).toBody().error };
+      // That the store could not commit is true of the whole request.
+      if (!isRefusal(error)) throw error;
+      return { execution_id: item.execution_id, error: error.toBody().error };
     }
   }
 

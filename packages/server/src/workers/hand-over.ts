@@ -143,14 +143,14 @@ export class HandOvers {
   }
 }
 
-/** What it is when a worker no longer has an execution: a loss only if that had begun to run (WRK-9). */
+/** The loss when a worker no longer has an execution: none, unless that had begun to run (WRK-9). */
 export function lossIfRunning({ state }: ExecutionRow): Lost | undefined {
   return state === "RUNNING" ? { reason: "runner_lost" } : undefined;
 }
 
 /**
- * What it is when a polling worker does not list an execution: the answer that brought it may not have
- * arrived. It has to count all the same, or the execution would be claimed with every poll.
+ * The loss when a polling worker does not list an execution. The answer that brought the execution may
+ * not have arrived, but that has to count all the same, or it would be claimed again with every poll.
  */
 export function lossOfPoll(row: ExecutionRow): Lost {
   return lossIfRunning(row) ?? { reason: "forgotten" };

@@ -1,5 +1,4 @@
 import {
-  EngineError,
   engineFailure,
   failExecution,
   handOver,
@@ -9,6 +8,7 @@ import {
   stale,
 } from "@engine/contract";
 import type { Commits } from "../commits.ts";
+import { isRefusal } from "../refusal.ts";
 import type { HandOvers, Lost } from "./hand-over.ts";
 import type { Session } from "./session.ts";
 
@@ -44,7 +44,7 @@ export async function release(
       });
       return { execution_id, ok: true };
     } catch (error) {
-      if (!(error instanceof EngineError) || error.code === "unavailable") throw error;
+      if (!isRefusal(error)) throw error;
       return { execution_id, error: error.toBody().error };
     }
   }

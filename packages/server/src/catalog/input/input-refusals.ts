@@ -8,7 +8,7 @@ export interface Subject {
   readonly value: Json;
   /** What the value is, first in the path of each issue. */
   readonly root: string;
-  /** Places of the value of which its plain form says nothing; asked when something is wrong. */
+  /** Places that the plain form of the value tells nothing about; asked when something is wrong. */
   readonly unsure: () => readonly Path[];
 }
 
