@@ -25,7 +25,6 @@ import { Scheduler } from "./schedules/scheduler.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
-import { resolveValues } from "./values/resolve-values.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
@@ -51,18 +50,18 @@ export interface Engine {
 
 /** Makes every part once, each from parts that exist already, and puts the domains into their order. */
 export function createEngine(ports: EnginePorts): Engine {
-  const { store, values, setTimer, config, log, replica: me, ids, monotonic } = ports;
+  const { store, setTimer, config, log } = ports;
   const commits = new Commits({ store, log });
-  const bus = new Bus({ store, replica: me, ids, log });
-  const replicas = new Replicas({ me, store, bus, setTimer, monotonic, log });
-  const leadership = new Leadership({ store, setTimer, log });
+  const bus = new Bus(ports);
+  const replicas = new Replicas({ ports, bus });
+  const leadership = new Leadership(ports);
   const news = new ChangeNews({ bus, replicas, setTimer });
 
   const changes = new ScheduleChanges(bus);
   // Registering writes schedules, but the scheduler is made later: it needs the catalog.
   const changed = () => changes.tell();
   const declarations = new ScheduleDeclarations({ ports, changed });
-  const { readRegistration: read = readInProcess, redactProgress: redact = (all) => all } = ports;
+  const { readRegistration: read = readInProcess } = ports;
   const catalog = new Catalog({ store, schedules: declarations, read, bus });
 
   const sessions = new Sessions(ports);
@@ -70,14 +69,9 @@ export function createEngine(ports: EnginePorts): Engine {
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
   const lookup = new SessionLookup({ ports, sessions, liveness });
   const repeats = new Repeats({ ports, sessions });
-  const progress = new ProgressHub({ setTimer, bus, replicas, log, redact, sessions });
-  const waiters = new Waiters({ store, setTimer });
-  const followers = new Followers({
-    store,
-    progress,
-    replicas,
-    shown: (row) => resolveValues(row, values),
-  });
+  const progress = new ProgressHub({ ports, bus, replicas, sessions });
+  const waiters = new Waiters(ports);
+  const followers = new Followers({ ports, progress, replicas });
 
   const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers };
   const dispatcher = new Dispatcher(served);

@@ -1,19 +1,18 @@
-import type { ExecutionRow } from "@engine/contract";
-import type { Changed, Store } from "@engine/store";
+import type { Changed } from "@engine/store";
 import type { Domain } from "../domain.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import { InOrder } from "../in-order.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
+import { resolveValues } from "../values/resolve-values.ts";
 import { Follower, type View } from "./follower.ts";
 import { LogPages, Turns } from "./log-pages.ts";
 
-interface Ports {
-  readonly store: Store;
+interface Parts {
+  readonly ports: Pick<EnginePorts, "store" | "values">;
   readonly progress: Pick<ProgressHub, "join">;
   readonly replicas: Pick<Replicas, "hasPeers">;
-  /** The row with its real values, as records show it. */
-  readonly shown: (row: ExecutionRow) => Promise<ExecutionRow>;
 }
 
 /** The readers of one execution, and how they stop listening to its progress. */
@@ -24,14 +23,14 @@ interface Readers {
 
 /** The readers of running executions, fed by the commits of this process. */
 export class Followers implements Domain {
-  readonly #ports: Ports;
+  readonly #parts: Parts;
   readonly #readers = new Map<string, Readers>();
   readonly #inOrder = new InOrder();
   readonly #turns = new Turns();
   #isClosed = false;
 
-  constructor(ports: Ports) {
-    this.#ports = ports;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
@@ -41,8 +40,8 @@ export class Followers implements Domain {
   open(execution_id: string, view: View): Follower {
     const follower = new Follower(execution_id, {
       ...view,
-      shown: this.#ports.shown,
-      find: (id) => this.#ports.store.executions.find(id),
+      shown: (row) => resolveValues(row, this.#parts.ports.values),
+      find: (id) => this.#parts.ports.store.executions.find(id),
       pages: (id) => this.pages(id),
     });
     const { followers, leave } = this.#readers.get(execution_id) ?? this.#join(execution_id);
@@ -58,7 +57,7 @@ export class Followers implements Domain {
 
   /** The pages of an execution's log. All readers take turns in reading them. */
   pages(execution_id: string): LogPages {
-    return new LogPages(this.#ports.store, this.#turns, execution_id);
+    return new LogPages(this.#parts.ports.store, this.#turns, execution_id);
   }
 
   onCommit({ row, events, recorded_at }: Changed): void {
@@ -86,12 +85,12 @@ export class Followers implements Domain {
 
   #join(execution_id: string): Readers {
     const followers = new Set<Follower>();
-    const leave = this.#ports.progress.join(execution_id, async (items) => {
+    const leave = this.#parts.progress.join(execution_id, async (items) => {
       const tell = () => {
         for (const item of items) for (const follower of followers) follower.seeProgress(item);
       };
       // With other servers around, states they committed come before the values that follow them.
-      if (this.#ports.replicas.hasPeers) await this.#look(execution_id, tell);
+      if (this.#parts.replicas.hasPeers) await this.#look(execution_id, tell);
       else tell();
     });
     const readers = { followers, leave };
@@ -106,7 +105,9 @@ export class Followers implements Domain {
    */
   #look(execution_id: string, then: () => void = () => undefined): Promise<void> {
     return this.#inOrder.run(execution_id, async () => {
-      const row = await this.#ports.store.executions.find(execution_id).catch(() => undefined);
+      const row = await this.#parts.ports.store.executions
+        .find(execution_id)
+        .catch(() => undefined);
       const followers = row ? [...(this.#readers.get(execution_id)?.followers ?? [])] : [];
       await Promise.allSettled(
         followers.map((follower) => {

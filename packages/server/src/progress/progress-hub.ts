@@ -1,11 +1,9 @@
 import type { ProgressItem } from "@engine/contract";
 import type { Domain } from "../domain.ts";
-import type { SetTimer } from "../engine-ports.ts";
-import type { Log } from "../log.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Sessions } from "../workers/sessions.ts";
-import type { RedactProgress } from "./redact-progress.ts";
 
 /** Takes values for the readers of one execution; settles once they are on their way. */
 export type ProgressReader = (items: readonly ProgressItem[]) => Promise<void>;
@@ -20,11 +18,9 @@ interface Channel {
 const LINGER_MS = 1000;
 
 interface Parts {
-  readonly setTimer: SetTimer;
+  readonly ports: Pick<EnginePorts, "setTimer" | "log" | "redactProgress">;
   readonly bus: Bus;
   readonly replicas: Pick<Replicas, "onGone" | "hasPeers">;
-  readonly log: Log;
-  readonly redact: RedactProgress;
   /** Tells the owner of an execution when readers come, and when the last one has left. */
   readonly sessions: Pick<Sessions, "tellListening">;
 }
@@ -62,7 +58,7 @@ export class ProgressHub implements Domain {
     channel.readers.add(reader);
     return () => {
       if (!channel.readers.delete(reader) || channel.readers.size > 0 || this.#isClosed) return;
-      channel.cancelOff = this.#parts.setTimer(() => {
+      channel.cancelOff = this.#parts.ports.setTimer(() => {
         this.#channels.delete(execution_id);
         void this.#parts.bus.send({ kind: "watch", id: execution_id, on: false });
         this.#update(execution_id, true);
@@ -105,11 +101,12 @@ export class ProgressHub implements Domain {
 
   /** Where redaction fails, nothing is shown (PRG-7). */
   #redacted(execution_id: string, items: readonly ProgressItem[]): readonly ProgressItem[] {
+    const { redactProgress, log } = this.#parts.ports;
     try {
-      return this.#parts.redact(items, { execution_id });
+      return redactProgress ? redactProgress(items, { execution_id }) : items;
     } catch (error) {
       const message = "progress values could not be redacted and were withheld";
-      this.#parts.log.error({ err: error, execution_id }, message);
+      log.error({ err: error, execution_id }, message);
       return [];
     }
   }

@@ -2,8 +2,7 @@
  * How servers on one database reach each other: short messages through the store, about 10 ms late,
  * sometimes lost. A listener must be right without them, only slower.
  */
-import type { Store } from "@engine/store";
-import type { Log } from "../log.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import { type BusMessage, type Envelope, parseEnvelope } from "./bus-message.ts";
 
 /** Every store carries a text of this size, with room for the envelope of a part. */
@@ -13,28 +12,22 @@ const MOST_INCOMPLETE = 100;
 
 export type BusListener = (message: BusMessage, from: string) => void;
 
-interface Parts {
-  readonly store: { readonly replicas: Pick<Store["replicas"], "announce" | "onAnnounced"> };
-  /** This server. */
-  readonly replica: string;
-  readonly ids: () => string;
-  readonly log: Log;
-}
+type Ports = Pick<EnginePorts, "store" | "replica" | "ids" | "log">;
 
 export class Bus {
-  readonly #parts: Parts;
+  readonly #ports: Ports;
   readonly #listeners: BusListener[] = [];
   readonly #onMissed: (() => void)[] = [];
   readonly #incomplete = new Map<string, string[]>();
   #stop: (() => void) | undefined;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(ports: Ports) {
+    this.#ports = ports;
   }
 
   /** Whether there can be other servers at all. */
   get isShared(): boolean {
-    return this.#parts.store.replicas.onAnnounced !== undefined;
+    return this.#ports.store.replicas.onAnnounced !== undefined;
   }
 
   /** Listeners are told in the order they came. */
@@ -48,17 +41,17 @@ export class Bus {
   }
 
   async start(): Promise<void> {
-    this.#stop = await this.#parts.store.replicas.onAnnounced?.((text) => this.#receive(text));
+    this.#stop = await this.#ports.store.replicas.onAnnounced?.((text) => this.#receive(text));
   }
 
   /** Resolves once the message is on its way, or cannot be sent. */
   async send(message: BusMessage): Promise<void> {
-    const { replicas } = this.#parts.store;
+    const { replicas } = this.#ports.store;
     if (!replicas.announce) return;
     try {
       await Promise.all(this.#texts(message).map(async (text) => replicas.announce?.(text)));
     } catch (error) {
-      this.#parts.log.debug({ err: error }, "could not tell the other servers");
+      this.#ports.log.debug({ err: error }, "could not tell the other servers");
     }
   }
 
@@ -73,7 +66,7 @@ export class Bus {
     // Two bytes a character, and a third more as base64: a part fits with room for its envelope.
     const size = Math.floor(MOST_BYTES / 3);
     const count = Math.ceil(whole.length / size);
-    const of = this.#parts.ids();
+    const of = this.#ports.ids();
     return Array.from({ length: count }, (_, index) => {
       const text = whole.slice(index * size, (index + 1) * size);
       // Quotes would be escaped twice over: a part travels as base64 of its own text.
@@ -83,7 +76,7 @@ export class Bus {
   }
 
   #text(message: BusMessage): string {
-    return JSON.stringify({ from: this.#parts.replica, message } satisfies Envelope);
+    return JSON.stringify({ from: this.#ports.replica, message } satisfies Envelope);
   }
 
   #receive(text: string | undefined): void {
@@ -92,7 +85,7 @@ export class Bus {
       return;
     }
     const envelope = parseEnvelope(text);
-    if (!envelope || envelope.from === this.#parts.replica) return;
+    if (!envelope || envelope.from === this.#ports.replica) return;
     const { message, from } = envelope;
     if (message.kind === "part") this.#receivePart(message, from);
     else for (const listener of this.#listeners) this.#tell(listener, envelope);
@@ -103,7 +96,7 @@ export class Bus {
       listener(message, from);
     } catch (error) {
       // A newer server may say it in another way. The rows have what the message was about.
-      this.#parts.log.warn(
+      this.#ports.log.warn(
         { err: error, kind: message.kind, from },
         "a server's message was not read",
       );

@@ -1,7 +1,6 @@
-import { REPLICA_GONE_MS, type ReplicaRow, type Store } from "@engine/store";
-import type { SetTimer } from "../engine-ports.ts";
+import { REPLICA_GONE_MS, type ReplicaRow } from "@engine/store";
+import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
-import type { Log } from "../log.ts";
 import type { Bus } from "./bus.ts";
 
 /** How often a server says that it lives. */
@@ -17,13 +16,8 @@ interface Peer {
 }
 
 interface Parts {
-  /** The id of this server. */
-  readonly me: string;
-  readonly store: Store;
+  readonly ports: Pick<EnginePorts, "store" | "replica" | "setTimer" | "monotonic" | "log">;
   readonly bus: Bus;
-  readonly setTimer: SetTimer;
-  readonly monotonic: () => number;
-  readonly log: Log;
 }
 
 /**
@@ -32,8 +26,10 @@ interface Parts {
  * database's clock may be set, and so only says whether a stamp is another one.
  */
 export class Replicas {
+  /** The id of this server. */
   readonly me: string;
-  readonly #parts: Parts;
+  readonly #bus: Bus;
+  readonly #ports: Parts["ports"];
   readonly #peers = new Map<string, Peer>();
   /** When the store was asked last. */
   #notedAt = Number.NEGATIVE_INFINITY;
@@ -42,11 +38,12 @@ export class Replicas {
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.me = parts.me;
+  constructor({ ports, bus }: Parts) {
+    this.#ports = ports;
+    this.#bus = bus;
+    this.me = ports.replica;
     this.#live = new Set([this.me]);
-    parts.bus.listen((message, from) => {
+    bus.listen((message, from) => {
       if (message.kind === "goodbye") this.#peers.delete(from);
       else this.#hears(from);
       this.#see();
@@ -55,7 +52,7 @@ export class Replicas {
 
   /** Whether there can be other servers at all. */
   get isShared(): boolean {
-    return this.#parts.bus.isShared;
+    return this.#bus.isShared;
   }
 
   /** Whether anybody else would hear what this server says. */
@@ -74,20 +71,20 @@ export class Replicas {
   /** Finds the others and makes itself known. */
   async start(): Promise<void> {
     await this.#note();
-    if (!this.#parts.bus.isShared) return;
-    void this.#parts.bus.send({ kind: "hello" });
+    if (!this.#bus.isShared) return;
+    void this.#bus.send({ kind: "hello" });
     if (!this.#isClosed)
-      this.#cancel = every(this.#parts.setTimer, { ms: EVERY_MS }, () => this.#beat());
+      this.#cancel = every(this.#ports.setTimer, { ms: EVERY_MS }, () => this.#beat());
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel?.();
     try {
-      if (this.#parts.bus.isShared) await this.#parts.bus.send({ kind: "goodbye" });
-      await this.#parts.store.replicas.remove(this.me);
+      if (this.#bus.isShared) await this.#bus.send({ kind: "goodbye" });
+      await this.#ports.store.replicas.remove(this.me);
     } catch (error) {
-      this.#parts.log.debug({ err: error }, "could not say goodbye to the other servers");
+      this.#ports.log.debug({ err: error }, "could not say goodbye to the other servers");
     }
   }
 
@@ -96,13 +93,13 @@ export class Replicas {
       await this.#note();
     } catch (error) {
       // While the database is away nobody can tell which servers live: what is known stays.
-      this.#parts.log.debug({ err: error }, "could not say that this server lives");
+      this.#ports.log.debug({ err: error }, "could not say that this server lives");
     }
   }
 
   async #note(): Promise<void> {
-    const rows = await this.#parts.store.replicas.note(this.me);
-    const now = this.#parts.monotonic();
+    const rows = await this.#ports.store.replicas.note(this.me);
+    const now = this.#ports.monotonic();
     // This server stood still, or the database was away and the others could not write either.
     const isGap = now - this.#notedAt > 2 * EVERY_MS;
     this.#notedAt = now;
@@ -123,13 +120,13 @@ export class Replicas {
 
   /** Of a server seen for the first time the database's clock says whether it lives. */
   #meet(replica: string, { seen_at, silent_ms }: Omit<ReplicaRow, "replica">): void {
-    const heardAt = this.#parts.monotonic() - silent_ms;
+    const heardAt = this.#ports.monotonic() - silent_ms;
     this.#peers.set(replica, { seen_at, heardAt, isLive: silent_ms < REPLICA_GONE_MS });
   }
 
   /** Notes a sign of life of another server. */
   #hears(replica: string): Peer {
-    const heard = { heardAt: this.#parts.monotonic(), isLive: true };
+    const heard = { heardAt: this.#ports.monotonic(), isLive: true };
     const peer = Object.assign(this.#peers.get(replica) ?? { seen_at: undefined }, heard);
     this.#peers.set(replica, peer);
     return peer;

@@ -1,14 +1,6 @@
 import { EngineError, type Json, notFound, referenceOf, toPlain } from "@engine/contract";
-import type { Store, ValueStore } from "@engine/store";
+import type { EnginePorts } from "../engine-ports.ts";
 import { storedValue } from "./resolve-values.ts";
-
-interface Ports {
-  readonly store: {
-    readonly executions: Pick<Store["executions"], "find">;
-    readonly log: Pick<Store["log"], "read">;
-  };
-  readonly values: ValueStore;
-}
 
 /**
  * The whole value of one event as plain JSON, wherever it is kept (EXE-86).
@@ -17,7 +9,7 @@ interface Ports {
  *   `stored_externally` for one in a storage of the workflow's own.
  */
 export async function readValue(
-  { store, values }: Ports,
+  { store, values }: Pick<EnginePorts, "store" | "values">,
   execution_id: string,
   seq: number,
 ): Promise<Json> {

@@ -38,10 +38,8 @@ interface Parts {
  * whether something has changed.
  */
 export class Liveness implements LedWork {
+  readonly #parts: Parts;
   readonly #ports: EnginePorts;
-  readonly #sessions: Sessions;
-  readonly #handOvers: HandOvers;
-  readonly #replicas: Replicas;
   readonly #watches = new Map<Session, () => void>();
   readonly #standstill: Standstill;
   readonly #heard = new Map<string, Heard>();
@@ -55,10 +53,8 @@ export class Liveness implements LedWork {
   #isClosed = false;
 
   constructor(parts: Parts) {
+    this.#parts = parts;
     this.#ports = parts.ports;
-    this.#sessions = parts.sessions;
-    this.#handOvers = parts.handOvers;
-    this.#replicas = parts.replicas;
     this.#standstill = new Standstill(parts.ports);
     this.#startedAt = parts.ports.monotonic();
   }
@@ -106,7 +102,7 @@ export class Liveness implements LedWork {
     const after: SetTimer = (run, ms) => this.#standstill.after(ms, run);
     // A server that is alone only has to look for executions that its earlier life left.
     const { safety_interval } = this.#ports.config.dispatch;
-    const ms = this.#replicas.isShared ? SWEEP_MS : safety_interval * 1000;
+    const ms = this.#parts.replicas.isShared ? SWEEP_MS : safety_interval * 1000;
     this.#cancelSweep = every(after, { ms }, () => this.#trySweep());
   }
 
@@ -138,7 +134,8 @@ export class Liveness implements LedWork {
     await Promise.all(
       [...owners].map(async (owner) => {
         const guard = await this.#guardOf(owner);
-        if (guard !== "lives") await this.#handOvers.owned(owner, { loss: "session_lost", guard });
+        if (guard !== "lives")
+          await this.#parts.handOvers.owned(owner, { loss: "session_lost", guard });
       }),
     );
   }
@@ -155,14 +152,14 @@ export class Liveness implements LedWork {
 
   /** Whether a session has no server that would notice its end. */
   #isForsaken(row: SessionRow, now: number): boolean {
-    if (row.lost_at !== null || this.#sessions.find(row.session_id)?.isHeld) return false;
+    if (row.lost_at !== null || this.#parts.sessions.find(row.session_id)?.isHeld) return false;
     const { disconnect_grace, silence_timeout } = this.#ports.config.workers;
     const unchanged = now - this.#fresh(this.#unchangedSince(row, now));
     if (now < this.#fresh(this.#startedAt) + silence_timeout * 1000) return false;
     if (row.replica !== null) {
       // Where the store's answer to a server was lost, the row names a server that does not know the
       // stream. Then no server tells the store of the session.
-      return !this.#replicas.isLive(row.replica) || unchanged > 2 * silence_timeout * 1000;
+      return !this.#parts.replicas.isLive(row.replica) || unchanged > 2 * silence_timeout * 1000;
     }
     const grace = row.disconnected_at === null ? silence_timeout : disconnect_grace;
     return unchanged > grace * 1000;
@@ -182,7 +179,7 @@ export class Liveness implements LedWork {
     const lost = await this.#ports.store.sessions.lose(session_id, epoch);
     if (!lost) return;
     this.#ports.log.warn({ worker, why: "its server is gone" }, "worker lost");
-    this.#sessions.find(session_id)?.see(lost);
+    this.#parts.sessions.find(session_id)?.see(lost);
     // Its executions are orphans now: the second half of the sweep takes them.
   }
 
@@ -239,19 +236,19 @@ export class Liveness implements LedWork {
     session.see(lost);
     session.closeStream();
     this.unwatch(session);
-    await this.#handOvers.all(session, { loss: "session_lost", guard: session.guard });
+    await this.#parts.handOvers.all(session, { loss: "session_lost", guard: session.guard });
     // If the worker comes back, its session is read from the store.
     if (!session.isConnected && session.row.epoch === lost.epoch) this.#forget(session);
   }
 
   #forget(session: Session): void {
     session.letGo();
-    this.#sessions.remove(session);
+    this.#parts.sessions.remove(session);
   }
 
   /** Whether another server has heard the worker: behind a balancer, requests may all go there. */
   async #isHeardElsewhere(session: Session): Promise<boolean> {
-    if (!this.#replicas.hasPeers) return false;
+    if (!this.#parts.replicas.hasPeers) return false;
     const row = await this.#ports.store.sessions.find(session.id);
     // The stamp is this server's own, or the one that it read before.
     if (!row || row.last_seen_at === session.notedAt) return false;
@@ -265,7 +262,7 @@ export class Liveness implements LedWork {
     const everyMs = this.#ports.config.workers.heartbeat_interval * 1000;
     return this.#standstill.after(everyMs, () => {
       let anybody = false;
-      for (const session of this.#sessions.all()) {
+      for (const session of this.#parts.sessions.all()) {
         anybody ||= session.isConnected;
         session.send({ event: "ping", data: {} });
       }
