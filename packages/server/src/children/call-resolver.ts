@@ -33,6 +33,8 @@ interface Call {
   readonly start: CallStart;
 }
 
+type Details = Record<string, unknown> | null;
+
 interface Parts {
   readonly ports: Pick<EnginePorts, "ids" | "config" | "authorizeCall">;
   readonly catalog: Catalog;
@@ -69,14 +71,9 @@ export class CallResolver {
     const { max_depth } = this.#parts.ports.config.executions;
     const { namespace, name } = targetOf(start.workflow);
     const target = `${namespace}/${name}`;
-    const refuse = (
-      type: EngineFailureType,
-      message: string,
-      details: Record<string, unknown> | null = null,
-    ): CallResolution => ({
-      kind: "refused",
-      failure: engineFailure(type, message, { task_call_id, details }),
-    });
+    const refuse = (type: EngineFailureType, message: string, details: Details): CallResolution => {
+      return { kind: "refused", failure: engineFailure(type, message, { task_call_id, details }) };
+    };
 
     const asked = { task_call_id, start: { ...start, workflow: target }, max_depth };
     const failure = callTooDeep(caller, asked);

@@ -124,7 +124,7 @@ export class Follower {
     this.#onClosed.push(then);
   }
 
-  /** Begins with the events after `seen`; `row` is the execution as of that event. */
+  /** Begins with the events after `seen`; their states are told from `row` on. */
   begin(row: ExecutionRow, seen: number): void {
     this.#row = row;
     this.#seen = seen;
