@@ -13,18 +13,13 @@ export interface Answered {
   readonly status: number;
   /** Empty when there is none. */
   readonly type: string;
-  /** The body; of a stream that was left early what came of it. */
+  /** The body; of a stream that was left early, the part that came. */
   readonly text: string;
 }
 
-interface Media {
-  readonly schema: object;
-}
-
 interface Operation {
-  readonly responses: Readonly<Record<string, { readonly content?: Record<string, Media> }>>;
+  readonly responses: Readonly<Record<string, { readonly content?: Record<string, object> }>>;
   readonly "x-frames"?: Readonly<Record<string, object>>;
-  readonly "x-lines"?: object;
 }
 
 interface Row {
@@ -49,7 +44,7 @@ export class AnswerCheck {
     const paths = document["paths"] as unknown as Record<string, Row["operations"]>;
     this.#rows = Object.entries(paths)
       .map(([template, operations]) => ({ template, pattern: patternOf(template), operations }))
-      // As a router has it: of two that fit, the one whose first segments are fixed.
+      // Of two templates that fit, a router takes the one whose first segments are fixed.
       .sort((a, b) => (weightOf(a.template) < weightOf(b.template) ? -1 : 1));
     this.#fixed = new Set(this.#rows.map(({ template }) => template.split("/")[1] ?? ""));
   }
@@ -60,7 +55,7 @@ export class AnswerCheck {
     return this.#rows.some((row) => row.template === template);
   }
 
-  /** What does not fit; undefined when all does. */
+  /** Says what does not fit; undefined when everything does. */
   misfit(answer: Answered): string | undefined {
     const { method, status, text } = answer;
     const path = answer.path.split("?", 1)[0] ?? "";
@@ -68,28 +63,29 @@ export class AnswerCheck {
     if (method === "OPTIONS") return undefined;
     const asked = (method === "HEAD" ? "GET" : method).toLowerCase();
     const row = this.#rowOf(path, asked);
-    const response = row && responseOf(row.operations[asked], status);
-    if (!row || !response) {
+    const responses = row?.operations[asked]?.responses ?? {};
+    const key = [`${status}`, `${String(status)[0]}XX`].find((each) => responses[each]);
+    if (!row || key === undefined) {
       if (status < 400) return `${said}, which the document does not list`;
-      return method === "HEAD" ? undefined : this.#refusal(said, text);
+      return method === "HEAD" ? undefined : this.#json(said, ERROR, text);
     }
     if (method === "HEAD") return undefined;
     const at = `${pointer(row.template)}/${asked}`;
-    const content = response.found.content ?? {};
+    const content = responses[key]?.content ?? {};
     const type = answer.type.split(";", 1)[0] ?? "";
     if (Object.keys(content).length === 0) {
       return text === "" ? undefined : `${said} with a body, where the document has none`;
     }
     // A refusal is JSON also where the result is not.
     if (content[type] === undefined) {
-      if (status >= 400) return this.#refusal(said, text);
+      if (status >= 400) return this.#json(said, ERROR, text);
       return `${said} as ${JSON.stringify(type)}; the document lists ${Object.keys(content)}`;
     }
     const operation = row.operations[asked];
     if (type === "text/event-stream") return this.#frames(said, at, operation, text);
     if (type === "application/x-ndjson") return this.#lines(said, at, text);
     if (type !== "application/json") return undefined;
-    const schema = `${at}/responses/${response.key}/content/application~1json/schema`;
+    const schema = `${at}/responses/${key}/content/application~1json/schema`;
     return this.#json(said, schema, text);
   }
 
@@ -101,10 +97,6 @@ export class AnswerCheck {
     );
   }
 
-  #refusal(said: string, text: string): string | undefined {
-    return this.#json(said, ERROR, text);
-  }
-
   #json(said: string, at: string, text: string): string | undefined {
     let value: unknown;
     try {
@@ -112,10 +104,6 @@ export class AnswerCheck {
     } catch {
       return `${said} with what is no JSON: ${text.slice(0, 200)}`;
     }
-    return this.#value(said, at, value);
-  }
-
-  #value(said: string, at: string, value: unknown): string | undefined {
     const check = this.#checks.get(at) ?? this.#ajv.compile({ $ref: `${NAME}${at}` });
     this.#checks.set(at, check);
     if (check(value)) return undefined;
@@ -130,20 +118,17 @@ export class AnswerCheck {
     text: string,
   ): string | undefined {
     const names = Object.keys(operation?.["x-frames"] ?? {});
-    // What follows the last blank line has not come whole.
+    // The block behind the last blank line has not come whole.
     for (const block of text.split("\n\n").slice(0, -1)) {
-      // Not by `$`, which a line separator within JSON is an end for as well.
+      // A regular expression would take a line separator within JSON for the end of a line.
       const lines = block.split("\n");
       const event = fieldsOf(lines, "event")[0];
       const data = fieldsOf(lines, "data").join("\n");
       if (event === undefined && data === "") continue;
       const name = names.find((each) => patternOf(each).test(event ?? ""));
       if (name === undefined) return `${said} with a frame that is not listed: ${event}`;
-      const misfit = this.#json(
-        `${said} with frame ${event}`,
-        `${at}/x-frames/${escaped(name)}`,
-        data,
-      );
+      const schema = `${at}/x-frames/${escaped(name)}`;
+      const misfit = this.#json(`${said} with frame ${event}`, schema, data);
       if (misfit !== undefined) return misfit;
     }
     return undefined;
@@ -152,18 +137,10 @@ export class AnswerCheck {
   #lines(said: string, at: string, text: string): string | undefined {
     for (const line of text.split("\n").slice(0, -1)) {
       const answered = this.#json(said, `${at}/x-lines`, line);
-      if (answered !== undefined && this.#refusal(said, line) !== undefined) return answered;
+      if (answered !== undefined && this.#json(said, ERROR, line) !== undefined) return answered;
     }
     return undefined;
   }
-}
-
-function responseOf(operation: Operation | undefined, status: number) {
-  for (const key of [String(status), `${String(status)[0]}XX`]) {
-    const found = operation?.responses[key];
-    if (found) return { key, found };
-  }
-  return undefined;
 }
 
 function patternOf(template: string): RegExp {
@@ -186,7 +163,7 @@ function pointer(template: string): string {
   return `#/paths/${escaped(template)}`;
 }
 
-/** As a reference has it: JSON pointer inside a fragment. */
+/** A key as a reference has it: a JSON pointer inside a fragment. */
 function escaped(key: string): string {
   return encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

@@ -5,11 +5,11 @@ import type { Log } from "./log.ts";
 
 /**
  * @param ownerHas How many of the first events the execution's owner has already, or gets with its
- *   assignment; what follows them is news to it.
+ *   assignment; the events behind them are news to it.
  */
 export type CommitListener = (changed: Changed, ownerHas: number) => void;
 
-/** A change that went through: what is durable now, and whether anything had to be written. */
+/** A change that went through, and whether anything had to be written for it. */
 export interface Committed {
   readonly changed: Changed;
   readonly wrote: boolean;
@@ -18,16 +18,16 @@ export interface Committed {
 export interface CommitOptions {
   /** The decision is shown the log above this `seq`. */
   readonly above?: number | undefined;
-  /** While it does not hold, nothing is decided and nothing written. */
+  /** Where it does not hold, nothing is decided and nothing written. */
   readonly guard?: SessionGuard | undefined;
-  /** Of the events written, those at the beginning that the owner knows; asked after the commit. */
+  /** How many of the events written the owner knows, from the first one on; asked after the commit. */
   readonly ownerHas?: (changed: Changed) => number;
 }
 
 /**
- * The one way to write an execution. Whoever must know of a commit (owners, slots, waiters, streams,
- * timers, the queue) listens here and is told in the same breath, of the execution itself and of
- * every other one that the change had effects on, so that no path can forget somebody.
+ * The one way to write an execution. The parts that must know of a commit (owners, slots, waiters,
+ * streams, timers, the queue) listen here. They are told of the execution itself and of every other one
+ * that the change had effects on, so that no way of writing can forget a listener.
  */
 export class Commits {
   readonly #store: Store;
@@ -45,17 +45,17 @@ export class Commits {
     this.#listeners.push(listener);
   }
 
-  /** Told when every listener has been told of everything that a commit changed. */
+  /** Calls back when every listener has been told of everything that a commit changed. */
   afterwards(then: () => void): void {
     this.#afterwards.push(then);
   }
 
-  /** Writes nothing when another execution has the unique key already: that one is the answer. */
+  /** Writes nothing when an execution has the unique key already: that execution is the answer. */
   async create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Committed> {
     if (decided.hasSubscribers) decided.publish({ of: ["WORKFLOW_CREATED"] });
     const changed = await this.#store.executions.create(fresh, claimant);
     if (changed.existing) return { changed, wrote: false };
-    // The log so far rides the assignment.
+    // The assignment carries the log so far.
     this.#tell(changed, changed.events.length);
     return { changed, wrote: true };
   }
@@ -95,7 +95,7 @@ export class Commits {
     }
   }
 
-  /** It is durable whatever a listener makes of it: who fails keeps it from nobody else. */
+  /** The commit stands whatever a listener makes of it: the others are told where one fails. */
   #tellAll(changed: Changed, ownerHas: number): void {
     for (const listener of this.#listeners) {
       try {

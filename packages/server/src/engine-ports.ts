@@ -12,7 +12,7 @@ export type SetTimer = (run: () => void, ms: number) => () => void;
 /** Everything the engine needs of the world around it. */
 export interface EnginePorts {
   readonly store: Store;
-  /** What is too large for the log. */
+  /** For values that are too large for the log. */
   readonly values: ValueStore;
   readonly config: Config;
   /** Milliseconds since 1970. */
@@ -23,7 +23,7 @@ export interface EnginePorts {
   readonly ids: () => string;
   /** A fresh secret of 32 random bytes, as base64url. */
   readonly token: () => string;
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   readonly random: () => number;
   /** Names this server among those on the same database; another one each time it starts. */
   readonly replica: string;

@@ -17,13 +17,14 @@ import { ChangeNews } from "./replicas/change-news.ts";
 import { Leadership } from "./replicas/leadership.ts";
 import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention/retention.ts";
+import { Firing } from "./schedules/firing.ts";
 import { ScheduleChanges } from "./schedules/schedule-changes.ts";
 import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
-import type { Schedules } from "./schedules/schedules.ts";
-import { createScheduling } from "./schedules/scheduling.ts";
+import { ScheduledStarts } from "./schedules/scheduled-starts.ts";
+import { Scheduler } from "./schedules/scheduler.ts";
+import { Schedules } from "./schedules/schedules.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
-import { resolveValues } from "./values/resolve-values.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
@@ -41,25 +42,26 @@ export interface Engine {
   readonly fleet: Fleet;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
-  /** Takes up what an earlier life of this server left. Before that it assigns nothing. */
+  /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
   start(): Promise<void>;
   /** Answers every wait, ends every stream, sends the workers away. The store stays open. */
   close(): Promise<void>;
 }
 
-/** Makes every part once, each of parts that are there already, and puts the domains into their order. */
+/** Makes every part once, each from parts that exist already, and puts the domains into their order. */
 export function createEngine(ports: EnginePorts): Engine {
-  const { store, values, setTimer, config, log, replica: me, ids, monotonic } = ports;
+  const { store, setTimer, config, log } = ports;
   const commits = new Commits({ store, log });
-  const bus = new Bus({ store, replica: me, ids, log });
-  const replicas = new Replicas({ me, store, bus, setTimer, monotonic, log });
-  const leadership = new Leadership({ store, setTimer, log });
+  const bus = new Bus(ports);
+  const replicas = new Replicas({ ports, bus });
+  const leadership = new Leadership(ports);
   const news = new ChangeNews({ bus, replicas, setTimer });
 
   const changes = new ScheduleChanges(bus);
-  // Registering writes schedules, and what fires them needs the catalog.
-  const declarations = new ScheduleDeclarations({ ports, changed: () => changes.tell() });
-  const { readRegistration: read = readInProcess, redactProgress: redact = (all) => all } = ports;
+  // Registering writes schedules, but the scheduler is made later: it needs the catalog.
+  const changed = () => changes.tell();
+  const declarations = new ScheduleDeclarations({ ports, changed });
+  const { readRegistration: read = readInProcess } = ports;
   const catalog = new Catalog({ store, schedules: declarations, read, bus });
 
   const sessions = new Sessions(ports);
@@ -67,14 +69,9 @@ export function createEngine(ports: EnginePorts): Engine {
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
   const lookup = new SessionLookup({ ports, sessions, liveness });
   const repeats = new Repeats({ ports, sessions });
-  const progress = new ProgressHub({ setTimer, bus, replicas, log, redact, sessions });
-  const waiters = new Waiters({ store, setTimer });
-  const followers = new Followers({
-    store,
-    progress,
-    replicas,
-    shown: (row) => resolveValues(row, values),
-  });
+  const progress = new ProgressHub({ ports, bus, replicas, sessions });
+  const waiters = new Waiters(ports);
+  const followers = new Followers({ ports, progress, replicas });
 
   const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers };
   const dispatcher = new Dispatcher(served);
@@ -88,18 +85,20 @@ export function createEngine(ports: EnginePorts): Engine {
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
   const followed = { waiters, followers, calls, inputs };
   const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
-  const { schedules, scheduler } = createScheduling({
-    ports,
-    starts,
-    changes,
-    cancel: (execution_id, reason) => executions.cancel({ execution_id, reason, by: null }),
-  });
+
+  const scheduled = new ScheduledStarts({ starts, authorize: ports.authorizeSchedule });
+  const cancel = (execution_id: string, reason: string) =>
+    executions.cancel({ execution_id, reason, by: null });
+  const firing = new Firing({ ports, starts: scheduled, cancel });
+  const scheduler = new Scheduler({ ports, firing });
+  changes.listen(() => void scheduler.wake());
+  const schedules = new Schedules({ ports, starts: scheduled, changed });
 
   const domains: readonly Domain[] = [
     inputs,
     catalog,
     workers,
-    // Who owns what comes first of those that hear of commits: the dispatcher looks for free slots by it.
+    // Hears of commits before the dispatcher, which looks for free slots by what sessions own.
     sessions,
     progress,
     waiters,
@@ -167,7 +166,6 @@ export function createEngine(ports: EnginePorts): Engine {
     }
   }
 
-  /** The slow look at the store that makes up for a wake-up that was missed. */
   async function look(): Promise<void> {
     const looks = domains.map(async (domain) => domain.refresh?.());
     for (const look of await Promise.allSettled(looks)) {

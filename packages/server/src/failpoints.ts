@@ -1,7 +1,8 @@
 /**
- * Moments at which what a crash leaves behind differs. Each is a channel of `node:diagnostics_channel`,
- * published where it happens with what it is `of`, at the price of one look at a flag while nobody
- * listens. The crash-point sweep kills the process there; a tracer may listen too.
+ * Moments between which a crash leaves different things behind. Each is a channel of
+ * `node:diagnostics_channel`, published where the moment comes; `of` says of which kind it is. While
+ * nobody listens, it costs a look at a flag. The crash-point sweep kills the process there; a tracer may
+ * listen too.
  */
 import { type Channel, channel } from "node:diagnostics_channel";
 import { EVENT_TYPES, type NewEvent, type Route, routes } from "@engine/contract";
@@ -9,9 +10,9 @@ import { answering, answeringLine } from "@engine/http";
 
 /** A change of one execution is decided: its transaction is open, nothing of it is durable. */
 export const decided: Channel = channel("engine:server:decided");
-/** It is durable, and nobody has been told: no owner, no caller, no queue. */
+/** A change is durable, and nobody has been told: no owner, no caller, no queue. */
 export const committed: Channel = channel("engine:server:committed");
-/** An execution is claimed, and its worker does not know. */
+/** An execution is claimed, and its worker does not know; then, that the worker was told. */
 export const assigning: Channel = channel("engine:server:assigning");
 export const assigned: Channel = channel("engine:server:assigned");
 /** A start has taken up a part of what an earlier life left. */
@@ -19,7 +20,7 @@ export const recovered: Channel = channel("engine:server:recovered");
 /** The rows of an execution are deleted, its stored values are not. */
 export const forgetting: Channel = channel("engine:server:forgetting");
 
-/** What a change that writes no event, such as a hand-over, is `of`. */
+/** `of` a change that writes no event, such as a hand-over. */
 const ROW_ALONE = "row alone";
 const REASONS = ["start", "resume", "recover", "cancel"];
 const RECOVERIES = ["sessions", "queue", "lead", "listening"];
@@ -34,7 +35,7 @@ function writingRoutes(): readonly string[] {
   return answered.map(({ method, path }) => `${method} ${path}`);
 }
 
-/** Every failpoint of the server and of the routes it serves, each as its channel followed by what it is of. */
+/** Every failpoint of the server and of the routes it serves: its channel, and what it is of. */
 export const SERVER_FAILPOINTS: readonly string[] = [
   ...[...EVENT_TYPES, ROW_ALONE].flatMap((of) => [named(decided, of), named(committed, of)]),
   ...REASONS.flatMap((of) => [named(assigning, of), named(assigned, of)]),

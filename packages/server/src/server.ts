@@ -1,12 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import {
-  type Config,
-  createUuidV7,
-  type Json,
-  openApiDocument,
-  routes,
-  type WorkerProtocol,
-} from "@engine/contract";
+import { createUuidV7, routes, type WorkerProtocol } from "@engine/contract";
 import {
   type App,
   type Authorize,
@@ -18,7 +11,7 @@ import {
 } from "@engine/http";
 import { openValueStore, type Store } from "@engine/store";
 import { createEngine, type Engine } from "./engine.ts";
-import type { SetTimer } from "./engine-ports.ts";
+import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
@@ -29,28 +22,20 @@ import { resources } from "./handlers/resources.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
-import type { Log } from "./log.ts";
-import { systemTimer } from "./system-timer.ts";
 
-export interface ServerOptions {
-  readonly config: Config;
+type Chance = "ids" | "token" | "seed" | "random";
+type Time = "clock" | "monotonic" | "setTimer";
+
+/** Time and chance are those of the system when absent. */
+export interface ServerOptions
+  extends Pick<EnginePorts, "config" | "log">,
+    Partial<Pick<EnginePorts, Time | Chance>> {
   /** Stays the caller's: close it after the server. */
   readonly store: Store;
-  readonly log: Log;
   /** Of the product, as `GET /health` shows it. */
   readonly version: string;
   /** Everybody may do everything when absent. */
   readonly authorize?: Authorize;
-  /** Milliseconds since 1970; the system's clock when absent. */
-  readonly clock?: () => number;
-  /** Milliseconds of a clock that nobody sets; that of the process when absent. */
-  readonly monotonic?: () => number;
-  readonly ids?: () => string;
-  readonly token?: () => string;
-  readonly seed?: () => string;
-  readonly setTimer?: SetTimer;
-  /** From 0 to below 1. */
-  readonly random?: () => number;
 }
 
 export interface Server {
@@ -64,17 +49,28 @@ export interface Server {
   close(): Promise<void>;
 }
 
+/** Node refuses longer timers: a wait of a month ends early, which every caller allows for. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const systemTimer: SetTimer = (run, ms) => {
+  const timer = setTimeout(run, Math.min(ms, LONGEST_TIMER_MS));
+  return () => clearTimeout(timer);
+};
+
 /**
  * Starts the engine and serves it over HTTP.
  *
  * @throws EngineError `conflict` when the port is taken.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { config, store, log, version, authorize, clock = Date.now } = options;
-  const { ids = createUuidV7(clock, randomUUID), setTimer = systemTimer } = options;
-  const { monotonic = () => performance.now() } = options;
+  const { config, store, log, version, authorize } = options;
+  const { clock = Date.now, monotonic = () => performance.now(), setTimer = systemTimer } = options;
+  const {
+    ids = createUuidV7(clock, randomUUID),
+    seed = randomUUID,
+    random = Math.random,
+  } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
-  const { seed = randomUUID } = options;
   const values = await openValueStore(config);
   if (store.kind === "postgres" && config.storage.type === "file") {
     log.warn(
@@ -82,22 +78,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       "values over executions.inline_value_bytes are kept in files of this server (storage.type = file): servers that share the database need a folder that all of them see, or storage.type = s3",
     );
   }
-  const replica = ids();
-  const { random = Math.random } = options;
   const time = { clock, monotonic, setTimer };
-  const ports = { store, values, config, ...time, ids, token, seed, log, random, replica };
-  const engine = createEngine(ports);
+  const chance = { ids, token, seed, random, replica: ids() };
+  const engine = createEngine({ store, values, config, log, ...time, ...chance });
   let isReady = false;
-  let document: Record<string, Json> | undefined;
-  const openApi = () => {
-    document ??= openApiDocument(routes, { title: "Engine", version, server: "/" });
-    return document;
-  };
   const { sync_timeout } = config.executions;
   const app = createApp({
     routes,
     handlers: {
-      system: systemHandlers({ store, version, isReady: () => isReady, openApi }),
+      system: systemHandlers({ store, version, isReady: () => isReady }),
       catalog: catalogHandlers(engine),
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine),

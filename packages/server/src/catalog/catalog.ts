@@ -10,70 +10,50 @@ import {
   type WorkflowRecord,
 } from "@engine/contract";
 import type { ReadRegistration } from "@engine/sources";
-import type {
-  NewVersions,
-  Page,
-  Store,
-  StoredVersion,
-  Visible,
-  WorkflowFilter,
-} from "@engine/store";
+import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
 
-interface Paging {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-interface NamespacePage extends Paging {
-  readonly visible?: Visible | undefined;
-}
+type Port = Store["catalog"];
 
 interface LoadedModule {
   readonly bundle: string;
   readonly ref: Assignment["module"];
 }
 
-export interface CatalogParts {
+interface Parts {
   readonly store: Store;
-  /** Without it, declared schedules are left alone. */
-  readonly schedules?: ScheduleDeclarations | undefined;
+  readonly schedules: ScheduleDeclarations;
   readonly read: ReadRegistration;
   /** To the other servers on the store. */
   readonly bus?: Pick<Bus, "send" | "listen" | "isShared">;
 }
 
-/** Bundles kept in memory; past it they are read from the store again. */
+/** Bundles kept in memory; beyond them they are read from the store again. */
 const LOADED_MODULES = 256;
 
 /** The registered workflows: their versions, sources and bundles. */
 export class Catalog implements Domain {
-  readonly #store: Store;
-  readonly #schedules: ScheduleDeclarations | undefined;
-  /** Versions that were asked for: every start needs one. Latest ones under the bare name. */
+  readonly #parts: Parts;
+  readonly #port: Port;
+  /** Versions that were asked for: every start needs one. The latest are under the bare name. */
   readonly #versions = new Map<string, StoredVersion>();
   readonly #modules = new Map<string, LoadedModule>();
-  /** Grows with every change of the catalog, so that a read from before it is not kept after it. */
+  /** Grows with every change of the catalog: a read that began before a change is not kept after it. */
   #changes = 0;
 
-  readonly #read: ReadRegistration;
-  readonly #bus: CatalogParts["bus"];
-
-  constructor({ store, schedules, read, bus }: CatalogParts) {
-    this.#store = store;
-    this.#read = read;
-    this.#schedules = schedules;
-    this.#bus = bus;
-    bus?.listen(({ kind }) => {
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#port = parts.store.catalog;
+    parts.bus?.listen(({ kind }) => {
       if (kind === "catalog") this.#forget();
     });
   }
 
-  /** What another server said of its changes may have been lost. */
+  /** Forgets what was read: the message of a change on another server may have been lost. */
   refresh(): void {
-    if (this.#bus?.isShared) this.#forget();
+    if (this.#parts.bus?.isShared) this.#forget();
   }
 
   /** Registers the workflows of one file, all or none of them (EXE-59, EXE-64). */
@@ -86,48 +66,52 @@ export class Catalog implements Domain {
       readonly demand?: (workflows: readonly ExtractedWorkflow[]) => void;
     },
   ): Promise<Registered> {
-    const { issues, warnings, ...read } = await this.#read(registration);
+    const { issues, warnings, ...read } = await this.#parts.read(registration);
     refuseIssues(issues);
     const declared = read.workflows.map(({ extracted }) => extracted);
     options.demand?.(declared);
     const versions: NewVersions = {
       ...read,
       created_by: options.by,
-      schedules: this.#schedules?.declared(declared),
+      schedules: this.#parts.schedules.declared(declared),
     };
     const { dryRun } = options;
-    const items = await this.#store.catalog.register(versions, { dryRun });
+    const items = await this.#port.register(versions, { dryRun });
     if (!dryRun) await this.#changed();
     return { items: [...items], warnings };
   }
 
   /** Deletes one version or all: new runs refuse them, executions pinned to them go on (EXE-70). */
   async delete(namespace: string, name: string, version?: number): Promise<void> {
-    const put = this.#schedules?.afterDeletion;
-    const deleted = await this.#store.catalog.delete(namespace, name, version, put);
+    const { afterDeletion } = this.#parts.schedules;
+    const deleted = await this.#port.delete(namespace, name, version, afterDeletion);
     await this.#changed();
     if (deleted.length === 0) throw await this.#unknown(namespace, name, version);
   }
 
   list(filter: WorkflowFilter): Promise<Page<WorkflowRecord>> {
-    return this.#store.catalog.listWorkflows(filter);
+    return this.#port.listWorkflows(filter);
   }
 
-  namespaces(page: NamespacePage): Promise<Page<{ namespace: string; workflow_count: number }>> {
-    return this.#store.catalog.listNamespaces(page);
+  namespaces(page: Parameters<Port["listNamespaces"]>[0]): ReturnType<Port["listNamespaces"]> {
+    return this.#port.listNamespaces(page);
   }
 
   async get(namespace: string, name: string, version?: number): Promise<WorkflowRecord> {
     return (await this.resolve(namespace, name, version)).record;
   }
 
-  async versions(namespace: string, name: string, page: Paging): Promise<Page<WorkflowRecord>> {
+  async versions(
+    namespace: string,
+    name: string,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<Page<WorkflowRecord>> {
     await this.resolve(namespace, name);
-    return this.#store.catalog.listVersions(namespace, name, page);
+    return this.#port.listVersions(namespace, name, page);
   }
 
   readFiles({ namespace, name, version }: WorkflowRecord): Promise<readonly SourceFile[]> {
-    return this.#store.catalog.readFiles(namespace, name, version);
+    return this.#port.readFiles(namespace, name, version);
   }
 
   /** The version a start is pinned to: the one asked for, or the latest. */
@@ -136,7 +120,7 @@ export class Catalog implements Domain {
     const known = this.#versions.get(key);
     if (known) return known;
     const changes = this.#changes;
-    const found = await this.#store.catalog.find(namespace, name, version);
+    const found = await this.#port.find(namespace, name, version);
     if (!found) throw await this.#unknown(namespace, name, version);
     if (changes === this.#changes) this.#versions.set(key, found);
     return found;
@@ -148,7 +132,7 @@ export class Catalog implements Domain {
     name: string,
     module_hash: string,
   ): Promise<StoredVersion | undefined> {
-    return this.#store.catalog.findOfModule(namespace, name, module_hash);
+    return this.#port.findOfModule(namespace, name, module_hash);
   }
 
   /** The bundle's hash and size, if the bundle was read already. */
@@ -156,18 +140,10 @@ export class Catalog implements Domain {
     return hash === null ? undefined : this.#modules.get(hash)?.ref;
   }
 
-  async loadModule(hash: string | null): Promise<Assignment["module"]> {
-    return (await this.#load(hash)).ref;
-  }
-
-  async readBundle(hash: string): Promise<string> {
-    return (await this.#load(hash)).bundle;
-  }
-
-  async #load(hash: string | null): Promise<LoadedModule> {
+  async loadModule(hash: string | null): Promise<LoadedModule> {
     const known = this.#modules.get(hash ?? "");
     if (known) return known;
-    const bundle = hash === null ? undefined : await this.#store.catalog.readModule(hash);
+    const bundle = hash === null ? undefined : await this.#port.readModule(hash);
     if (hash === null || bundle === undefined) throw notFound("module", `${hash}`);
     const loaded = { bundle, ref: { hash, bytes: Buffer.byteLength(bundle) } };
     if (this.#modules.size >= LOADED_MODULES) this.#modules.clear();
@@ -175,14 +151,14 @@ export class Catalog implements Domain {
     return loaded;
   }
 
-  /** Whoever registered starts it next, perhaps on another server: that one is told before. */
+  /** Settles once the other servers are told: the caller may start the workflow next on any of them. */
   async #changed(): Promise<void> {
     this.#forget();
-    this.#schedules?.changed();
-    await this.#bus?.send({ kind: "catalog" });
+    this.#parts.schedules.changed();
+    await this.#parts.bus?.send({ kind: "catalog" });
   }
 
-  /** Workflows were registered or deleted: which versions there are is read anew. */
+  /** Forgets which versions there are: workflows were registered or deleted. */
   #forget(): void {
     this.#changes++;
     this.#versions.clear();
@@ -190,8 +166,7 @@ export class Catalog implements Domain {
 
   async #unknown(namespace: string, name: string, version?: number): Promise<EngineError> {
     const workflow = `${namespace}/${name}`;
-    const exists =
-      version !== undefined && (await this.#store.catalog.find(namespace, name)) !== undefined;
+    const exists = version !== undefined && (await this.#port.find(namespace, name)) !== undefined;
     return exists
       ? notFound("version", `${version} of ${workflow}`)
       : notFound("workflow", workflow);

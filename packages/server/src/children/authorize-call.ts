@@ -1,14 +1,10 @@
 import type { ExecutionRow, WorkflowRecord } from "@engine/contract";
 
-/** What a call needs to know of the execution that makes it. */
-export interface CallingExecution
-  extends Pick<
-    ExecutionRow,
-    "execution_id" | "namespace" | "workflow" | "module_hash" | "depth" | "priority"
-  > {
-  /** Its worker, which is asked first for the child. */
-  readonly worker: string | null;
-}
+/** The execution that makes a call. Its worker is asked first to take the child. */
+export type CallingExecution = Pick<
+  ExecutionRow,
+  "execution_id" | "namespace" | "workflow" | "module_hash" | "depth" | "priority" | "worker"
+>;
 
 /** Whether an execution may start that workflow with `call` (EXE-57). */
 export type AuthorizeCall = (call: {

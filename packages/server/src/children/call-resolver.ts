@@ -24,7 +24,7 @@ import type { CallingExecution } from "./authorize-call.ts";
 
 export const NO_CALLS: CallResolutions = new Map();
 
-/** Past it what is known of siblings is found out again. */
+/** Siblings that are remembered; beyond them all are looked up anew. */
 const KNOWN_SIBLINGS = 1_000;
 
 interface Call {
@@ -33,33 +33,31 @@ interface Call {
   readonly start: CallStart;
 }
 
-type Ports = Pick<EnginePorts, "ids" | "config" | "authorizeCall">;
+type Details = Record<string, unknown> | null;
+
+interface Parts {
+  readonly ports: Pick<EnginePorts, "ids" | "config" | "authorizeCall">;
+  readonly catalog: Catalog;
+  readonly starts: Pick<Starts, "prepareStart">;
+}
 
 export class CallResolver {
-  readonly #ports: Ports;
-  readonly #catalog: Catalog;
-  readonly #starts: Pick<Starts, "prepareStart">;
+  readonly #parts: Parts;
   /**
    * Versions by bundle and qualified name; null for a workflow that is not in the bundle's file. A
    * file's workflows are registered together, so neither becomes untrue.
    */
   readonly #siblings = new Map<string, StoredVersion | null>();
 
-  constructor(parts: {
-    readonly ports: Ports;
-    readonly catalog: Catalog;
-    readonly starts: Pick<Starts, "prepareStart">;
-  }) {
-    this.#ports = parts.ports;
-    this.#catalog = parts.catalog;
-    this.#starts = parts.starts;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
-  /** By `task_call_id`. Rejects only when the store does not answer. */
+  /** Answers by `task_call_id`. Rejects only when the store does not answer. */
   async resolve(caller: CallingExecution, events: readonly NewEvent[]): Promise<CallResolutions> {
     const resolved = callStarts(events).map(async ({ task_call_id, start }) => {
-      // Before anything is awaited: children come in the order of their calls.
-      const child_id = this.#ports.ids();
+      // The id is made before anything is awaited: children come in the order of their calls.
+      const child_id = this.#parts.ports.ids();
       const resolution = await this.#resolve(caller, { child_id, task_call_id, start });
       return [task_call_id, resolution] as const;
     });
@@ -70,17 +68,12 @@ export class CallResolver {
     caller: CallingExecution,
     { child_id, task_call_id, start }: Call,
   ): Promise<CallResolution> {
-    const { max_depth } = this.#ports.config.executions;
+    const { max_depth } = this.#parts.ports.config.executions;
     const { namespace, name } = targetOf(start.workflow);
     const target = `${namespace}/${name}`;
-    const refuse = (
-      type: EngineFailureType,
-      message: string,
-      details: Record<string, unknown> | null = null,
-    ): CallResolution => ({
-      kind: "refused",
-      failure: engineFailure(type, message, { task_call_id, details }),
-    });
+    const refuse = (type: EngineFailureType, message: string, details: Details): CallResolution => {
+      return { kind: "refused", failure: engineFailure(type, message, { task_call_id, details }) };
+    };
 
     const asked = { task_call_id, start: { ...start, workflow: target }, max_depth };
     const failure = callTooDeep(caller, asked);
@@ -93,14 +86,14 @@ export class CallResolver {
       const message = `call of ${target}: ${error.message}; register it first`;
       return refuse("NotFoundError", message, { ...error.details, name: target });
     }
-    const authorize = this.#ports.authorizeCall;
+    const authorize = this.#parts.ports.authorizeCall;
     if (authorize && !(await authorize({ caller, target: found.record }))) {
       const message = `${caller.namespace}/${caller.workflow} may not start ${target}`;
       return refuse("TaskNotAuthorizedError", message, { workflow: target });
     }
     const { execution_id, depth, priority, worker } = caller;
     try {
-      const fresh = await this.#starts.prepareStart({
+      const fresh = await this.#parts.starts.prepareStart({
         of: { pin: pinTo(found), schema: found.record.input_schema },
         execution_id: child_id,
         label: start.name,
@@ -120,23 +113,23 @@ export class CallResolver {
     }
   }
 
-  /** The version asked for; else that of the caller's own file, if the target is in it; else the latest. */
+  /** The version asked for; else the one in the caller's own file, if it has the target; else the latest. */
   async #find(
     caller: CallingExecution,
     { namespace, name }: { readonly namespace: string; readonly name: string },
     version: number | undefined,
   ): Promise<StoredVersion> {
-    if (version !== undefined) return this.#catalog.resolve(namespace, name, version);
+    if (version !== undefined) return this.#parts.catalog.resolve(namespace, name, version);
     const { module_hash } = caller;
-    if (module_hash === null) return this.#catalog.resolve(namespace, name);
+    if (module_hash === null) return this.#parts.catalog.resolve(namespace, name);
     const key = `${module_hash} ${namespace}/${name}`;
     let sibling = this.#siblings.get(key);
     if (sibling === undefined) {
-      sibling = (await this.#catalog.findOfModule(namespace, name, module_hash)) ?? null;
+      sibling = (await this.#parts.catalog.findOfModule(namespace, name, module_hash)) ?? null;
       if (this.#siblings.size >= KNOWN_SIBLINGS) this.#siblings.clear();
       this.#siblings.set(key, sibling);
     }
-    return sibling ?? this.#catalog.resolve(namespace, name);
+    return sibling ?? this.#parts.catalog.resolve(namespace, name);
   }
 }
 

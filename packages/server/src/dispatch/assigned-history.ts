@@ -2,23 +2,23 @@ import type { Assignment, Event, ExecutionRow } from "@engine/contract";
 import type { Changed, Store } from "@engine/store";
 import { reasonOf } from "./claim-reason.ts";
 
-/** The end of a log that rides an assignment; what lies before is read by pages (WRK-7). */
+/** The end of a log that goes with an assignment; the worker reads the rest page by page (WRK-7). */
 const MOST_BYTES = 256 * 1024;
 const MOST_EVENTS = 1_000;
-/** A copy that waits in the worker's memory (RUN-4) lacks no more than what ended its wait. */
+/** A copy that waits in the worker's memory (RUN-4) only lacks the events that ended its wait. */
 const EVENTS_FOR_WARM = 50;
 
 type History = Assignment["history"];
 
-/** The history up to the claim, and no further: later events follow in frames of their own. */
+/** The history up to the claim; later events follow in frames of their own. */
 export function historyOf(store: Store, changed: Changed): History | Promise<History> {
   const { row, events } = changed;
-  // A fresh execution: its whole log is what this commit wrote.
+  // The commit wrote the whole log: the execution is fresh.
   if (events.length === row.head) return { after: 0, events: [...events] };
   return readNewest(store, row, mayBeWarm(changed) ? EVENTS_FOR_WARM : MOST_EVENTS);
 }
 
-/** Reading the whole log would be the longest part of going on where the copy waits. */
+/** Whether the worker may have a copy: then reading the whole log would take longest of all. */
 function mayBeWarm(changed: Changed): boolean {
   const { session, last_session } = changed.row;
   return session === last_session && reasonOf(changed) !== "recover";
@@ -33,7 +33,7 @@ async function readNewest(store: Store, row: ExecutionRow, limit: number): Promi
   return { after: row.head - events.length, events };
 }
 
-/** The longest end of a list that prints in that many bytes, but at least its last event. */
+/** The last events, as many as print in that many bytes, but at least one. */
 function newestWithin(bytes: number, events: readonly Event[]): Event[] {
   let first = events.length;
   for (let taken = 0; first > 0; first--) {

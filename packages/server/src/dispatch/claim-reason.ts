@@ -1,7 +1,7 @@
 import type { ClaimReason } from "@engine/contract";
 import type { Changed } from "@engine/store";
 
-/** Why it was claimed, as the WORKFLOW_CLAIMED just written says. */
+/** Why an execution was claimed, as the WORKFLOW_CLAIMED just written says. */
 export function reasonOf({ row, events }: Changed): ClaimReason {
   const claimed = events.at(-1);
   if (claimed?.type !== "WORKFLOW_CLAIMED") {

@@ -9,16 +9,16 @@ export interface Entry extends QueuedExecution {
 }
 
 /**
- * Those who need the same of a worker: where one of them finds none, none of them does. Of which a few
- * at most run at a time, those that are to run apart, are another group. They wait in the order of
- * DSP-4: priority, queue time, id.
+ * Waiting executions that need the same of a worker: where one of them finds none, none of them does.
+ * Those that are to run apart, of which only a few run at a time, are a group of their own. They wait in
+ * the order of DSP-4: priority, queue time, id.
  */
 export class Group {
-  /** As JSON text; null = anybody. */
+  /** The requirements as JSON text; null: any worker will do. */
   readonly key: string | null;
   readonly isApart: boolean;
   readonly requirements: Requirements | null;
-  /** Those of it that come behind this one were left in the store. */
+  /** Executions of the group behind this one were left in the store. */
   cutOff: QueuedExecution | undefined;
   readonly #entries: Entry[] = [];
 
@@ -36,14 +36,13 @@ export class Group {
     return this.#entries.at(-1);
   }
 
-  /** Those that have waited longest first. */
   [Symbol.iterator](): Iterator<Entry> {
     return this.#entries[Symbol.iterator]();
   }
 
   add(entry: Entry): void {
     const last = this.#entries.at(-1);
-    // Fresh ones come last: nothing to look for.
+    // A fresh execution comes last: its place need not be searched.
     if (!last || compareQueued(last, entry) < 0) this.#entries.push(entry);
     else this.#entries.splice(this.#placeOf(entry), 0, entry);
   }
@@ -70,17 +69,17 @@ export class Group {
 const MOST_OF_GROUP = 100_000;
 
 /**
- * Executions that wait for a worker. One that no worker matches costs those behind it nothing; nor do
- * any number, since what is kept of each group is bounded by itself.
+ * Executions that wait for a worker. Those that no worker matches, however many, cost those behind them
+ * nothing, since each group is bounded by itself.
  */
 export class DispatchQueue {
   readonly #most: number;
-  /** Those that run apart beside the others, each by what they need. */
+  /** By what they need: the groups of executions that run with others, and of those that run apart. */
   readonly #groups = new Map<string | null, Group>();
   readonly #apart = new Map<string | null, Group>();
   readonly #byId = new Map<string, Entry>();
 
-  /** @param most What is kept of one group. */
+  /** @param most Executions that are kept of one group. */
   constructor(most: number = MOST_OF_GROUP) {
     this.#most = most;
   }
@@ -102,7 +101,7 @@ export class DispatchQueue {
     const known = this.#byId.get(queued.execution_id);
     if (known && isSame(known, queued)) return;
     if (known) this.remove(known.execution_id);
-    // Those left in the store come before it: they are read together when their turn comes.
+    // Executions left in the store come before this one: they are read together when their turn comes.
     if (this.isLeft(queued)) return;
     const suspicion = suspicionIn(queued);
     const groups = this.#groupsOf(suspicion !== "none");
@@ -117,20 +116,20 @@ export class DispatchQueue {
     group.cutOff = group.last;
   }
 
-  /** Whether it lies behind what is kept of its group. */
+  /** Whether an execution lies behind those that are kept of its group. */
   isLeft(queued: QueuedExecution): boolean {
     const groups = this.#groupsOf(suspicionIn(queued) !== "none");
     const cutOff = groups.get(queued.requirements)?.cutOff;
     return cutOff !== undefined && compareQueued(queued, cutOff) > 0;
   }
 
-  /** A group of which nothing is kept any more, though some of it was left. */
+  /** A group of which all that is left lies in the store. */
   dry(): Group | undefined {
     for (const group of this.groups()) if (group.size === 0 && group.cutOff) return group;
     return undefined;
   }
 
-  /** What is left of a group begins behind another row, or nothing is. */
+  /** Notes where the executions that were left in the store begin by now; undefined: there are none. */
   readOn(group: Group, cutOff: QueuedExecution | undefined): void {
     group.cutOff = cutOff;
     if (!cutOff && group.size === 0) this.#groupsOf(group.isApart).delete(group.key);
@@ -140,7 +139,7 @@ export class DispatchQueue {
     return this.#byId.has(execution_id);
   }
 
-  /** Whether it waits here with a log shorter than that. */
+  /** Whether an execution waits here with a log shorter than that. */
   knows(execution_id: string, head: number): boolean {
     return (this.#byId.get(execution_id)?.head ?? head) < head;
   }
@@ -168,7 +167,7 @@ export function dispatchable({ last_worker, losses, suspicion, group }: Entry): 
   return { last_worker, was_lost: losses !== null, suspicion, requirements: group.requirements };
 }
 
-/** What the losses of a listed execution say of it. */
+/** How suspect an execution is by its losses. */
 function suspicionIn({ losses }: { readonly losses: string | null }): Suspicion {
   return losses === null ? "none" : suspicionOf(JSON.parse(losses) as Loss[]);
 }

@@ -21,6 +21,7 @@ import { assigned, assigning, recovered } from "../failpoints.ts";
 import { lacks, needs } from "../gate/fits.ts";
 import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
+import { isRefusal } from "../refusal.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { HandOvers } from "../workers/hand-over.ts";
@@ -50,25 +51,25 @@ interface Parts {
   readonly handOvers: Pick<HandOvers, "unsure">;
 }
 
-/** No worker has lost it. */
+/** Of an execution that no worker has lost. */
 const UNSUSPECTED = { was_lost: false, suspicion: "none" } as const;
-/** Executions in a row that are left to other servers before the rest of their group waits too. */
+/** After so many executions in a row that are left to other servers, the rest of their group waits too. */
 const MOST_LEFT = 64;
-/** How long a worker that hangs on another server has to be given what prefers it (DSP-6). */
+/** How long the server of a preferred worker has to take an execution first (DSP-6). */
 const OTHERS_MS = 200;
-/** Before a claim that failed is tried again. */
+/** How long after a failed claim the next is tried. */
 const RETRY_MS = 1_000;
 
 /**
- * Gives executions to workers. It looks when something happened (a new row, a resume, a freed slot,
- * a connection, a hand-over) and never asks the store otherwise; {@link refresh} is the safety net.
+ * Gives executions to workers. It looks when something happened (a new row, a resume, a freed slot, a
+ * connection, a hand-over) and asks the store only then; {@link refresh} is the safety net.
  */
 export class Dispatcher implements Domain {
   readonly #parts: Parts;
   readonly #ports: EnginePorts;
   readonly #queue = new DispatchQueue();
   readonly #reader: QueueReader;
-  /** Left to a server that holds the preferred worker, until then by the clock that nobody sets. */
+  /** Executions left to the server of a preferred worker: until when, by the clock that nobody sets. */
   readonly #leftToOthers = new Map<string, number>();
   #claimsInFlight = 0;
   #isClosed = false;
@@ -81,7 +82,6 @@ export class Dispatcher implements Domain {
     parts.sessions.onRoom(() => this.wake());
   }
 
-  /** Before that nothing is assigned. */
   async recover(): Promise<void> {
     await this.refresh();
     if (recovered.hasSubscribers) recovered.publish({ of: ["queue"] });
@@ -90,7 +90,7 @@ export class Dispatcher implements Domain {
   /** Writes a fresh execution; when a worker is free for it, the claim rides in the same commit. */
   async create(fresh: NewExecution): Promise<Changed> {
     const { preferred_worker = null, requirements = null, not_before = null, now } = fresh;
-    // A copied log is not sent along: it may be long, and its claim comes after what it leads to.
+    // A fork is claimed by itself: its copied log may be long, and is not sent with the claim.
     const isFree = !fresh.fork?.history.length && !this.#isCrowded(requirements);
     const isDue = not_before === null || not_before <= now;
     const wanted = { ...UNSUSPECTED, last_worker: preferred_worker, requirements };
@@ -103,7 +103,7 @@ export class Dispatcher implements Domain {
     const commit = commits.create(fresh, claimant);
     try {
       const { changed, wrote } = await this.#during(session, fresh, commit);
-      // The session had moved on: then it was created unclaimed.
+      // Where the session had moved on, the execution was created without a claim.
       if (wrote && changed.row.session === id) this.#send(session, changed);
       return changed;
     } finally {
@@ -112,10 +112,10 @@ export class Dispatcher implements Domain {
   }
 
   /**
-   * A reconnected worker still runs what was taken from it and nobody else has: it may go on under
-   * a new generation, if the gate admits it (WRK-9).
+   * Lets a reconnected worker go on with an execution that was taken from it and that no other worker
+   * has, under a new generation, if the gate admits it (WRK-9).
    *
-   * @param guard Of the stream that it listed this on, which may be lost by now.
+   * @param guard Of the stream on which the worker listed the execution; it may be closed by now.
    */
   async adopt(
     session: Session,
@@ -139,18 +139,18 @@ export class Dispatcher implements Domain {
     }
   }
 
-  /** Nothing is given out yet: another row of the same commit may come first. */
+  /** Queues without giving out: another row of the same commit may come first. */
   onCommit({ row }: Changed): void {
     if (isQueued(row)) this.#queue.add(queuedOf(row));
     else this.#forget(row.execution_id);
   }
 
-  /** What other servers committed: executions that wait now, and ones that do not. */
+  /** Takes up what other servers committed: executions that wait now, and others that do not. */
   async onNews(rows: readonly RowNews[]): Promise<void> {
     const queued: string[] = [];
     for (const row of rows) {
       if (row.queued) queued.push(row.id);
-      // News of two servers may come in the wrong order: the longer log is the newer one.
+      // News of two servers may come in the wrong order: the longer log is newer.
       else if (this.#queue.knows(row.id, row.head)) this.#forget(row.id);
     }
     if (queued.length === 0) return;
@@ -166,7 +166,7 @@ export class Dispatcher implements Domain {
     this.wake();
   }
 
-  /** Gives out what can be given out now. */
+  /** Gives out everything that can be given out now. */
   wake(): void {
     if (this.#isClosed) return;
     if (this.#reader.isBehind && this.#hasReady()) this.#read();
@@ -194,7 +194,7 @@ export class Dispatcher implements Domain {
     return { code, message: WAIT_WORDS[code](requirements) };
   }
 
-  /** Whether a connected worker could have it, be it full or paused now (EXE-17 row 14). */
+  /** Whether a connected worker could have an execution, even if it is full or paused now (EXE-17 row 14). */
   isMatched({ requirements }: ExecutionRow): boolean {
     const { sessions, replicas } = this.#parts;
     for (const session of sessions.connected(replicas)) {
@@ -212,7 +212,7 @@ export class Dispatcher implements Domain {
     this.refresh().catch((error) => this.#failed("could not read the queue", error));
   }
 
-  /** The execution that comes first of those that a worker here could have, with that worker. */
+  /** The first execution that a worker of this server can have now, with that worker. */
   #next(): { readonly entry: Entry; readonly session: Session } | undefined {
     let next: { readonly entry: Entry; readonly session: Session } | undefined;
     if (this.#queue.size === 0 || !this.#hasRoom()) return undefined;
@@ -229,20 +229,20 @@ export class Dispatcher implements Domain {
     let left = 0;
     for (const entry of group) {
       if (!this.#isLeft(entry, dispatchable(entry))) return entry;
-      // Their time is short: what lies behind so many waits it out with them.
+      // Their time is short: executions behind so many wait it out with them.
       if (++left === MOST_LEFT) break;
     }
     return undefined;
   }
 
-  /** Whether those with the same needs wait already: a fresh one comes behind them. */
+  /** Whether others wait already that a fresh execution would have to come behind. */
   #isCrowded(requirements: Requirements | null): boolean {
     if (this.#isClosed || !this.#reader.isComplete) return true;
     if (this.#queue.size === 0) return false;
     const key = requirements === null ? null : JSON.stringify(requirements);
     for (const group of this.#queue.groups()) {
       if (group.size === 0) return true;
-      // A free worker goes to whoever has waited for it, whatever else they need.
+      // A free worker goes to an execution that has waited for it, whatever else that one needs.
       const first = this.#firstOf(group);
       const needsTheSame = group.key === key && !group.isApart;
       if (first && (needsTheSame || this.#choose(dispatchable(first)))) return true;
@@ -273,7 +273,7 @@ export class Dispatcher implements Domain {
     }
   }
 
-  /** All connected workers; of those on other servers the load is not known. */
+  /** All connected workers. The load of those on other servers is not known. */
   *#everywhere(): Generator<Session, void, undefined> {
     for (const session of this.#parts.sessions.all()) {
       if (session.isReady || this.#isElsewhere(session)) yield session;
@@ -286,7 +286,7 @@ export class Dispatcher implements Domain {
     return replica !== this.#parts.replicas.me && this.#parts.replicas.isLive(replica);
   }
 
-  /** Whether the worker that comes first hangs on another server, which may have room for it. */
+  /** Whether the worker that is asked first is connected to another server, which may have room on it. */
   #hangsElsewhere({ last_worker, was_lost, requirements }: Dispatchable): boolean {
     const { worker, prefers } = requirements ?? {};
     const inOrder = worker === undefined ? [was_lost ? null : last_worker, prefers] : [worker];
@@ -299,7 +299,7 @@ export class Dispatcher implements Domain {
     return false;
   }
 
-  /** Whether the server of the preferred worker gets its time to take it first. */
+  /** Whether an execution is still left to the server of its preferred worker. */
   #isLeft({ execution_id }: Entry, wanted: Dispatchable): boolean {
     const until = this.#leftToOthers.get(execution_id);
     if (until !== undefined) return this.#ports.monotonic() < until;
@@ -310,8 +310,8 @@ export class Dispatcher implements Domain {
   }
 
   /**
-   * Not left to the safety tick: what that reads of a long queue need not hold it. First it has to be
-   * known whether it was claimed after all.
+   * Queues an execution again after a failed claim, once it is known that it was not claimed after all.
+   * The safety tick might not find it: of a long queue it only reads a part.
    */
   #enqueueLater(session: Session, entry: Entry): void {
     const { execution_id } = entry;
@@ -336,8 +336,8 @@ export class Dispatcher implements Domain {
       const { changed, wrote } = await this.#claim(session, wanted, () => session.isReady);
       this.#leftToOthers.delete(entry.execution_id);
       if (wrote) this.#send(session, changed);
-      // Had somebody been faster, it would not wait any more: the worker cannot have it, whatever is
-      // thought here. Until that is known, it would be chosen again and again.
+      // It still waits, so no other claim was faster: the session must have changed in the store. Until
+      // that is read, the same worker would be chosen again and again.
       else if (isQueued(changed.row)) {
         if (session.isReady) await this.#parts.lookup.lookAgain(session);
         this.#queue.add(queuedOf(changed.row));
@@ -369,13 +369,13 @@ export class Dispatcher implements Domain {
         if (!isStillMeant(row)) return undefined;
         return decideClaim(row, { worker, session: id, now: this.#ports.clock() });
       },
-      // The claim itself rides the assignment, or the answer to a reconnect.
+      // The owner gets the claim itself with the assignment, or with the answer to a reconnect.
       { ownerHas: () => 1, guard: { ...guard, active: true } },
     );
     return this.#during(session, { execution_id, requirements, suspicion }, commit);
   }
 
-  /** A claim under way takes a slot; one of which nobody knows whether it was committed does too. */
+  /** Lets a claim under way take a slot, also while it is not known whether it was committed. */
   async #during<Done>(
     session: Session,
     of: {
@@ -392,9 +392,8 @@ export class Dispatcher implements Domain {
       session.holdings.claiming.delete(execution_id);
       return done;
     } catch (error) {
-      const isRefused = error instanceof EngineError && error.code !== "unavailable";
-      if (isRefused) session.holdings.claiming.delete(execution_id);
-      // Until it is known what became of the claim, it keeps its slot.
+      if (isRefusal(error)) session.holdings.claiming.delete(execution_id);
+      // The claim keeps its slot until it is known what became of it.
       else void this.#parts.handOvers.unsure(session, execution_id).then(() => this.wake());
       throw error;
     }
@@ -409,7 +408,7 @@ export class Dispatcher implements Domain {
       return;
     }
     this.#sendLater(session, changed, { reason, history }).catch((error) => {
-      // Reconnecting hands it back: the worker does not list what it never got.
+      // The reconnect hands it back: a worker does not list an execution that it never got.
       session.closeStream();
       this.#failed(`could not send execution ${changed.row.execution_id}`, error);
     });
@@ -423,7 +422,7 @@ export class Dispatcher implements Domain {
       history: Assignment["history"] | Promise<Assignment["history"]>;
     },
   ): Promise<void> {
-    const [module, history] = await Promise.all([
+    const [{ ref: module }, history] = await Promise.all([
       this.#parts.catalog.loadModule(row.module_hash),
       rest.history,
     ]);

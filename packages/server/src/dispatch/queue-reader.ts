@@ -1,25 +1,25 @@
 import type { QueuedExecution, Store } from "@engine/store";
 import type { DispatchQueue, Group } from "./dispatch-queue.ts";
 
-/** Read at once. */
+/** Rows that are read at once. */
 const PAGE = 1_000;
 
 interface Parts {
   readonly store: { readonly queue: Pick<Store["queue"], "list"> };
   readonly queue: DispatchQueue;
-  /** Something was read, which may be given out. */
+  /** Called when rows were read, which may be given out. */
   readonly onRead: () => void;
 }
 
-/** Brings what waits in the store into the queue in memory: at the start, and what news missed. */
+/** Reads the executions that wait in the store into the queue: at the start, and where news were lost. */
 export class QueueReader {
   readonly #parts: Parts;
-  /** Every row that waits was read or announced, except those left of a group. */
+  /** Whether every waiting row was read or announced, except those that groups left in the store. */
   #isWhole = false;
-  /** Rows were announced that nobody read. */
+  /** Whether rows were announced that were not read. */
   #isBehind = false;
   #isReading = false;
-  /** Something may have been written since that began. */
+  /** Whether something may have been written since the read began. */
   #isAskedAgain = false;
   #isClosed = false;
 
@@ -36,17 +36,17 @@ export class QueueReader {
     return this.#isBehind;
   }
 
-  /** Whether more of a group is to be read, of which nothing is in the queue any more. */
+  /** Whether a group has nothing left in the queue, and more in the store. */
   get hasRunDry(): boolean {
     return !this.#isReading && this.#parts.queue.dry() !== undefined;
   }
 
-  /** Rows wait that are not read before somebody could have them. */
+  /** Notes rows that are not read before a worker could have them. */
   fallBehind(): void {
     this.#isBehind = true;
   }
 
-  /** Of a long queue the end is read too, where what was missed lately is. */
+  /** Reads the queue from its end, where rows are that were missed lately, then all of a long one. */
   async refresh(): Promise<void> {
     if (this.#isBehind) this.#isWhole = false;
     this.#isBehind = false;
@@ -72,7 +72,7 @@ export class QueueReader {
     this.#isClosed = true;
   }
 
-  /** Reads on until everything is known; other work comes in between. */
+  /** Reads on until every row is known; other work comes in between. */
   async #readAll(): Promise<void> {
     const { store, queue, onRead } = this.#parts;
     let after: QueuedExecution | undefined;
@@ -85,7 +85,7 @@ export class QueueReader {
         this.#reachedEnd();
         return;
       }
-      // The head is where the others come from: known once, it is known for good.
+      // Once the head of the queue was known in full, it stays known.
       if (isKnown && this.#isWhole) return;
       this.#isWhole = false;
       onRead();
@@ -96,7 +96,7 @@ export class QueueReader {
     this.#isWhole = !this.#isAskedAgain && !this.#isBehind;
   }
 
-  /** Reads what was left of a group, until some of it is here or there is no more. */
+  /** Reads what a group left in the store, until a page of it is here or there is no more. */
   async #readOn(group: Group): Promise<void> {
     const { store, queue, onRead } = this.#parts;
     let after = group.cutOff;

@@ -2,15 +2,15 @@ import type { SseFrame } from "@engine/contract";
 import type { LongFrame } from "@engine/http";
 import { printed } from "@engine/http/json";
 import type { LoggedEvent } from "@engine/store";
-import type { FrameData } from "./frame-data.ts";
 import { weightOf } from "./log-pages.ts";
+import type { FrameData } from "./record.ts";
 
-/** A record with more events than this is sent while it is read. */
+/** A record whose events are larger than this is sent while they are read. */
 const MOST_BYTES = 256 * 1024;
 
 /**
- * The frame of a record with its events, read from the store when it is sent. A short log comes with
- * the frame; of a long one the reader takes page after page, and nobody has to hold it.
+ * The frame of a record with its events, which are read when the frame is sent. A short log is part of
+ * the frame; a long one is sent page after page, so that the server never holds all of it.
  *
  * @param frame Its `data` is the record without events.
  * @param log The events that the record has, page by page.
@@ -32,7 +32,7 @@ export async function detailedFrame(
   return { ...frame, pieces: pieces(frame.data) };
 
   async function* pieces(record: object): AsyncGenerator<string, void, undefined> {
-    // Where its end is, the events go in.
+    // The events go in at the end of the record, before its last brackets.
     const head = printed({ ...record, events: [] });
     let last = "";
     for await (const piece of typeof head === "string" ? [head] : head) {

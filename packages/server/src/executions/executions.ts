@@ -33,7 +33,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { Starts } from "../starts/starts.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";
-import { followAfter, followNow } from "./follow-from.ts";
+import { followAfter, lastStateSeq } from "./follow-from.ts";
 import type { Follower } from "./follower.ts";
 import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
@@ -44,7 +44,6 @@ import type {
   FollowOptions,
   FollowRequest,
   ForkRequest,
-  RenameRequest,
   ResumeRequest,
   SignalRequest,
   StartRequest,
@@ -66,7 +65,7 @@ interface Parts {
   readonly inputs: LargeInputs;
 }
 
-/** Of a change that was made: how the execution is by now, and whether nothing had to be created (EXE-84). */
+/** How an execution is by now, and whether it was there before the start (EXE-84). */
 export interface Settled {
   readonly row: ExecutionRow;
   readonly existing: boolean;
@@ -104,7 +103,7 @@ export class Executions {
     return this.#andWait(execution_id, () => this.#start(execution_id, request), options);
   }
 
-  /** Settles once the execution exists, so that a refusal is no stream. */
+  /** Settles once the execution exists, so that a refusal is not answered with a stream. */
   startAndFollow(request: StartRequest, options?: FollowOptions): Promise<Followed> {
     const execution_id = this.#ports.ids();
     return this.#andFollow(execution_id, () => this.#start(execution_id, request), options);
@@ -135,34 +134,27 @@ export class Executions {
     return this.#andFollow(request.execution_id, () => this.resume(request), options);
   }
 
-  /** Cancels an execution and its children (EXE-21). One that is being cancelled stays as it is. */
+  /** Cancels an execution and its children (EXE-21). Nothing changes where that was done before. */
   async cancel(request: CancelRequest): Promise<Changed> {
     const { execution_id, workflow, by, reason } = request;
-    const { ports, commits } = this.#parts;
+    const { ports, commits, hasWorker } = this.#parts;
     const cancel_timeout_ms = ports.config.executions.cancel_timeout * 1000;
+    const cancel = { cause: "request", by, reason, cancel_timeout_ms, hasWorker } as const;
     const { changed } = await commits.change(execution_id, (row) => {
       if (workflow) refuseOther(row, workflow);
-      const now = ports.clock();
-      const verdict = decideCancel(row, {
-        cause: "request",
-        by,
-        reason,
-        cancel_timeout_ms,
-        hasWorker: this.#parts.hasWorker,
-        now,
-      });
+      const verdict = decideCancel(row, { ...cancel, now: ports.clock() });
       if (verdict instanceof EngineError) throw verdict;
       return verdict;
     });
     return changed;
   }
 
-  /** Cancels for a caller who has gone: there is nobody to tell that it failed, but the log. */
+  /** Cancels for a caller who has gone. A failure is told to the log, as nobody else is there. */
   async cancelForLeaver(execution_id: string, by: string | null): Promise<void> {
     try {
       await this.cancel({ execution_id, by, reason: "the caller left before the answer" });
     } catch (error) {
-      // It has ended in the same moment.
+      // The execution has ended in the same moment.
       if (error instanceof EngineError && error.code === "execution_finished") return;
       this.#ports.log.error({ err: error, execution_id }, "could not cancel for a caller who left");
     }
@@ -172,8 +164,8 @@ export class Executions {
     return this.#andWait(request.execution_id, () => this.cancel(request), options);
   }
 
-  /** Gives an execution a label, in whatever state it is. */
-  async rename({ execution_id, label }: RenameRequest): Promise<ExecutionRow> {
+  /** Gives an execution a label, in whatever state it is; null takes the label away. */
+  async rename(execution_id: string, label: string | null): Promise<ExecutionRow> {
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       if (row.name === label) return undefined;
       return { events: [], patch: { name: label, updated_at: this.#ports.clock() } };
@@ -188,7 +180,7 @@ export class Executions {
       payload instanceof LargeJson ? encodedLarge(payload) : encodeBody(payload, "payload");
     const limits = this.#ports.config.executions;
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
-      // One of a local run, too: its process looks what others write (EXE-15).
+      // Local runs take signals too: their process looks for what others write (EXE-15).
       const now = this.#ports.clock();
       const verdict = decideSignal(row, { name, payload: encoded, by, now, limits });
       if (verdict instanceof EngineError) throw verdict;
@@ -227,8 +219,8 @@ export class Executions {
   }
 
   /**
-   * Follows an execution that exists to its end, also through pauses (EXE-93), or as a run is
-   * followed, to its end or next pause.
+   * Follows an existing execution to its end, through pauses (EXE-93), or as a run is followed: to its
+   * end or next pause.
    */
   async follow(request: FollowRequest, options: FollowOptions = {}): Promise<Follower> {
     const { execution_id, after, asRun = false } = request;
@@ -238,7 +230,7 @@ export class Executions {
     const follower = followers.open(execution_id, { ...options, isLast });
     try {
       const row = await this.get(execution_id);
-      if (after === undefined) await followNow(this.#store, follower, row);
+      if (after === undefined) follower.beginNow(row, await lastStateSeq(this.#store, row));
       else await followAfter(followers.pages(execution_id), follower, row, { after, events });
       return this.#limit(follower, options);
     } catch (error) {
@@ -253,12 +245,11 @@ export class Executions {
     return toHistory({ ...row, input: shown.input }, log);
   }
 
-  /** The whole value of one event as plain JSON, wherever it is kept. */
   eventValue(execution_id: string, seq: number): Promise<Json> {
     return readValue(this.#ports, execution_id, seq);
   }
 
-  /** The row as records show it: with the values themselves, also those kept outside the log. */
+  /** The row as records show it: with its values, also those that are kept outside the log. */
   shown(row: ExecutionRow): Promise<ExecutionRow> {
     return resolveValues(row, this.#ports.values);
   }
@@ -285,9 +276,13 @@ export class Executions {
     return this.#store.log.ofTypes(execution_id, filter);
   }
 
-  /** The log as it was when the row was read. */
-  async logUpTo({ execution_id, head }: ExecutionRow): Promise<readonly LoggedEvent[]> {
-    return (await this.#store.log.read(execution_id)).filter(({ event }) => event.seq <= head);
+  /** The log, or a page of it, as it was when the row was read. */
+  async logUpTo(
+    { execution_id, head }: ExecutionRow,
+    page?: LogPage,
+  ): Promise<readonly LoggedEvent[]> {
+    const log = await this.log(execution_id, page);
+    return log.filter(({ event }) => event.seq <= head);
   }
 
   async #start(execution_id: string, request: StartRequest): Promise<Changed> {
@@ -305,7 +300,7 @@ export class Executions {
     });
   }
 
-  /** Listens before the change is made: nothing comes in between. */
+  /** Waits from before the change on, so that no commit is missed. */
   async #andWait(
     execution_id: string,
     change: () => Promise<Changed>,

@@ -6,31 +6,19 @@ import type { LogPages } from "./log-pages.ts";
 import type { FollowOptions } from "./requests.ts";
 import { rowAfter, rowBefore } from "./row-after.ts";
 
-type Log = { readonly log: Pick<Store["log"], "read"> };
-
-/** The event that made a state is near the end of the log; how much is looked at in one go. */
+/** Events that are searched at a time, from the end of the log on. */
 const PAGE = 100;
 
-/** Begins with the state the execution is in. */
-export async function followNow(store: Log, follower: Follower, row: ExecutionRow): Promise<void> {
-  follower.beginNow(row, await lastStateSeq(store, row));
-}
-
-interface After extends Pick<FollowOptions, "events"> {
-  /** The last event that the reader has. */
-  readonly after: number;
-}
-
 /**
- * Begins with what came after an event that the reader has. Where each event is a frame, a reader
- * that has the frame of an event may not have that of the state it made, which has the same number:
- * such a state is told again rather than lost.
+ * Begins behind an event, `after`, that the reader has. Where each event is a frame, a reader that has
+ * the frame of an event may lack that of the state which the event made, with the same number: that
+ * state is told again rather than lost.
  */
 export async function followAfter(
   log: LogPages,
   follower: Follower,
   row: ExecutionRow,
-  { after, events }: After,
+  { after, events }: { readonly after: number } & Pick<FollowOptions, "events">,
 ): Promise<void> {
   let known = rowBefore(row);
   let isState = false;
@@ -45,11 +33,15 @@ export async function followAfter(
   if (events === "all" && isState) follower.beginNow(from, end);
   else follower.begin(from, end);
   follower.see(row, []);
-  // Nothing comes after the end, which this reader has.
+  // The reader has the end of the execution: nothing comes after it.
   if (isTerminal(from.state)) follower.end();
 }
 
-async function lastStateSeq(store: Log, { execution_id, head }: ExecutionRow): Promise<number> {
+/** `seq` of the event that made the state an execution is in. */
+export async function lastStateSeq(
+  store: { readonly log: Pick<Store["log"], "read"> },
+  { execution_id, head }: ExecutionRow,
+): Promise<number> {
   for (let before = head + 1; before > 1; before -= PAGE) {
     const page = await store.log.read(execution_id, { before, limit: PAGE });
     const made = page.findLast(({ event }) => makesState(event.type));

@@ -10,30 +10,23 @@ import {
 import type { LongFrame } from "@engine/http";
 import type { LoggedEvent } from "@engine/store";
 import { detailedFrame } from "./detailed-frame.ts";
-import { type FrameData, RECORDS } from "./frame-data.ts";
 import { type LogPages, weightOf } from "./log-pages.ts";
+import { type FrameData, RECORDS } from "./record.ts";
+import type { FollowOptions } from "./requests.ts";
 import { rowAfter } from "./row-after.ts";
 
 /** So many frames wait without being weighed. */
 const FEW_FRAMES = 8;
-/** What waits for a reader at most. It gets the rest from the store, once it has taken these. */
+/** So much waits for a reader at most. It gets the rest from the store, once it has taken this. */
 const MOST_FRAMES = 64;
 const MOST_BYTES = 256 * 1024;
-/** Of progress, which no store has. */
+/** So much progress waits for a reader, which no store has. */
 const MOST_PROGRESS_BYTES = 1024 * 1024;
 
-/** Whether a stream closes after the frame that has this row. */
-export type IsLast = (row: ExecutionRow) => boolean;
-
 /** What a reader wants to see of an execution. */
-export interface View {
-  readonly isLast: IsLast;
-  /** `all`: each event of the log is a frame, too (EXE-92). */
-  readonly events?: "all" | undefined;
-  /** Records carry their events. */
-  readonly detailed?: boolean | undefined;
-  /** What frames say; records when absent. */
-  readonly frames?: FrameData | undefined;
+export interface View extends Pick<FollowOptions, "events" | "detailed" | "frames"> {
+  /** Whether the stream closes after the frame that has this row. */
+  readonly isLast: (row: ExecutionRow) => boolean;
 }
 
 interface Ports {
@@ -60,7 +53,7 @@ const STATE_WORDS: Readonly<Partial<Record<EventType, string>>> = {
   WORKFLOW_FAILED: "failed",
 };
 
-/** A state frame that needs what is read only when it is sent. */
+/** A state frame whose data is read when it is sent. */
 interface Unresolved extends Omit<SseFrame, "data"> {
   readonly row: ExecutionRow;
 }
@@ -82,13 +75,13 @@ export function makesState(type: EventType): boolean {
 }
 
 /**
- * One reader of an execution: turns commits into frames, none skipped and none repeated. It holds a
- * few of them. What a reader has not taken by then is not kept for it but read from the store when it
- * comes to that, so that a reader who does not read costs next to nothing and loses nothing. Of
- * progress, which is stored nowhere, it holds 1,000 and tells how many it let go (PRG-6).
+ * One reader of an execution: turns commits into frames, none skipped and none repeated. It holds a few
+ * frames. The others are read from the store when the reader comes to them, so that a reader who does
+ * not read costs next to nothing and loses nothing. Of progress, which is stored nowhere, it holds 1,000
+ * values and tells how many it let go (PRG-6).
  *
- * An event that makes a state has, where each event is a frame, two frames with the same number:
- * first the event, then the state that came of it. So a stream ends with the state it ended in.
+ * Where each event is a frame, an event that makes a state has two frames with the same number: first
+ * the event, then the state. So a stream ends with the last state.
  */
 export class Follower {
   readonly execution_id: string;
@@ -100,9 +93,9 @@ export class Follower {
   /** The execution as of `#seen`; undefined until the reader knows where it begins. */
   #row: ExecutionRow | undefined;
   #seen = 0;
-  /** How far the log is known to go. Where that is further, the reader is behind. */
+  /** How far the log is known to go. A reader that has not seen all of that is behind. */
   #head = 0;
-  /** News from before the beginning was known. */
+  /** News that came before it was known where the reader begins. */
   #early: News[] = [];
 
   readonly #parts: Waiting[] = [];
@@ -114,7 +107,7 @@ export class Follower {
   #progressDropped = 0;
   #hasEnded = false;
   #reading: Promise<void> | undefined;
-  /** The store could not be read when it was tried last. */
+  /** Whether the last read of the store failed. */
   #isAway = false;
   #wake: (() => void) | undefined;
 
@@ -126,12 +119,12 @@ export class Follower {
     this.#data = options.frames ?? RECORDS;
   }
 
-  /** Called once, when the reader has left or everything was told. */
+  /** Calls back once, when the reader has left or everything was told. */
   onClosed(then: () => void): void {
     this.#onClosed.push(then);
   }
 
-  /** Says where it begins: with the events after `seen`, told from `row`. */
+  /** Begins with the events after `seen`; their states are told from `row` on. */
   begin(row: ExecutionRow, seen: number): void {
     this.#row = row;
     this.#seen = seen;
@@ -149,7 +142,7 @@ export class Follower {
     this.begin(row, row.head);
   }
 
-  /** Of an execution that changed: its row, and the events of that change as far as they are at hand. */
+  /** Takes a change: the row, and the events of the change as far as they are at hand. */
   see(row: ExecutionRow, logged: readonly LoggedEvent[]): void {
     if (this.#hasEnded) return;
     if (this.#row) this.#tell({ row, logged });
@@ -180,7 +173,7 @@ export class Follower {
     }
   }
 
-  /** Ends the stream after what was told, without a closing frame. */
+  /** Ends the stream behind the frames that were pushed, without a closing frame. */
   end(): void {
     this.#hasEnded = true;
     this.#wake?.();
@@ -192,7 +185,7 @@ export class Follower {
         for (let next = this.#parts.shift(); next !== undefined; next = this.#parts.shift()) {
           yield await this.#taken(next);
         }
-        // Told at once, since what comes next may be long in coming.
+        // This is told at once: the next frame may be long in coming.
         const dropped = this.#takeDropped();
         if (dropped !== undefined) yield dropped;
         if (this.#parts.length > 0) continue;
@@ -224,14 +217,14 @@ export class Follower {
     return this.#parts.length < MOST_FRAMES && this.#bytes <= MOST_BYTES;
   }
 
-  /** The next page of what the reader has not been told. */
+  /** Reads the next page of events that the reader has not been told. */
   async #readOn(): Promise<void> {
     try {
       this.#reading ??= this.#readPage();
       await this.#reading;
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "unavailable") throw error;
-      // Whoever looks for what was missed will find this.
+      // The next look for missed news reads on.
       this.#isAway = true;
     } finally {
       this.#reading = undefined;
@@ -242,16 +235,16 @@ export class Follower {
     const row = await this.#ports.find(this.execution_id);
     if (!this.#isBehind) return;
     const logged = row && (await this.#pages.after(this.#seen));
-    // The log may have grown between the two reads: that comes with the next page.
+    // Events that came between the two reads are part of the next page.
     if (row && logged?.length) this.#tellEach(row, logged, ({ event }) => event.seq <= row.head);
-    // It has been deleted meanwhile.
+    // The execution has been deleted meanwhile.
     else this.end();
   }
 
   #tell({ row, logged }: News): void {
     this.#head = Math.max(this.#head, row.head);
     const first = logged[0]?.event.seq ?? row.head + 1;
-    // Where something is missing, or no room, the reader gets there by the store.
+    // Where events are missing, or there is no room, the reader goes on by the store.
     if (first <= this.#seen + 1) this.#tellEach(row, logged, () => this.#hasRoom);
     // A hand-over writes no event but changes the row.
     if (row.head === this.#seen) this.#row = row;
@@ -294,7 +287,7 @@ export class Follower {
     if (word) this.#pushState(row, { word, id: event.seq, head: event.seq });
   }
 
-  /** @param head The last event that the record has, with detail. */
+  /** @param head The last event in the record, where it has its events. */
   #pushState(
     row: ExecutionRow,
     { word, id, head }: { readonly word: string; readonly id: number; readonly head: number },

@@ -1,19 +1,18 @@
-import type { ExecutionRow } from "@engine/contract";
-import type { Changed, Store } from "@engine/store";
+import type { Changed } from "@engine/store";
 import type { Domain } from "../domain.ts";
+import type { EnginePorts } from "../engine-ports.ts";
+import { InOrder } from "../in-order.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
-import { InOrder } from "../replicas/in-order.ts";
 import type { Replicas } from "../replicas/replicas.ts";
+import { resolveValues } from "../values/resolve-values.ts";
 import { Follower, type View } from "./follower.ts";
 import { LogPages, Turns } from "./log-pages.ts";
 
-interface Ports {
-  readonly store: Store;
+interface Parts {
+  readonly ports: Pick<EnginePorts, "store" | "values">;
   readonly progress: Pick<ProgressHub, "join">;
   readonly replicas: Pick<Replicas, "hasPeers">;
-  /** The row with its real values, as records show it. */
-  readonly shown: (row: ExecutionRow) => Promise<ExecutionRow>;
 }
 
 /** The readers of one execution, and how they stop listening to its progress. */
@@ -24,27 +23,25 @@ interface Readers {
 
 /** The readers of running executions, fed by the commits of this process. */
 export class Followers implements Domain {
-  readonly #ports: Ports;
-  readonly #store: Store;
+  readonly #parts: Parts;
   readonly #readers = new Map<string, Readers>();
   readonly #inOrder = new InOrder();
   readonly #turns = new Turns();
   #isClosed = false;
 
-  constructor(ports: Ports) {
-    this.#ports = ports;
-    this.#store = ports.store;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /**
-   * Open it before the change it begins with, or before the row it begins with is read, then `begin`
-   * it or `close` it.
+   * A follower that has yet to `begin`, or to be closed. Open it before the change that it begins with
+   * is made, or before the row that it begins with is read.
    */
   open(execution_id: string, view: View): Follower {
     const follower = new Follower(execution_id, {
       ...view,
-      shown: this.#ports.shown,
-      find: (id) => this.#store.executions.find(id),
+      shown: (row) => resolveValues(row, this.#parts.ports.values),
+      find: (id) => this.#parts.ports.store.executions.find(id),
       pages: (id) => this.pages(id),
     });
     const { followers, leave } = this.#readers.get(execution_id) ?? this.#join(execution_id);
@@ -58,9 +55,9 @@ export class Followers implements Domain {
     return follower;
   }
 
-  /** The log of an execution, read on without being in anybody's way. */
+  /** The pages of an execution's log. All readers take turns in reading them. */
   pages(execution_id: string): LogPages {
-    return new LogPages(this.#store, this.#turns, execution_id);
+    return new LogPages(this.#parts.ports.store, this.#turns, execution_id);
   }
 
   onCommit({ row, events, recorded_at }: Changed): void {
@@ -75,7 +72,7 @@ export class Followers implements Domain {
     await Promise.all(followed.map(({ id }) => this.#look(id)));
   }
 
-  /** Reads again what is followed. */
+  /** Reads every execution that is followed. */
   async refresh(): Promise<void> {
     await Promise.all([...this.#readers.keys()].map((execution_id) => this.#look(execution_id)));
   }
@@ -88,12 +85,12 @@ export class Followers implements Domain {
 
   #join(execution_id: string): Readers {
     const followers = new Set<Follower>();
-    const leave = this.#ports.progress.join(execution_id, async (items) => {
+    const leave = this.#parts.progress.join(execution_id, async (items) => {
       const tell = () => {
         for (const item of items) for (const follower of followers) follower.seeProgress(item);
       };
       // With other servers around, states they committed come before the values that follow them.
-      if (this.#ports.replicas.hasPeers) await this.#look(execution_id, tell);
+      if (this.#parts.replicas.hasPeers) await this.#look(execution_id, tell);
       else tell();
     });
     const readers = { followers, leave };
@@ -102,13 +99,15 @@ export class Followers implements Domain {
   }
 
   /**
-   * Another process wrote it: its readers catch up.
+   * Lets the readers of an execution catch up with what another process has written.
    *
-   * @param then What they are to be told next, also of another process.
+   * @param then Tells them what comes after that.
    */
   #look(execution_id: string, then: () => void = () => undefined): Promise<void> {
     return this.#inOrder.run(execution_id, async () => {
-      const row = await this.#store.executions.find(execution_id).catch(() => undefined);
+      const row = await this.#parts.ports.store.executions
+        .find(execution_id)
+        .catch(() => undefined);
       const followers = row ? [...(this.#readers.get(execution_id)?.followers ?? [])] : [];
       await Promise.allSettled(
         followers.map((follower) => {

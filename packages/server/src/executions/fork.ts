@@ -19,7 +19,7 @@ import { pinTo, type VersionPin } from "../starts/version-pin.ts";
 import type { ForkRequest } from "./requests.ts";
 
 interface Fork extends Omit<ForkRequest, "input"> {
-  /** Stored, or as it came; undefined = that of the source. */
+  /** Undefined: the input of the source. */
   readonly input: Encoded | LargeJson | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Parts {
   readonly calls: CallResolver;
 }
 
-/** How the fork is started. The source is only read. */
+/** The start of a fork. The source is only read. */
 export async function forkOf(
   source: ExecutionRow,
   { from_seq, from_call, input: given, version, label, by }: Fork,
@@ -41,7 +41,7 @@ export async function forkOf(
   const events = log.map(({ event }) => event);
   const { seq, history, label: original } = forkHistory(source, events, cut);
   const pin = await pinOf(source, version, catalog);
-  // What is replayed keeps the input that its log was made with.
+  // A replay keeps the input that its log was made with.
   const isNew = isRestart && (given !== undefined || pin.version !== source.version);
   const execution_id = ports.ids();
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null };
@@ -55,7 +55,7 @@ export async function forkOf(
     trigger: { kind: "fork", id: source.execution_id },
     by,
     priority: source.priority,
-    // What is replayed has to see the numbers it saw.
+    // A replay has to see the random numbers that its log was made with.
     ...(!isRestart && { seed: source.seed }),
     last_worker: source.worker ?? source.last_worker,
     fork: {
@@ -67,7 +67,7 @@ export async function forkOf(
   };
 }
 
-/** The source's own version, also when it was deleted since; another one has to be there. */
+/** The source's own version, also where it was deleted since; any other version has to exist. */
 async function pinOf(
   source: ExecutionRow,
   version: number | undefined,
@@ -97,13 +97,13 @@ async function inputSchemaOf(
   }
 }
 
-/** Calls of children that have no outcome yet: they are made anew. */
+/** Starts of child calls that have no outcome: they are made anew. */
 function openCalls(history: readonly NewEvent[]): readonly NewEvent[] {
   const over = new Set(history.filter(({ type }) => isOutcome(type)).map((e) => e.source_id));
   return history.filter((event) => isCallStart(event) && !over.has(event.source_id));
 }
 
-/** The worker that a start asked for, or wished for, was for that execution alone. */
+/** Leaves out the worker that a start required or preferred: that was for the source alone. */
 function withoutWorker(requirements: Requirements | null): Requirements | null {
   const { worker: _, prefers: __, ...rest } = requirements ?? {};
   return Object.keys(rest).length > 0 ? rest : null;

@@ -1,4 +1,4 @@
-/** Idempotency keys (EXE-84): whoever starts the same again gets the execution that is there. */
+/** Idempotency keys (EXE-84): a second start under a key is answered with the first one's execution. */
 import { hash } from "node:crypto";
 import { EngineError, type ExecutionRow, type Json } from "@engine/contract";
 import type { StartRequest } from "./requests.ts";
@@ -6,7 +6,7 @@ import type { StartRequest } from "./requests.ts";
 /** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
-/** The key among all executions; undefined without one. */
+/** The key as it is unique among all executions; undefined without one. */
 export function keyOf(request: Omit<StartRequest, "input">): string | undefined {
   const { idempotency_key, by, namespace, workflow } = request;
   if (idempotency_key === undefined) return undefined;
@@ -14,11 +14,11 @@ export function keyOf(request: Omit<StartRequest, "input">): string | undefined 
     const message = "Idempotency-Key must be 1 to 255 printable ASCII characters";
     throw new EngineError("bad_request", message);
   }
-  // Callers share nothing: without auth there is one for all.
+  // Two callers never share a key; without auth all count as one.
   return `idempotency ${sha256([by, namespace, workflow, idempotency_key])}`;
 }
 
-/** Of what a start asks for, by which it is told from others under the same key. */
+/** The hash by which a start is told from others under the same key. */
 export function requestHash(input: Json, version: number | null): string {
   return sha256([input, version]);
 }
@@ -40,7 +40,7 @@ function sha256(value: Json): string {
   return hash("sha256", JSON.stringify(value, sorted), "hex");
 }
 
-/** Equal objects are equal whatever the order of their keys. */
+/** Prints equal objects alike, whatever the order of their keys. */
 function sorted(_key: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

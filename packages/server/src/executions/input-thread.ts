@@ -1,14 +1,16 @@
 import { type JsonBytes, type JsonJob, JsonThread } from "@engine/http/json";
 import type { InputSchema } from "../catalog/input/input-check.ts";
 
-/** Whether an input fits the schema of its workflow, and how it is told from other inputs. */
-export interface InputJob extends JsonJob {
+/** What an input has to be, and how it is told from others under an idempotency key. */
+export interface InputCheck {
   readonly schema: InputSchema;
-  /** What it is, first in the path of each issue. */
+  /** What the input is, first in the path of each issue. */
   readonly root: string;
-  /** The version that was asked for beside it, where the two of them are to be told from others. */
-  readonly hashedWith?: number | null;
+  /** The version that was asked for beside the input; left out where no hash of the two is wanted. */
+  readonly hashedWith?: number | null | undefined;
 }
+
+export interface InputJob extends JsonJob, InputCheck {}
 
 export interface InputAnswer {
   readonly bytes: JsonBytes;

@@ -1,6 +1,5 @@
 import {
   type Encoded,
-  EngineError,
   encode,
   envelopeText,
   invalidField,
@@ -11,32 +10,23 @@ import {
   type StoredReference,
 } from "@engine/contract";
 import { LargeJson } from "@engine/http/json";
-import type { InputSchema } from "../catalog/input/input-check.ts";
 import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { inputThread } from "./input-thread.ts";
-
-/** What an input has to be, and how it is told from others under an idempotency key. */
-export interface Check {
-  readonly schema: InputSchema;
-  /** What it is, first in the path of each issue. */
-  readonly root: string;
-  readonly hashedWith?: number | null | undefined;
-}
+import { type InputCheck, inputThread } from "./input-thread.ts";
 
 export interface Kept {
-  /** As it stands in the row: the value, or where it lies. */
+  /** As the row has it: the value, or the place where it lies. */
   readonly input: Encoded;
   readonly request_hash: string | undefined;
 }
 
-/** Of an input that has to be wrapped, which makes a value of it. */
+/** Parts of an input that has to be wrapped, for which a value is made of it. */
 const MOST_WRAPPED = 50_000;
 
 /**
  * Inputs that came as large bodies. They are checked on a thread and go as text from the socket to the
- * storage (EXE-49); the row has the place. The first to make a value of one is the thread that runs the
- * execution.
+ * storage (EXE-49); the row has the place. Outside of that thread, the first to make a value of such a
+ * text is the runner of the execution.
  */
 export class LargeInputs implements Domain {
   readonly #ports: Pick<EnginePorts, "values" | "config" | "log">;
@@ -46,8 +36,8 @@ export class LargeInputs implements Domain {
     this.#ports = ports;
   }
 
-  /** Checks an input and keeps it for an execution that may not be there yet. */
-  async keep(execution_id: string, given: LargeJson, check: Check): Promise<Kept> {
+  /** Checks an input and keeps it for an execution that may not exist yet. */
+  async keep(execution_id: string, given: LargeJson, check: InputCheck): Promise<Kept> {
     try {
       refuseUnencodable(given);
       const request_hash = await this.#checked(given, check);
@@ -61,32 +51,26 @@ export class LargeInputs implements Domain {
     }
   }
 
-  /** By which it is told from others under its key, where it is not kept. */
+  /** The hash that tells an input from others under its key, of one that is not kept. */
   async hashOf(given: LargeJson, version: number | null): Promise<string> {
     try {
-      const hashed = await this.#checked(given, {
-        schema: null,
-        root: "body",
-        hashedWith: version,
-      });
-      return hashed ?? "";
+      const check = { schema: null, root: "body", hashedWith: version };
+      return (await this.#checked(given, check)) ?? "";
     } finally {
       given.release();
     }
   }
 
-  /** The same for the input of another execution. */
-  async copy(execution_id: string, of: StoredReference, check: Check): Promise<Kept> {
+  /** Checks the input of another execution, and keeps a copy. */
+  async copy(execution_id: string, of: StoredReference, check: InputCheck): Promise<Kept> {
     const { values } = this.#ports;
     const text = await values.load(of.reference_id);
-    const request_hash = isLookedAt(check)
-      ? await this.#checked(LargeJson.of(text), check)
-      : undefined;
+    const request_hash = await this.#checked(LargeJson.of(text), check);
     const reference = await values.save(execution_id, text);
     return { input: JSON.parse(envelopeText(reference)), request_hash };
   }
 
-  /** Nobody has the execution that something was kept for. */
+  /** Deletes what was kept for an execution that was not created. */
   async forget(execution_id: string): Promise<void> {
     await this.#ports.values.deleteAll(execution_id).catch((error: unknown) => {
       const message = "could not delete the input of an execution that was not created";
@@ -98,26 +82,15 @@ export class LargeInputs implements Domain {
     return this.#thread.close();
   }
 
-  async #checked(given: LargeJson, check: Check): Promise<string | undefined> {
-    const { schema = null, root, hashedWith } = check;
-    if (!isLookedAt(check)) return undefined;
-    const { request_hash } = await given.lend((bytes) =>
-      this.#thread.run({
-        bytes,
-        schema,
-        root,
-        ...(hashedWith !== undefined && { hashedWith }),
-      }),
-    );
-    return request_hash;
+  async #checked(given: LargeJson, check: InputCheck): Promise<string | undefined> {
+    const { schema, hashedWith } = check;
+    if (!schema && hashedWith === undefined) return undefined;
+    const answer = await given.lend((bytes) => this.#thread.run({ bytes, ...check }));
+    return answer.request_hash;
   }
 }
 
-function isLookedAt({ schema, hashedWith }: Check): boolean {
-  return Boolean(schema) || hashedWith !== undefined;
-}
-
-/** A value as it is stored; also of one that is small enough to be made here. */
+/** A large body as it is stored with the log, made into a value here. */
 export function encodedLarge(given: LargeJson): Encoded {
   try {
     refuseUnencodable(given);
@@ -138,7 +111,7 @@ function refuseUnencodable({ scanned: { depth, hasProto } }: LargeJson): void {
   );
 }
 
-/** What is JSON is stored as it came. Only what looks like a wrapping of ours is wrapped. */
+/** The text is stored as it came. Only a value that looks like a wrapping of ours is wrapped. */
 function storedText(given: LargeJson): string {
   const { onlyKey, values } = given.scanned;
   if (onlyKey !== RICH && onlyKey !== STORED) return given.text;
@@ -149,9 +122,4 @@ function storedText(given: LargeJson): string {
     );
   }
   return JSON.stringify(encode(JSON.parse(given.text) as Json, "input"));
-}
-
-/** Whether an error says for certain that nothing was written. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof EngineError && error.code !== "unavailable";
 }

@@ -1,51 +1,36 @@
+import { setImmediate } from "node:timers/promises";
 import type { Json } from "@engine/contract";
 import type { LoggedEvent, Store } from "@engine/store";
 
-/** About what a page should weigh; a single event may weigh more. */
+/** How heavy a page should be, roughly; a single event may be heavier. */
 const WANTED_BYTES = 128 * 1024;
 const FIRST_EVENTS = 1;
 const MOST_EVENTS = 512;
 
 type Log = { readonly log: Pick<Store["log"], "read"> };
 
-/** A turn takes one new connection: whoever comes while pages are read gets in between them. */
+/** A turn takes one new connection: requests that come while pages are read get in between them. */
 const TURNS_BETWEEN = 4;
 
 /**
  * Lets one caller go on at a time, the first at once, and the loop go round some times in between:
- * logs that many readers want together leave room for everybody else.
+ * logs that many readers want together leave room for other requests.
  */
 export class Turns {
-  readonly #waiting: (() => void)[] = [];
-  #left = 0;
+  #next: Promise<void> = Promise.resolve();
 
   next(): Promise<void> {
-    if (this.#left > 0) return new Promise((resolve) => void this.#waiting.push(resolve));
-    this.#begin();
-    return Promise.resolve();
+    const mine = this.#next;
+    this.#next = mine.then(async () => {
+      for (let turn = 0; turn < TURNS_BETWEEN; turn++) await setImmediate();
+    });
+    return mine;
   }
-
-  #begin(): void {
-    this.#left = TURNS_BETWEEN;
-    setImmediate(this.#pass);
-  }
-
-  readonly #pass = (): void => {
-    this.#left--;
-    if (this.#left > 0) {
-      setImmediate(this.#pass);
-      return;
-    }
-    const next = this.#waiting.shift();
-    if (!next) return;
-    this.#begin();
-    next();
-  };
 }
 
 /**
- * Reads a log on, page by page, each about as heavy as the next whatever its events weigh: what a
- * reader makes the server hold is a page, not the log.
+ * Reads a log on, page by page. The pages are about equally heavy, whatever their events weigh, so that
+ * a reader makes the server hold a page and not the log.
  */
 export class LogPages {
   readonly #store: Log;
@@ -76,7 +61,7 @@ export class LogPages {
     for (let after = seq; after < last; ) {
       const page = (await this.after(after)).filter(({ event }) => event.seq <= last);
       const end = page.at(-1)?.event.seq;
-      // It has been deleted meanwhile.
+      // The execution has been deleted meanwhile.
       if (end === undefined) return;
       yield page;
       after = end;
@@ -84,7 +69,7 @@ export class LogPages {
   }
 }
 
-/** Roughly what a value takes as text. */
+/** Roughly how many bytes a value takes as text. */
 export function weightOf(value: Json): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 8;

@@ -1,4 +1,4 @@
-/** Rows of the store as reads return them (EXE-78): plain JSON, ISO instants, addresses. */
+/** Rows as reads return them (EXE-78): plain JSON, ISO instants, addresses. */
 import {
   type BasicExecution,
   type CancelCause,
@@ -42,23 +42,12 @@ export function toSummary(row: ExecutionRow): ExecutionSummary {
     status_url: `${address}/status/${row.execution_id}`,
   };
   const { state } = row;
-  switch (state) {
-    case "PAUSED": {
-      const resume_url = `${address}/resume/${row.execution_id}`;
-      return { ...facts, state, pause: pauseOf(row), resume_url };
-    }
-    case "FAILED":
-    case "CANCELLED":
-      return { ...facts, state, error: errorOf(row) };
-    case "COMPLETED":
-      return { ...facts, state };
-    case "CREATED":
-    case "CLAIMED":
-    case "RUNNING":
-    case "RESUMING":
-    case "CANCELLING":
-      return { ...facts, state };
+  if (state === "PAUSED") {
+    const resume_url = `${address}/resume/${row.execution_id}`;
+    return { ...facts, state, pause: pauseOf(row), resume_url };
   }
+  if (state === "FAILED" || state === "CANCELLED") return { ...facts, state, error: errorOf(row) };
+  return { ...facts, state };
 }
 
 export function toRecord(row: ExecutionRow, log?: readonly LoggedEvent[]): ExecutionRecord {
@@ -69,6 +58,17 @@ export function toRecord(row: ExecutionRow, log?: readonly LoggedEvent[]): Execu
     ...(log && { events: log.map(toRecordedEvent) }),
   };
 }
+
+/** What the frames of a stream say. */
+export interface FrameData {
+  /** Of a state, given the row as it was then, with its values. */
+  readonly record: (row: ExecutionRow) => object;
+  /** Of an event of the log. */
+  readonly event: (entry: LoggedEvent) => object;
+}
+
+/** Frames for readers who may read the execution. */
+export const RECORDS: FrameData = { record: (row) => toRecord(row), event: toRecordedEvent };
 
 export function toBasic(row: ExecutionRow): BasicExecution {
   return {
@@ -86,7 +86,7 @@ export function toInspected(row: ExecutionRow, log: readonly LoggedEvent[]): Ins
 
 export function toRecordedEvent({ event, recorded_at }: LoggedEvent): RecordedEvent {
   const value = toPlain(event.value);
-  // The log takes a value as it comes; its type was decided by whoever wrote the event.
+  // The log does not check values: the type of a value was decided where the event was written.
   return { ...event, value, recorded_at: formatInstant(recorded_at) } as RecordedEvent;
 }
 
@@ -108,7 +108,7 @@ const CANCEL_MESSAGES: Readonly<Record<CancelCause, string>> = {
   timeout: "the execution was cancelled when its time was over",
 };
 
-/** The pause it rests at: open pauses of a running execution are only in `waiting`. */
+/** The pause that an execution rests at. Open pauses of a running one are only in `waiting`. */
 function pauseOf({ execution_id, waits }: ExecutionRow): OpenPause {
   const pause = waits.find((wait) => wait.kind === "pause");
   if (!pause) throw new Error(`execution ${execution_id} is PAUSED without an open pause`);
@@ -126,13 +126,13 @@ function toWait({ kind, task_call_id, name, output, until, execution_id }: OpenW
     kind,
     task_call_id,
     name,
-    // Nothing but a pause shows something to whoever ends it.
+    // Only a pause shows something to the caller who ends it.
     ...(kind === "pause" && { output: toPlain(output) }),
     ...(until !== undefined && { until: formatInstant(until) }),
     ...(execution_id !== undefined && { execution_id }),
   };
 }
 
-function instant(ms: number | null): string | null {
+export function instant(ms: number | null): string | null {
   return ms === null ? null : formatInstant(ms);
 }

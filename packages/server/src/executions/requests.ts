@@ -2,7 +2,7 @@
 import type { Json } from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
 import type { Start } from "../starts/start.ts";
-import type { FrameData } from "./frame-data.ts";
+import type { FrameData } from "./record.ts";
 
 export interface WorkflowRef {
   readonly namespace: string;
@@ -19,14 +19,8 @@ export interface StartRequest
   /** Plain JSON. */
   readonly input: Json | LargeJson;
   readonly by: string | null;
-  /** Of two starts with the same key one creates, the other is answered for it (EXE-84). */
+  /** Of two starts with the same key, one creates and the other is answered with it (EXE-84). */
   readonly idempotency_key?: string | undefined;
-}
-
-export interface RenameRequest {
-  readonly execution_id: string;
-  /** Null takes the label away. */
-  readonly label: string | null;
 }
 
 interface ChangeRequest {
@@ -34,7 +28,7 @@ interface ChangeRequest {
   readonly by: string | null;
 }
 
-/** Of an execution that the path names together with its workflow. */
+/** A request about an execution that the path may name together with its workflow. */
 interface WorkflowRequest extends ChangeRequest {
   /** When given, an execution of another workflow is not found (EXE-79). */
   readonly workflow?: WorkflowRef | undefined;
@@ -57,7 +51,7 @@ export interface SignalRequest extends ChangeRequest {
   readonly payload: Json | LargeJson;
 }
 
-/** At most one of `from_seq` and `from_call`; with neither it starts anew (EXE-87). */
+/** At most one of `from_seq` and `from_call` is given; with neither the fork begins anew (EXE-87). */
 export interface ForkRequest extends ChangeRequest {
   readonly from_seq?: number | undefined;
   readonly from_call?: string | undefined;
@@ -69,9 +63,9 @@ export interface ForkRequest extends ChangeRequest {
 
 export interface FollowRequest {
   readonly execution_id: string;
-  /** Begins with what came after this event, instead of with the state now. */
+  /** The stream begins behind this event, instead of with the state now. */
   readonly after?: number | undefined;
-  /** Ends at a pause, as the stream of a run does. */
+  /** The stream ends at a pause, as that of a run does. */
   readonly asRun?: boolean | undefined;
 }
 

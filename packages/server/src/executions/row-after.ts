@@ -1,6 +1,6 @@
 /**
- * An execution as it was after each of its events. One commit can hold several (creation and claim;
- * start, tasks and completion), but a stream tells each state with the record of that moment.
+ * An execution as it was after each of its events. One commit can hold several of them (creation and
+ * claim; start, tasks and completion), but a stream tells each state with the record of its moment.
  */
 import {
   type Event,
@@ -38,24 +38,17 @@ export function rowBefore(row: ExecutionRow): ExecutionRow {
 }
 
 /**
- * A fresh execution as its creation left it. A claim may ride in the same commit, but what was
- * accepted is told as CREATED, or for a fork as RESUMING, whether or not a worker was free (EXE-81).
+ * A fresh execution as its creation left it. The claim may be part of the same commit, but an accepted
+ * start is told as CREATED, or a fork as RESUMING, whether or not a worker was free (EXE-81).
  */
 export function rowAsCreated({ row, events, existing }: Changed): ExecutionRow {
   if (existing || row.generation !== 1 || events.at(-1)?.type !== "WORKFLOW_CLAIMED") return row;
   const state = row.resuming ? "RESUMING" : "CREATED";
-  const { generation, head } = row;
-  return {
-    ...row,
-    state,
-    worker: null,
-    session: null,
-    generation: generation - 1,
-    head: head - 1,
-  };
+  const before = { generation: row.generation - 1, head: row.head - 1 };
+  return { ...row, state, worker: null, session: null, ...before };
 }
 
-/** The row after one more event, as far as the log tells. */
+/** The row after one more event, as far as the log says. */
 export function rowAfter(row: ExecutionRow, { event, recorded_at }: LoggedEvent): ExecutionRow {
   const next = { ...row, ...patchOf(row, [event], recorded_at) };
   if (event.type === "WORKFLOW_CLAIMED") return { ...next, ...claimOf(event) };

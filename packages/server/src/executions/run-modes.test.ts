@@ -4,8 +4,7 @@ import { LargeJson } from "@engine/http/json";
 import { expect, test } from "vitest";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
-import type { Projection } from "./projection.ts";
-import { type Asked, type Asker, type Manner, resume, run } from "./run-modes.ts";
+import { type Asked, type Asker, type Manner, type Projection, resume, run } from "./run-modes.ts";
 
 const SENTENCES: Projection<string, AsyncIterable<unknown>> = {
   frames: {

@@ -1,10 +1,10 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
-import type { Changed, Store } from "@engine/store";
+import type { Changed } from "@engine/store";
 import type { Domain } from "../domain.ts";
-import type { SetTimer } from "../engine-ports.ts";
+import type { EnginePorts, SetTimer } from "../engine-ports.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 
-/** Where a sync call stops waiting: the end, or a pause that somebody must answer (EXE-81). */
+/** Whether a sync call stops waiting: at the end, or at a pause that somebody must answer (EXE-81). */
 export function isSettled({ state }: Pick<ExecutionRow, "state">): boolean {
   return state === "PAUSED" || isTerminal(state);
 }
@@ -17,18 +17,16 @@ export interface WaitOptions {
 }
 
 /**
- * Calls that wait for an execution. They are woken by the commits of this process, and by the news of
- * others; {@link refresh} covers what was missed.
+ * Calls that wait for an execution. They are woken by the commits of this process and the news of
+ * others; {@link refresh} makes up for lost news.
  */
 export class Waiters implements Domain {
-  readonly #store: Store;
-  readonly #setTimer: SetTimer;
+  readonly #ports: Pick<EnginePorts, "store" | "setTimer">;
   readonly #waits = new Map<string, Set<Wait>>();
   #isClosed = false;
 
-  constructor(ports: { store: Store; setTimer: SetTimer }) {
-    this.#store = ports.store;
-    this.#setTimer = ports.setTimer;
+  constructor(ports: Pick<EnginePorts, "store" | "setTimer">) {
+    this.#ports = ports;
   }
 
   /**
@@ -37,7 +35,7 @@ export class Waiters implements Domain {
    */
   open(execution_id: string): Wait {
     const waits = this.#waits.get(execution_id) ?? new Set();
-    const wait = new Wait(this.#setTimer, () => {
+    const wait = new Wait(this.#ports.setTimer, () => {
       waits.delete(wait);
       if (waits.size === 0) this.#waits.delete(execution_id);
     });
@@ -55,12 +53,12 @@ export class Waiters implements Domain {
     await this.#look(rows.map(({ id }) => id).filter((id) => this.#waits.has(id)));
   }
 
-  /** Reads again what is waited for. */
+  /** Reads every execution that a call waits for. */
   refresh(): Promise<void> {
     return this.#look([...this.#waits.keys()]);
   }
 
-  /** Every wait ends now, with what is known. */
+  /** Every wait ends now, with the row as it is known. */
   close(): void {
     this.#isClosed = true;
     for (const waits of this.#waits.values()) for (const wait of waits) wait.giveUp();
@@ -69,7 +67,7 @@ export class Waiters implements Domain {
   async #look(ids: readonly string[]): Promise<void> {
     await Promise.all(
       ids.map(async (execution_id) => {
-        const row = await this.#store.executions.find(execution_id);
+        const row = await this.#ports.store.executions.find(execution_id);
         if (row) for (const wait of this.#waits.get(execution_id) ?? []) wait.see(row);
       }),
     );

@@ -1,6 +1,6 @@
 /**
- * Whether a worker can have an execution at all: what it must be (name, runner) and what it must have
- * room for (RES-2). Pure, and the same for the gate, its answers to "why", and the search for others.
+ * Whether a worker can have an execution at all: by its name and runners, and by the resources it must
+ * have (RES-2). Pure, and the same for the gate, its answers to "why", and the search for others.
  */
 import {
   parsePackageRequest,
@@ -12,16 +12,16 @@ import {
 } from "@engine/contract";
 import { satisfies } from "semver";
 
-/** A worker as far as requirements look at it. */
+/** A worker, as far as requirements look at it. */
 export interface Capabilities {
   readonly worker: string;
   readonly runners: readonly Runner[];
-  /** Null: it has not said what it has, and has room for whatever is asked. */
+  /** Null: the worker has not told its resources, and has room for every request. */
   readonly resources: WorkerResources | null;
   readonly packages: readonly WorkerPackage[];
 }
 
-/** The first thing a worker lacks for good, in words; undefined when it could have the execution. */
+/** The first thing that a worker lacks, in words; undefined when it could have the execution. */
 export function lacks(
   requirements: Requirements | null,
   { worker, runners, resources, packages }: Capabilities,
@@ -37,7 +37,7 @@ export function lacks(
   return lacksAmount(requests, all) ?? lacksAmount(totals, all);
 }
 
-/** What a worker must have for these, in words. */
+/** Everything that requirements ask of a worker, in words. */
 export function needs(requirements: Requirements | null): string[] {
   const { runner, requests = {}, totals = {} } = requirements ?? {};
   const packages = requests.packages ?? [];
@@ -50,8 +50,8 @@ export function needs(requirements: Requirements | null): string[] {
 }
 
 /**
- * The first resource of which too little is free now: of each the lower of what the worker reported
- * and what its executions leave of the total.
+ * The first resource of which too little is free now. What is free of a resource is the lower of two
+ * amounts: what the worker reported, and what its executions leave of the total.
  */
 export function lacksRoom(
   requests: ResourceRequests | undefined,
@@ -61,10 +61,7 @@ export function lacksRoom(
   if (!requests || !resources) return undefined;
   const left = allOf(resources);
   for (const { requests: held = {} } of reservations) {
-    left.cpu -= held.cpu ?? 0;
-    left.memory -= held.memory ?? 0;
-    left.disk -= held.disk ?? 0;
-    left.gpu -= held.gpu ?? 0;
+    for (const resource of RESOURCES) left[resource] -= held[resource] ?? 0;
   }
   return lacksAmount(requests, {
     cpu: Math.min(left.cpu, resources.cpu_available),
@@ -74,7 +71,7 @@ export function lacksRoom(
   });
 }
 
-const RESOURCES = ["cpu", "memory", "disk", "gpu"] as const;
+export const RESOURCES = ["cpu", "memory", "disk", "gpu"] as const;
 type Resource = (typeof RESOURCES)[number];
 type Amounts = Record<Resource, number>;
 

@@ -1,15 +1,15 @@
 /**
- * The gate (DSP-1): the one function that says whether an execution may go to a worker now, and to
- * which. Nothing else chooses; starts, resumes, re-dispatch and adoption all ask here.
+ * The gate (DSP-1): the one function that says whether an execution may go to a worker now, and to which
+ * one. Starts, resumes, re-dispatch and adoption all ask here.
  */
 import type { Requirements, Suspicion, WorkerResources } from "@engine/contract";
 import { type Capabilities, lacks, lacksRoom } from "./fits.ts";
 
-/** What the gate looks at of an execution that waits for a worker. */
+/** An execution that waits for a worker, as the gate sees it. */
 export interface Dispatchable {
   readonly last_worker: string | null;
   readonly requirements: Requirements | null;
-  /** Its last worker lost it: any other one comes first (LIV-5). */
+  /** Whether its last worker lost it: then any other worker comes first (LIV-5). */
   readonly was_lost: boolean;
   readonly suspicion: Suspicion;
 }
@@ -19,7 +19,7 @@ export interface Candidate extends Capabilities {
   readonly load: number;
   readonly hasFreeSlot: boolean;
   readonly takesWork: boolean;
-  /** Whether it may run one that is to run apart beside those that do. */
+  /** Whether it may run another execution apart, beside those that it runs so. */
   hasPlaceApart(suspicion: Suspicion): boolean;
   /** As it reported last. */
   readonly resources: WorkerResources | null;
@@ -58,7 +58,7 @@ export function gate<C extends Candidate>(
     if (!candidate.hasFreeSlot || !hasRoom(execution, candidate)) continue;
     if (suspicion !== "none" && !candidate.hasPlaceApart(suspicion)) continue;
     if (candidate.worker === last_worker) {
-      // What it did before may be warm there; it only chooses among those that may have it.
+      // A copy may be warm there. This only chooses among workers that may have the execution.
       if (!was_lost) return { kind: "claim", candidate };
       lastResort = candidate;
     } else if (!best || isBetter(candidate, best, requirements?.prefers)) best = candidate;
@@ -72,7 +72,7 @@ function hasRoom({ requirements }: Dispatchable, candidate: Candidate): boolean 
   return !lacksRoom(requirements.requests, candidate.resources, candidate.reservations());
 }
 
-/** The preferred one, then lowest load, then name (DSP-6). */
+/** Whether a comes before b: the preferred worker, then lowest load, then name (DSP-6). */
 function isBetter(a: Candidate, b: Candidate, preferred: string | undefined): boolean {
   if (a.worker === preferred || b.worker === preferred) return a.worker === preferred;
   return a.load !== b.load ? a.load < b.load : a.worker < b.worker;

@@ -1,17 +1,14 @@
-import { type ExecutionRow, recordForCaller, type routes } from "@engine/contract";
+import { type ExecutionRow, type Parsed, recordForCaller, type routes } from "@engine/contract";
 import { answer, type Call, type Handlers } from "@engine/http";
 import type { Engine } from "../engine.ts";
 import { toBasic, toInspected } from "../executions/record.ts";
 import { resume, run } from "../executions/run-modes.ts";
 import { askerOf, forCallers } from "./run-answer.ts";
-import { startHeaders } from "./start-headers.ts";
+import { startRequest } from "./start-request.ts";
 import { workflowOf } from "./subjects.ts";
 
-interface BasicQuery {
-  readonly timeout?: number | undefined;
-  /** All that is known, in place of input and output. */
-  readonly inspect?: boolean | undefined;
-}
+/** `inspect`: the answer has all that is known, in place of input and output. */
+type Told = Pick<Parsed<typeof routes.basic.run>["query"], "timeout" | "inspect">;
 
 /** The basic API (EXE-89). @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function basicHandlers(
@@ -22,16 +19,8 @@ export function basicHandlers(
     run: ({ params, query, headers, body: input }, call) => {
       call.permit.demand({ namespace: query.namespace });
       const { namespace, version } = query;
-      const request = {
-        namespace,
-        workflow: params.workflow_name,
-        version,
-        input,
-        trigger: { kind: "api" as const },
-        by: call.caller.principal,
-        ...startHeaders(headers),
-      };
-      return run(executions, request, askedOf(query, call));
+      const asked = { namespace, workflow: params.workflow_name, version, input };
+      return run(executions, startRequest(asked, headers, call), askedOf(query, call));
     },
     resume: ({ params, query, body: input }, call) => {
       call.permit.demand({ namespace: query.namespace });
@@ -48,7 +37,7 @@ export function basicHandlers(
     },
   };
 
-  function askedOf({ timeout, inspect }: BasicQuery, call: Call) {
+  function askedOf({ timeout, inspect }: Told, call: Call) {
     const as = forCallers((row) => toldOf(row, inspect));
     const longestSeconds = syncTimeoutSeconds;
     return { mode: "sync" as const, manner: { timeout }, asker: askerOf(call), longestSeconds, as };

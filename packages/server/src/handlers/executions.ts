@@ -4,21 +4,18 @@ import {
   type ExecutionRecord,
   type ExecutionRow,
   isTerminal,
-  type Json,
   type RunMode,
   recordForCaller,
   type routes,
 } from "@engine/contract";
 import { answer, type Call, type Handlers } from "@engine/http";
-import type { LargeJson } from "@engine/http/json";
-import type { ExecutionFilter, LoggedEvent } from "@engine/store";
 import type { Engine } from "../engine.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
-import type { CancelRequest, ResumeRequest, StartRequest } from "../executions/requests.ts";
+import type { ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
-import { type Manner, resume, run, waitMs } from "../executions/run-modes.ts";
+import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
-import { type StartHeaders, startHeaders } from "./start-headers.ts";
+import { startRequest } from "./start-request.ts";
 import { visibleWorkflows, workflowOf } from "./subjects.ts";
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
@@ -27,25 +24,21 @@ export function executionHandlers(
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
-    run: ({ params: { ns, wf, mode }, ...asked }, call) => {
-      const request = startRequest({ namespace: ns, workflow: wf }, asked, call);
-      return run(executions, request, askedOf(mode, asked.query, call));
+    run: (asked, call) => {
+      const { params, query } = asked;
+      const request = startOf(params.ns, asked, call);
+      return run(executions, request, askedOf(params.mode, query, call));
     },
-    runDefault: ({ params: { wf, mode }, ...asked }, call) => {
-      const workflow = { namespace: DEFAULT_NAMESPACE, workflow: wf };
-      const request = startRequest(workflow, asked, call);
-      return run(executions, request, askedOf(mode, asked.query, call));
+    runDefault: (asked, call) => {
+      const request = startOf(DEFAULT_NAMESPACE, asked, call);
+      return run(executions, request, askedOf(asked.params.mode, asked.query, call));
     },
-    resume: ({ params, query, body }, call) =>
-      resume(executions, resumeRequest(params, query, body, call), askedOf("sync", query, call)),
-    resumeMode: ({ params, query, body }, call) => {
-      const request = resumeRequest(params, query, body, call);
-      return resume(executions, request, askedOf(params.mode, query, call));
-    },
-    cancel: ({ params, query, body }, call) =>
-      cancel(cancelRequest(params, body?.reason, call), query, call),
-    cancelLink: ({ params, query }, call) =>
-      cancel(cancelRequest(params, undefined, call), query, call),
+    resume: (asked, call) =>
+      resume(executions, resumeOf(asked, call), askedOf("sync", asked.query, call)),
+    resumeMode: (asked, call) =>
+      resume(executions, resumeOf(asked, call), askedOf(asked.params.mode, asked.query, call)),
+    cancel: (asked, call) => cancel(asked, asked.body?.reason, call),
+    cancelLink: (asked, call) => cancel(asked, undefined, call),
     status: async ({ params: { ns, wf, id }, query }) => {
       const row = await executions.get(id, { namespace: ns, name: wf });
       return answer(200, await recordOf(row, query.detailed));
@@ -55,24 +48,26 @@ export function executionHandlers(
     list: ({ query }, call) => list(query, call),
     get: async ({ params: { id }, query, headers }, call) => {
       await demand(id, call);
-      const { mode, detailed, after, before, limit } = query;
+      const { mode, detailed, events, after, before, limit } = query;
       if (mode === "stream") {
         refusePage({ after, before, limit });
         const request = { execution_id: id, after: headers["last-event-id"] };
-        return streamAnswer(await executions.follow(request, followOptions(query, call)));
+        const timeoutMs = streamMs(query, syncTimeoutSeconds);
+        const options = { detailed, events, timeoutMs, signal: call.signal };
+        return streamAnswer(await executions.follow(request, options));
       }
       const row = mode
         ? await executions.wait(id, waitOptions(query, call))
         : await executions.get(id);
       const page = { after, before, limit };
-      const log = detailed ? await executions.log(id, page) : undefined;
-      const record = toRecord(await executions.shown(row), log && upTo(row, log));
+      const log = detailed ? await executions.logUpTo(row, page) : undefined;
+      const record = toRecord(await executions.shown(row), log);
       return mode ? runAnswer(row, record) : answer(200, record);
     },
     rename: async ({ params: { id }, body }, call) => {
       await demand(id, call);
-      const row = await executions.rename({ execution_id: id, label: body.name });
-      return answer(200, await recordOf(row, false));
+      const row = await executions.rename(id, body.name);
+      return answer(200, await recordOf(row));
     },
     events: async ({ params: { id }, query: { after = 0, limit, type } }, call) => {
       await demand(id, call);
@@ -84,7 +79,7 @@ export function executionHandlers(
       }
       const log = await executions.log(id, { after, limit });
       const items = log.map(toRecordedEvent);
-      // Numbers are dense from 1: what lies before the page is what `after` says.
+      // Numbers are dense from 1, so that `after` says how many events lie before the page.
       return answer(200, { items, total: head, limit, offset: after });
     },
     eventValue: async ({ params: { id, seq } }, call) => {
@@ -106,11 +101,11 @@ export function executionHandlers(
       const { name: label, ...rest } = body ?? {};
       const request = { ...rest, label, execution_id: id, by: call.caller.principal };
       const row = rowAsCreated(await executions.fork(request));
-      return answer(201, await recordOf(row, false), addressOf(row));
+      return answer(201, await recordOf(row), addressOf(row));
     },
   };
 
-  /** What the path leaves open: the workflow of the execution. */
+  /** Demands what the path leaves open: the workflow of the execution. */
   function demand(id: string, { permit }: Call): Promise<void> {
     return permit.demandOf(async () => workflowOf(await executions.get(id)));
   }
@@ -120,30 +115,30 @@ export function executionHandlers(
     return { mode, manner, asker: askerOf(call), longestSeconds: syncTimeoutSeconds, as };
   }
 
-  async function cancel(request: CancelRequest, query: CancelQuery, call: Call) {
+  async function cancel(
+    { params: { ns, wf, id }, query }: Asked<"cancelLink">,
+    reason: string | undefined,
+    call: Call,
+  ) {
+    const workflow = { namespace: ns, name: wf };
+    const request = { workflow, execution_id: id, reason, by: call.caller.principal };
     const isSync = query.mode === "sync";
     const { row } = isSync
       ? await executions.cancelAndWait(request, waitOptions(query, call))
       : await executions.cancel(request);
     const record = await recordOf(row, query.detailed);
-    // Asynchronous says "accepted", even when it was over at once.
+    // The answer of `async` is "accepted", even when the execution had ended at once.
     if (isSync && isTerminal(row.state)) return answer(200, record, addressOf(row));
     return answer(202, record, addressOf(row));
   }
 
-  async function recordOf(
-    row: ExecutionRow,
-    detailed: boolean | undefined,
-  ): Promise<ExecutionRecord> {
-    // A record never tells of more than its own state.
+  async function recordOf(row: ExecutionRow, detailed?: boolean): Promise<ExecutionRecord> {
+    // A record has no event that is newer than its state.
     const log = detailed ? await executions.logUpTo(row) : undefined;
     return toRecord(await executions.shown(row), log);
   }
 
-  async function list(
-    query: Omit<ExecutionFilter, "states" | "label" | "behind"> & ListQuery,
-    { permit }: Call,
-  ) {
+  async function list(query: Asked<"list">["query"], { permit }: Call) {
     const { state, name, before, limit, offset } = query;
     const visible = visibleWorkflows(permit.seen("workflow"));
     const filter = { ...query, states: state, label: name, behind: before, visible };
@@ -151,84 +146,35 @@ export function executionHandlers(
     return answer(200, { items: items.map(toSummary), total, limit, offset });
   }
 
-  function waitOptions({ timeout }: Manner, call: Call) {
-    return { timeoutMs: waitMs(timeout, syncTimeoutSeconds), signal: call.signal };
-  }
-
-  /** A stream has no limit unless one is asked for. */
-  function followOptions({ timeout, detailed, events }: Manner, call: Call) {
-    const timeoutMs = timeout === undefined ? undefined : waitMs(timeout, syncTimeoutSeconds);
-    return { detailed, events, timeoutMs, signal: call.signal };
+  function waitOptions(manner: Manner, { signal }: Call) {
+    return { timeoutMs: waitMs(manner, syncTimeoutSeconds), signal };
   }
 }
 
-interface CancelQuery extends Manner {
-  readonly mode: "async" | "sync";
-}
+/** A request to a route, parsed. */
+type Asked<Name extends keyof Routes> = Parameters<Handlers<Routes>[Name]>[0];
+type Routes = typeof routes.executions;
 
-interface ListQuery {
-  readonly state?: ExecutionFilter["states"];
-  readonly name?: string | undefined;
-  readonly before?: string | undefined;
-}
-
-function startRequest(
-  workflow: { readonly namespace: string; readonly workflow: string },
-  {
-    query,
-    headers,
-    body: input,
-  }: { query: StartQuery; headers: StartHeaders; body: Json | LargeJson },
+function startOf(
+  namespace: string,
+  { params, query, headers, body: input }: Asked<"runDefault">,
   call: Call,
 ): StartRequest {
   const { name: label, version, priority, start_at, park_ttl } = query;
-  return {
-    ...workflow,
-    version,
-    priority,
-    start_at,
-    park_ttl,
-    label,
-    input,
-    ...startHeaders(headers),
-    trigger: { kind: "api" },
-    by: call.caller.principal,
-  };
+  const when = { priority, start_at, park_ttl };
+  const asked = { namespace, workflow: params.wf, version, label, input, ...when };
+  return startRequest(asked, headers, call);
 }
 
-interface StartQuery {
-  readonly name?: string | undefined;
-  readonly version?: number | undefined;
-  readonly priority?: number | undefined;
-  readonly start_at?: number | undefined;
-  readonly park_ttl?: number | undefined;
-}
-
-function resumeRequest(
-  { ns, wf, id }: { readonly ns: string; readonly wf: string; readonly id: string },
-  { pause }: { readonly pause?: string | undefined },
-  input: Json | LargeJson,
+function resumeOf(
+  { params: { ns, wf, id }, query: { pause }, body: input }: Asked<"resume">,
   call: Call,
 ): ResumeRequest {
-  return {
-    workflow: { namespace: ns, name: wf },
-    execution_id: id,
-    input,
-    pause,
-    by: call.caller.principal,
-  };
-}
-
-function cancelRequest(
-  { ns, wf, id }: { readonly ns: string; readonly wf: string; readonly id: string },
-  reason: string | undefined,
-  call: Call,
-): CancelRequest {
   const workflow = { namespace: ns, name: wf };
-  return { workflow, execution_id: id, reason, by: call.caller.principal };
+  return { workflow, execution_id: id, input, pause, by: call.caller.principal };
 }
 
-/** A stream carries on from its own header. */
+/** Refuses a page of the log for a stream, which goes on by a header of its own. */
 function refusePage(
   page: Readonly<Record<"after" | "before" | "limit", number | undefined>>,
 ): void {
@@ -242,8 +188,4 @@ function refusePage(
   if (!first) return;
   const message = `${first.path} ${first.message}`;
   throw new EngineError("invalid_input", message, { details: { issues } });
-}
-
-function upTo({ head }: ExecutionRow, log: readonly LoggedEvent[]): readonly LoggedEvent[] {
-  return log.filter(({ event }) => event.seq <= head);
 }

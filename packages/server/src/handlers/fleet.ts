@@ -5,9 +5,9 @@ import { visibleNames } from "./subjects.ts";
 
 export function fleetHandlers({ fleet }: Engine): Handlers<typeof routes.fleet> {
   return {
-    list: async ({ query: { status, label, limit, offset } }, { permit }) => {
+    list: async ({ query: { label: labels, ...query } }, { permit }) => {
       const names = visibleNames(permit.seen("worker"));
-      return answer(200, await fleet.list({ status, labels: label, names, limit, offset }));
+      return answer(200, await fleet.list({ ...query, labels, names }));
     },
     show: async ({ params }) => answer(200, await fleet.show(params.name)),
     pause: async ({ params }) => answer(200, await fleet.pause(params.name)),

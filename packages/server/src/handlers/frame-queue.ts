@@ -2,10 +2,10 @@ import { type SseFrame, sseText } from "@engine/contract";
 import type { EncodedFrame } from "@engine/http";
 import type { Backlog } from "../workers/worker-stream.ts";
 
-/** More than this unsent, and a worker gets nothing more until it has caught up (WRK-7). */
+/** With more than this unsent, a worker gets no more executions until it has caught up (WRK-7). */
 const FULL_FRAMES = 1_000;
 const FULL_BYTES = 4 * 1024 * 1024;
-/** Whoever is that far behind does not read any more. */
+/** A reader with more than this unsent has stopped reading. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 interface Unsent extends EncodedFrame {
@@ -13,8 +13,8 @@ interface Unsent extends EncodedFrame {
 }
 
 /**
- * Turns frames that are pushed into frames that are pulled, for as long as the stream is open. They
- * wait as text: what they weigh is what the worker has still to be sent.
+ * Turns frames that are pushed into frames that are pulled, for as long as the stream is open. They wait
+ * as text, so that their size is what has still to be sent to the worker.
  */
 export class FrameQueue implements Backlog {
   readonly #frames: Unsent[] = [];
@@ -28,7 +28,7 @@ export class FrameQueue implements Backlog {
     return this.#frames.length > FULL_FRAMES || this.#bytes > FULL_BYTES;
   }
 
-  /** Aborted when its reader is hopelessly behind: nothing that is unsent leaves any more. */
+  /** Aborted when the reader is hopelessly behind: no frame leaves after that. */
   get overflow(): AbortSignal {
     return this.#overflow.signal;
   }
@@ -48,7 +48,7 @@ export class FrameQueue implements Backlog {
     this.#wake?.();
   }
 
-  /** What was pushed still comes out. */
+  /** Ends the queue behind the frames that were pushed. */
   end(): void {
     this.#isEnded = true;
     this.#wake?.();

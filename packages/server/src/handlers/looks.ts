@@ -2,21 +2,15 @@ import { DEFAULT_NAMESPACE, type routes, SESSION_HEADER } from "@engine/contract
 import type { Look, Looks } from "@engine/http";
 import type { Engine } from "../engine.ts";
 
-/** What has to be there for a large body to be read at all. */
+/** Looks up the records without which a large body is not read at all. */
 export function looks({ catalog, executions, workers }: Engine): Looks<typeof routes> {
-  const workflow =
-    (namespace: (request: Parameters<Look>[0]) => string, name: string): Look =>
-    async (request) => {
-      // Its execution may be there already, whatever became of the workflow since (EXE-84).
-      if (request.headers["idempotency-key"] !== undefined) return;
-      const { params, query } = request;
-      await catalog.resolve(namespace(request), params[name] ?? "", versionOf(query));
-    };
-  const inDefault = () => DEFAULT_NAMESPACE;
-  const inPath: Parameters<typeof workflow>[0] = ({ params }) => params["ns"] ?? "";
-  const inQuery: Parameters<typeof workflow>[0] = ({ query }) => {
-    const { namespace } = query;
-    return typeof namespace === "string" ? namespace : DEFAULT_NAMESPACE;
+  const workflow: Look = async ({ params, query, headers }) => {
+    // The key's execution may exist, whatever became of the workflow since (EXE-84).
+    if (headers["idempotency-key"] !== undefined) return;
+    const { workflow_name, ns, wf = workflow_name ?? "" } = params;
+    const named = workflow_name === undefined ? ns : query["namespace"];
+    const namespace = typeof named === "string" ? named : DEFAULT_NAMESPACE;
+    await catalog.resolve(namespace, wf, versionOf(query));
   };
   const ofWorkflow: Look = ({ params: { ns = "", wf = "", id = "" } }) =>
     executions.get(id, { namespace: ns, name: wf });
@@ -31,19 +25,19 @@ export function looks({ catalog, executions, workers }: Engine): Looks<typeof ro
   };
   return {
     executions: {
-      run: workflow(inPath, "wf"),
-      runDefault: workflow(inDefault, "wf"),
+      run: workflow,
+      runDefault: workflow,
       resume: ofWorkflow,
       resumeMode: ofWorkflow,
       signal: execution,
       fork: execution,
     },
-    basic: { run: workflow(inQuery, "workflow_name"), resume: execution },
+    basic: { run: workflow, resume: execution },
     workers: { checkpoints: session, saveValue: session, cacheKeep: session, progress: session },
   };
 }
 
-/** One that is no version is refused with the rest of the query. */
+/** Undefined for a text that is no version: it is refused later, with the rest of the query. */
 function versionOf({ version }: Readonly<Record<string, unknown>>): number | undefined {
   const number = typeof version === "string" && /^\d{1,9}$/.test(version) ? Number(version) : 0;
   return number > 0 ? number : undefined;

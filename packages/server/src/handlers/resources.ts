@@ -1,4 +1,4 @@
-/** What parameters of the engine's paths name, as `details.resource` of a 404 has it. */
+/** What the parameters of paths name: `details.resource` of a 404. */
 export const resources: Readonly<Record<string, string>> = {
   ns: "workflow",
   wf: "workflow",

@@ -1,9 +1,8 @@
 import { type ExecutionRow, eventForCaller, recordForCaller, type State } from "@engine/contract";
 import { type Call, hasLeft, type ReplyHeaders, type StreamReply, stream } from "@engine/http";
 import type { Follower } from "../executions/follower.ts";
-import type { Projection, Replay } from "../executions/projection.ts";
 import { toRecord, toRecordedEvent } from "../executions/record.ts";
-import type { Asker } from "../executions/run-modes.ts";
+import type { Asker, Projection, Replay } from "../executions/run-modes.ts";
 
 type RunStatus = 200 | 202 | 409 | 500;
 
@@ -17,7 +16,7 @@ export type RunAnswer<Body> = {
 
 const EXECUTION_ID = "x-engine-execution-id";
 
-/** How a run or resume is answered, by the state it is in (EXE-81). */
+/** The answer to a run or resume, by the state of the execution (EXE-81). */
 export function runAnswer<Body>(
   row: ExecutionRow,
   body: Body,
@@ -28,7 +27,7 @@ export function runAnswer<Body>(
   return { status, body, headers: { ...headers, ...more } };
 }
 
-/** Which execution it is, and where to read it. */
+/** Headers that say which execution it is, and where to read it. */
 export function addressOf({ execution_id, namespace, workflow }: ExecutionRow): ReplyHeaders {
   const location = `/workflows/${namespace}/${workflow}/status/${execution_id}`;
   return { [EXECUTION_ID]: execution_id, location };
@@ -40,16 +39,16 @@ function statusOf(state: State): RunStatus {
   return state === "CANCELLED" ? 409 : 202;
 }
 
-/** Frames, after the headers that say of which execution they are. */
+/** The frames of a follower, after a header that names the execution. */
 export function streamAnswer(follower: Follower, more: ReplyHeaders = {}): StreamReply {
   const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
   return stream(follower.frames(), { headers });
 }
 
 /**
- * How routes that run and resume tell of executions. Where code failed is not told to callers.
+ * How routes that run and resume tell of executions. Callers are not told in which line code failed.
  *
- * @param toldOf The body of an answer.
+ * @param toldOf Makes the body of an answer.
  */
 export function forCallers<Body>(
   toldOf: (row: ExecutionRow) => Promise<Body>,
@@ -73,7 +72,7 @@ export function askerOf(call: Call): Asker {
   return { principal, signal: () => call.signal, hasLeft: () => hasLeft(call) };
 }
 
-/** The answer is that of an execution which was there before (EXE-84). */
+/** Says that the answer is about an execution which was there before (EXE-84). */
 function replayed({ existing }: Replay): ReplyHeaders {
   return existing ? { "idempotency-replayed": "true" } : {};
 }

@@ -52,7 +52,7 @@ export function scheduleHandlers({
     },
   };
 
-  /** What can make an execution run as the schedule's account (AUTH-45). */
+  /** Demands what every way to run as the schedule's account demands (AUTH-45). */
   function demandStart(name: string, { permit }: Call, run_as?: string | null): Promise<void> {
     return permit.demandOf(async () => {
       const row = await schedules.get(name);

@@ -1,6 +1,4 @@
-/**
- * What a row's permission leaves open until its handler knows the record: values by placeholder.
- */
+/** Values for the placeholders of permissions that a handler fills in, once it knows the record. */
 import type { ExecutionRow, ScheduleRow } from "@engine/contract";
 import type { Seen, Subject } from "@engine/http";
 import type { Visible } from "@engine/store";
@@ -12,12 +10,12 @@ export function workflowOf({
   return { ns: namespace, wf: workflow };
 }
 
-/** Of a list of what belongs to workflows. */
+/** Filters a list of records that belong to workflows. */
 export function visibleWorkflows(seen: readonly Seen[] | undefined): Visible | undefined {
   return seen?.map(({ ns: namespace, wf: workflow }) => ({ namespace, workflow }));
 }
 
-/** Of a list of what has a name of its own. */
+/** Filters a list of records that have names of their own. */
 export function visibleNames(seen: readonly Seen[] | undefined): readonly string[] | undefined {
   return seen?.flatMap(({ name }) => name ?? []);
 }

@@ -1,17 +1,20 @@
-import type { Json, routes } from "@engine/contract";
+import { type Json, openApiDocument, routes } from "@engine/contract";
 import { answer, type Handlers } from "@engine/http";
 import type { Store } from "@engine/store";
 
-export interface SystemOptions {
+interface Options {
   readonly store: Store;
   readonly version: string;
   /** False while the server starts or stops. */
   readonly isReady: () => boolean;
-  readonly openApi: () => Record<string, Json>;
 }
 
-export function systemHandlers(options: SystemOptions): Handlers<typeof routes.system> {
-  const { store, version, isReady, openApi } = options;
+export function systemHandlers({
+  store,
+  version,
+  isReady,
+}: Options): Handlers<typeof routes.system> {
+  let document: Record<string, Json> | undefined;
   return {
     health: async () => {
       const database = store.kind;
@@ -23,7 +26,7 @@ export function systemHandlers(options: SystemOptions): Handlers<typeof routes.s
       }
     },
     ready: async () => {
-      // A server that can write nothing takes no work, whatever state it is in itself.
+      // A server that cannot write takes no work, whatever state it is in itself.
       const isUp =
         isReady() &&
         (await store.assertWritable().then(
@@ -34,6 +37,9 @@ export function systemHandlers(options: SystemOptions): Handlers<typeof routes.s
         ? answer(200, { status: "ready" as const })
         : answer(503, { status: "not_ready" as const });
     },
-    openapi: () => answer(200, openApi()),
+    openapi: () => {
+      document ??= openApiDocument(routes, { title: "Engine", version, server: "/" });
+      return answer(200, document);
+    },
   };
 }

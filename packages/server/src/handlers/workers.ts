@@ -76,7 +76,7 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     },
     cacheLookup: async ({ params: { name, id }, headers, body: { generation, ...key } }) => {
       const { text } = await workers.cacheLookup(ref(name, headers), id, { generation, key });
-      // Large outputs are not read only to be printed again.
+      // The text is not parsed only to be printed again: outputs may be large.
       return raw(200, text === null ? '{"hit":false}' : `{"hit":true,"value":${text}}`);
     },
     cacheKeep: async ({ params: { name, id }, headers, body }) => {

@@ -1,11 +1,9 @@
 import type { ProgressItem } from "@engine/contract";
 import type { Domain } from "../domain.ts";
-import type { SetTimer } from "../engine-ports.ts";
-import type { Log } from "../log.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Sessions } from "../workers/sessions.ts";
-import type { RedactProgress } from "./redact-progress.ts";
 
 /** Takes values for the readers of one execution; settles once they are on their way. */
 export type ProgressReader = (items: readonly ProgressItem[]) => Promise<void>;
@@ -16,22 +14,20 @@ interface Channel {
   cancelOff: (() => void) | undefined;
 }
 
-/** A reader that reloads a page should not turn the values off and on again (PRG-2). */
+/** How long values still come after the last reader left, who may only be reloading a page (PRG-2). */
 const LINGER_MS = 1000;
 
 interface Parts {
-  readonly setTimer: SetTimer;
+  readonly ports: Pick<EnginePorts, "setTimer" | "log" | "redactProgress">;
   readonly bus: Bus;
   readonly replicas: Pick<Replicas, "onGone" | "hasPeers">;
-  readonly log: Log;
-  readonly redact: RedactProgress;
-  /** The owner of an execution is told when that begins to be watched, and when nobody does any more. */
+  /** Tells the owner of an execution when readers come, and when the last one has left. */
   readonly sessions: Pick<Sessions, "tellListening">;
 }
 
 /**
- * Hands progress values of running tasks to whoever watches, on whichever server (PRG-6). Nothing is
- * kept: without a reader there is no channel, and the owner of the execution is told not to send.
+ * Hands progress values of running tasks to readers, on any server (PRG-6). Nothing is kept: without a
+ * reader there is no channel, and the owner of the execution is told not to send.
  */
 export class ProgressHub implements Domain {
   readonly #parts: Parts;
@@ -47,14 +43,14 @@ export class ProgressHub implements Domain {
       if (message.kind === "watch") this.#watchedBy(from, message.id, message.on);
       else if (message.kind === "watching") this.#watchedAll(from, message.ids);
       else if (message.kind === "progress") void this.#tell(message.id, message.items);
-      // Whoever has just come has not heard what is watched here.
+      // A server that has just come has not heard what is watched here.
       else if (message.kind === "hello") void this.refresh();
       else if (message.kind === "goodbye") this.#watchedAll(from, []);
     });
     parts.replicas.onGone((replica) => this.#watchedAll(replica, []));
   }
 
-  /** Returns how to leave again. */
+  /** Adds a reader; the answer takes it out again. */
   join(execution_id: string, reader: ProgressReader): () => void {
     const channel = this.#channels.get(execution_id) ?? this.#open(execution_id);
     channel.cancelOff?.();
@@ -62,7 +58,7 @@ export class ProgressHub implements Domain {
     channel.readers.add(reader);
     return () => {
       if (!channel.readers.delete(reader) || channel.readers.size > 0 || this.#isClosed) return;
-      channel.cancelOff = this.#parts.setTimer(() => {
+      channel.cancelOff = this.#parts.ports.setTimer(() => {
         this.#channels.delete(execution_id);
         void this.#parts.bus.send({ kind: "watch", id: execution_id, on: false });
         this.#update(execution_id, true);
@@ -74,13 +70,13 @@ export class ProgressHub implements Domain {
     return this.#channels.has(execution_id) || this.#elsewhere.has(execution_id);
   }
 
-  /** Tells the other servers all that is watched here, in case they missed a part of it. */
+  /** Tells the other servers everything that is watched here, in case they missed a part. */
   async refresh(): Promise<void> {
     if (!this.#parts.replicas.hasPeers) return;
     await this.#parts.bus.send({ kind: "watching", ids: [...this.#channels.keys()] });
   }
 
-  /** Settles once every server has it on its way: what the worker sends next comes after it. */
+  /** Settles once the values are on their way everywhere: what the worker sends next comes after them. */
   async publish(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
     const told = this.#tell(execution_id, items);
     if (this.#elsewhere.has(execution_id)) {
@@ -103,13 +99,14 @@ export class ProgressHub implements Domain {
     await Promise.all([...readers].map((reader) => reader(shown)));
   }
 
-  /** What may not be shown for certain is not shown (PRG-7). */
+  /** Where redaction fails, nothing is shown (PRG-7). */
   #redacted(execution_id: string, items: readonly ProgressItem[]): readonly ProgressItem[] {
+    const { redactProgress, log } = this.#parts.ports;
     try {
-      return this.#parts.redact(items, { execution_id });
+      return redactProgress ? redactProgress(items, { execution_id }) : items;
     } catch (error) {
       const message = "progress values could not be redacted and were withheld";
-      this.#parts.log.error({ err: error, execution_id }, message);
+      log.error({ err: error, execution_id }, message);
       return [];
     }
   }
@@ -133,7 +130,7 @@ export class ProgressHub implements Domain {
     this.#update(execution_id, wasWatched);
   }
 
-  /** These are watched there, and nothing else. */
+  /** Notes that these executions are watched on another server, and no others. */
   #watchedAll(replica: string, execution_ids: readonly string[]): void {
     const watched = new Set(execution_ids);
     for (const [execution_id, replicas] of [...this.#elsewhere]) {

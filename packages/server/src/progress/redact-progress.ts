@@ -1,8 +1,8 @@
 import type { ProgressItem } from "@engine/contract";
 
 /**
- * What of progress values may be seen, whoever watches: called on each server with what its readers
- * are about to get, in order. A value may be changed, or held back until more of its call has come.
+ * Takes out of progress values what no reader may see. Called on each server, in order, with the values
+ * that its readers are about to get. A value may be changed, or held back until more of its call came.
  */
 export type RedactProgress = (
   items: readonly ProgressItem[],

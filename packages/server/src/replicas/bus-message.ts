@@ -1,22 +1,23 @@
-import type { Heartbeat, ProgressItem, WorkerActivity } from "@engine/contract";
+import type { Heartbeat, ProgressItem } from "@engine/contract";
+import type { Decision } from "../workers/control.ts";
 
-/** What one commit came to, as far as other servers may care. */
+/** What a commit did to one execution, as far as it concerns other servers. */
 export interface RowNews {
   readonly id: string;
   readonly generation: number;
   readonly head: number;
-  /** It waits for a worker now. */
+  /** The execution waits for a worker now. */
   readonly queued?: true;
-  /** The session that owns it, where that is news: events were pushed to it, or it owns it no more. */
+  /** A session that is concerned: events were pushed to it, or it has lost the execution. */
   readonly owner?: string;
-  /** Nobody owns it now. */
+  /** No session owns the execution now. */
   readonly unowned?: true;
   readonly wake_at?: number;
-  /** `seq` before the first event that its owner does not know, which a server wrote. */
+  /** `seq` before the first event that a server wrote and the owner does not know. */
   readonly pushed_above?: number;
 }
 
-/** What servers on the same database tell each other. Never the truth: that is in the rows. */
+/** What servers on the same database tell each other. The truth is in the rows alone. */
 export type BusMessage =
   | { readonly kind: "hello" }
   | { readonly kind: "goodbye" }
@@ -27,21 +28,16 @@ export type BusMessage =
       readonly session: string;
       readonly superseded_by?: { readonly host: string; readonly pid: number };
     }
-  /** Operators have decided what a worker is to do; whoever holds its stream tells it. */
-  | {
-      readonly kind: "desired";
-      readonly worker: string;
-      readonly state: WorkerActivity;
-      readonly timeout_seconds?: number | undefined;
-    }
+  /** Operators have decided what a worker is to do; the server with its stream tells it. */
+  | ({ readonly kind: "desired" } & Decision)
   /** A heartbeat that came to a server which does not hold the stream. */
   | { readonly kind: "beat"; readonly session: string; readonly heartbeat: Heartbeat }
-  /** Schedules were written: whoever fires them has to look. */
+  /** Schedules were written: the server that fires them has to look. */
   | { readonly kind: "schedules" }
   /** Workflows were registered or deleted. */
   | { readonly kind: "catalog" }
   | { readonly kind: "watch"; readonly id: string; readonly on: boolean }
-  /** All that is watched on a server: what it said of that one by one may have been lost. */
+  /** All that is watched on a server, in case a `watch` was lost. */
   | { readonly kind: "watching"; readonly ids: readonly string[] }
   | { readonly kind: "progress"; readonly id: string; readonly items: readonly ProgressItem[] }
   /** One part of a message that is too long for one text. */
@@ -59,7 +55,7 @@ export interface Envelope {
   readonly message: BusMessage;
 }
 
-/** Undefined for what no server of this release has sent: a newer one may say more. */
+/** Undefined for a text that this release does not know: a newer server may have sent it. */
 export function parseEnvelope(text: string): Envelope | undefined {
   try {
     const parsed = JSON.parse(text) as Partial<Envelope> | null;

@@ -1,43 +1,33 @@
 /**
  * How servers on one database reach each other: short messages through the store, about 10 ms late,
- * sometimes lost. Whoever listens must be right without them, only slower.
+ * sometimes lost. A listener must be right without them, only slower.
  */
-import type { Store } from "@engine/store";
-import type { Log } from "../log.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import { type BusMessage, type Envelope, parseEnvelope } from "./bus-message.ts";
 
-/** What a store carries at least in one text, with room for the envelope of a part. */
+/** Every store carries a text of this size, with room for the envelope of a part. */
 const MOST_BYTES = 6_000;
 /** Messages of one sender that wait for their other parts. */
 const MOST_INCOMPLETE = 100;
 
 export type BusListener = (message: BusMessage, from: string) => void;
 
+type Ports = Pick<EnginePorts, "store" | "replica" | "ids" | "log">;
+
 export class Bus {
-  readonly #store: { readonly replicas: Pick<Store["replicas"], "announce" | "onAnnounced"> };
-  readonly #replica: string;
-  readonly #ids: () => string;
-  readonly #log: Log;
+  readonly #ports: Ports;
   readonly #listeners: BusListener[] = [];
   readonly #onMissed: (() => void)[] = [];
   readonly #incomplete = new Map<string, string[]>();
   #stop: (() => void) | undefined;
 
-  constructor(parts: {
-    readonly store: { readonly replicas: Pick<Store["replicas"], "announce" | "onAnnounced"> };
-    readonly replica: string;
-    readonly ids: () => string;
-    readonly log: Log;
-  }) {
-    this.#store = parts.store;
-    this.#replica = parts.replica;
-    this.#ids = parts.ids;
-    this.#log = parts.log;
+  constructor(ports: Ports) {
+    this.#ports = ports;
   }
 
   /** Whether there can be other servers at all. */
   get isShared(): boolean {
-    return this.#store.replicas.onAnnounced !== undefined;
+    return this.#ports.store.replicas.onAnnounced !== undefined;
   }
 
   /** Listeners are told in the order they came. */
@@ -45,24 +35,23 @@ export class Bus {
     this.#listeners.push(listener);
   }
 
-  /** Messages were lost: whoever relies on them looks at the rows. */
+  /** Calls back when messages were lost: a listener that relies on them looks at the rows then. */
   onMissed(then: () => void): void {
     this.#onMissed.push(then);
   }
 
   async start(): Promise<void> {
-    this.#stop = await this.#store.replicas.onAnnounced?.((text) => this.#receive(text));
+    this.#stop = await this.#ports.store.replicas.onAnnounced?.((text) => this.#receive(text));
   }
 
-  /** Resolves once it is on its way, or cannot be. */
+  /** Resolves once the message is on its way, or cannot be sent. */
   async send(message: BusMessage): Promise<void> {
-    const { announce } = this.#store.replicas;
-    if (!announce) return;
-    const texts = this.#texts(message);
+    const { replicas } = this.#ports.store;
+    if (!replicas.announce) return;
     try {
-      await Promise.all(texts.map(async (text) => this.#store.replicas.announce?.(text)));
+      await Promise.all(this.#texts(message).map(async (text) => replicas.announce?.(text)));
     } catch (error) {
-      this.#log.debug({ err: error }, "could not tell the other servers");
+      this.#ports.log.debug({ err: error }, "could not tell the other servers");
     }
   }
 
@@ -77,7 +66,7 @@ export class Bus {
     // Two bytes a character, and a third more as base64: a part fits with room for its envelope.
     const size = Math.floor(MOST_BYTES / 3);
     const count = Math.ceil(whole.length / size);
-    const of = this.#ids();
+    const of = this.#ports.ids();
     return Array.from({ length: count }, (_, index) => {
       const text = whole.slice(index * size, (index + 1) * size);
       // Quotes would be escaped twice over: a part travels as base64 of its own text.
@@ -87,7 +76,7 @@ export class Bus {
   }
 
   #text(message: BusMessage): string {
-    return JSON.stringify({ from: this.#replica, message } satisfies Envelope);
+    return JSON.stringify({ from: this.#ports.replica, message } satisfies Envelope);
   }
 
   #receive(text: string | undefined): void {
@@ -96,7 +85,7 @@ export class Bus {
       return;
     }
     const envelope = parseEnvelope(text);
-    if (!envelope || envelope.from === this.#replica) return;
+    if (!envelope || envelope.from === this.#ports.replica) return;
     const { message, from } = envelope;
     if (message.kind === "part") this.#receivePart(message, from);
     else for (const listener of this.#listeners) this.#tell(listener, envelope);
@@ -106,8 +95,11 @@ export class Bus {
     try {
       listener(message, from);
     } catch (error) {
-      // A newer server may say it in another way: whoever does not hear of it looks at the rows.
-      this.#log.warn({ err: error, kind: message.kind, from }, "a server's message was not read");
+      // A newer server may say it in another way. The rows have what the message was about.
+      this.#ports.log.warn(
+        { err: error, kind: message.kind, from },
+        "a server's message was not read",
+      );
     }
   }
 

@@ -5,32 +5,30 @@ import type { Bus } from "./bus.ts";
 import type { RowNews } from "./bus-message.ts";
 import type { Replicas } from "./replicas.ts";
 
-/** What commits of one moment come to is said together. */
+/** Commits that follow each other within this time are told in one message. */
 const TOGETHER_MS = 2;
-/** More rows than this in one message would be cut into parts for nothing. */
+/** More rows than this make a message so long that the bus cuts it into parts. */
 const MOST_ROWS = 50;
+
+interface Parts {
+  readonly bus: Bus;
+  readonly replicas: Pick<Replicas, "hasPeers">;
+  readonly setTimer: SetTimer;
+}
 
 /** Tells the other servers what this one has committed. Nothing is said while there are none. */
 export class ChangeNews {
-  readonly #bus: Bus;
-  readonly #replicas: Pick<Replicas, "hasPeers">;
-  readonly #setTimer: SetTimer;
+  readonly #parts: Parts;
   readonly #rows = new Map<string, RowNews>();
   #cancel: (() => void) | undefined;
 
-  constructor(parts: {
-    readonly bus: Bus;
-    readonly replicas: Pick<Replicas, "hasPeers">;
-    readonly setTimer: SetTimer;
-  }) {
-    this.#bus = parts.bus;
-    this.#replicas = parts.replicas;
-    this.#setTimer = parts.setTimer;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** @param ownerHas How many of the first events the owner knows already. */
   onCommit({ row, events }: Changed, ownerHas: number): void {
-    if (!this.#replicas.hasPeers) return;
+    if (!this.#parts.replicas.hasPeers) return;
     const { execution_id: id, generation, head, session, last_session, wake_at } = row;
     const news = events.length - ownerHas;
     const earlier = this.#rows.get(id)?.pushed_above;
@@ -47,7 +45,7 @@ export class ChangeNews {
       ...(wake_at !== null && { wake_at }),
       ...(pushed_above !== undefined && { pushed_above }),
     });
-    this.#cancel ??= this.#setTimer(() => this.flush(), TOGETHER_MS);
+    this.#cancel ??= this.#parts.setTimer(() => this.flush(), TOGETHER_MS);
   }
 
   flush(): void {
@@ -56,7 +54,7 @@ export class ChangeNews {
     const rows = [...this.#rows.values()];
     this.#rows.clear();
     for (let i = 0; i < rows.length; i += MOST_ROWS) {
-      void this.#bus.send({ kind: "rows", rows: rows.slice(i, i + MOST_ROWS) });
+      void this.#parts.bus.send({ kind: "rows", rows: rows.slice(i, i + MOST_ROWS) });
     }
   }
 }

@@ -1,10 +1,8 @@
-import type { Store } from "@engine/store";
-import type { SetTimer } from "../engine-ports.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
 import { recovered } from "../failpoints.ts";
-import type { Log } from "../log.ts";
 
-/** How often a server asks whether it may lead. The lead of a killed one is free at once. */
+/** How often a server asks whether it may lead. The lead of a killed server is free at once. */
 const ASK_MS = 2_000;
 
 /** Work that one server does for all of them. */
@@ -14,33 +12,23 @@ export interface LedWork {
   stop(): void;
 }
 
+type Ports = Pick<EnginePorts, "store" | "setTimer" | "log">;
+
 /**
- * Periodic work runs on one server at a time: timers, schedules, sweeps, retention. Two may believe
- * for a moment that they lead, so all of it must be right when done twice. A store that has one server
- * only is always led by it.
+ * Periodic work runs on one server at a time: timers, schedules, sweeps, retention. Two servers may
+ * believe for a moment that they lead, so all of that work must be right when it is done twice. A store
+ * that has only one server is always led by it.
  */
 export class Leadership {
-  readonly #store: { readonly replicas: Pick<Store["replicas"], "lead"> };
-  readonly #setTimer: SetTimer;
-  readonly #log: Log;
+  readonly #ports: Ports;
   readonly #works: LedWork[] = [];
   #isLeading = false;
   #isClosed = false;
   #cancel: (() => void) | undefined;
   #release: (() => Promise<void>) | undefined;
 
-  constructor(parts: {
-    readonly store: { readonly replicas: Pick<Store["replicas"], "lead"> };
-    readonly setTimer: SetTimer;
-    readonly log: Log;
-  }) {
-    this.#store = parts.store;
-    this.#setTimer = parts.setTimer;
-    this.#log = parts.log;
-  }
-
-  get isLeading(): boolean {
-    return this.#isLeading;
+  constructor(ports: Ports) {
+    this.#ports = ports;
   }
 
   add(work: LedWork): void {
@@ -49,10 +37,10 @@ export class Leadership {
 
   /** Rejects when the first look at the store fails. */
   async start(): Promise<void> {
-    if (!this.#store.replicas.lead) return this.#begin();
+    if (!this.#ports.store.replicas.lead) return this.#begin();
     await this.#ask();
     if (this.#isClosed) return;
-    this.#cancel = every(this.#setTimer, { ms: ASK_MS }, () => this.#askAgain());
+    this.#cancel = every(this.#ports.setTimer, { ms: ASK_MS }, () => this.#askAgain());
   }
 
   async close(): Promise<void> {
@@ -67,12 +55,12 @@ export class Leadership {
     try {
       if (!this.#isLeading) await this.#ask();
     } catch (error) {
-      this.#log.debug({ err: error }, "could not ask for the lead");
+      this.#ports.log.debug({ err: error }, "could not ask for the lead");
     }
   }
 
   async #ask(): Promise<void> {
-    const lead = await this.#store.replicas.lead?.("upkeep");
+    const lead = await this.#ports.store.replicas.lead?.("upkeep");
     if (!lead) return;
     if (this.#isClosed) return lead.release();
     this.#release = () => lead.release();

@@ -1,7 +1,6 @@
-import { REPLICA_GONE_MS, type ReplicaRow, type Store } from "@engine/store";
-import type { SetTimer } from "../engine-ports.ts";
+import { REPLICA_GONE_MS, type ReplicaRow } from "@engine/store";
+import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
-import type { Log } from "../log.ts";
 import type { Bus } from "./bus.ts";
 
 /** How often a server says that it lives. */
@@ -9,25 +8,28 @@ const EVERY_MS = 2_000;
 
 /** Another server, as this one knows it. */
 interface Peer {
-  /** Undefined until the store was seen to know it. */
+  /** Its stamp; undefined until the store was seen to have one. */
   seen_at: number | undefined;
   /** When it gave a sign of life last, by the clock that nobody sets. */
   heardAt: number;
   isLive: boolean;
 }
 
+interface Parts {
+  readonly ports: Pick<EnginePorts, "store" | "replica" | "setTimer" | "monotonic" | "log">;
+  readonly bus: Bus;
+}
+
 /**
- * The servers on the same database. One that was killed is noticed because its stamp there does not
- * change any more, for so long by this server's own clock that nobody sets: the database's clock may
- * be set, and so only says whether a stamp is another one.
+ * The servers on the same database. A server that was killed is noticed because its stamp there stops
+ * changing. For how long it has stood is counted by this server's own clock that nobody sets: the
+ * database's clock may be set, and so only says whether a stamp is another one.
  */
 export class Replicas {
-  readonly #me: string;
-  readonly #store: Store;
+  /** The id of this server. */
+  readonly me: string;
   readonly #bus: Bus;
-  readonly #setTimer: SetTimer;
-  readonly #monotonic: () => number;
-  readonly #log: Log;
+  readonly #ports: Parts["ports"];
   readonly #peers = new Map<string, Peer>();
   /** When the store was asked last. */
   #notedAt = Number.NEGATIVE_INFINITY;
@@ -36,30 +38,16 @@ export class Replicas {
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(parts: {
-    readonly me: string;
-    readonly store: Store;
-    readonly bus: Bus;
-    readonly setTimer: SetTimer;
-    readonly monotonic: () => number;
-    readonly log: Log;
-  }) {
-    this.#me = parts.me;
-    this.#store = parts.store;
-    this.#bus = parts.bus;
-    this.#setTimer = parts.setTimer;
-    this.#monotonic = parts.monotonic;
-    this.#log = parts.log;
-    this.#live = new Set([this.#me]);
-    this.#bus.listen((message, from) => {
+  constructor({ ports, bus }: Parts) {
+    this.#ports = ports;
+    this.#bus = bus;
+    this.me = ports.replica;
+    this.#live = new Set([this.me]);
+    bus.listen((message, from) => {
       if (message.kind === "goodbye") this.#peers.delete(from);
       else this.#hears(from);
       this.#see();
     });
-  }
-
-  get me(): string {
-    return this.#me;
   }
 
   /** Whether there can be other servers at all. */
@@ -85,7 +73,8 @@ export class Replicas {
     await this.#note();
     if (!this.#bus.isShared) return;
     void this.#bus.send({ kind: "hello" });
-    if (!this.#isClosed) this.#cancel = every(this.#setTimer, { ms: EVERY_MS }, () => this.#beat());
+    if (!this.#isClosed)
+      this.#cancel = every(this.#ports.setTimer, { ms: EVERY_MS }, () => this.#beat());
   }
 
   async close(): Promise<void> {
@@ -93,9 +82,9 @@ export class Replicas {
     this.#cancel?.();
     try {
       if (this.#bus.isShared) await this.#bus.send({ kind: "goodbye" });
-      await this.#store.replicas.remove(this.#me);
+      await this.#ports.store.replicas.remove(this.me);
     } catch (error) {
-      this.#log.debug({ err: error }, "could not say goodbye to the other servers");
+      this.#ports.log.debug({ err: error }, "could not say goodbye to the other servers");
     }
   }
 
@@ -103,19 +92,19 @@ export class Replicas {
     try {
       await this.#note();
     } catch (error) {
-      // While the database is away nobody can tell who lives; what is known stays.
-      this.#log.debug({ err: error }, "could not say that this server lives");
+      // While the database is away nobody can tell which servers live: what is known stays.
+      this.#ports.log.debug({ err: error }, "could not say that this server lives");
     }
   }
 
   async #note(): Promise<void> {
-    const rows = await this.#store.replicas.note(this.#me);
-    const now = this.#monotonic();
-    // This server stood still, or the database was away: then the others could not say anything either.
+    const rows = await this.#ports.store.replicas.note(this.me);
+    const now = this.#ports.monotonic();
+    // This server stood still, or the database was away and the others could not write either.
     const isGap = now - this.#notedAt > 2 * EVERY_MS;
     this.#notedAt = now;
     for (const { replica, seen_at, silent_ms } of rows) {
-      if (replica === this.#me) continue;
+      if (replica === this.me) continue;
       const peer = this.#peers.get(replica);
       if (!peer) this.#meet(replica, { seen_at, silent_ms });
       else if (peer.seen_at !== seen_at) this.#hears(replica).seen_at = seen_at;
@@ -123,30 +112,30 @@ export class Replicas {
     for (const [replica, peer] of this.#peers) {
       if (peer.isLive && isGap) peer.heardAt = now;
       peer.isLive &&= now - peer.heardAt < REPLICA_GONE_MS;
-      // Its row goes after an hour; until then it is known for one that is gone.
+      // The row of a dead server goes after an hour; until then the server is known to be gone.
       if (!peer.isLive && !rows.some((row) => row.replica === replica)) this.#peers.delete(replica);
     }
     this.#see();
   }
 
-  /** At first sight there is nothing to compare: the database's clock says whether it lives. */
+  /** Of a server seen for the first time the database's clock says whether it lives. */
   #meet(replica: string, { seen_at, silent_ms }: Omit<ReplicaRow, "replica">): void {
-    const heardAt = this.#monotonic() - silent_ms;
+    const heardAt = this.#ports.monotonic() - silent_ms;
     this.#peers.set(replica, { seen_at, heardAt, isLive: silent_ms < REPLICA_GONE_MS });
   }
 
-  /** A sign of life. */
+  /** Notes a sign of life of another server. */
   #hears(replica: string): Peer {
-    const heard = { heardAt: this.#monotonic(), isLive: true };
+    const heard = { heardAt: this.#ports.monotonic(), isLive: true };
     const peer = Object.assign(this.#peers.get(replica) ?? { seen_at: undefined }, heard);
     this.#peers.set(replica, peer);
     return peer;
   }
 
   #see(): void {
-    const gone = [...this.#live].filter((r) => r !== this.#me && !this.#peers.get(r)?.isLive);
+    const gone = [...this.#live].filter((r) => r !== this.me && !this.#peers.get(r)?.isLive);
     const others = [...this.#peers].filter(([, { isLive }]) => isLive);
-    this.#live = new Set([this.#me, ...others.map(([replica]) => replica)]);
+    this.#live = new Set([this.me, ...others.map(([replica]) => replica)]);
     for (const replica of gone) for (const then of this.#onGone) then(replica);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Removes what nobody needs any more (EXE-98): executions that ended long ago, with their logs, inputs
- * and stored values; expired cache entries; code of deleted versions; sessions and names of workers
- * that are gone. In small batches, so that no checkpoint waits for it.
+ * Removes what is not needed any more (EXE-98): executions that ended long ago, with their logs, inputs
+ * and stored values; expired cache entries; code of deleted versions; sessions and names of workers that
+ * are gone. It works in small batches, so that no checkpoint waits for it.
  */
 import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
@@ -9,20 +9,15 @@ import { forgetting } from "../failpoints.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 
 const DAY_MS = 86_400_000;
-/** Time for requests in between two batches. */
+/** Time for requests between two batches. */
 const BREATH_MS = 20;
-/** A start that has just looked a version up may not have been written yet. */
+/** So long a deleted version is kept for a start that has looked it up and is not written yet. */
 const VERSION_MS = 60_000;
 
 type Ports = Pick<EnginePorts, "store" | "values" | "clock" | "setTimer" | "config" | "log">;
 
-export interface Swept {
-  executions: number;
-  cache_entries: number;
-  versions: number;
-  sessions: number;
-  workers: number;
-}
+/** How many were removed of each kind. */
+type Swept = Record<"executions" | "cache_entries" | "versions" | "sessions" | "workers", number>;
 
 export class Retention implements LedWork {
   readonly #ports: Ports;
@@ -54,15 +49,14 @@ export class Retention implements LedWork {
     const { retention_days, batch_size } = config.retention;
     const before = clock() - retention_days * DAY_MS;
     const unused = clock() - config.workers.offline_retention * 1000;
-    const count = async (remove: () => Promise<number>) => this.#all(batch_size, remove);
+    const workers = async () => (await store.workers.deleteUnused(unused, batch_size)).length;
+    const all = (remove: () => Promise<number>) => this.#all(batch_size, remove);
     return {
-      executions: await count(() => this.#executions(before, batch_size)),
-      cache_entries: await count(() => store.cache.deleteExpired(clock(), batch_size)),
-      versions: await count(() => store.catalog.deleteUnused(batch_size, clock() - VERSION_MS)),
-      sessions: await count(() => store.sessions.deleteEnded(before, batch_size)),
-      workers: await count(
-        async () => (await store.workers.deleteUnused(unused, batch_size)).length,
-      ),
+      executions: await all(() => this.#executions(before, batch_size)),
+      cache_entries: await all(() => store.cache.deleteExpired(clock(), batch_size)),
+      versions: await all(() => store.catalog.deleteUnused(batch_size, clock() - VERSION_MS)),
+      sessions: await all(() => store.sessions.deleteEnded(before, batch_size)),
+      workers: await all(workers),
     };
   }
 
@@ -71,7 +65,7 @@ export class Retention implements LedWork {
     const deleted = await store.retention.deleteFinished(before, limit);
     if (deleted.length > 0 && forgetting.hasSubscribers) forgetting.publish({ of: [] });
     const gone: string[] = [];
-    // Also those that an earlier sweep did not come to, or could not delete.
+    // The list also has values that an earlier sweep did not come to, or could not delete.
     for (const execution_id of await store.forgottenValues.list(limit)) {
       await values.deleteAll(execution_id).then(
         () => gone.push(execution_id),

@@ -3,7 +3,7 @@ import { EngineError, ScheduleSpec } from "@engine/contract";
 import { nextFires, specProblems } from "@engine/sources";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { checkedSpec } from "./checked-spec.ts";
+import { checkedSpec } from "./operator-rules.ts";
 
 const numRuns = Number(process.env["FUZZ_RUNS"] ?? 300);
 vi.setConfig({ testTimeout: 30_000 + numRuns * 20 });
@@ -70,7 +70,7 @@ function read(given: unknown): ScheduleSpec | undefined {
   const parsed = ScheduleSpec.safeParse(given);
   if (!parsed.success) return undefined;
   try {
-    return checkedSpec(parsed.data, { now, path: "spec" });
+    return checkedSpec(parsed.data, now);
   } catch (error) {
     expect(error).toBeInstanceOf(EngineError);
     expect(error).toMatchObject({ code: "invalid_schedule" });

@@ -2,11 +2,11 @@
 import type { SchedulePatch, ScheduleRow } from "@engine/contract";
 import type { PlanStep } from "./next-step.ts";
 
-/** So many failed starts in a row disable a schedule (EXE-75). */
+/** After so many failed starts in a row a schedule is disabled (EXE-75). */
 const MOST_FAILURES = 10;
 const LONGEST_RETRY_MS = 300_000;
 
-/** The fire of a plan's step led to this execution. */
+/** A step of the plan has started this execution. */
 export function startedByPlan(
   row: ScheduleRow,
   step: PlanStep,
@@ -20,10 +20,11 @@ export function startedFromHold(
   row: ScheduleRow,
   run: { readonly execution_id: string; readonly now: number },
 ): SchedulePatch {
-  return { ...counted(row, run), ...released(row) };
+  const status = row.next_run_at === null ? "completed" : "active";
+  return { ...counted(row, run), held: null, status };
 }
 
-/** A run that is not one of the plan's, or no longer. */
+/** An execution was started that is no part of the plan, or not of its next step. */
 export function counted(
   row: ScheduleRow,
   { execution_id, now }: { readonly execution_id: string; readonly now: number },
@@ -38,17 +39,16 @@ export function counted(
   };
 }
 
-/** Nothing was started: `skipped` counts this instant, besides those the step leaves out. */
+/** Nothing was started. `skipped` counts this instant, besides those that the step leaves out. */
 export function skippedByPlan(
   row: ScheduleRow,
   step: PlanStep,
   { skipped, now }: { readonly skipped: number; readonly now: number },
 ): SchedulePatch {
-  const patch = moved(row, step, now);
-  return { ...patch, ...skips(row, step.dropped + skipped, now) };
+  return { ...moved(row, step, now), ...skips(row, step.dropped + skipped, now) };
 }
 
-/** Its start waits for the end of others; one that waited before is left out. */
+/** The start waits for executions to end; a start that waited before is left out. */
 export function heldByPlan(row: ScheduleRow, step: PlanStep, now: number): SchedulePatch {
   const replaced = row.held?.retry_at === null ? 1 : 0;
   return {
@@ -59,7 +59,7 @@ export function heldByPlan(row: ScheduleRow, step: PlanStep, now: number): Sched
   };
 }
 
-/** A start failed; `step` is absent when it was one that had been held back. */
+/** A start failed; `step` is absent where the start had been held back. */
 export function startFailed(
   row: ScheduleRow,
   { instant, step, error, now }: FailedStart,
@@ -74,7 +74,7 @@ export function startFailed(
   if (consecutive_failures >= MOST_FAILURES) return { ...failed, ...disabled };
   const retry_at = now + Math.min(LONGEST_RETRY_MS, 1000 * 2 ** (consecutive_failures - 1));
   const next = step ? step.next : row.next_run_at;
-  // With other missed instants behind it the plan waits: they would fail in no time as well.
+  // The plan waits where further missed instants follow: they would all fail at once as well.
   if (step && next !== null && next <= now) return { ...failed, held: { instant, retry_at } };
   const held = next !== null && next <= retry_at ? null : { instant, retry_at };
   return { ...failed, ...(step && moved(row, step, now)), held, status: "active" };
@@ -94,7 +94,7 @@ const disabled: SchedulePatch = {
   catch_up_to: null,
 };
 
-/** The plan after a step. What waits for the end of others waits on; a failed start is given up. */
+/** The plan after a step. A start that waits for executions waits on; a failed start is given up. */
 function moved(row: ScheduleRow, step: PlanStep, now: number): SchedulePatch {
   const held = row.held?.retry_at === null ? row.held : null;
   return {
@@ -103,12 +103,8 @@ function moved(row: ScheduleRow, step: PlanStep, now: number): SchedulePatch {
     held,
     status: step.next === null && held === null ? "completed" : "active",
     updated_at: now,
-    ...(step.dropped > 0 && skips(row, step.dropped, now)),
+    ...skips(row, step.dropped, now),
   };
-}
-
-function released(row: ScheduleRow): SchedulePatch {
-  return { held: null, status: row.next_run_at === null ? "completed" : "active" };
 }
 
 function skips(row: ScheduleRow, count: number, now: number): SchedulePatch {

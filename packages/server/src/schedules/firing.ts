@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   EngineError,
   type ExecutionRow,
@@ -16,33 +17,32 @@ import {
   startFailed,
 } from "./firing-rules.ts";
 import { heldByOverlap, nextStep, type PlanStep, type Step } from "./next-step.ts";
-import { isEqual } from "./operator-rules.ts";
 import { isOutage, keyOf, type ScheduledStarts } from "./scheduled-starts.ts";
 
-export interface FiringParts {
+interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "log">;
   readonly starts: Pick<ScheduledStarts, "due">;
   readonly cancel: (execution_id: string, reason: string) => Promise<unknown>;
 }
 
-/** Nothing is left to do, an execution of the schedule has to end first, or it is not finished. */
+/** `waiting`: an execution of the schedule has to end first. `more`: not everything due was fired yet. */
 export type Fired = "done" | "waiting" | "more";
 
-/** Moves of one schedule in a row, so that one that catches up does not hold up the others. */
+/** Moves of one schedule in a row: a schedule that catches up must not hold up the others. */
 const MOST_STEPS = 200;
-/** Executions looked at to find whether one of them was started for an instant; the newest first. */
+/** So many of the newest executions are searched for the one that was started for an instant. */
 const NEWEST = 5;
 
 /**
- * Makes the starts of one schedule that are due. Each is created under a key of its schedule and
- * instant, and then the plan moves on: whoever comes in between, after a crash or on another
- * replica, finds the execution under its key and moves the plan without a second one.
+ * Makes the starts of one schedule that are due. Each execution is created under a key of its schedule
+ * and instant, and then the plan moves on. A server that comes in between, after a crash or beside
+ * this one, finds the execution under its key and moves the plan without a second execution.
  */
 export class Firing {
-  readonly #parts: FiringParts;
+  readonly #parts: Parts;
   readonly #store: Store;
 
-  constructor(parts: FiringParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#store = parts.ports.store;
   }
@@ -95,7 +95,7 @@ export class Firing {
     return this.#move(row, step, (current) => skippedByPlan(current, step, { skipped: 1, now }));
   }
 
-  /** @param own The execution that was started for this instant already. */
+  /** @param own The execution that was already started for this instant. */
   async #start(
     row: ScheduleRow,
     instant: number,
@@ -104,30 +104,26 @@ export class Firing {
   ): Promise<ScheduleRow | undefined> {
     const now = this.#parts.ports.clock();
     try {
-      const started = own
-        ? { execution_id: own.execution_id, existing: true }
-        : await this.#create(row, instant);
+      const { existing = false, row: execution } = own
+        ? { existing: true, row: own }
+        : await this.#parts.starts.due(row, instant);
+      const run = { execution_id: execution.execution_id, now };
       return await this.#change(row, (current) => {
         if (step && isAtStep(current, row, step)) {
-          return startedByPlan(current, step, { ...started, now });
+          return startedByPlan(current, step, run);
         }
         if (!step && current.held?.instant === instant) {
-          return startedFromHold(current, { ...started, now });
+          return startedFromHold(current, run);
         }
-        // Whoever found this run and moved the plan has counted it, and perhaps further ones since;
-        // what was changed by hand meanwhile counts no run.
-        const isCounted = started.existing || current.run_count > row.run_count;
-        return isCounted ? undefined : counted(current, { ...started, now });
+        // Another server that found this run and moved the plan has counted it, and perhaps later
+        // ones too. A change by hand counts no run.
+        const isCounted = existing || current.run_count > row.run_count;
+        return isCounted ? undefined : counted(current, run);
       });
     } catch (error) {
       if (isOutage(error)) throw error;
       return this.#failed(row, { instant, step, error: textOf(error), now });
     }
-  }
-
-  async #create(row: ScheduleRow, instant: number) {
-    const changed = await this.#parts.starts.due(row, instant);
-    return { execution_id: changed.row.execution_id, existing: changed.existing === true };
   }
 
   async #failed(row: ScheduleRow, failed: FailedStart): Promise<ScheduleRow | undefined> {
@@ -176,7 +172,7 @@ export class Firing {
     );
   }
 
-  /** Undefined when it is not there any more. */
+  /** Undefined when the schedule is not there any more. */
   async #change(
     { name, id }: ScheduleRow,
     decide: (current: ScheduleRow) => SchedulePatch | undefined,
@@ -188,9 +184,9 @@ export class Firing {
   }
 }
 
-/** Nobody has moved the plan or made another one since the step was worked out. */
+/** Whether the plan is still where it was when the step was worked out, and the spec the same. */
 function isAtStep(current: ScheduleRow, then: ScheduleRow, { instant }: PlanStep): boolean {
-  return current.next_run_at === instant && isEqual(current.spec, then.spec);
+  return current.next_run_at === instant && isDeepStrictEqual(current.spec, then.spec);
 }
 
 function textOf(error: unknown): string {

@@ -10,21 +10,21 @@ const MOST_COUNTED = 1000;
 
 /** A move of the plan: what is done about the instant it stands at, and where it goes. */
 export interface PlanStep {
-  /** What the plan's `next_run_at` was: a change of it meanwhile makes the step void. */
+  /** What the plan's `next_run_at` was; the step is void once that has changed. */
   readonly instant: number;
-  /** The plan's next instant after this step; null: it is over. */
+  /** The plan's next instant after this step; null: the plan is over. */
   readonly next: number | null;
   /** Instants in between that nothing is started for. */
   readonly dropped: number;
   readonly catch_up_to: number | null;
 }
 
-/** What has to be done about a schedule now, one thing after another. */
+/** The next thing that has to be done about a schedule. */
 export type Step =
   | { readonly kind: "none" }
-  /** Missed too long ago: nothing is started. */
+  /** The instant was missed too long ago: nothing is started. */
   | ({ readonly kind: "drop" } & PlanStep)
-  /** `waits`: it makes up for a missed instant, so a run that has not ended delays it. */
+  /** `waits`: the start makes up for a missed instant, so a run that has not ended delays it. */
   | ({ readonly kind: "fire"; readonly waits: boolean } & PlanStep)
   /** A start that is held back since `instant` may be tried. */
   | { readonly kind: "held"; readonly instant: number };
@@ -49,7 +49,7 @@ export function nextStep(row: ScheduleRow, now: number): Step {
 
 const NONE: Step = { kind: "none" };
 
-/** Held back until the executions before it have ended: looked at first, whatever the plan does. */
+/** The instant of a start that waits for executions to end. It is looked at before the plan. */
 export function heldByOverlap({ status, held }: ScheduleRow): number | undefined {
   return status === "active" && held?.retry_at === null ? held.instant : undefined;
 }
@@ -57,20 +57,15 @@ export function heldByOverlap({ status, held }: ScheduleRow): number | undefined
 function planStep(row: ScheduleRow, instant: number, now: number): Step {
   switch (row.catch_up) {
     case "one":
-      // The oldest missed instant stands for all of them: a crash before the plan has moved finds the
-      // same one again, and with it the execution that was started for it.
-      return fire({ instant, next: nextFire(row, now) });
+      // The oldest missed instant stands for all of them: after a crash before the plan has moved, the
+      // same instant is found again, and with it the execution that was started for it.
+      return fire(instant, nextFire(row, now));
     case "none": {
       const oldest = now - MISSED_MS;
-      if (instant >= oldest) return fire({ instant, next: nextFire(row, instant) });
+      if (instant >= oldest) return fire(instant, nextFire(row, instant));
       const next = nextFire(row, oldest - 1);
-      return {
-        kind: "drop",
-        instant,
-        next,
-        dropped: missed(row, instant, next),
-        catch_up_to: null,
-      };
+      const dropped = missed(row, instant, next);
+      return { kind: "drop", instant, next, dropped, catch_up_to: null };
     }
     case "all":
       return catchUpWithAll(row, instant, now);
@@ -82,7 +77,7 @@ function catchUpWithAll(row: ScheduleRow, instant: number, now: number): Step {
   const waits = now - instant > MISSED_MS;
   const last = row.catch_up_to ?? hundredthMissed(row, instant, now);
   if (last !== instant) {
-    return { ...fire({ instant, next: nextFire(row, instant) }), waits, catch_up_to: last };
+    return { ...fire(instant, nextFire(row, instant)), waits, catch_up_to: last };
   }
   const next = nextFire(row, now);
   const dropped = missed(row, nextFire(row, instant), next);
@@ -96,10 +91,7 @@ function hundredthMissed(row: ScheduleRow, instant: number, now: number): number
   return isOver ? (others.at(-2) ?? null) : null;
 }
 
-function fire({
-  instant,
-  next,
-}: Pick<PlanStep, "instant" | "next">): Extract<Step, { kind: "fire" }> {
+function fire(instant: number, next: number | null): Step & { readonly kind: "fire" } {
   return { kind: "fire", instant, next, dropped: 0, catch_up_to: null, waits: false };
 }
 

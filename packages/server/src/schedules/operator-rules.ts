@@ -1,22 +1,34 @@
 /** What a schedule's row becomes by what people ask for (EXE-72, EXE-75). Pure; `now` is given. */
+import { isDeepStrictEqual } from "node:util";
 import {
   EngineError,
   type NewSchedule,
   type ScheduleChanges,
   type SchedulePatch,
   type ScheduleRow,
+  type ScheduleSpec,
 } from "@engine/contract";
-import { nextFire } from "@engine/sources";
+import { nextFire, normalized, specProblems } from "@engine/sources";
 
-/** @param fields Their `spec` has been checked. */
-export function createdSchedule(
-  fields: NewSchedule,
-  { id, now }: { readonly id: string; readonly now: number },
-): ScheduleRow {
-  return newRow({ ...fields, source: "api" }, { id, now });
+/**
+ * The spec with its instants written as reads show them.
+ *
+ * @throws EngineError `invalid_schedule` for a spec that can never fire (EXE-74).
+ */
+export function checkedSpec(spec: ScheduleSpec, now: number): ScheduleSpec {
+  const issues = specProblems(spec, now).map(({ field, message }) => ({
+    path: `body.spec.${field}`,
+    message,
+  }));
+  const [first] = issues;
+  if (!first) return normalized(spec);
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  const message = `${first.path}: ${first.message}${more}`;
+  throw new EngineError("invalid_schedule", message, { details: { issues } });
 }
 
-export function newRow(
+/** @param fields Their `spec` has been checked. */
+export function newSchedule(
   fields: NewSchedule & Pick<ScheduleRow, "source">,
   { id, now }: { readonly id: string; readonly now: number },
 ): ScheduleRow {
@@ -49,17 +61,15 @@ export function changedSchedule(
   now: number,
 ): SchedulePatch | undefined {
   const given = Object.entries(changes).filter(
-    ([field, value]) => value !== undefined && !isEqual(value, row[field as keyof ScheduleRow]),
+    ([field, value]) =>
+      value !== undefined && !isDeepStrictEqual(value, row[field as keyof ScheduleRow]),
   );
   if (given.length === 0) return undefined;
   const patch: SchedulePatch = { ...Object.fromEntries(given), updated_at: now };
-  return patch.spec ? { ...patch, ...replanned({ ...row, spec: patch.spec }, now) } : patch;
-}
-
-/** One that has ended begins again; paused and disabled ones wait for a resume. */
-function replanned(row: ScheduleRow, now: number): SchedulePatch {
-  if (row.status === "paused" || row.status === "disabled") return {};
-  return planned(row, now);
+  // With another spec a completed schedule begins again; a paused or disabled one waits for a resume.
+  const isAtRest = row.status === "paused" || row.status === "disabled";
+  if (!patch.spec || isAtRest) return patch;
+  return { ...patch, ...planned({ ...row, spec: patch.spec }, now) };
 }
 
 export function pausedSchedule(row: ScheduleRow, now: number): SchedulePatch | undefined {
@@ -82,7 +92,7 @@ export function pausedSchedule(row: ScheduleRow, now: number): SchedulePatch | u
   };
 }
 
-/** Goes on from now: what would have been started meanwhile is not caught up. */
+/** Goes on from now: starts that would have been due meanwhile are not caught up. */
 export function resumedSchedule(row: ScheduleRow, now: number): SchedulePatch | undefined {
   if (row.status === "active") return undefined;
   const patch = planned(row, now);
@@ -104,14 +114,4 @@ function planned(row: ScheduleRow, now: number): SchedulePatch {
     held: null,
     catch_up_to: null,
   };
-}
-
-/** Of JSON values, whatever the order of their keys. */
-export function isEqual(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a, sortKeys) === JSON.stringify(b, sortKeys);
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

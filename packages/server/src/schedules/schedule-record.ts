@@ -7,7 +7,7 @@ import {
   type ScheduleRun,
 } from "@engine/contract";
 import { nextFires } from "@engine/sources";
-import { toSummary } from "../executions/record.ts";
+import { instant, toSummary } from "../executions/record.ts";
 
 const UPCOMING = 5;
 
@@ -33,11 +33,6 @@ export function toScheduleRun(row: ExecutionRow): ScheduleRun {
 
 function upcoming(row: ScheduleRow): readonly number[] {
   if (row.next_run_at === null) return [];
-  // The plan knows its next instant; what follows is worked out.
   const others = nextFires(row, { after: row.next_run_at, limit: UPCOMING - 1 });
   return [row.next_run_at, ...others];
-}
-
-function instant(ms: number | null): string | null {
-  return ms === null ? null : formatInstant(ms);
 }

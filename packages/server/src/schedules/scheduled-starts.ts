@@ -5,7 +5,7 @@ import type { StartKey } from "../starts/start.ts";
 import type { Starts } from "../starts/starts.ts";
 import type { AuthorizeSchedule } from "./authorize-schedule.ts";
 
-export interface ScheduledStartsParts {
+interface Parts {
   readonly starts: Pick<Starts, "start" | "check">;
   /** Accounts are stored as given and not looked at when absent. */
   readonly authorize?: AuthorizeSchedule | undefined;
@@ -18,13 +18,13 @@ type Scheduled = Pick<
 
 /** Starts executions of schedules; every check of a start is made again at each (EXE-74). */
 export class ScheduledStarts {
-  readonly #parts: ScheduledStartsParts;
+  readonly #parts: Parts;
 
-  constructor(parts: ScheduledStartsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** The start that is due at an instant: of two on any replicas one creates it (EXE-75). */
+  /** The start that is due at an instant: however many servers ask for it, one execution is made (EXE-75). */
   async due(schedule: ScheduleRow, instant: number): Promise<Changed> {
     const { name } = schedule;
     return this.#parts.starts.start({
@@ -45,7 +45,7 @@ export class ScheduledStarts {
     });
   }
 
-  /** What has to be right for it to start: the account, the workflow and its input. */
+  /** Refuses what a start would be refused for: the workflow, its input and the account. */
   async check(schedule: Scheduled, root: string): Promise<void> {
     return this.#parts.starts.check(this.#of(schedule, root));
   }
@@ -61,13 +61,13 @@ export class ScheduledStarts {
   }
 }
 
-/** Errors that say nothing about the schedule: the start is made a moment later. */
+/** Whether an error says nothing about the schedule: the start is tried again a moment later. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof EngineError)) return true;
   return error.code === "unavailable" || error.code === "internal";
 }
 
-/** By which the execution of an instant is known: however it was asked for, it is the same start. */
+/** The key of the execution of an instant: whatever input or version it has, it is the same start. */
 export function keyOf({ id }: Pick<ScheduleRow, "id">, instant: number): Required<StartKey> {
   const text = `schedule:${id}:${instant}`;
   return { text, request_hash: hash("sha256", text, "hex") };

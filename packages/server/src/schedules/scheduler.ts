@@ -1,8 +1,8 @@
 /**
- * Fires schedules when they are due (EXE-75), on the replica that leads. The rows are the truth:
- * `next_run_at` says when. The timer aims at the earliest of them; the clock is looked at every
- * second all the same, since it may be set and a machine may sleep; and the store is looked at now
- * and then, in case a change was not heard of.
+ * Fires schedules when they are due (EXE-75), on the server that leads. The rows are the truth:
+ * `next_run_at` says when. The timer aims at the earliest of them. The clock is looked at every second
+ * all the same, since it may be set and a machine may sleep; and the store is looked at now and then,
+ * in case the message of a change was lost.
  */
 import { isTerminal, scheduleDueAt } from "@engine/contract";
 import type { Changed, DueSchedule, Store } from "@engine/store";
@@ -12,30 +12,30 @@ import type { LedWork } from "../replicas/leadership.ts";
 import type { Firing } from "./firing.ts";
 
 const LOOK_MS = 1000;
-/** A start that waits for an execution which ends on another replica. */
+/** How often a start looks whether the execution it waits for has ended on another server. */
 const WAIT_MS = 5000;
 const PAGE = 100;
 
-export interface SchedulerParts {
+interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "setTimer" | "config" | "log">;
   readonly firing: Pick<Firing, "fire">;
 }
 
-/** On two servers at once it does no harm. */
+/** Two servers that fire at once do no harm. */
 export class Scheduler implements Domain, LedWork {
   readonly led: LedWork = this;
-  readonly #parts: SchedulerParts;
+  readonly #parts: Parts;
   readonly #store: Store;
   /** Schedules with a start that waits for an execution to end. */
   readonly #waiting = new Set<string>();
-  /** When the store is looked at next, unless asked before. */
+  /** When the store is looked at next, unless {@link wake} asks for it before. */
   #lookAt = 0;
   #looking: Promise<void> | undefined;
   #isAskedAgain = false;
   #cancelTimer: (() => void) | undefined;
   #isRunning = false;
 
-  constructor(parts: SchedulerParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#store = parts.ports.store;
   }
@@ -77,20 +77,20 @@ export class Scheduler implements Domain, LedWork {
   /** The end of an execution may free a start that waits for it. */
   onCommit({ row: { schedule, state } }: Changed): void {
     if (schedule === null || !isTerminal(state)) return;
-    // During a look it is not known yet who waits.
+    // During a look it is not known yet which schedules wait.
     if (this.#looking || this.#waiting.has(schedule)) void this.wake();
-  }
-
-  #tick(): void {
-    if (this.#parts.ports.clock() >= this.#lookAt) void this.wake();
-    else this.#arm();
   }
 
   #arm(): void {
     this.#cancelTimer?.();
     if (!this.#isRunning) return;
-    const wait = Math.max(this.#lookAt - this.#parts.ports.clock(), 0);
-    this.#cancelTimer = this.#parts.ports.setTimer(() => this.#tick(), Math.min(wait, LOOK_MS));
+    const { clock, setTimer } = this.#parts.ports;
+    const tick = () => {
+      if (clock() >= this.#lookAt) void this.wake();
+      else this.#arm();
+    };
+    const wait = Math.max(this.#lookAt - clock(), 0);
+    this.#cancelTimer = setTimer(tick, Math.min(wait, LOOK_MS));
   }
 
   async #lookUntilQuiet(): Promise<void> {
@@ -119,7 +119,7 @@ export class Scheduler implements Domain, LedWork {
     );
   }
 
-  /** Answers whether one could not be fired for a reason that is not its own. */
+  /** Answers whether a schedule could not be fired for a reason that is not its own. */
   async #fireDue(until: number): Promise<boolean> {
     let isTroubled = false;
     let after: DueSchedule | undefined;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   EngineError,
   type ExecutionRow,
@@ -9,30 +10,29 @@ import {
 } from "@engine/contract";
 import type { Changed, Page, ScheduleFilter, Store } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
-import { checkedSpec } from "./checked-spec.ts";
 import { counted } from "./firing-rules.ts";
 import {
   changedSchedule,
-  createdSchedule,
-  isEqual,
+  checkedSpec,
+  newSchedule,
   pausedSchedule,
   resumedSchedule,
 } from "./operator-rules.ts";
 import type { ScheduledStarts } from "./scheduled-starts.ts";
 
-export interface SchedulesParts {
+interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "ids" | "log">;
   readonly starts: Pick<ScheduledStarts, "check" | "now">;
-  /** A schedule was written: its next instant may come before the one that is waited for. */
+  /** Called when a schedule was written: its next instant may come before the one waited for. */
   readonly changed: () => void;
 }
 
 /** What callers do with schedules: write, read, pause, resume, trigger. */
 export class Schedules {
-  readonly #parts: SchedulesParts;
+  readonly #parts: Parts;
   readonly #store: Store;
 
-  constructor(parts: SchedulesParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.#store = parts.ports.store;
   }
@@ -41,11 +41,10 @@ export class Schedules {
   async create(fields: NewSchedule): Promise<ScheduleRow> {
     const { clock, ids } = this.#parts.ports;
     const now = clock();
-    const spec = checkedSpec(fields.spec, { now, path: "body.spec" });
+    const spec = checkedSpec(fields.spec, now);
     await this.#parts.starts.check(fields, "body.input");
-    const created = await this.#store.schedules.create(
-      createdSchedule({ ...fields, spec }, { id: ids(), now }),
-    );
+    const row = newSchedule({ ...fields, spec, source: "api" }, { id: ids(), now });
+    const created = await this.#store.schedules.create(row);
     this.#parts.changed();
     return created;
   }
@@ -64,11 +63,11 @@ export class Schedules {
     const now = this.#parts.ports.clock();
     const row = await this.get(name);
     refuseDeclared(row, "changed");
-    const changes = { ...others, ...(given && { spec: checkedSpecOf(row, given, now) }) };
+    // A spec that is sent as it was is not checked anew: its time may be over.
+    const spec = given && (isDeepStrictEqual(given, row.spec) ? given : checkedSpec(given, now));
+    const changes = { ...others, ...(spec && { spec }) };
     const { input = row.input, version = row.version, run_as = row.run_as } = changes;
-    const isOtherStart =
-      changes.input !== undefined || changes.version !== undefined || changes.run_as !== undefined;
-    if (isOtherStart) {
+    if ([changes.input, changes.version, changes.run_as].some((value) => value !== undefined)) {
       await this.#parts.starts.check({ ...row, input, version, run_as }, "body.input");
     }
     return this.#change(name, (current) => {
@@ -102,7 +101,7 @@ export class Schedules {
         row.id === schedule.id ? counted(row, { execution_id, now }) : undefined,
       );
     } catch (error) {
-      // The execution is there: what fails now must not look as if it were not.
+      // The execution exists: an error now would look as if it did not.
       const fields = { err: error, schedule: name, execution_id };
       this.#parts.ports.log.error(fields, "could not count a triggered run");
     }
@@ -127,15 +126,6 @@ export class Schedules {
     this.#parts.changed();
     return row;
   }
-}
-
-/** One that is sent as it was is not checked anew: its time may be over. */
-function checkedSpecOf(
-  row: ScheduleRow,
-  spec: NonNullable<ScheduleChanges["spec"]>,
-  now: number,
-): ScheduleRow["spec"] {
-  return isEqual(spec, row.spec) ? row.spec : checkedSpec(spec, { now, path: "body.spec" });
 }
 
 function refuseDeclared({ name, source, namespace, workflow }: ScheduleRow, what: string): void {

@@ -10,18 +10,18 @@ export interface NamedWorkflow {
   readonly version?: number | null | undefined;
 }
 
-/** A version that the caller has found by itself, and what its input has to be. */
+/** A version that was found before the start, and the schema of its input. */
 export interface FoundVersion {
   readonly pin: VersionPin;
   /** The input is not checked without one. */
   readonly schema: InputSchema;
 }
 
-/** Of two starts under one key one creates an execution, and the other is answered for it (EXE-84). */
+/** Of two starts under one key, one creates an execution and the other is answered with it (EXE-84). */
 export interface StartKey {
-  /** Among the keys of all executions. */
+  /** Unique among all executions. */
   readonly text: string;
-  /** What two starts under the key have in common: their input and version when absent. */
+  /** The same for starts that may share the key; made of input and version when absent. */
   readonly request_hash?: string;
 }
 
@@ -29,24 +29,24 @@ export interface StartKey {
 export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork"> {
   readonly of: NamedWorkflow | FoundVersion;
   readonly trigger: Trigger;
-  /** Whom it runs for. A function is asked once everything else about the start is right. */
+  /** The account it runs for. A function is called once everything else about the start is right. */
   readonly by: string | null | (() => Promise<string | null>);
   readonly input: Encoded | LargeJson;
-  /** Where the input stood, first in the path of each issue. */
+  /** Where the request has the input, first in the path of each issue. */
   readonly root: string;
-  /** Given when somebody listens for the execution already; else it gets a fresh one. */
+  /** Given when somebody listens for the execution already; a fresh one when absent. */
   readonly execution_id?: string;
   readonly key?: StartKey | undefined;
   readonly label?: string | null | undefined;
   readonly priority?: number | undefined;
-  /** No worker gets it before, milliseconds since 1970. */
+  /** No worker gets the execution before this instant, milliseconds since 1970. */
   readonly start_at?: number | undefined;
-  /** Seconds it may wait for a worker; 0 = for ever. As the server is configured when absent (DSP-8). */
+  /** Seconds it may wait for a worker; 0 = for ever; as configured when absent (DSP-8). */
   readonly park_ttl?: number | undefined;
   readonly required_worker?: string | undefined;
   readonly preferred_worker?: string | undefined;
-  /** Is asked first, after a preferred worker: that of the parent, or of the source of a fork. */
+  /** The parent's worker, or that of a fork's source. It is asked right after a preferred one. */
   readonly last_worker?: string | null;
-  /** Of the numbers that the body sees; fresh ones when absent. */
+  /** Seeds the random numbers that the body sees; a fresh one when absent. */
   readonly seed?: string;
 }

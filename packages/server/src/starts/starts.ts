@@ -11,7 +11,9 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
-import { type Check, isRefusal, type Kept, type LargeInputs } from "../executions/large-inputs.ts";
+import type { InputCheck } from "../executions/input-thread.ts";
+import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
+import { isRefusal } from "../refusal.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
 import { pinTo } from "./version-pin.ts";
 
@@ -24,8 +26,8 @@ interface Parts {
 }
 
 /**
- * Every execution is created here, for callers, schedules, calls and forks alike. They say what they
- * want. What is checked, in which order, and what holds where they say nothing, is decided here.
+ * Creates every execution, for callers, schedules, calls and forks alike. They say what they want; which
+ * checks are made, in which order, and which defaults hold, is decided here.
  */
 export class Starts {
   readonly #parts: Parts;
@@ -52,7 +54,7 @@ export class Starts {
     return changed;
   }
 
-  /** What an execution is created from, for a commit that holds more than its creation. */
+  /** Checks a start, for a commit that holds more than the creation of the execution. */
   async prepareStart(start: Start): Promise<NewExecution> {
     const { ports } = this.#parts;
     const { execution_id = ports.ids(), trigger, label, priority, start_at, seed } = start;
@@ -94,7 +96,7 @@ export class Starts {
     await accountOf(start);
   }
 
-  /** The execution under the key, whatever became since of its workflow, its schema or its worker. */
+  /** The execution under the key, whatever became of its workflow, its schema or its worker since. */
   async #holderOf(
     { text, request_hash }: StartKey,
     start: Start,
@@ -122,16 +124,16 @@ export class Starts {
   ): Promise<Kept> {
     const { inputs } = this.#parts;
     const isHashed = key !== undefined && key.request_hash === undefined;
-    const check: Check = { schema, root, ...(isHashed && { hashedWith: versionOf(of) }) };
+    const check: InputCheck = { schema, root, ...(isHashed && { hashedWith: versionOf(of) }) };
     if (input instanceof LargeJson) return inputs.keep(execution_id, input, check);
     const reference = referenceOf(input);
-    // What lies outside of the log goes with its execution: each has one of its own.
+    // A stored input is deleted with its execution, so each execution has a copy of its own.
     if (reference) return inputs.copy(execution_id, reference, check);
     await checkInput(schema, input, root);
     return { input, request_hash: isHashed ? requestHash(input, versionOf(of)) : undefined };
   }
 
-  /** What was kept for an execution that does not come to be goes again. */
+  /** Deletes a kept input again where the execution is refused. */
   #orForget<Done>(
     execution_id: string,
     input: NewExecution["input"],

@@ -1,7 +1,7 @@
 /**
- * Wakes executions when something on them is due (EXE-50). The rows are the truth: `wake_at` says
- * when, a commit writes what that means, and a second look at the same row finds nothing to do. In
- * memory are only those due soon; the rest stays in the store until its time comes near.
+ * Wakes executions when something about them is due (EXE-50). The rows are the truth: `wake_at` says
+ * when, a commit writes what has to happen, and a second look at the same row finds nothing to do. Only
+ * executions that are due soon are in memory; the others stay in the store until their time comes near.
  */
 import { decideWake, EngineError, type ExecutionRow, type WaitsFor } from "@engine/contract";
 import type { Changed, DueExecution } from "@engine/store";
@@ -12,11 +12,11 @@ import type { RowNews } from "../replicas/bus-message.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 import { compareDue, WakeQueue } from "./wake-queue.ts";
 
-/** How far ahead is kept in memory. */
+/** Executions due within this time are kept in memory. */
 const WINDOW_MS = 60_000;
-/** Kept in memory; a store with more due soon is read piece by piece, half of it at a time. */
+/** So many are kept in memory at most; with more due soon, half as many are read at a time. */
 const MOST = 20_000;
-/** Wakes under way at a time: they share commits, and requests come in between. */
+/** Wakes under way at a time: they share commits, and leave room for requests. */
 const IN_FLIGHT = 500;
 /** The clock may be set, and a machine may sleep: it is looked at this often, whatever is due. */
 const LOOK_MS = 1000;
@@ -27,9 +27,9 @@ export interface TimersParts {
   readonly commits: Commits;
   /** Whether a worker is connected that could unwind an execution. */
   readonly hasWorker: (row: ExecutionRow) => boolean;
-  /** What an execution waits for that no worker takes. */
+  /** What an execution waits for while no worker takes it. */
   readonly waitsFor: (row: ExecutionRow) => WaitsFor;
-  /** Executions kept in memory. */
+  /** Executions kept in memory at most. */
   readonly most?: number;
 }
 
@@ -37,13 +37,13 @@ export class Timers implements Domain, LedWork {
   readonly led: LedWork = this;
   readonly #parts: TimersParts;
   readonly #most: number;
-  /** Read at once, and kept when there are too many. */
+  /** How many are read at once, and how many are kept when there are too many. */
   readonly #page: number;
   readonly #queue = new WakeQueue();
   readonly #waking = new Set<string>();
   /** Everything due up to here is in memory; undefined before the first look at the store. */
   #horizon: DueExecution | undefined;
-  /** While the store is read: what commits said meanwhile is newer than the answer. */
+  /** Executions of which commits told while the store is read: that is newer than the answer. */
   #heardWhileReading: Set<string> | undefined;
   #cancelTimer: (() => void) | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
@@ -57,7 +57,7 @@ export class Timers implements Domain, LedWork {
     this.#page = this.#most / 2;
   }
 
-  /** Takes up what is due, also what fell due while no server ran. */
+  /** Wakes everything that is due, also what fell due while no server ran. */
   async start(): Promise<void> {
     this.#isLeading = true;
     await this.#readAhead();
@@ -84,8 +84,8 @@ export class Timers implements Domain, LedWork {
   }
 
   /**
-   * What another server says of the time at which an execution is due. It may be older than what is
-   * known: so it only ever makes the look at it earlier, and one too many changes nothing.
+   * Takes from other servers when executions are due. Such news may be older than what is known, so it
+   * only makes a look at the row earlier; a look too many changes nothing.
    */
   onNews(rows: readonly RowNews[]): void {
     if (!this.#isLeading || this.#isClosed) return;
@@ -98,7 +98,7 @@ export class Timers implements Domain, LedWork {
     }
   }
 
-  /** Finds what was missed: due for a while, and neither waited for nor under way. */
+  /** Finds executions that are overdue, but neither in the queue nor being woken. */
   async refresh(): Promise<void> {
     if (!this.#isLeading) return;
     const until = this.#parts.ports.clock() - LOOK_MS;
@@ -126,7 +126,7 @@ export class Timers implements Domain, LedWork {
       return;
     }
     this.#queue.set({ execution_id, wake_at });
-    // What is dropped here is found in the store again when its time comes near.
+    // Those that are dropped are read from the store again when their time comes near.
     if (this.#queue.size > this.#most) this.#horizon = this.#queue.keep(this.#page);
   }
 
@@ -153,7 +153,7 @@ export class Timers implements Domain, LedWork {
     this.#cancelTimer?.();
     const now = this.#parts.ports.clock();
     const { first } = this.#queue;
-    // With all hands full, the end of a wake looks again.
+    // With as many wakes under way as there may be, the end of one looks again.
     const next = first && this.#waking.size < IN_FLIGHT ? first.wake_at : now + LOOK_MS;
     const wait = Math.min(Math.max(next - now, 0), LOOK_MS);
     this.#timerAt = now + wait;
@@ -169,16 +169,16 @@ export class Timers implements Domain, LedWork {
     const { store, clock } = this.#parts.ports;
     const after = this.#horizon;
     const until = clock() + WINDOW_MS;
-    // From here on commits are noted up to there: none falls between the read and its answer.
+    // From here on commits are noted up to the new horizon, so that the read misses none.
     this.#horizon = { wake_at: until, execution_id: LAST_ID };
     const heard = new Set<string>();
     this.#heardWhileReading = heard;
     try {
       const page = await store.queue.listDue({ until, limit: this.#page, after });
-      // It has stopped since; a new start reads for itself, and may be at it.
+      // This server has stopped leading since; another start reads for itself.
       if (this.#heardWhileReading !== heard) return;
       const last = page.at(-1);
-      // It may have been drawn nearer meanwhile.
+      // The horizon may have been drawn nearer meanwhile.
       if (page.length === this.#page && last && compareDue(last, this.#horizon) < 0)
         this.#horizon = last;
       for (const due of page) if (!heard.has(due.execution_id)) this.#queue.set(due);
@@ -200,7 +200,7 @@ export class Timers implements Domain, LedWork {
         return decideWake(row, { now, cancel_timeout_ms, hasWorker, waitsFor });
       });
       const { wake_at } = changed.row;
-      // Somebody moved it: then its commit is not always one of this process.
+      // Somebody moved the instant, perhaps in another process, whose commits are not told here.
       if (!wrote && wake_at !== null && wake_at > ports.clock()) this.#note(execution_id, wake_at);
     } catch (error) {
       this.#failed(execution_id, error);
@@ -215,7 +215,7 @@ export class Timers implements Domain, LedWork {
     const code = error instanceof EngineError ? error.code : undefined;
     if (this.#isClosed || code === "not_found") return;
     log.error({ err: error, execution_id }, "could not wake an execution that is due");
-    // Anything else would fail again at once: the safety tick tries it now and then.
+    // Any other error would come again at once: the safety tick tries again, now and then.
     if (code === "unavailable") {
       this.#queue.set({ execution_id, wake_at: clock() + RETRY_MS });
     }

@@ -1,8 +1,8 @@
 import type { DueExecution } from "@engine/store";
 
 /**
- * Executions by the instant at which they are due, the earliest first; each is in it at most once.
- * A binary heap that knows where each one lies, so that moving or removing one costs no search.
+ * Executions by the instant at which they are due, the earliest first, each at most once. A binary heap
+ * that knows the place of every execution, so that moving or removing one needs no search.
  */
 export class WakeQueue {
   readonly #heap: DueExecution[] = [];
@@ -16,13 +16,13 @@ export class WakeQueue {
     return this.#heap[0];
   }
 
-  /** When one is due; never, if it is not in the queue. */
+  /** When an execution is due; never, if it is not in the queue. */
   at(execution_id: string): number {
     const place = this.#places.get(execution_id);
     return (place === undefined ? undefined : this.#heap[place])?.wake_at ?? Infinity;
   }
 
-  /** Adds it, or moves it to another instant. */
+  /** Adds an execution, or moves it to another instant. */
   set(entry: DueExecution): void {
     const place = this.#places.get(entry.execution_id);
     if (place === undefined) {

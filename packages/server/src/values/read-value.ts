@@ -1,14 +1,6 @@
 import { EngineError, type Json, notFound, referenceOf, toPlain } from "@engine/contract";
-import type { Store, ValueStore } from "@engine/store";
-import { storedValue } from "./stored-value.ts";
-
-interface Ports {
-  readonly store: {
-    readonly executions: Pick<Store["executions"], "find">;
-    readonly log: Pick<Store["log"], "read">;
-  };
-  readonly values: ValueStore;
-}
+import type { EnginePorts } from "../engine-ports.ts";
+import { storedValue } from "./resolve-values.ts";
 
 /**
  * The whole value of one event as plain JSON, wherever it is kept (EXE-86).
@@ -17,18 +9,13 @@ interface Ports {
  *   `stored_externally` for one in a storage of the workflow's own.
  */
 export async function readValue(
-  { store, values }: Ports,
+  { store, values }: Pick<EnginePorts, "store" | "values">,
   execution_id: string,
   seq: number,
 ): Promise<Json> {
   if (!(await store.executions.find(execution_id))) throw notFound("execution", execution_id);
-  // Whatever was asked for in a path: what is no number of an event names none.
-  const isNumber = Number.isSafeInteger(seq) && seq > 0;
-  const [logged] = isNumber
-    ? await store.log.read(execution_id, { after: seq - 1, limit: 1 })
-    : [undefined];
-  if (!logged || logged.event.seq !== seq)
-    throw notFound("event", `${seq} of execution ${execution_id}`);
+  const [logged] = await store.log.read(execution_id, { after: seq - 1, limit: 1 });
+  if (logged?.event.seq !== seq) throw notFound("event", `${seq} of execution ${execution_id}`);
   const reference = referenceOf(logged.event.value);
   if (!reference) return toPlain(logged.event.value);
   const value = await storedValue(reference, values);

@@ -5,21 +5,21 @@ import {
   type Json,
   patched,
   referenceOf,
+  type StoredReference,
   storageOf,
 } from "@engine/contract";
 import { isWrappedText, JsonText } from "@engine/http/json";
 import type { ValueStore } from "@engine/store";
-import { storedValue } from "./stored-value.ts";
 
 /**
- * The row with its real input and output: what records and raw answers show (EXE-49). The envelope
- * stays where the value lies in a storage of the workflow's own, or is gone: a record can be read
- * whatever became of its values, and reading the value by itself says what the trouble is.
+ * The row with its real input and output, as records show them (EXE-49). The envelope stays where the
+ * value lies in a storage of the workflow's own, or is gone: a record can be read whatever became of its
+ * values, and reading the value by itself says why it is not there.
  *
  * @throws EngineError `unavailable` when the storage does not answer.
  */
 export async function resolveValues(row: ExecutionRow, values: ValueStore): Promise<ExecutionRow> {
-  // An input that is stored with its row is read when it is looked at.
+  // The store parses an input when the field is looked at.
   const [input, output] = [row.input, row.output];
   if (!referenceOf(input) && !referenceOf(output)) return row;
   const [shownInput, shownOutput] = await Promise.all([
@@ -29,10 +29,7 @@ export async function resolveValues(row: ExecutionRow, values: ValueStore): Prom
   return { ...patched(row, { output: shownOutput }), input: shownInput };
 }
 
-type Read = (
-  reference: NonNullable<ReturnType<typeof referenceOf>>,
-  values: ValueStore,
-) => Promise<Encoded | undefined>;
+type Read = (reference: StoredReference, values: ValueStore) => Promise<Encoded | undefined>;
 
 async function shown(encoded: Encoded, values: ValueStore, read: Read): Promise<Encoded> {
   const reference = referenceOf(encoded);
@@ -52,3 +49,28 @@ const textOf: Read = async (reference, values): Promise<Json | undefined> => {
   if (isWrappedText(text)) return JSON.parse(text);
   return JsonText.of(reference, text, (id) => values.load(id));
 };
+
+/**
+ * The value that an envelope of the log stands for; undefined when it lies in a storage of the
+ * workflow's own, which only its worker can read (EXE-49).
+ */
+export async function storedValue(
+  reference: StoredReference,
+  values: ValueStore,
+): Promise<Encoded | undefined> {
+  const { reference_id, metadata } = reference;
+  const storage = storageOf(reference);
+  if (storage === "inline") return metadata["value"] ?? null;
+  if (storage === "custom") return undefined;
+  return parsed(reference_id, await values.load(reference_id));
+}
+
+/** A worker may have saved any text. */
+function parsed(reference_id: string, text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = `no stored value ${reference_id}: what was saved under it is not JSON`;
+    throw new EngineError("not_found", message, { details: { resource: "value" }, cause });
+  }
+}

@@ -13,21 +13,17 @@ import {
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { isRefusal } from "../refusal.ts";
 import type { Session } from "./session.ts";
-
-/** What a store answers when a commit failed: true of the whole request, not of one item. */
-function isUnavailable(error: unknown): boolean {
-  return !(error instanceof EngineError) || error.code === "unavailable";
-}
 
 type Ports = Pick<EnginePorts, "store" | "clock" | "config" | "log">;
 
-/** Takes one line of an open request, and answers it. */
+/** Takes and answers one line of an open request. */
 export type CheckpointLine = (line: {
   readonly items: readonly CheckpointItem[];
 }) => Promise<{ readonly items: readonly CheckpointAnswer[] }>;
 
-/** Takes what workers add to logs (CKP-1 to CKP-5). */
+/** Takes the events that workers add to logs (CKP-1 to CKP-5). */
 export class Checkpoints {
   readonly #ports: Ports;
   readonly #commits: Commits;
@@ -65,9 +61,9 @@ export class Checkpoints {
     try {
       return await this.acceptOne(session, item.execution_id, item);
     } catch (error) {
-      if (isUnavailable(error)) throw error;
-      const { execution_id } = item;
-      return { execution_id, error: (error as EngineError).toBody().error };
+      // That the store could not commit is true of the whole request.
+      if (!isRefusal(error)) throw error;
+      return { execution_id: item.execution_id, error: error.toBody().error };
     }
   }
 
@@ -81,7 +77,7 @@ export class Checkpoints {
     if (malformed) throw malformed;
     const { base_seq, events } = item;
     const seq = base_seq + events.length;
-    // Nothing is awaited in the usual case: what arrives together shares a commit.
+    // Usually nothing is awaited here, so that items which arrive together share a commit.
     const calls = events.some(isCallStart) ? await this.#resolve(execution_id, item) : NO_CALLS;
     const { config, clock } = this.#ports;
     const cancel_timeout_ms = config.executions.cancel_timeout * 1000;
@@ -93,7 +89,7 @@ export class Checkpoints {
         if (verdict.kind === "refuse") throw verdict.error;
         return verdict.kind === "append" ? verdict : undefined;
       },
-      // What the server appends behind the worker's own, such as an early signal, is news to it.
+      // Events that the server appends behind the worker's own, such as a kept signal, are news to it.
       { above: base_seq, ownerHas: (written) => seq - (written.row.head - written.events.length) },
     );
     const { state, generation } = changed.row;
@@ -108,7 +104,7 @@ export class Checkpoints {
   }
 }
 
-/** Two deltas of one execution in a request would have no order (CKP-5). */
+/** Refuses two items of one execution, which would have no order (CKP-5). */
 function refuseTwice(items: readonly CheckpointItem[]): void {
   if (new Set(items.map(({ execution_id }) => execution_id)).size === items.length) return;
   throw invalidField("body.items", "each execution may appear once");

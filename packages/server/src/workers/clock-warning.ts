@@ -2,7 +2,7 @@ import { clockNews } from "@engine/contract";
 import type { Log } from "../log.ts";
 import type { Session } from "./session.ts";
 
-/** Says once per change that the clock of a worker is not the server's. */
+/** Logs that the clock of a worker differs from the server's, once per change. */
 export function warnOfClock(session: Session, log: Log): void {
   const { worker, said } = session;
   const offset_ms = said?.clock_offset_ms ?? null;

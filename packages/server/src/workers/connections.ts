@@ -32,7 +32,7 @@ interface Parts {
   readonly bus: Bus;
 }
 
-/** A poll is answered in this part of the time after which a silent worker is lost. */
+/** A worker that is silent for some time is lost; a poll is answered after this part of that time. */
 const POLLS_PER_SILENCE = 2;
 
 /** How frames reach workers: down a stream, or as answers to polls (WRK-7, WRK-10). */
@@ -61,7 +61,8 @@ export class Connections {
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);
     try {
-      const reconciled = await this.#reconcile(session, running, { guard, loss: lossIfRunning });
+      const how = { ...this.#parts, guard, loss: lossIfRunning };
+      const reconciled = await reconcile(session, running, how);
       stream.open(this.#opening(session, reconciled));
       this.#release(session, reconciled);
     } catch (error) {
@@ -84,37 +85,37 @@ export class Connections {
     const arrived = Promise.withResolvers<void>();
     const stream = new WorkerStream(
       (frame) => {
-        // A poll is proof enough that the server lives.
+        // The answer to a poll is proof enough that the server lives.
         if (frame.event === "ping") return;
         frames.push(frame);
         arrived.resolve();
       },
       () => arrived.resolve(),
     );
-    // Between two polls nobody else can have taken it, or this server would not hold it any more; what
-    // is done in its name says under which epoch, so that being wrong changes nothing.
+    // While this server holds a session, another one has most likely not taken it between two polls. If
+    // it has, the epoch that every write names makes that write change nothing.
     const isFirst = !session.isHeld || session.row.lost_at !== null;
     if (isFirst) await this.#take(session, stream);
     else session.connect(stream, session.row);
     const { guard } = session;
     liveness.watch(session);
     try {
-      const loss = isFirst ? lossIfRunning : lossOfPoll;
-      const reconciled = await this.#reconcile(session, heartbeat.running, { guard, loss });
+      const how = { ...this.#parts, guard, loss: isFirst ? lossIfRunning : lossOfPoll };
+      const reconciled = await reconcile(session, heartbeat.running, how);
       stream.open(this.#news(session, heartbeat, reconciled, isFirst));
       this.#release(session, reconciled);
       session.ready(stream);
       sessions.tellRoom();
-      // While it waits, the worker has no reason to say anything else.
+      // The worker says nothing else while its poll waits.
       const longest = ports.config.workers.silence_timeout / POLLS_PER_SILENCE;
       const cancel = ports.setTimer(arrived.resolve, Math.min(wait_seconds, longest) * 1000);
       signal?.addEventListener("abort", () => arrived.resolve(), { once: true });
       if (signal?.aborted) arrived.resolve();
       await arrived.promise;
       cancel();
-      // Claims under way are part of this answer: the next poll would take them for lost.
+      // The answer has to bring the claims under way: the next poll would take them for lost.
       await Promise.allSettled([...session.holdings.claiming.values()].map(({ done }) => done));
-      // Frames of one commit are told one after another: they share the answer.
+      // Frames of one commit come one after another; all of them are part of the answer.
       await setImmediate();
     } finally {
       session.answered(stream);
@@ -127,7 +128,7 @@ export class Connections {
     this.#isClosed = true;
   }
 
-  /** Answers what has to hold for whatever is done for this stream. */
+  /** Takes a session for a stream; answers the guard of everything that is written for the stream. */
   async #take(session: Session, stream: WorkerStream): Promise<SessionGuard> {
     const { ports, sessions } = this.#parts;
     const { store, replica } = ports;
@@ -135,21 +136,12 @@ export class Connections {
     const row = await store.sessions.connect(session.id, replica);
     if (!row) throw ended(session.worker);
     if (!session.connect(stream, row)) throw replaced(session.worker);
-    // It may have been forgotten, or found anew, while the store was asked.
+    // The session may have been forgotten, or found anew, while the store was asked.
     sessions.add(session, row.token_hash);
-    // A loss that was being settled first: else what is kept here could be taken there.
+    // A hand-over that is under way comes first: it could take what is kept here.
     await session.handingOver?.catch(() => undefined);
     if (stream.isClosed) throw replaced(session.worker);
     return { session: session.id, epoch: row.epoch };
-  }
-
-  #reconcile(
-    session: Session,
-    running: readonly Holding[],
-    how: Pick<Parameters<typeof reconcile>[2], "guard" | "loss">,
-  ): Promise<Reconciled> {
-    const { ports, dispatcher, handOvers } = this.#parts;
-    return reconcile(session, running, { store: ports.store, dispatcher, handOvers, ...how });
   }
 
   #opening(session: Session, { keep, drop, events }: Reconciled): WorkerFrame[] {
@@ -159,12 +151,12 @@ export class Connections {
       { event: "welcome", data: { replica, server_time, keep, drop } },
       ...events,
     ];
-    // What operators decided while it was away.
+    // Operators may have decided this while the worker was away.
     if (session.desired !== "active") frames.push(control(session.desired));
     return frames;
   }
 
-  /** A poll is only answered at once when there is something that the worker does not know. */
+  /** What a poll is answered with at once: nothing, unless there is news for the worker. */
   #news(
     session: Session,
     heartbeat: Heartbeat,
@@ -179,7 +171,7 @@ export class Connections {
     return [...events, ...(isAgreed ? [] : [control(session.desired)])];
   }
 
-  /** The worker has these: what was held for them may leave. */
+  /** Sends the frames that were held for executions which the worker has. */
   #release(session: Session, { keep }: Reconciled): void {
     for (const { execution_id, generation } of keep) {
       session.holdings.release(execution_id);

@@ -1,10 +1,10 @@
 import type { WorkerActivity, WorkerFrame } from "@engine/contract";
 
-/** What operators have decided that a worker is to do. */
+/** A decision of operators about a worker. */
 export interface Decision {
   readonly worker: string;
   readonly state: WorkerActivity;
-  /** Of a drain: how long it may take. */
+  /** How long a drain may take. */
   readonly timeout_seconds?: number | undefined;
 }
 

@@ -1,22 +1,26 @@
 /** Workers as operators see and direct them (WMD-6, WMD-7, WRK-11, WRK-12). */
 import {
+  type Answer,
   type DetailedWorkerRecord,
   EngineError,
   formatInstant,
-  type Labels,
   notFound,
+  type Parsed,
   type Requirements,
   type ReservedResources,
+  type routes,
   type WorkerRecord,
   type WorkerStatus,
 } from "@engine/contract";
-import type { OwnedExecution, WorkerRow } from "@engine/store";
+import type { OwnedExecution, WorkerFilter, WorkerRow } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
+import { instant } from "../executions/record.ts";
+import { RESOURCES } from "../gate/fits.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { Decision } from "./control.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** Ids that the record of one worker shows. */
+/** Ids of executions that the record of one worker shows. */
 const MOST_SHOWN = 100;
 
 interface Parts {
@@ -25,21 +29,9 @@ interface Parts {
   readonly bus: Bus;
 }
 
-export interface WorkerListFilter {
-  readonly status?: WorkerStatus | undefined;
-  readonly labels?: Labels | undefined;
-  /** Only these. */
-  readonly names?: readonly string[] | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}
+type List = typeof routes.fleet.list;
 
-interface WorkerList {
-  readonly items: WorkerRecord[];
-  readonly total: number;
-  readonly limit: number;
-  readonly offset: number;
-}
+type Filter = Omit<Parsed<List>["query"], "label"> & WorkerFilter;
 
 /** Every answer is read from the store: equal on every server and after a restart. */
 export class Fleet {
@@ -49,12 +41,11 @@ export class Fleet {
     this.#parts = parts;
   }
 
-  async list({ status, labels, names, limit, offset }: WorkerListFilter): Promise<WorkerList> {
-    const rows = await this.#parts.ports.store.workers.list({ labels, names });
-    const records = rows.map((row) => this.#record(row, []));
-    const wanted = records.filter((record) => status === undefined || record.status === status);
+  async list({ status, limit, offset, ...of }: Filter): Promise<Answer<List>["body"]> {
+    const rows = await this.#parts.ports.store.workers.list(of);
+    const wanted = rows.filter((row) => status === undefined || statusOf(row) === status);
     const page = wanted.slice(offset, offset + limit);
-    const items = await Promise.all(page.map((record) => this.#withReserved(record, rows)));
+    const items = await Promise.all(page.map(async (row) => toRecord(row, await this.#owned(row))));
     return { items, total: wanted.length, limit, offset };
   }
 
@@ -62,10 +53,10 @@ export class Fleet {
     const row = await this.#row(name);
     const owned = await this.#owned(row);
     const executions = owned.slice(0, MOST_SHOWN).map(({ execution_id }) => execution_id);
-    return { ...this.#record(row, owned), executions };
+    return { ...toRecord(row, owned), executions };
   }
 
-  /** Holds until it is undone, across reconnects and restarts of the worker. */
+  /** A pause holds until a resume, across reconnects and restarts of the worker. */
   async pause(name: string): Promise<WorkerRecord> {
     return this.#desire({ worker: name, state: "paused" });
   }
@@ -75,7 +66,7 @@ export class Fleet {
   }
 
   async drain(name: string, timeout_seconds: number | undefined): Promise<WorkerRecord> {
-    const status = this.#statusOf(await this.#row(name));
+    const status = statusOf(await this.#row(name));
     if (status === "offline" || status === "disconnected") {
       const message = `worker ${name} is ${status}, so there is nothing to drain`;
       throw new EngineError("worker_offline", message, { details: { status } });
@@ -98,7 +89,7 @@ export class Fleet {
     if (!row) throw notFound("worker", worker);
     sessions.desire(decision);
     void bus.send({ kind: "desired", ...decision });
-    return this.#record(row, await this.#owned(row));
+    return toRecord(row, await this.#owned(row));
   }
 
   async #row(name: string): Promise<WorkerRow> {
@@ -111,55 +102,48 @@ export class Fleet {
     if (!session || load === 0) return [];
     return this.#parts.ports.store.queue.listOwned(session.session_id);
   }
+}
 
-  async #withReserved(record: WorkerRecord, rows: readonly WorkerRow[]): Promise<WorkerRecord> {
-    if (record.load === 0) return record;
-    const row = rows.find(({ name }) => name === record.name);
-    return row ? this.#record(row, await this.#owned(row)) : record;
-  }
+function toRecord(row: WorkerRow, owned: readonly OwnedExecution[]): WorkerRecord {
+  const { name, desired_state, registered_at, session, load } = row;
+  const said = session?.said;
+  const slots = session?.slots ?? 0;
+  return {
+    name,
+    status: statusOf(row),
+    desired_state,
+    healthy: said?.healthy ?? session !== null,
+    labels: { ...session?.labels },
+    services: { offered: [...(session?.services ?? [])], granted: [] },
+    runners: [...(session?.runners ?? [])],
+    default_runner: session?.default_runner ?? null,
+    slots,
+    load,
+    slots_free: slots === 0 ? null : Math.max(slots - load, 0),
+    resources: said?.resources ?? session?.resources ?? null,
+    reserved: reservedBy(owned),
+    packages: [...(session?.packages ?? [])],
+    metrics: { ...said?.metrics },
+    stuck_threads: said?.stuck_threads ?? 0,
+    clock_offset_ms: said?.clock_offset_ms ?? null,
+    runtime: session?.runtime ?? null,
+    engine_version: session?.engine_version ?? null,
+    host: session?.host ?? null,
+    pid: session?.pid ?? null,
+    dispatch: session?.dispatch ?? null,
+    registered_at: formatInstant(registered_at),
+    connected_at: instant(session?.connected_at ?? null),
+    last_seen_at: instant(session?.last_seen_at ?? null),
+  };
+}
 
-  #record(row: WorkerRow, owned: readonly OwnedExecution[]): WorkerRecord {
-    const { name, desired_state, registered_at, session, load } = row;
-    const said = session?.said;
-    const slots = session?.slots ?? 0;
-    const instant = (at: number | null | undefined) => (at == null ? null : formatInstant(at));
-    return {
-      name,
-      status: this.#statusOf(row),
-      desired_state,
-      healthy: said?.healthy ?? session !== null,
-      labels: { ...session?.labels },
-      services: { offered: [...(session?.services ?? [])], granted: [] },
-      runners: [...(session?.runners ?? [])],
-      default_runner: session?.default_runner ?? null,
-      slots,
-      load,
-      slots_free: slots === 0 ? null : Math.max(slots - load, 0),
-      resources: said?.resources ?? session?.resources ?? null,
-      reserved: reservedBy(owned),
-      packages: [...(session?.packages ?? [])],
-      metrics: { ...said?.metrics },
-      stuck_threads: said?.stuck_threads ?? 0,
-      clock_offset_ms: said?.clock_offset_ms ?? null,
-      runtime: session?.runtime ?? null,
-      engine_version: session?.engine_version ?? null,
-      host: session?.host ?? null,
-      pid: session?.pid ?? null,
-      dispatch: session?.dispatch ?? null,
-      registered_at: formatInstant(registered_at),
-      connected_at: instant(session?.connected_at),
-      last_seen_at: instant(session?.last_seen_at),
-    };
-  }
-
-  #statusOf({ session, desired_state }: WorkerRow): WorkerStatus {
-    if (!session || session.ended_at !== null || session.lost_at !== null) return "offline";
-    if (session.connected_at === null || session.disconnected_at !== null) return "disconnected";
-    const { status = "active", healthy = true } = session.said ?? {};
-    if (desired_state === "draining" || status === "draining") return "draining";
-    if (desired_state === "paused" || status === "paused") return "paused";
-    return healthy ? "online" : "unhealthy";
-  }
+function statusOf({ session, desired_state }: WorkerRow): WorkerStatus {
+  if (!session || session.ended_at !== null || session.lost_at !== null) return "offline";
+  if (session.connected_at === null || session.disconnected_at !== null) return "disconnected";
+  const { status = "active", healthy = true } = session.said ?? {};
+  if (desired_state === "draining" || status === "draining") return "draining";
+  if (desired_state === "paused" || status === "paused") return "paused";
+  return healthy ? "online" : "unhealthy";
 }
 
 function reservedBy(owned: readonly OwnedExecution[]): ReservedResources {
@@ -167,10 +151,7 @@ function reservedBy(owned: readonly OwnedExecution[]): ReservedResources {
   for (const { requirements } of owned) {
     const { requests = {} } =
       requirements === null ? {} : (JSON.parse(requirements) as Requirements);
-    sum.cpu += requests.cpu ?? 0;
-    sum.memory += requests.memory ?? 0;
-    sum.disk += requests.disk ?? 0;
-    sum.gpu += requests.gpu ?? 0;
+    for (const resource of RESOURCES) sum[resource] += requests[resource] ?? 0;
   }
   return sum;
 }

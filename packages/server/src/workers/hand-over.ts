@@ -10,20 +10,16 @@ import {
 import type { OwnedExecution, SessionGuard } from "@engine/store";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import type { Held } from "./holdings.ts";
 import type { Session } from "./session.ts";
 
-interface Held {
-  readonly execution_id: string;
-  readonly generation: number;
-}
-
-/** A loss, and whether it says anything of the execution (LIV-5). */
+/** A loss, and whether it says anything about the execution (LIV-5). */
 export type Lost = Pick<HandOverLoss, "reason" | "uncounted">;
 
 interface Why {
-  /** Left out when the worker gave it back: that is no loss (LIV-5). */
+  /** Left out when the worker gave the execution back: that is no loss (LIV-5). */
   readonly loss?: Lost | ((row: ExecutionRow) => Lost | undefined) | undefined;
-  /** Only while the session is as thought. */
+  /** What must hold of the session for the execution to be taken. */
   readonly guard?: SessionGuard | undefined;
 }
 
@@ -31,26 +27,26 @@ interface WhyAll extends Pick<Why, "guard"> {
   readonly loss?: LossReason | undefined;
 }
 
+interface Parts {
+  readonly ports: Pick<EnginePorts, "store" | "clock" | "config">;
+  readonly commits: Commits;
+}
+
 /** Takes executions from workers and puts them back into the queue (LIV-4). */
 export class HandOvers {
-  readonly #ports: Pick<EnginePorts, "store" | "clock" | "config" | "log">;
-  readonly #commits: Commits;
+  readonly #parts: Parts;
   /** Sessions that lost the right to their executions while the store was away. */
   readonly #unfinished = new Map<Session, WhyAll>();
   /** Sessions that may own an execution without this server knowing. */
   readonly #unsure: { readonly session: Session; readonly execution_id: string }[] = [];
 
-  constructor(parts: {
-    ports: Pick<EnginePorts, "store" | "clock" | "config" | "log">;
-    commits: Commits;
-  }) {
-    this.#ports = parts.ports;
-    this.#commits = parts.commits;
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** What the rules need to know of a hand-over. */
   terms(loss?: Lost): HandOver {
-    const { clock, config } = this.#ports;
+    const { clock, config } = this.#parts.ports;
     return {
       now: clock(),
       cancel_timeout_ms: config.executions.cancel_timeout * 1000,
@@ -58,26 +54,24 @@ export class HandOvers {
     };
   }
 
-  /** One execution, if the session still owns it at that generation; answers as it is then. */
+  /** Hands over one execution, if the session still owns it at that generation; answers its row. */
   async one(
     session: string,
     { execution_id, generation }: Held,
-    { loss, guard }: Why = {},
-    onlyIf: (row: ExecutionRow) => boolean = () => true,
+    { loss, guard }: Why,
   ): Promise<ExecutionRow> {
-    const { changed } = await this.#commits.change(
+    const { changed } = await this.#parts.commits.change(
       execution_id,
       (row) => {
         if (row.session !== session || row.generation !== generation) return undefined;
-        const lost = typeof loss === "function" ? loss(row) : loss;
-        return onlyIf(row) ? handOver(row, this.terms(lost)) : undefined;
+        return handOver(row, this.terms(typeof loss === "function" ? loss(row) : loss));
       },
       { guard },
     );
     return changed.row;
   }
 
-  /** All a session owns. Two callers share one run of it. */
+  /** Hands over all that a session owns. Two callers share one run. */
   all(session: Session, why: WhyAll = {}): Promise<void> {
     session.handingOver ??= this.#all(session, why).finally(() => {
       session.handingOver = undefined;
@@ -86,19 +80,19 @@ export class HandOvers {
   }
 
   /**
-   * The answer to a claim was lost: looks what became of it, and again with {@link retry}, as the
-   * database may still be at it. Never rejects.
+   * Looks what became of a claim whose answer was lost, and again with {@link retry}, as the database
+   * may still be at it. Never rejects.
    */
   async unsure(session: Session, execution_id: string): Promise<void> {
     try {
       await this.#settle(session, execution_id);
       this.#unsure.push({ session, execution_id });
     } catch {
-      // The store is away; what could not be settled is kept for later.
+      // The store is away; the claim is kept for later.
     }
   }
 
-  /** Tries again what failed, unless the worker is back: then its listing has settled it. */
+  /** Tries again what failed, unless the worker is back: then its listing has settled everything. */
   async retry(): Promise<void> {
     const unsure = this.#unsure.splice(0);
     await Promise.all(
@@ -110,16 +104,16 @@ export class HandOvers {
     }
   }
 
-  /** Takes back what was claimed after all: no assignment was sent for it, and none will be. */
+  /** Takes an execution back that was claimed after all: its assignment was never sent. */
   async #settle(session: Session, execution_id: string): Promise<void> {
     const claim = session.holdings.claiming.get(execution_id);
     try {
-      const row = await this.#ports.store.executions.find(execution_id);
+      const row = await this.#parts.ports.store.executions.find(execution_id);
       if (session.holdings.claiming.get(execution_id) !== claim) return;
       if (row?.session === session.id && !session.holdings.owns(row)) {
         await this.one(session.id, row, { guard: session.guard });
       }
-      // A new claim may be on its way by now, and takes a slot.
+      // A newer claim keeps its slot.
       if (session.holdings.claiming.get(execution_id) === claim) {
         session.holdings.claiming.delete(execution_id);
       }
@@ -129,9 +123,9 @@ export class HandOvers {
     }
   }
 
-  /** {@link all} of a session that this server may not know. */
+  /** As {@link all}, for a session that this server may not know. */
   async owned(session_id: string, { loss, guard }: WhyAll): Promise<void> {
-    const owned = (await this.#ports.store.queue.listOwned(session_id)).map(withLosses);
+    const owned = (await this.#parts.ports.store.queue.listOwned(session_id)).map(withLosses);
     const guilty = blamed(owned);
     const lost = (one: unknown) => loss && { reason: loss, uncounted: one !== guilty };
     await Promise.all(owned.map((one) => this.one(session_id, one, { loss: lost(one), guard })));
@@ -139,7 +133,7 @@ export class HandOvers {
 
   async #all(session: Session, why: WhyAll): Promise<void> {
     try {
-      // Claims on their way would be missed by the list: it only has what is committed.
+      // The list would miss claims on their way: it only has what is committed.
       await Promise.allSettled([...session.holdings.claiming.values()].map(({ done }) => done));
       await this.owned(session.id, why);
     } catch (error) {
@@ -149,14 +143,14 @@ export class HandOvers {
   }
 }
 
-/** An execution that its worker does not have any more: a loss only if it had got going (WRK-9). */
+/** The loss when a worker no longer has an execution: none, unless that had begun to run (WRK-9). */
 export function lossIfRunning({ state }: ExecutionRow): Lost | undefined {
   return state === "RUNNING" ? { reason: "runner_lost" } : undefined;
 }
 
 /**
- * What a worker that polls has not listed: the answer that brought it may not have arrived, but where
- * that goes on it has to count, or it would be claimed with every poll.
+ * The loss when a polling worker does not list an execution. The answer that brought the execution may
+ * not have arrived, but that has to count all the same, or it would be claimed again with every poll.
  */
 export function lossOfPoll(row: ExecutionRow): Lost {
   return lossIfRunning(row) ?? { reason: "forgotten" };

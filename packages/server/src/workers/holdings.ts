@@ -11,24 +11,33 @@ import {
 import type { OwnedExecution } from "@engine/store";
 import { Probation } from "./probation.ts";
 
+/** An execution under one generation, whichever event of its log comes last. */
+export type Held = Pick<Holding, "execution_id" | "generation">;
+
 /** An execution the session owns, as its row says. */
 interface Owned {
   readonly generation: number;
-  /** Null for what was found in the store: read from the row when somebody asks. */
+  /** Null until the row was read, of an execution that the worker says it runs. */
   readonly module_hash: string | null;
   readonly requirements: Requirements | null;
-  /** When it was assigned, by the clock that nobody sets; undefined once the worker has been heard of with it. */
+  /** When it was assigned, by the clock that nobody sets; undefined once the worker has listed it. */
   assignedAt: number | undefined;
   /** Heartbeats in a row that did not list it, since it was listed last. */
   unlisted: number;
   /** Frames that must not overtake the assignment; undefined once that has left. */
   held: WorkerFrame[] | undefined;
-  /** `seq` of the newest event that was pushed to it; 0 when none was. */
+  /** `seq` of the newest event that was pushed to the worker; 0 when none was. */
   pushed: number;
-  /** Up to where the worker has shown to know the log. */
+  /** `seq` up to which the worker has shown to know the log. */
   known: number;
 }
 
+/** An execution as of events that were written for its owner. */
+export interface Told extends Held {
+  readonly head: number;
+}
+
+/** A claim that is on its way to the store, or whose answer was lost. */
 interface Claiming {
   readonly done: Promise<unknown>;
   readonly requirements: Requirements | null;
@@ -36,14 +45,14 @@ interface Claiming {
 }
 
 /**
- * What a session has, as the server that holds it knows: the executions it owns with how far it knows
- * their logs, and those it is about to own. What is said of one never overtakes its assignment.
+ * What a session has, as the server that holds it knows: the executions it owns, with how far it knows
+ * their logs, and those it is about to own. No frame about an execution overtakes its assignment.
  */
 export class Holdings {
   readonly owned: Map<string, Owned> = new Map();
   /** Claims that are not committed yet: they take a slot already. */
   readonly claiming: Map<string, Claiming> = new Map();
-  /** Executions whose progress it was told to send. */
+  /** Executions whose progress the worker was told to send. */
   readonly #listening = new Set<string>();
   readonly #send: (frame: WorkerFrame) => void;
   readonly #isConnected: () => boolean;
@@ -59,25 +68,25 @@ export class Holdings {
     this.#probation = new Probation(of.clock);
   }
 
-  /** Executions it owns or is about to. */
+  /** How many executions the session owns or is about to own. */
   get load(): number {
     return this.owned.size + this.claiming.size;
   }
 
-  /** What is known of them here does not count any more; claims under way do. */
+  /** Forgets what the session owns; claims under way still count. */
   clear(): void {
     this.owned.clear();
     this.#listening.clear();
     this.#probation.clear();
   }
 
-  /** Whether one that is to run apart may come to those that do. */
+  /** Whether another execution that is to run apart may come to those that do. */
   hasPlaceApart(suspicion: Suspicion): boolean {
     const claiming = [...this.claiming.values()].map((one) => one.suspicion);
     return this.#probation.hasPlace(suspicion, claiming);
   }
 
-  /** Notes that a commit gave it this execution. */
+  /** Notes that a commit gave the session this execution. */
   own(row: ExecutionRow, now: number): void {
     const { execution_id, generation, module_hash, requirements, head } = row;
     this.claiming.delete(execution_id);
@@ -86,14 +95,14 @@ export class Holdings {
     this.#probation.begin(execution_id, generation, suspicionOf(row.losses));
   }
 
-  /** A commit has brought it on: what it recorded may have cleared it. */
+  /** Notes a commit of an execution: what it recorded may have cleared the execution of suspicion. */
   cleared(row: Pick<ExecutionRow, "execution_id" | "generation" | "losses">): void {
     if (row.losses.length === 0) this.#probation.end(row);
   }
 
   /**
-   * It says that it runs these, and what the store says of them is on its way: from now on commits
-   * take them away, and what they bring is held.
+   * Notes what the worker says it runs, while the store is asked about the same: from now on commits
+   * take executions away, and frames about them are held.
    */
   expect(running: readonly Holding[]): void {
     for (const { execution_id, generation, seq } of running) {
@@ -103,7 +112,7 @@ export class Holdings {
     }
   }
 
-  /** Notes what the store says it owns: assigned before this server held it, and listed by it. */
+  /** Notes an execution that the store says the session owns, and that its worker has listed. */
   inherit(execution: OwnedExecution, { seq }: Holding): void {
     const { execution_id, generation, module_hash, requirements, head } = execution;
     const { held = [], pushed = 0 } = this.owned.get(execution_id) ?? {};
@@ -114,7 +123,7 @@ export class Holdings {
       assignedAt: undefined,
       unlisted: 0,
       held,
-      // Whatever it has not heard of, its reconnect brings.
+      // The reconnect brings the events that the worker has not heard of.
       pushed: Math.max(pushed, head),
       known: seq,
     });
@@ -122,7 +131,7 @@ export class Holdings {
     this.#probation.begin(execution_id, generation, suspicionOf(losses));
   }
 
-  /** It goes on with what it was given anew: of its log it knows no more than it has listed. */
+  /** The worker goes on with an execution that it was given anew: it knows the log as far as it listed. */
   adopted({ execution_id, seq }: Holding): void {
     const owned = this.owned.get(execution_id);
     if (!owned) return;
@@ -136,43 +145,43 @@ export class Holdings {
     if (owned?.generation === holding.generation) owned.known = Math.max(owned.known, holding.seq);
   }
 
-  /** Up to where it knows the log of an execution, if it was told of more. */
-  unacknowledged(of: { execution_id: string; generation: number }): number | undefined {
+  /** `seq` up to which the worker knows the log of an execution, if more was pushed to it. */
+  unacknowledged(of: Held): number | undefined {
     const owned = this.owned.get(of.execution_id);
     if (owned?.generation !== of.generation || owned.known >= owned.pushed) return undefined;
     return owned.known;
   }
 
-  /** Notes that a commit took it away: it ended, parked or was handed over. */
-  disown({ execution_id, generation }: { execution_id: string; generation: number }): void {
+  /** Notes that a commit took an execution away: it ended, parked or was handed over. */
+  disown({ execution_id, generation }: Held): void {
     this.#probation.end({ execution_id, generation });
     if (this.owned.get(execution_id)?.generation !== generation) return;
     this.owned.delete(execution_id);
     this.#listening.delete(execution_id);
   }
 
-  owns({ execution_id, generation }: { execution_id: string; generation: number }): boolean {
+  owns({ execution_id, generation }: Held): boolean {
     return this.owned.get(execution_id)?.generation === generation;
   }
 
-  /** Whether it owns an execution at that generation, or gets a later one that it has yet to hear of. */
-  hasSince({ execution_id, generation }: { execution_id: string; generation: number }): boolean {
+  /** Whether the session owns an execution at that generation, or is getting a later one. */
+  hasSince({ execution_id, generation }: Held): boolean {
     if (this.claiming.has(execution_id)) return true;
     return (this.owned.get(execution_id)?.generation ?? 0) >= generation;
   }
 
-  /** Sends the assignment, and after it what came meanwhile; nothing if it has moved on. */
+  /** Sends an assignment and the frames held behind it; nothing if the execution has moved on. */
   assign(frame: Extract<WorkerFrame, { event: "assign" }>): void {
     if (!this.owns(frame.data)) return;
     this.#send(frame);
     const { execution_id, listen } = frame.data;
-    // It knows nothing else: what it was told of an earlier copy does not count.
+    // What the worker was told of an earlier copy does not count.
     if (listen) this.#listening.add(execution_id);
     else this.#listening.delete(execution_id);
     this.release(execution_id);
   }
 
-  /** The worker has the execution: what was held for it may leave. */
+  /** The worker has the execution: frames that were held for it may leave. */
   release(execution_id: string): void {
     const owned = this.owned.get(execution_id);
     const held = owned?.held ?? [];
@@ -180,11 +189,8 @@ export class Holdings {
     for (const frame of held) this.#send(frame);
   }
 
-  /** Sends events that the server wrote, of an execution it owns; `head` is that of the last one. */
-  push(
-    { execution_id, generation, head }: Pick<ExecutionRow, "execution_id" | "generation" | "head">,
-    events: readonly Event[],
-  ): void {
+  /** Sends events that a server wrote, if the session owns the execution; `head` is that of the last. */
+  push({ execution_id, generation, head }: Told, events: readonly Event[]): void {
     const owned = this.owned.get(execution_id);
     if (!owned || owned.generation !== generation || events.length === 0) return;
     const base_seq = head - events.length;
@@ -194,24 +200,21 @@ export class Holdings {
     this.tell(execution_id, { event: "events", data });
   }
 
-  /** Whether the worker has not heard of something that was pushed to it. */
+  /** Whether a push did not reach the worker. */
   hasMissed(holding: Holding): boolean {
     const owned = this.owned.get(holding.execution_id);
     return this.owns(holding) && owned?.held === undefined && holding.seq < (owned?.pushed ?? 0);
   }
 
   /**
-   * Compares a heartbeat's listing with what it owns (LIV-1).
+   * Compares a heartbeat's listing with what the session owns (LIV-1).
    *
-   * @returns Missing from two heartbeats in a row: never listed, and assigned before an instant, or
-   *   listed before, so that the worker has it no more.
+   * @returns Executions that are missing from two heartbeats in a row: listed before, so that the worker
+   *   has them no more, or never listed, and assigned before an instant.
    */
-  unlisted(
-    running: readonly Holding[],
-    assignedBefore: number,
-  ): readonly { execution_id: string; generation: number }[] {
+  unlisted(running: readonly Holding[], assignedBefore: number): readonly Held[] {
     const listed = new Set(running.map(({ execution_id }) => execution_id));
-    const missing: { execution_id: string; generation: number }[] = [];
+    const missing: Held[] = [];
     for (const [execution_id, owned] of this.owned) {
       if (listed.has(execution_id)) {
         owned.assignedAt = undefined;
@@ -226,7 +229,7 @@ export class Holdings {
     return missing;
   }
 
-  /** Says whether anybody watches an execution's progress, unless it knows already. */
+  /** Says whether anybody watches an execution's progress, unless the worker knows already. */
   tellListening(execution_id: string, on: boolean): void {
     const owned = this.owned.get(execution_id);
     const knows = this.#listening.has(execution_id) === on;
@@ -236,7 +239,7 @@ export class Holdings {
     this.tell(execution_id, { event: "listen", data: { execution_id, on } });
   }
 
-  /** Sends something about an execution it owns, never before the assignment. */
+  /** Sends a frame about an execution that the session owns, never before the assignment. */
   tell(execution_id: string, frame: WorkerFrame): void {
     const owned = this.owned.get(execution_id);
     if (!owned) return;

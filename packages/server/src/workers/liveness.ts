@@ -8,18 +8,18 @@ import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 import { Standstill } from "./standstill.ts";
 
-/** Heartbeats live in memory; this often the store hears of them, if there were any. */
+/** Heartbeats are kept in memory; this often the store is told of them. */
 const FLUSH_MS = 5_000;
 /** How often the leading server looks for sessions and executions that nobody watches. */
 const SWEEP_MS = 5_000;
 const ORPHANS = 500;
 const RETRY_MS = 1_000;
-/** What came while the loop was busy is read for so long before somebody is lost. */
+/** Before a worker is given up, messages that came while the loop was busy are read for so long. */
 const LISTEN_MS = 250;
 
 interface Heard {
   readonly session: Session;
-  /** What it said of itself since the store was told last. */
+  /** What the worker said of itself since the store was told last. */
   readonly said: Beat["said"];
 }
 
@@ -31,23 +31,21 @@ interface Parts {
 }
 
 /**
- * Notices workers that are gone (LIV-2): their stream closed and did not come back, or they went
- * silent. What they ran goes back to the queue; the session itself stays and may reconnect. Each server
- * watches the sessions it holds; the leading one also those whose server is gone (LIV-3). Every wait
- * is counted by a clock that nobody sets: stamps in the store are of several clocks, so they only say
+ * Notices workers that are gone (LIV-2): their stream closed and did not come back, or they went silent.
+ * Their executions go back to the queue; the session stays and may reconnect. Each server watches the
+ * sessions it holds; the leading one also watches those whose server is gone (LIV-3). Every wait is
+ * counted by a clock that nobody sets. Stamps in the store are of several clocks, and so only say
  * whether something has changed.
  */
 export class Liveness implements LedWork {
+  readonly #parts: Parts;
   readonly #ports: EnginePorts;
-  readonly #sessions: Sessions;
-  readonly #handOvers: HandOvers;
-  readonly #replicas: Replicas;
   readonly #watches = new Map<Session, () => void>();
   readonly #standstill: Standstill;
   readonly #heard = new Map<string, Heard>();
-  /** Sessions that others hold, or nobody: since when the sweep has found each as it is. */
+  /** Sessions that this server does not hold: since when the sweep has found each unchanged. */
   readonly #seen = new Map<string, { readonly as: string; readonly since: number }>();
-  /** A restarted server hands nothing over by itself: it first waits whether the workers come. */
+  /** A restarted server first waits whether the workers come back, and hands nothing over before. */
   readonly #startedAt: number;
   #cancelFlush: (() => void) | undefined;
   #cancelPing: (() => void) | undefined;
@@ -55,15 +53,13 @@ export class Liveness implements LedWork {
   #isClosed = false;
 
   constructor(parts: Parts) {
+    this.#parts = parts;
     this.#ports = parts.ports;
-    this.#sessions = parts.sessions;
-    this.#handOvers = parts.handOvers;
-    this.#replicas = parts.replicas;
     this.#standstill = new Standstill(parts.ports);
     this.#startedAt = parts.ports.monotonic();
   }
 
-  /** Every request of a worker says that it lives. */
+  /** Notes a request of a worker, which says that the worker lives. */
   heard(session: Session, { hasSaid = false }: { readonly hasSaid?: boolean } = {}): void {
     session.heardAt = this.#ports.monotonic();
     const earlier = this.#heard.get(session.id)?.said;
@@ -73,7 +69,7 @@ export class Liveness implements LedWork {
       this.#cancelFlush ??= this.#standstill.after(FLUSH_MS, () => void this.#flush());
   }
 
-  /** Looks again when this session could be lost; called whenever its stream opens or closes. */
+  /** Sets the timer for when this session could be lost; called when its stream opens or closes. */
   watch(session: Session): void {
     this.unwatch(session);
     if (this.#isClosed || session.ended || !session.isHeld) return;
@@ -90,7 +86,7 @@ export class Liveness implements LedWork {
     this.#watches.delete(session);
   }
 
-  /** A stream closed here: the store hears of it, and the session has its grace to come back. */
+  /** Notes a stream that closed here: the store is told, and the session gets its grace to come back. */
   disconnected(session: Session): void {
     this.watch(session);
     this.#ports.store.sessions.disconnect(session.id, session.row.epoch).catch((error) => {
@@ -104,14 +100,17 @@ export class Liveness implements LedWork {
   async start(): Promise<void> {
     this.#cancelSweep?.();
     const after: SetTimer = (run, ms) => this.#standstill.after(ms, run);
-    this.#cancelSweep = every(after, { ms: this.#sweepMs }, () => this.#trySweep());
+    // A server that is alone only has to look for executions that its earlier life left.
+    const { safety_interval } = this.#ports.config.dispatch;
+    const ms = this.#parts.replicas.isShared ? SWEEP_MS : safety_interval * 1000;
+    this.#cancelSweep = every(after, { ms }, () => this.#trySweep());
   }
 
   stop(): void {
     this.#cancelSweep?.();
   }
 
-  /** Ends every timer; what was heard is told to the store. */
+  /** Ends every timer, and tells the store what was heard. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const cancel of this.#watches.values()) cancel();
@@ -135,14 +134,15 @@ export class Liveness implements LedWork {
     await Promise.all(
       [...owners].map(async (owner) => {
         const guard = await this.#guardOf(owner);
-        if (guard !== "lives") await this.#handOvers.owned(owner, { loss: "session_lost", guard });
+        if (guard !== "lives")
+          await this.#parts.handOvers.owned(owner, { loss: "session_lost", guard });
       }),
     );
   }
 
   /**
-   * What must hold for what a given-up session owns to be taken: nothing once it has ended; else that
-   * it stays given up.
+   * What must hold for the executions of a given-up session to be taken: nothing once it has ended;
+   * before that, that it is still given up.
    */
   async #guardOf(session_id: string): Promise<SessionGuard | "lives" | undefined> {
     const row = await this.#ports.store.sessions.find(session_id);
@@ -152,20 +152,20 @@ export class Liveness implements LedWork {
 
   /** Whether a session has no server that would notice its end. */
   #isForsaken(row: SessionRow, now: number): boolean {
-    if (row.lost_at !== null || this.#sessions.find(row.session_id)?.isHeld) return false;
+    if (row.lost_at !== null || this.#parts.sessions.find(row.session_id)?.isHeld) return false;
     const { disconnect_grace, silence_timeout } = this.#ports.config.workers;
     const unchanged = now - this.#fresh(this.#unchangedSince(row, now));
     if (now < this.#fresh(this.#startedAt) + silence_timeout * 1000) return false;
     if (row.replica !== null) {
-      // A server may be said to hold a stream that it does not know of, when the store's answer to it
-      // was lost: then nobody tells the store of the session any more.
-      return !this.#replicas.isLive(row.replica) || unchanged > 2 * silence_timeout * 1000;
+      // Where the store's answer to a server was lost, the row names a server that does not know the
+      // stream. Then no server tells the store of the session.
+      return !this.#parts.replicas.isLive(row.replica) || unchanged > 2 * silence_timeout * 1000;
     }
     const grace = row.disconnected_at === null ? silence_timeout : disconnect_grace;
     return unchanged > grace * 1000;
   }
 
-  /** Since when no server has told the store anything of it, as far as the sweep has seen. */
+  /** Since when the row has not changed, as far as the sweep has seen. */
   #unchangedSince({ session_id, epoch, replica, last_seen_at }: SessionRow, now: number): number {
     const as = `${epoch} ${replica} ${last_seen_at}`;
     const seen = this.#seen.get(session_id);
@@ -179,9 +179,8 @@ export class Liveness implements LedWork {
     const lost = await this.#ports.store.sessions.lose(session_id, epoch);
     if (!lost) return;
     this.#ports.log.warn({ worker, why: "its server is gone" }, "worker lost");
-    const session = this.#sessions.find(session_id);
-    session?.see(lost);
-    // What it owned has become orphaned: the second half of the sweep takes it.
+    this.#parts.sessions.find(session_id)?.see(lost);
+    // Its executions are orphans now: the second half of the sweep takes them.
   }
 
   #graceMs(session: Session): number {
@@ -189,18 +188,18 @@ export class Liveness implements LedWork {
     return (session.closedAt === undefined ? silence_timeout : disconnect_grace) * 1000;
   }
 
-  /** Milliseconds until it is lost. */
+  /** Milliseconds until a session is lost. */
   #left(session: Session): number {
     const since = this.#fresh(session.closedAt ?? session.heardAt);
     return since + this.#graceMs(session) - this.#ports.monotonic();
   }
 
-  /** Nobody was heard while this server stood still. */
+  /** Since when a worker counts as silent: while this server stood still, it could hear nobody. */
   #fresh(since: number): number {
     return Math.max(since, this.#standstill.endedAt);
   }
 
-  /** Its time is nearly over: the loop reads once more what has come before the session is judged. */
+  /** Shortly before a session is judged, lets the loop read the messages that have come. */
   #listen(session: Session): void {
     const left = this.#left(session);
     const least = listenMs(this.#graceMs(session));
@@ -226,32 +225,32 @@ export class Liveness implements LedWork {
     const why = session.isConnected ? "silent" : "disconnected";
     const executions = holdings.owned.size;
     if (session.isConnected && (await this.#isHeardElsewhere(session))) return;
-    // The transaction looks again whether another server has its stream by now (LIV-3).
+    // The transaction checks whether another server has the stream by now (LIV-3).
     const lost = await this.#ports.store.sessions.lose(id, row.epoch);
     if (!lost) {
       if (row.epoch === session.row.epoch) this.#forget(session);
       return;
     }
     this.#ports.log.warn({ worker, executions, why }, "worker lost");
-    // From here on the closing stream needs no watch of its own: the loss is happening.
+    // The stream that closes here needs no watch: its session is lost already.
     session.see(lost);
     session.closeStream();
     this.unwatch(session);
-    await this.#handOvers.all(session, { loss: "session_lost", guard: session.guard });
-    // Should it come back, the store knows it: workers that are gone for good are not kept here.
+    await this.#parts.handOvers.all(session, { loss: "session_lost", guard: session.guard });
+    // If the worker comes back, its session is read from the store.
     if (!session.isConnected && session.row.epoch === lost.epoch) this.#forget(session);
   }
 
   #forget(session: Session): void {
     session.letGo();
-    this.#sessions.remove(session);
+    this.#parts.sessions.remove(session);
   }
 
-  /** Behind a balancer its requests may all come to other servers. */
+  /** Whether another server has heard the worker: behind a balancer, requests may all go there. */
   async #isHeardElsewhere(session: Session): Promise<boolean> {
-    if (!this.#replicas.hasPeers) return false;
+    if (!this.#parts.replicas.hasPeers) return false;
     const row = await this.#ports.store.sessions.find(session.id);
-    // What the store has last is of this server, or was there when it was asked before.
+    // The stamp is this server's own, or the one that it read before.
     if (!row || row.last_seen_at === session.notedAt) return false;
     session.notedAt = row.last_seen_at;
     session.heardAt = this.#ports.monotonic();
@@ -263,7 +262,7 @@ export class Liveness implements LedWork {
     const everyMs = this.#ports.config.workers.heartbeat_interval * 1000;
     return this.#standstill.after(everyMs, () => {
       let anybody = false;
-      for (const session of this.#sessions.all()) {
+      for (const session of this.#parts.sessions.all()) {
         anybody ||= session.isConnected;
         session.send({ event: "ping", data: {} });
       }
@@ -277,12 +276,6 @@ export class Liveness implements LedWork {
     } catch (error) {
       this.#ports.log.warn({ err: error }, "could not look for lost workers");
     }
-  }
-
-  /** Alone, a server has only its own past to look after. */
-  get #sweepMs(): number {
-    const { safety_interval } = this.#ports.config.dispatch;
-    return this.#replicas.isShared ? SWEEP_MS : safety_interval * 1000;
   }
 
   async #flush(): Promise<void> {
@@ -314,7 +307,7 @@ export class Liveness implements LedWork {
   }
 }
 
-/** A grace that is short itself is not spent on listening alone. */
+/** Of a short grace, at most half is spent on listening. */
 function listenMs(graceMs: number): number {
   return Math.min(LISTEN_MS, graceMs / 2);
 }

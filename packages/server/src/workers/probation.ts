@@ -2,7 +2,7 @@ import type { Suspicion } from "@engine/contract";
 
 /** Suspects that a worker runs at a time until more is known of them. */
 const MOST_APART = 8;
-/** One that lives so long may have been innocent, or is at least no reason to keep others waiting. */
+/** A suspect that lives so long may be innocent, and keeps the others waiting no longer. */
 const PROBATION_MS = 10_000;
 
 interface Suspect {
@@ -12,9 +12,8 @@ interface Suspect {
 }
 
 /**
- * The executions that a worker runs apart and of which nothing more is known yet (LIV-5): each of them
- * may take a process, and one that is `solo` has to be the only one, so that what it does is told from
- * what others do.
+ * The suspects that a worker runs apart until more is known of them (LIV-5). Each of them may take a
+ * process down. A `solo` one has to be the only suspect there, so that it is clear which one did it.
  */
 export class Probation {
   readonly #clock: () => number;
@@ -26,13 +25,13 @@ export class Probation {
 
   begin(execution_id: string, generation: number, suspicion: Suspicion): void {
     if (suspicion === "none") this.#suspects.delete(execution_id);
-    // Found again after the worker has reconnected, it has not begun anew.
+    // One that is found again after a reconnect has not begun anew.
     else if (this.#suspects.get(execution_id)?.generation !== generation) {
       this.#suspects.set(execution_id, { generation, suspicion, since: this.#clock() });
     }
   }
 
-  /** It got on, or the worker has it no more. */
+  /** The execution has got on, or the worker has it no more. */
   end({ execution_id, generation }: { execution_id: string; generation: number }): void {
     const suspect = this.#suspects.get(execution_id);
     if (suspect?.generation === generation) this.#suspects.delete(execution_id);
@@ -42,7 +41,7 @@ export class Probation {
     this.#suspects.clear();
   }
 
-  /** @param claiming How suspect those are that the worker is about to get. */
+  /** @param claiming The suspicion of each execution that the worker is about to get. */
   hasPlace(suspicion: Suspicion, claiming: Iterable<Suspicion>): boolean {
     const others = [...this.#underWay(), ...claiming].filter((one) => one !== "none");
     if (suspicion === "solo" || others.includes("solo")) return others.length === 0;

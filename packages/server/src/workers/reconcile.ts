@@ -2,34 +2,35 @@ import type { ExecutionRow, Holding, WorkerFrame } from "@engine/contract";
 import type { OwnedExecution, SessionGuard, Store } from "@engine/store";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { HandOvers, Lost } from "./hand-over.ts";
+import type { Held } from "./holdings.ts";
 import type { Session } from "./session.ts";
 
 export interface Reconciled {
-  readonly keep: { execution_id: string; generation: number }[];
-  readonly drop: { execution_id: string; generation: number; reason: string }[];
-  /** What the log of a kept execution has above the listed `seq`. */
+  readonly keep: Held[];
+  readonly drop: (Held & { readonly reason: string })[];
+  /** Events that the log of a kept execution has above the listed `seq`. */
   readonly events: WorkerFrame[];
 }
 
 interface Parts {
-  readonly store: Store;
+  readonly ports: { readonly store: Store };
   readonly dispatcher: Dispatcher;
   readonly handOvers: HandOvers;
-  /** Of the stream that this is for: one that took its place does not concern it. */
+  /** Of the stream that this is for. Once another stream has taken its place, nothing is written. */
   readonly guard: SessionGuard;
-  /** What it is for an execution not to be listed. */
+  /** Whether it is a loss that an execution is not listed, and which. */
   readonly loss: (row: ExecutionRow) => Lost | undefined;
 }
 
 /**
- * Brings what a worker says it runs and what the store says it owns to one opinion (WRK-9): keep
- * what is in both, adopt what nobody took meanwhile, drop the rest, and put back what the worker
- * does not have.
+ * Compares the executions that a worker says it runs with those that its session owns (WRK-9). It keeps
+ * what is in both lists, adopts what no other worker took meanwhile, drops the rest of the first list,
+ * and puts the rest of the second back into the queue.
  */
 export async function reconcile(
   session: Session,
   running: readonly Holding[],
-  { store, dispatcher, handOvers, guard, loss }: Parts,
+  { ports: { store }, dispatcher, handOvers, guard, loss }: Parts,
 ): Promise<Reconciled> {
   session.holdings.expect(running);
   const owned = new Map(
@@ -41,18 +42,18 @@ export async function reconcile(
     const row = owned.get(holding.execution_id);
     if (!row || !isSame(row, holding)) continue;
     owned.delete(holding.execution_id);
-    // A commit has taken it away since it was read: it ended, or waits.
+    // A commit has taken the execution away since the list was read: it ended, or waits.
     if (!session.holdings.owns(holding)) over.add(holding);
     else {
       session.holdings.inherit(row, holding);
       listed.set(holding, row);
     }
   }
-  // Claimed while the stream was opened, which its assignment comes down: nobody can list it yet.
-  const isOnItsWay = (row: { execution_id: string; generation: number }) =>
+  // Claimed while the stream was opened: its assignment is still to come, so no worker lists it.
+  const isOnItsWay = (row: Held) =>
     session.holdings.owns(row) || session.holdings.claiming.has(row.execution_id);
   const missing = [...owned.values()].filter((row) => !isOnItsWay(row));
-  // Assigned while the stream was down, or lost by the worker.
+  // What is missing was assigned while the stream was down, or lost by the worker.
   await Promise.all(missing.map((row) => handOvers.one(session.id, row, { loss, guard })));
 
   const result: Reconciled = { keep: [], drop: [], events: [] };
@@ -79,13 +80,13 @@ export async function reconcile(
   return result;
 }
 
-/** Owned as listed, or adopted since by a welcome that did not arrive: then nobody else had it. */
+/** Whether it is owned as listed, or was adopted since, by a welcome that did not arrive. */
 function isSame({ generation, state }: OwnedExecution, listed: Holding): boolean {
   if (generation === listed.generation) return true;
   return state === "CLAIMED" && generation === listed.generation + 1;
 }
 
-/** What the log has above the `seq` that a worker knows of; undefined when it knows everything. */
+/** The events above the `seq` that a worker knows of; undefined when there are none. */
 export async function missedEvents(
   store: Store,
   { execution_id, seq }: Holding,

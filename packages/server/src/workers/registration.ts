@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
 import {
-  type Config,
   EngineError,
-  type ExecutionLimits,
+  ExecutionLimits,
   invalidField,
   WORKER_PROTOCOL,
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
 import type { EnginePorts } from "../engine-ports.ts";
+import { InOrder } from "../in-order.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
@@ -19,7 +19,7 @@ import type { Sessions } from "./sessions.ts";
 /** This release and the one before it understand each other (WRK-2). */
 const SUPPORTED_PROTOCOLS = [WORKER_PROTOCOL, WORKER_PROTOCOL - 1].filter((n) => n >= 1);
 
-/** Only this is kept of a session's secret. */
+/** The hash of a session's secret, which is all that is kept of it. */
 export function tokenHash(token: string): string {
   return hash("sha256", token, "hex");
 }
@@ -42,8 +42,7 @@ export interface Registered {
 /** Opens sessions (WRK-1 to WRK-4). */
 export class WorkerRegistrations {
   readonly #parts: Parts;
-  /** The last registration under each name: they go one after another. */
-  readonly #underWay = new Map<string, Promise<unknown>>();
+  readonly #inOrder = new InOrder();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -51,44 +50,28 @@ export class WorkerRegistrations {
 
   async register(registration: WorkerRegistration): Promise<Registered> {
     refuseMismatch(registration);
-    const { name } = registration;
-    const before = this.#underWay.get(name);
-    const mine = Promise.allSettled([before]).then(() => this.#open(registration));
-    this.#underWay.set(name, mine);
-    try {
-      return await mine;
-    } finally {
-      if (this.#underWay.get(name) === mine) this.#underWay.delete(name);
-    }
+    return this.#inOrder.run(registration.name, () => this.#open(registration));
   }
 
   async #open(registration: WorkerRegistration): Promise<Registered> {
     const { ports, sessions, lookup, liveness, handOvers, bus } = this.#parts;
-    const { name, host, pid, labels, slots, protocol: _, ...rest } = registration;
+    const { name, protocol: _, ...rest } = registration;
+    const { host, pid, labels, slots } = rest;
     const token = ports.token();
     const token_hash = tokenHash(token);
-    const mode = ports.config.dispatch.mode;
-    const opened = await ports.store.sessions.open({
-      ...rest,
-      session_id: ports.ids(),
-      token_hash,
-      worker: name,
-      host,
-      pid,
-      labels,
-      slots,
-      dispatch: mode,
-    });
+    const { mode: dispatch } = ports.config.dispatch;
+    const fresh = { ...rest, session_id: ports.ids(), token_hash, worker: name, dispatch };
+    const opened = await ports.store.sessions.open(fresh);
     const { session: row, is_new_worker, superseded } = opened;
     if (superseded) {
       const by = { host, pid };
       const earlier =
         sessions.find(superseded.session_id) ?? new Session(superseded, ports.monotonic);
-      // Nobody was at the other end any more: its process has died, and was started again.
+      // Without a connection its process has died, and was started again.
       const isLost = earlier.isHeld ? !earlier.isConnected : superseded.disconnected_at !== null;
       this.end(superseded.session_id, by);
       void bus.send({ kind: "session", session: superseded.session_id, superseded_by: by });
-      // Its end is durable: were this to break off here, the sweep would take the rest (LIV-3).
+      // The session's end is durable: should this break off here, the sweep takes its executions (LIV-3).
       await handOvers.all(earlier, isLost ? { loss: "session_lost" } : {});
       sessions.remove(earlier);
     }
@@ -97,18 +80,17 @@ export class WorkerRegistrations {
     liveness.heard(session);
     void bus.send({ kind: "session", session: row.session_id });
 
-    const { heartbeat_interval } = ports.config.workers;
     const registered = {
       worker: { name, labels, slots },
       session: token,
-      dispatch: mode,
-      heartbeat_seconds: heartbeat_interval,
-      executions: limitsOf(ports.config),
+      dispatch,
+      heartbeat_seconds: ports.config.workers.heartbeat_interval,
+      executions: ExecutionLimits.parse(ports.config.executions),
     };
     return { registered, isNew: is_new_worker };
   }
 
-  /** Another process has the name: whoever had it hears of that, and is given nothing more. */
+  /** Another process has taken the name: the session's worker is told, and given nothing more. */
   end(session_id: string, by: { readonly host: string; readonly pid: number }): void {
     const session = this.#parts.sessions.find(session_id);
     if (!session) return;
@@ -117,19 +99,6 @@ export class WorkerRegistrations {
     this.#parts.liveness.unwatch(session);
     session.closeStream();
   }
-}
-
-function limitsOf({ executions }: Config): ExecutionLimits {
-  const { inline_wait, sibling_grace, rollback_timeout } = executions;
-  const { max_events, inline_value_bytes, max_value_bytes } = executions;
-  return {
-    inline_wait,
-    sibling_grace,
-    rollback_timeout,
-    max_events,
-    inline_value_bytes,
-    max_value_bytes,
-  };
 }
 
 function refuseMismatch({ protocol, labels, runners, default_runner }: WorkerRegistration): void {

@@ -1,7 +1,5 @@
 import {
-  EngineError,
   engineFailure,
-  type Failure,
   failExecution,
   handOver,
   type ReleaseAnswer,
@@ -10,10 +8,11 @@ import {
   stale,
 } from "@engine/contract";
 import type { Commits } from "../commits.ts";
+import { isRefusal } from "../refusal.ts";
 import type { HandOvers, Lost } from "./hand-over.ts";
 import type { Session } from "./session.ts";
 
-/** Reasons under which the worker lost it rather than gave it back (LIV-5). */
+/** Reasons for which an execution counts as lost, rather than given back (LIV-5). */
 const LOSSES: Readonly<Partial<Record<ReleaseReason, Lost>>> = {
   runner_lost: { reason: "runner_lost" },
   suspect: { reason: "runner_lost", uncounted: true },
@@ -21,13 +20,13 @@ const LOSSES: Readonly<Partial<Record<ReleaseReason, Lost>>> = {
   unready: { reason: "unready", uncounted: true },
 };
 
-/** Takes executions back that a worker cannot go on with (LIV-5, LIV-6). */
+/** Takes back executions that a worker cannot go on with (LIV-5, LIV-6). */
 export async function release(
   session: Session,
   items: readonly ReleaseItem[],
   { commits, handOvers }: { commits: Commits; handOvers: HandOvers },
 ): Promise<readonly ReleaseAnswer[]> {
-  // Before the first commit: what comes free must not be assigned to it again.
+  // Noted before the first commit: what comes free must not be assigned to the session again.
   if (items.some(({ reason }) => reason === "draining")) session.isStopping = true;
   if (items.some(({ reason }) => reason === "overloaded")) session.isOverloaded = true;
   return Promise.all(items.map(releaseOne));
@@ -38,18 +37,15 @@ export async function release(
       await commits.change(execution_id, (row) => {
         if (row.session !== session.id || row.generation !== generation) throw stale(row);
         const terms = handOvers.terms(LOSSES[reason]);
-        // No worker could do better with the same bundle: it ends at once.
-        if (reason === "load_failed") return failExecution(row, loadFailure(item), terms);
-        return handOver(row, terms);
+        if (reason !== "load_failed") return handOver(row, terms);
+        // No worker could do better with the same bundle: the execution ends at once.
+        const failure = engineFailure("WorkflowLoadError", "the workflow could not be loaded");
+        return failExecution(row, item.error ?? failure, terms);
       });
       return { execution_id, ok: true };
     } catch (error) {
-      if (!(error instanceof EngineError) || error.code === "unavailable") throw error;
+      if (!isRefusal(error)) throw error;
       return { execution_id, error: error.toBody().error };
     }
   }
-}
-
-function loadFailure({ error }: ReleaseItem): Failure {
-  return error ?? engineFailure("WorkflowLoadError", "the workflow could not be loaded");
 }

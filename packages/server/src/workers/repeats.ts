@@ -1,17 +1,13 @@
 import type { EnginePorts } from "../engine-ports.ts";
+import type { Held } from "./holdings.ts";
 import { missedEvents } from "./reconcile.ts";
 import type { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** After which a worker should have shown that it has heard of a cancel (DSP-9). */
+/** After this time a worker should have shown that it has heard of a cancel (DSP-9). */
 const REPEAT_MS = 5_000;
 
-interface Owned {
-  readonly execution_id: string;
-  readonly generation: number;
-}
-
-/** Sends workers again what they have not shown to have heard of. Repeats change nothing there. */
+/** Sends workers events again that they have not shown to know. A repeat changes nothing there. */
 export class Repeats {
   readonly #ports: Pick<EnginePorts, "store" | "setTimer" | "log">;
   /** By execution. */
@@ -28,8 +24,8 @@ export class Repeats {
     });
   }
 
-  /** Looks every few seconds whether the worker knows what it was sent, until it does. */
-  watch(session: Session, of: Owned): void {
+  /** Looks every few seconds whether the worker knows the events it was sent, until it does. */
+  watch(session: Session, of: Held): void {
     const { execution_id } = of;
     this.#timers.get(execution_id)?.();
     this.#timers.delete(execution_id);
@@ -42,8 +38,8 @@ export class Repeats {
     this.#timers.set(execution_id, this.#ports.setTimer(look, REPEAT_MS));
   }
 
-  /** Sends what lies behind that `seq`. */
-  send(session: Session, of: Owned, seq: number): void {
+  /** Sends the events behind that `seq`. */
+  send(session: Session, of: Held, seq: number): void {
     const { execution_id, generation } = of;
     missedEvents(this.#ports.store, { ...of, seq }, generation).then(
       (frame) => {

@@ -12,7 +12,7 @@ interface Parts {
   readonly liveness: Liveness;
 }
 
-/** Takes over what the store says of sessions: those that other servers opened, hold or ended, too. */
+/** Finds sessions and keeps them as the store has them, also those that other servers opened, hold or ended. */
 export class SessionLookup {
   readonly #ports: EnginePorts;
   readonly #sessions: Sessions;
@@ -24,10 +24,10 @@ export class SessionLookup {
     this.#liveness = liveness;
   }
 
-  /** Learns of sessions and what operators want of workers: at the start, and what news missed. */
+  /** Reads all sessions and what operators want of workers: at the start, and where news were lost. */
   async refresh(): Promise<void> {
     const { store } = this.#ports;
-    // Those that come while it is read are not in the answer.
+    // Sessions that come during the read are not in its answer.
     const before = [...this.#sessions.all()];
     await this.#sessions.reading(
       () => store.sessions.listLive(),
@@ -47,20 +47,20 @@ export class SessionLookup {
     for (const row of rows) {
       const known = this.#sessions.find(row.session_id);
       if (known) this.#see(known, row);
-      // A lost one is of no use before it connects; then it is looked for.
+      // A lost session is of no use before it connects, and is looked up then.
       else if (row.lost_at === null && !of.outdated.has(row.worker)) {
         this.#sessions.add(new Session(row, this.#ports.monotonic), row.token_hash);
       }
     }
   }
 
-  /** The store has refused what this server wanted of a session: takes over what it knows of it. */
+  /** Reads a session anew, since the store has refused what this server wanted of it. */
   async lookAgain({ id, worker }: Session): Promise<void> {
     await this.look(id);
     await this.#sessions.lookAtDesired(() => this.#ports.store.workers.find(worker));
   }
 
-  /** Something happened to a session on another server. */
+  /** Reads a session to which something happened on another server. */
   async look(session_id: string): Promise<void> {
     try {
       await this.#sessions.reading(
@@ -85,14 +85,14 @@ export class SessionLookup {
       this.#liveness.unwatch(known);
       this.#sessions.remove(known);
     } else if (known) this.#see(known, row);
-    // Another process of the name may have ended it by now, and must not be hidden behind it.
+    // Another process of the name may have ended this session by now, and must not be hidden behind it.
     else if (outdated.has(row.worker)) await this.look(session_id);
     else if (row.lost_at === null) await this.#meet(row);
   }
 
   /**
-   * The worker whose secret this is, for a request that names only an execution (WRK-6). A session
-   * of which this server has not heard is found by what it owns, or owned last.
+   * The worker whose secret this is, for a request that names only an execution (WRK-6). A session that
+   * this server does not know is found by that execution, which it owns or owned last.
    */
   async workerOf(token: string, execution_id: string): Promise<string> {
     const token_hash = tokenHash(token);
@@ -107,9 +107,9 @@ export class SessionLookup {
   }
 
   /**
-   * The session of many calls, looked up once: as long as this server still knows it by that secret
-   * and it has not ended, it is the same one. Otherwise every call is looked up like a first one, and
-   * refused as that would be.
+   * The session of many calls, looked up once. It stays the same while this server knows it by that
+   * secret and it has not ended. After that every call is looked up like a first one, and refused like
+   * a first one.
    */
   async follow(ref: SessionRef): Promise<() => Promise<Session>> {
     const token_hash = tokenHash(ref.session);
@@ -122,7 +122,7 @@ export class SessionLookup {
     };
   }
 
-  /** The session whose secret this is; every call of it says that it lives. */
+  /** The session whose secret this is; every call says that its worker lives. */
   async identify({ worker, session: token }: SessionRef): Promise<Session> {
     const token_hash = tokenHash(token);
     const session =
@@ -137,7 +137,7 @@ export class SessionLookup {
     return session;
   }
 
-  /** One that registered with another server, of which this one has not heard. */
+  /** Finds a session that registered with another server and that this one does not know. */
   #find(worker: string, token_hash: string): Promise<Session> {
     return this.#sessions.reading(
       () => this.#ports.store.sessions.findBySecret(worker, token_hash),
@@ -150,7 +150,7 @@ export class SessionLookup {
     );
   }
 
-  /** A session of which this server has not known: what operators want of its worker is read too. */
+  /** Takes up a session that this server did not know; reads what operators want of its worker. */
   async #meet(row: SessionRow): Promise<Session> {
     const session = new Session(row, this.#ports.monotonic);
     this.#sessions.add(session, row.token_hash);

@@ -11,44 +11,42 @@ import { Holdings } from "./holdings.ts";
 import type { WorkerStream } from "./worker-stream.ts";
 
 /**
- * One process life of a worker, as this server knows it. The server that holds its stream knows what
- * it owns, gives it work and counts its slots; the others only know that there is such a session.
+ * One process life of a worker, as this server knows it. The server that holds the session's stream
+ * knows what it owns, gives it work and counts its slots; the others only know that it exists.
  */
 export class Session implements Candidate {
   readonly id: string;
   readonly worker: string;
-  readonly instance_id: string;
   readonly holdings: Holdings;
-  /** When it was heard of last, by the clock that nobody sets. */
+  /** When the worker was heard last, by the clock that nobody sets. */
   heardAt: number;
-  /** When its stream closed here, by that clock; undefined while open, and before the first one. */
+  /** When its stream closed here, by that clock; undefined while one is open, and before the first. */
   closedAt: number | undefined;
-  /** The `last_seen_at` that this server has written last, or has taken notice of. */
+  /** The `last_seen_at` that this server has written or read last. */
   notedAt: number | undefined;
-  /** The offset of its clock that was told last; 0 while it is right. */
+  /** The offset of the worker's clock that was logged last; 0 while the clock is right. */
   toldOffsetMs: number = 0;
-  /** What operators want of it. */
+  /** What operators want of the worker. */
   desired: WorkerActivity = "active";
-  /** It gave work back because it is stopping: no more for this stream. */
+  /** The worker gave work back because it is stopping: this stream gets no more. */
   isStopping = false;
-  /** It gave work back because it had too much: no more until it says that it has room. */
+  /** The worker gave work back because it had too much: it gets no more until it says it has room. */
   isOverloaded = false;
-  /** It will not come back: another process took its name, or it said goodbye. */
+  /** Set when it will not come back: another process took its name, or the worker said goodbye. */
   ended: "superseded" | "disconnected" | undefined;
-  /** Set while everything it owns goes back to the queue. */
+  /** Set while everything that it owns goes back to the queue. */
   handingOver: Promise<void> | undefined;
   #row: SessionRow;
   #said: SessionRow["said"];
   #stream: WorkerStream | undefined;
-  /** Frames may be assigned: the stream is open and past its welcome. */
+  /** Whether the stream is open and past its welcome, so that assignments may be sent. */
   #isReady = false;
-  /** This server holds the session: no other one gives it work, or answers its polls. */
+  /** Whether this server holds the session: then no other one gives it work or answers its polls. */
   #isHeld = false;
 
   constructor(row: SessionRow, clock: () => number) {
     this.id = row.session_id;
     this.worker = row.worker;
-    this.instance_id = row.instance_id;
     this.#row = row;
     this.#said = row.said;
     this.heardAt = clock();
@@ -59,7 +57,7 @@ export class Session implements Candidate {
     });
   }
 
-  /** As it was stored when this server looked last. */
+  /** As the store had it when this server looked last. */
   get row(): SessionRow {
     return this.#row;
   }
@@ -69,23 +67,18 @@ export class Session implements Candidate {
     return this.#said;
   }
 
-  /** Executions at a time; 0 = unlimited. */
-  get slots(): number {
-    return this.#row.slots;
-  }
-
-  /** Executions it owns or is about to. */
   get load(): number {
     return this.holdings.load;
   }
 
   get hasFreeSlot(): boolean {
-    // What it cannot be sent would only wait for it.
+    // An assignment that cannot be sent would only wait.
     if (this.#stream?.isFull) return false;
-    return this.slots === 0 || this.load < this.slots;
+    const { slots } = this.#row;
+    return slots === 0 || this.load < slots;
   }
 
-  /** Whether it is to get work, wanted by operators and by itself. */
+  /** Whether operators and the worker itself want it to get work. */
   get takesWork(): boolean {
     const { status = "active", healthy = true } = this.#said ?? {};
     const isWilling = status === "active" && healthy && !this.isStopping && !this.isOverloaded;
@@ -104,12 +97,12 @@ export class Session implements Candidate {
     return this.#isHeld;
   }
 
-  /** Whether assignments reach it from here. What is lost gets nothing before it is back. */
+  /** Whether this server can send it assignments. A lost session gets none before it is back. */
   get isReady(): boolean {
     return this.#isReady && this.ended === undefined && this.#row.lost_at === null;
   }
 
-  /** What must hold in the transaction of whatever this server does in the session's name. */
+  /** What must hold in every transaction that this server makes in the session's name. */
   get guard(): SessionGuard {
     return { session: this.id, epoch: this.#row.epoch };
   }
@@ -122,29 +115,27 @@ export class Session implements Candidate {
     return this.#row.packages;
   }
 
-  /** As it reported last. */
   get resources(): SessionRow["resources"] {
     return this.#said?.resources ?? this.#row.resources;
   }
 
-  /** What its executions have reserved of the worker's resources. */
   reservations(): Iterable<Requirements> {
     return this.holdings.reservations();
   }
 
-  /** The worker as it is beside one of its executions: whether that may stay is asked so. */
+  /** The worker without one of its executions: so the gate is asked whether that one may stay. */
   beside(execution_id: string): Candidate {
     const { worker, runners, packages, resources, takesWork } = this;
     const load = this.load - (this.holdings.has(execution_id) ? 1 : 0);
-    const hasFreeSlot = this.slots === 0 || load < this.slots;
+    const hasFreeSlot = this.#row.slots === 0 || load < this.#row.slots;
     const reservations = () => this.holdings.reservations(execution_id);
-    // What it runs it may keep, wherever on it that is.
+    // An execution that it runs already needs no other place.
     const hasPlaceApart = () => true;
     const room = { load, hasFreeSlot, hasPlaceApart, reservations };
     return { worker, runners, packages, resources, takesWork, ...room };
   }
 
-  /** Takes over what the store says of it, unless that is older than what is known. */
+  /** Takes over the row from the store, unless the known one is newer. */
   see(row: SessionRow): void {
     if (row.epoch < this.#row.epoch) return;
     this.#row = row;
@@ -160,9 +151,9 @@ export class Session implements Candidate {
   }
 
   /**
-   * Its stream from now on, under the epoch that the store gave it; the one before ends.
+   * Takes a new stream, under the epoch that the store gave it; the stream before it ends.
    *
-   * @returns false when it was given to a later one meanwhile.
+   * @returns false when a later stream has taken its place meanwhile.
    */
   connect(stream: WorkerStream | undefined, row: SessionRow): boolean {
     if (row.epoch < this.#row.epoch) return false;
@@ -171,7 +162,7 @@ export class Session implements Candidate {
     this.#stream = stream;
     this.#isHeld = true;
     this.#isReady = false;
-    // What it owns is read anew: another server may have given it more meanwhile.
+    // Its executions are read anew: another server may have given it more meanwhile.
     this.holdings.owned.clear();
     this.closedAt = undefined;
     this.isStopping = false;
@@ -180,7 +171,7 @@ export class Session implements Candidate {
     return true;
   }
 
-  /** Lets assignments through, unless another stream took over meanwhile. */
+  /** Lets assignments through, unless another stream has taken over. */
   ready(stream: WorkerStream): void {
     if (this.#stream === stream) this.#isReady = true;
   }
@@ -194,7 +185,7 @@ export class Session implements Candidate {
     return true;
   }
 
-  /** A poll was answered: it stays held, and is silent until the next one. */
+  /** Notes that a poll was answered: the session stays held, and is silent until the next poll. */
   answered(stream: WorkerStream): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;
@@ -202,7 +193,7 @@ export class Session implements Candidate {
     stream.close();
   }
 
-  /** Another server has it now, or nobody: what is known of it here does not count any more. */
+  /** Gives the session up: another server has it now, or nobody. Nothing known of it here counts. */
   letGo(): void {
     const stream = this.#stream;
     this.#stream = undefined;
@@ -213,7 +204,7 @@ export class Session implements Candidate {
     stream?.close();
   }
 
-  /** Settles when its stream has closed, whoever closed it. */
+  /** Settles when its stream has closed, from either side. */
   left(): Promise<void> {
     return this.#stream?.closed ?? Promise.resolve();
   }

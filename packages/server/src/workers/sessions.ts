@@ -5,14 +5,8 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { control, type Decision } from "./control.ts";
+import type { Told } from "./holdings.ts";
 import type { Session } from "./session.ts";
-
-/** An execution as of events that were written for its owner. */
-interface Told {
-  readonly execution_id: string;
-  readonly generation: number;
-  readonly head: number;
-}
 
 /** What the store says that operators want of a worker. */
 type Desired = Pick<WorkerRow, "name" | "desired_state">;
@@ -21,7 +15,7 @@ type Ports = Pick<EnginePorts, "store" | "monotonic">;
 
 type PushListener = (session: Session, of: Told, events: readonly Event[]) => void;
 
-/** The sessions that live, and which execution belongs to those that this server holds. */
+/** The sessions that live, and the executions of those that this server holds. */
 export class Sessions implements Domain {
   readonly #byId = new Map<string, Session>();
   readonly #byWorker = new Map<string, Session>();
@@ -31,7 +25,7 @@ export class Sessions implements Domain {
   readonly #ports: Ports;
   readonly #pushListeners: PushListener[] = [];
   readonly #roomListeners: (() => void)[] = [];
-  /** For each look at what the store says: workers of which more was heard meanwhile. */
+  /** For each read of the store that is under way: the workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
 
   constructor(ports: Ports) {
@@ -74,7 +68,7 @@ export class Sessions implements Domain {
     return this.#byId.values();
   }
 
-  /** Those whose worker is connected to some server. */
+  /** The sessions whose worker is connected to some server. */
   *connected(replicas: Pick<Replicas, "isLive">): Generator<Session, void, undefined> {
     for (const session of this.#byId.values()) {
       const { isReady, row, ended } = session;
@@ -84,7 +78,7 @@ export class Sessions implements Domain {
     }
   }
 
-  /** Keeps who owns what in step with the rows, and pushes to owners what they do not know. */
+  /** Keeps the holdings in step with the rows, and pushes to owners the events that they do not know. */
   onCommit({ row, events }: Changed, ownerHas: number): void {
     if (row.session !== null) {
       const session = this.#byId.get(row.session);
@@ -97,12 +91,12 @@ export class Sessions implements Domain {
     }
   }
 
-  /** The same of what other servers have written. */
+  /** Does the same for what other servers have written. */
   async onNews(rows: readonly RowNews[]): Promise<void> {
     await Promise.all(rows.map((row) => this.#hear(row)));
   }
 
-  /** A worker may be able to take more than before: it has connected, been heard, lost an execution. */
+  /** Tells that a worker may be able to take more: it has connected, been heard, or lost an execution. */
   tellRoom(): void {
     for (const listener of this.#roomListeners) listener();
   }
@@ -111,7 +105,7 @@ export class Sessions implements Domain {
     this.#roomListeners.push(listener);
   }
 
-  /** Sends an owner what it does not know; listeners hear of it then. */
+  /** Sends an owner events that it does not know, and tells the listeners. */
   push(session: Session, of: Told, events: readonly Event[]): void {
     session.holdings.push(of, events);
     for (const listener of this.#pushListeners) listener(session, of, events);
@@ -121,7 +115,7 @@ export class Sessions implements Domain {
     this.#pushListeners.push(listener);
   }
 
-  /** Operators have decided what a worker is to do: it hears so, be it again. */
+  /** Tells a worker what operators have decided, also where it knows already. */
   desire({ worker, state, timeout_seconds }: Decision): void {
     this.#outdate(worker);
     const session = this.#byWorker.get(worker);
@@ -131,7 +125,7 @@ export class Sessions implements Domain {
     this.tellRoom();
   }
 
-  /** Takes over what the store says is desired, unless something newer was heard while it was read. */
+  /** Takes over what operators want, as the store has it, unless newer news came while it was read. */
   async lookAtDesired(
     read: () => Promise<readonly Desired[] | Desired | undefined>,
   ): Promise<void> {
@@ -148,8 +142,8 @@ export class Sessions implements Domain {
   /**
    * Reads what the store says of workers.
    *
-   * @param take Gets it, and the workers of which another session or a decision was heard meanwhile:
-   *   what was read of those may be older. Nothing is heard in between.
+   * @param take Gets the answer, and the workers of which another session or a decision was heard
+   *   meanwhile: the answer may be older than that. Nothing is heard between the answer and `take`.
    */
   async reading<Found, Taken>(
     read: () => Promise<Found>,
@@ -164,7 +158,7 @@ export class Sessions implements Domain {
     }
   }
 
-  /** Tells whoever runs the execution whether anybody watches its progress. */
+  /** Tells the owner of an execution whether anybody watches its progress. */
   tellListening(execution_id: string, on: boolean): void {
     for (const session of this.#byId.values()) {
       session.holdings.tellListening(execution_id, on);

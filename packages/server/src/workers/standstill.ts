@@ -7,8 +7,8 @@ type Ports = Pick<EnginePorts, "monotonic" | "setTimer" | "log">;
 
 /**
  * Notices that this process stood still: it was stopped, its machine slept, or something blocked its
- * loop. Timers fire before anything is read that came meanwhile, so nobody can be called silent yet:
- * everybody has a fresh grace from {@link endedAt} on.
+ * loop. After that timers fire before messages are read that came meanwhile, so no worker can be called
+ * silent yet: every worker has a fresh grace from {@link endedAt} on.
  */
 export class Standstill {
   readonly #ports: Ports;
@@ -18,12 +18,12 @@ export class Standstill {
     this.#ports = ports;
   }
 
-  /** When the last one was noticed, by the clock that nobody sets. */
+  /** When the last standstill was noticed, by the clock that nobody sets. */
   get endedAt(): number {
     return this.#endedAt;
   }
 
-  /** Calls back once after that many milliseconds; by its lateness the timer shows a standstill. */
+  /** Calls back once after that many milliseconds. A timer that is late shows a standstill. */
   after(ms: number, run: () => void): () => void {
     const { monotonic, setTimer } = this.#ports;
     const due = monotonic() + ms;
@@ -37,7 +37,7 @@ export class Standstill {
     const { monotonic, log } = this.#ports;
     const now = monotonic();
     if (now - due < LATE_MS) return;
-    // Timers that were due in one standstill tell of it one after the other.
+    // One standstill makes several timers late: it is logged once.
     if (due > this.#endedAt) {
       const seconds = Math.round((now - due) / 100) / 10;
       log.warn(

@@ -11,10 +11,10 @@ import type { EnginePorts } from "../engine-ports.ts";
 
 type Ports = Pick<EnginePorts, "store" | "values" | "config" | "clock">;
 
-/** Events of a log that are looked at together. */
+/** Events of a log that are read together. */
 const PAGE = 1000;
 
-/** What tasks need of the server while they run. Whoever calls has checked who owns the execution. */
+/** What tasks need of the server while they run. The caller has checked who owns the execution. */
 export class TaskServices {
   readonly #ports: Ports;
 
@@ -27,7 +27,7 @@ export class TaskServices {
     return this.#ports.values.save(execution_id, text);
   }
 
-  /** Another execution's value is there only for one whose log names it. */
+  /** A value of another execution is given only where the log of this one names it. */
   async loadValue(execution_id: string, reference_id: string): Promise<string> {
     const isOwn = reference_id.startsWith(`${execution_id}/`);
     if (!isOwn && !(await this.#isNamed(execution_id, reference_id))) {
@@ -74,7 +74,7 @@ export class TaskServices {
   }
 }
 
-/** Whether a value of the log is that envelope, or, made by the engine, holds it in a field. */
+/** Whether a value of the log is that envelope, or holds it in a field, as values of the engine do. */
 function names(value: Encoded, reference_id: string): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return [value, ...Object.values(value)].some(

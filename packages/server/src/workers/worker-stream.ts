@@ -1,26 +1,26 @@
 import type { WorkerConnection, WorkerFrame } from "@engine/contract";
 
-/** What of a stream has not left for the worker yet. */
+/** The frames of a stream that have not left for the worker yet. */
 export interface Backlog {
-  /** So much that its worker counts as full (WRK-7). */
+  /** Whether they are so many that the worker counts as full (WRK-7). */
   readonly isFull: boolean;
-  /** Calls back each time it is no longer full. */
+  /** Calls back each time there is room again. */
   onRoom(then: () => void): void;
 }
 
 /** The open stream of a session. What is sent before the welcome waits for it. */
 export class WorkerStream implements WorkerConnection {
-  readonly closed: Promise<void>;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly closed: Promise<void> = this.#ended.promise;
   readonly #onFrame: (frame: WorkerFrame) => void;
   readonly #backlog: Backlog | undefined;
   readonly #onClose: (stream: WorkerStream, cause: unknown) => void;
-  #settleClosed!: () => void;
   #waiting: WorkerFrame[] | undefined = [];
   #isClosed = false;
 
   /**
-   * @param onClose Called once, with what a reader threw if that was why.
-   * @param backlog Of a reader that may be slower than what it is sent.
+   * @param onClose Called once, with the error of `onFrame` where that ended the stream.
+   * @param backlog Given where the worker may read more slowly than frames come.
    */
   constructor(
     onFrame: (frame: WorkerFrame) => void,
@@ -30,9 +30,6 @@ export class WorkerStream implements WorkerConnection {
     this.#onFrame = onFrame;
     this.#backlog = backlog;
     this.#onClose = onClose;
-    this.closed = new Promise((resolve) => {
-      this.#settleClosed = resolve;
-    });
   }
 
   get isClosed(): boolean {
@@ -71,7 +68,7 @@ export class WorkerStream implements WorkerConnection {
   #end(cause: unknown): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#settleClosed();
+    this.#ended.resolve();
     this.#onClose(this, cause);
   }
 }

@@ -3,21 +3,16 @@ import {
   type CheckpointAccepted,
   type CheckpointAnswer,
   type CheckpointItem,
-  type Event,
   type ExecutionRow,
   formatInstant,
   type Heartbeat,
   type HeartbeatAnswer,
   type Holding,
   notFound,
-  type OwnCacheKey,
   type Poll,
-  type ProgressAccepted,
-  type ProgressBatch,
   type ReleaseAnswer,
   type ReleaseItem,
   type SessionRef,
-  type StoredReference,
   stale,
   type WorkerConnection,
   type WorkerFrame,
@@ -41,6 +36,7 @@ import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
+import type { Held } from "./holdings.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Registered, WorkerRegistrations } from "./registration.ts";
 import { release } from "./releases.ts";
@@ -51,8 +47,9 @@ import type { Sessions } from "./sessions.ts";
 import { TaskServices } from "./task-services.ts";
 import type { Backlog } from "./worker-stream.ts";
 
-/** Workers of a stopping server leave it within that time, and get a little more to do it. */
+/** The workers of a stopping server are told to leave at some moment within this time. */
 const LEAVE_SECONDS = 1;
+/** How much longer the server waits for them. */
 const LEAVE_GRACE_SECONDS = 0.5;
 
 interface Parts {
@@ -77,8 +74,6 @@ export class Workers implements WorkerProtocol, Domain {
   readonly #parts: Parts;
   readonly #ports: EnginePorts;
   readonly #sessions: Sessions;
-  readonly #handOvers: HandOvers;
-  readonly #liveness: Liveness;
   readonly #lookup: SessionLookup;
   readonly #registrations: WorkerRegistrations;
   readonly #connections: Connections;
@@ -86,19 +81,16 @@ export class Workers implements WorkerProtocol, Domain {
   readonly #services: TaskServices;
 
   constructor(parts: Parts) {
-    const { ports, sessions, commits, calls, handOvers, liveness, bus } = parts;
     this.#parts = parts;
-    this.#ports = ports;
-    this.#sessions = sessions;
-    this.#services = new TaskServices(ports);
-    this.#handOvers = handOvers;
-    this.#liveness = liveness;
-    this.led = liveness;
+    this.#ports = parts.ports;
+    this.#sessions = parts.sessions;
     this.#lookup = parts.lookup;
+    this.led = parts.liveness;
+    this.#services = new TaskServices(parts.ports);
     this.#registrations = new WorkerRegistrations(parts);
     this.#connections = new Connections(parts);
-    this.#checkpoints = new Checkpoints({ ports, commits, calls });
-    bus.listen((message) => this.#hear(message));
+    this.#checkpoints = new Checkpoints(parts);
+    parts.bus.listen((message) => this.#hear(message));
   }
 
   async recover(): Promise<void> {
@@ -123,17 +115,17 @@ export class Workers implements WorkerProtocol, Domain {
     }
     if (this.#parts.replicas.hasPeers) await this.#untilAllLeft();
     for (const session of this.#sessions.all()) session.letGo();
-    await this.#liveness.close();
+    await this.#parts.liveness.close();
   }
 
-  /** Does again what failed while the store was away. */
+  /** Hands over what could not be handed over while the store was away. */
   async #retry(): Promise<void> {
-    await this.#handOvers.retry();
+    await this.#parts.handOvers.retry();
     // Slots of claims that came to nothing are free again.
     this.#sessions.tellRoom();
   }
 
-  /** Where there is another server, workers keep this one's stream until they go there. */
+  /** Where there is another server, workers keep their stream to this one until they have one there. */
   async #untilAllLeft(): Promise<void> {
     const connected = [...this.#sessions.all()].filter(({ isConnected }) => isConnected);
     if (connected.length === 0) return;
@@ -143,7 +135,7 @@ export class Workers implements WorkerProtocol, Domain {
     cancel();
   }
 
-  /** {@link register}, and whether the name is new. */
+  /** As {@link register}; also says whether the name is new. */
   open(registration: WorkerRegistration): Promise<Registered> {
     return this.#registrations.register(registration);
   }
@@ -152,7 +144,7 @@ export class Workers implements WorkerProtocol, Domain {
     return (await this.open(registration)).registered;
   }
 
-  /** @param backlog What of the frames has not left yet, where that may grow. */
+  /** @param backlog The frames that have not left yet, where they may become many. */
   async connect(
     ref: SessionRef,
     running: readonly Holding[],
@@ -162,7 +154,7 @@ export class Workers implements WorkerProtocol, Domain {
     return this.#connections.connect(await this.#lookup.identify(ref), running, onFrame, backlog);
   }
 
-  /** @param signal Aborted when nobody waits for the answer any more. */
+  /** @param options.signal Aborted when nobody waits for the answer any more. */
   async poll(
     ref: SessionRef,
     poll: Poll,
@@ -178,7 +170,7 @@ export class Workers implements WorkerProtocol, Domain {
     this.#noteSaid(session, heartbeat);
     const server_time = formatInstant(this.#ports.clock());
     if (!session.isHeld) {
-      // Whoever has its stream knows what it owns.
+      // The server that has the stream knows what the session owns.
       void this.#parts.bus.send({ kind: "beat", session: session.id, heartbeat });
       return { server_time, drop: [] };
     }
@@ -193,14 +185,14 @@ export class Workers implements WorkerProtocol, Domain {
     return this.#checkpoints.accept(await this.#lookup.identify(ref), items);
   }
 
-  /** Takes the batches of one open request. Rejects at once for a session that it does not know. */
+  /** Takes the batches of one open request. Rejects at once for an unknown session. */
   async openCheckpoints(ref: SessionRef): Promise<CheckpointLine> {
     return this.#checkpoints.lineOf(await this.#lookup.follow(ref));
   }
 
   /**
-   * One item by itself: what a batch answers as its error is thrown. The session alone says which
-   * worker it is; one that is named, too, is checked.
+   * Takes one item by itself: an error that a batch would answer is thrown. The session alone says which
+   * worker it is; where the request names a worker too, the two have to agree.
    */
   async checkpoint(
     { session, worker }: { readonly session: string; readonly worker: string | undefined },
@@ -214,97 +206,70 @@ export class Workers implements WorkerProtocol, Domain {
 
   async release(ref: SessionRef, items: readonly ReleaseItem[]): Promise<readonly ReleaseAnswer[]> {
     const session = await this.#lookup.identify(ref);
-    const { commits } = this.#parts;
-    return release(session, items, { commits, handOvers: this.#handOvers });
+    return release(session, items, this.#parts);
   }
 
-  async progress(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, items }: ProgressBatch,
-  ): Promise<ProgressAccepted> {
-    const session = await this.#lookup.identify(ref);
-    await this.#refuseOthers(session, { execution_id, generation });
+  readonly progress: WorkerProtocol["progress"] = async (ref, execution_id, batch) => {
+    const { generation, items } = batch;
+    await this.#refuseOthers(ref, { execution_id, generation });
     await this.#parts.progress.publish(execution_id, items);
     return { accepted: items.length, listening: this.#parts.progress.isWatched(execution_id) };
-  }
+  };
 
   async module(ref: SessionRef, hash: string): Promise<string> {
     const session = await this.#lookup.identify(ref);
     const isIts = ({ module_hash }: { readonly module_hash: string | null }) =>
       module_hash === hash;
-    // What is known here is not all of it while another server holds the session, or one takes it.
+    // While another server holds the session, or takes it over, not all it owns is known here.
     const owned = [...session.holdings.owned.values()].some(isIts)
       ? undefined
       : await this.#ports.store.queue.listOwned(session.id);
     if (owned && !owned.some(isIts)) throw notFound("module", hash);
-    return this.#parts.catalog.readBundle(hash);
+    return (await this.#parts.catalog.loadModule(hash)).bundle;
   }
 
-  async events(
-    ref: SessionRef,
-    execution_id: string,
-    page: { generation: number; after: number; limit: number },
-  ): Promise<{ events: readonly Event[]; head: number }> {
-    const session = await this.#lookup.identify(ref);
+  readonly events: WorkerProtocol["events"] = async (ref, execution_id, page) => {
     const { generation, after, limit } = page;
-    await this.#refuseOthers(session, { execution_id, generation });
+    await this.#refuseOthers(ref, { execution_id, generation });
     const logged = await this.#ports.store.log.read(execution_id, { after, limit });
     const { head } = await this.#row(execution_id);
     return { events: logged.map(({ event }) => event), head };
-  }
+  };
 
-  async saveValue(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, text }: { generation: number; text: string },
-  ): Promise<StoredReference> {
-    await this.#owned(ref, { execution_id, generation });
-    return this.#services.saveValue(execution_id, text);
-  }
+  readonly saveValue: WorkerProtocol["saveValue"] = async (ref, execution_id, value) => {
+    await this.#refuseOthers(ref, { execution_id, generation: value.generation });
+    return this.#services.saveValue(execution_id, value.text);
+  };
 
-  async loadValue(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, reference_id }: { generation: number; reference_id: string },
-  ): Promise<string> {
-    await this.#owned(ref, { execution_id, generation });
-    return this.#services.loadValue(execution_id, reference_id);
-  }
+  readonly loadValue: WorkerProtocol["loadValue"] = async (ref, execution_id, value) => {
+    await this.#refuseOthers(ref, { execution_id, generation: value.generation });
+    return this.#services.loadValue(execution_id, value.reference_id);
+  };
 
-  async cacheLookup(
-    ref: SessionRef,
-    execution_id: string,
-    { generation, key }: { generation: number; key: OwnCacheKey },
-  ): Promise<{ text: string | null }> {
-    await this.#owned(ref, { execution_id, generation });
-    return { text: (await this.#services.cacheLookup(execution_id, key)) ?? null };
-  }
+  readonly cacheLookup: WorkerProtocol["cacheLookup"] = async (ref, execution_id, asked) => {
+    await this.#refuseOthers(ref, { execution_id, generation: asked.generation });
+    return { text: (await this.#services.cacheLookup(execution_id, asked.key)) ?? null };
+  };
 
-  async cacheKeep(
-    ref: SessionRef,
-    execution_id: string,
-    entry: { generation: number; key: OwnCacheKey; text: string; ttl_ms: number },
-  ): Promise<void> {
-    const { generation } = entry;
-    await this.#owned(ref, { execution_id, generation });
+  readonly cacheKeep: WorkerProtocol["cacheKeep"] = async (ref, execution_id, entry) => {
+    await this.#refuseOthers(ref, { execution_id, generation: entry.generation });
     await this.#services.cacheKeep(execution_id, entry);
-  }
+  };
 
   async disconnect(ref: SessionRef): Promise<void> {
     const session = await this.#lookup.identify(ref);
     session.isStopping = true;
-    // First: should it fail, the worker may say it again, or be given up when it is silent.
+    // The store is told first: should that fail, the worker says it again, or is given up as silent.
     await this.#ports.store.sessions.end(session.id, "disconnected");
     session.ended = "disconnected";
     session.letGo();
-    this.#liveness.unwatch(session);
-    await this.#handOvers.all(session);
+    this.#parts.liveness.unwatch(session);
+    await this.#parts.handOvers.all(session);
     this.#sessions.remove(session);
     void this.#parts.bus.send({ kind: "session", session: session.id });
   }
 
-  /** What other servers say of workers. */
+  /** Hears what other servers say of workers. */
   #hear(message: BusMessage): void {
     if (message.kind === "session") {
       const { session, superseded_by } = message;
@@ -324,11 +289,11 @@ export class Workers implements WorkerProtocol, Domain {
     session.hear(heartbeat);
     if (heartbeat.slots_free > 0) session.isOverloaded = false;
     warnOfClock(session, this.#ports.log);
-    this.#liveness.heard(session, { hasSaid: true });
+    this.#parts.liveness.heard(session, { hasSaid: true });
     this.#sessions.tellRoom();
   }
 
-  /** Compares what a worker lists with what it owns (LIV-1); answers what is not its own. */
+  /** Compares what a worker lists with what its session owns (LIV-1); answers what it does not own. */
   #compare(session: Session, running: readonly Holding[]): HeartbeatAnswer["drop"] {
     const { repeats } = this.#parts;
     for (const holding of running) {
@@ -337,17 +302,18 @@ export class Workers implements WorkerProtocol, Domain {
     }
     const { claim_timeout } = this.#ports.config.workers;
     const before = this.#ports.monotonic() - claim_timeout * 1000;
-    for (const missing of session.holdings.unlisted(running, before))
+    for (const missing of session.holdings.unlisted(running, before)) {
       this.#takeBack(session, missing);
+    }
     return running
       .filter((holding) => !session.holdings.hasSince(holding))
       .map(({ execution_id, generation }) => ({ execution_id, generation }));
   }
 
-  /** The worker does not have it: it goes elsewhere, or has gone without this server's knowing. */
-  #takeBack(session: Session, missing: Pick<Holding, "execution_id" | "generation">): void {
+  /** Puts an execution back that its worker does not have, unless it has already gone elsewhere. */
+  #takeBack(session: Session, missing: Held): void {
     const { id, guard } = session;
-    this.#handOvers.one(id, missing, { guard, loss: lossIfRunning }).then(
+    this.#parts.handOvers.one(id, missing, { guard, loss: lossIfRunning }).then(
       (row) => {
         if (row.session === id && row.generation === missing.generation) return;
         session.holdings.disown(missing);
@@ -360,20 +326,11 @@ export class Workers implements WorkerProtocol, Domain {
   }
 
   /** Refuses a session that is not the execution's owner under that generation. */
-  async #owned(
-    ref: SessionRef,
-    claim: { execution_id: string; generation: number },
-  ): Promise<void> {
-    await this.#refuseOthers(await this.#lookup.identify(ref), claim);
-  }
-
-  async #refuseOthers(
-    session: Session,
-    claim: { execution_id: string; generation: number },
-  ): Promise<void> {
+  async #refuseOthers(ref: SessionRef, claim: Held): Promise<void> {
+    const session = await this.#lookup.identify(ref);
     if (session.isHeld && session.holdings.owns(claim)) return;
     const row = await this.#row(claim.execution_id);
-    // The server that holds the stream knows at once; any other one looks.
+    // The server that holds the stream knows at once; any other server reads the row.
     if (row.session !== session.id || row.generation !== claim.generation) throw stale(row);
   }
 

@@ -5,8 +5,8 @@ const script = new vm.Script("check()");
 let context: vm.Context | undefined;
 
 /**
- * Runs a check that ends after so many milliseconds whatever it does: nothing else can stop a regular
- * expression. One may run within another.
+ * Runs a check that ends after so many milliseconds, whatever it does: nothing else can stop a regular
+ * expression. A guarded check may contain another.
  */
 export function guarded<Value>(check: () => Value, limitMs: number): Value | "timeout" {
   context ??= vm.createContext(sandbox);

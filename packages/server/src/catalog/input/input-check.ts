@@ -11,9 +11,9 @@ import {
   toPlain,
 } from "@engine/contract";
 import { JobProcess } from "@engine/sources";
-import { type Path, richPaths } from "./input-path.ts";
 import { type Checked, type CheckJob, refusals, type Subject } from "./input-refusals.ts";
 import { nativeTest } from "./pattern-test.ts";
+import type { Path } from "./schema-issues.ts";
 import { type SchemaValidator, SchemaValidators } from "./schema-validator.ts";
 
 /** A JSON Schema as a record of the catalog has it. */
@@ -32,20 +32,17 @@ export async function checkInput(
 ): Promise<void> {
   const validator = schema && validators.of(schema);
   if (!validator) return;
-  const issues = issuesOf(schema, validator, subjectOf(input, root));
+  const subject = { value: toPlain(input), root, unsure: () => doubtful(input) };
+  const issues = issuesOf(schema, validator, subject);
   refuse(issues instanceof Promise ? await issues : issues);
 }
 
-/** The same on a thread of its own, where it holds nobody up, of a value as it came. */
+/** Checks a value as it came, on a thread of its own, where a slow check holds nobody up. */
 export function checkInputHere(schema: InputSchema, value: Json, root: string): void {
   const validator = schema && validators.of(schema);
   if (!validator) return;
   const checked = refusals(validator, { value, root, unsure: () => [] }, APART_MS);
   refuse(checked === "timeout" ? tooSlow(root) : checked);
-}
-
-function subjectOf(input: Encoded, root: string): Subject {
-  return { value: toPlain(input), root, unsure: () => doubtful(input) };
 }
 
 function refuse([first, ...more]: readonly InputIssue[]): void {
@@ -58,11 +55,11 @@ function refuse([first, ...more]: readonly InputIssue[]): void {
 
 const validators = new SchemaValidators(nativeTest);
 
-/** What a check may hold the server's loop; nearly all take less than a hundredth of it. */
+/** How long a check may hold the server's loop; nearly all take less than a hundredth of that. */
 const ON_LOOP_MS = 10;
-/** What it may take in a process of its own. */
+/** How long a check may take in a process of its own. */
 const APART_MS = 500;
-/** Then a schema that was slow is tried on the loop again: the machine may have been busy. */
+/** After this time a slow schema is tried on the loop again: the machine may have been busy. */
 const SLOW_FOR_MS = 60_000;
 /** Inputs that may wait for one slow schema. */
 const MAX_WAITING = 100;
@@ -82,7 +79,7 @@ const apart = new JobProcess<CheckJob, Checked>({
   idleMs: 60_000,
 });
 
-/** At once where that is quick, which it nearly always is: each start comes by here. */
+/** Answers at once where the check is quick, which it nearly always is: every start comes by here. */
 function issuesOf(
   schema: Record<string, Json>,
   validator: SchemaValidator,
@@ -113,17 +110,26 @@ async function issuesApart(
 }
 
 function tooSlow(root: string): readonly InputIssue[] {
-  return [{ path: root, message: TOO_SLOW }];
+  const message =
+    "takes too long to check: a pattern of the schema, or the way it refers to itself, needs more time than the server gives";
+  return [{ path: root, message }];
 }
 
-const TOO_SLOW =
-  "takes too long to check: a pattern of the schema, or the way it refers to itself, needs more time than the server gives";
-
 /**
- * Places where an input of a child has what JSON lacks, such as a Date. What the schema says of the
- * plain form there is not what the author's schema says of the value.
+ * Places where an input of a child has a value that JSON lacks, such as a Date. The schema judges its
+ * plain form there, and the author's own schema may judge the value otherwise.
  */
 function doubtful(input: Encoded): readonly Path[] {
   const value = peek(input);
   return value === input ? [] : richPaths(value);
+}
+
+/** Places of values that have another form in JSON. */
+function richPaths(value: unknown, path: Path = []): Path[] {
+  if (typeof value === "number") return Number.isFinite(value) ? [] : [path];
+  if (value === undefined || typeof value === "bigint") return [path];
+  if (typeof value !== "object" || value === null) return [];
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  if (!isPlain) return [path];
+  return Object.entries(value).flatMap(([key, member]) => richPaths(member, [...path, key]));
 }

@@ -2,7 +2,7 @@ import { RE2JS } from "re2js";
 import { guarded } from "./guarded.ts";
 import type { MakeTest } from "./schema-validator.ts";
 
-/** Which flags a pattern was written with is not known; it fits when it does under any of them. */
+/** The flags of a pattern are not known. A text matches when it does under any of them. */
 function readingsOf(pattern: string): readonly RegExp[] {
   return ["", "u", "v"].flatMap((flags) => {
     try {
@@ -18,13 +18,13 @@ export const nativeTest: MakeTest = (pattern) => {
   return (text) => readings.length === 0 || readings.some((reading) => reading.test(text));
 };
 
-/** Most patterns answer in a hundredth of it. */
+/** How long Node's own engine may take; most patterns take a hundredth of that. */
 const NATIVE_MS = 5;
 
 /**
- * The same in time that grows with the text, for patterns that can be read so; what looks around
- * itself or refers back cannot. The engines differ in rare details (what `.` and `\\s` are), so what
- * the linear one refuses is refused only when Node's own does not answer soon.
+ * As {@link nativeTest}, but in time that only grows with the text. Patterns that look around themselves
+ * or refer back cannot be read so. The two engines differ in rare details (what `.` and `\\s` are):
+ * Node's own is asked where the linear one refuses, and the refusal stands where Node takes too long.
  */
 export const linearTest: MakeTest = (pattern) => {
   const test = nativeTest(pattern);

@@ -1,5 +1,7 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { type Path, pointerPath } from "./input-path.ts";
+
+/** Keys and indexes that lead from an input to a part of it. */
+export type Path = readonly string[];
 
 /** What is wrong with one part of an input. Values are not repeated: they may be long, or secret. */
 export interface SchemaIssue {
@@ -9,7 +11,7 @@ export interface SchemaIssue {
 
 export function inputIssues(errors: readonly ErrorObject[]): SchemaIssue[] {
   const own = errors.slice(0, MAX_ERRORS);
-  // Of a key that is refused, what is wrong with its text is told once, with the key.
+  // The error of a refused key tells what is wrong with its text, too.
   const told = withoutBranches(own.filter(({ propertyName }) => propertyName === undefined));
   const issues = told.map(issueOf);
   const seen = new Set<string>();
@@ -19,10 +21,10 @@ export function inputIssues(errors: readonly ErrorObject[]): SchemaIssue[] {
   });
 }
 
-/** Enough for the few issues that are told. */
+/** Errors that are looked at: enough for the few issues that are told. */
 const MAX_ERRORS = 2_000;
 
-/** Of the forms that a value may have, only what is wrong with the nearest is told. */
+/** Of the forms of a union, only the errors of the one that the value is nearest to. */
 function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   const kept: ErrorObject[] = [];
   for (const error of errors) {
@@ -40,7 +42,7 @@ function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   return kept;
 }
 
-/** What comes before the error of a union, and lies in its value, is what its forms found. */
+/** Whether an error before that of a union was found by one of its forms: it lies in the same value. */
 function isBranch(other: ErrorObject, { instancePath }: ErrorObject): boolean {
   return other.instancePath === instancePath || other.instancePath.startsWith(`${instancePath}/`);
 }
@@ -50,19 +52,17 @@ function groups(
   errors: readonly ErrorObject[],
   { schemaPath, instancePath: at }: ErrorObject,
 ): ErrorObject[][] {
-  const byForm = new Map<string, ErrorObject[]>();
-  for (const error of errors) {
+  const byForm = Map.groupBy(errors, (error) => {
     const isOwn = error.schemaPath.startsWith(`${schemaPath}/`);
     const below = error.schemaPath.slice(isOwn ? schemaPath.length : 0);
-    const form = (isOwn ? /^\/\d+/ : /\$defs\/[^/]+/).exec(below)?.[0] ?? "";
-    byForm.set(form, [...(byForm.get(form) ?? []), error]);
-  }
+    return (isOwn ? /^\/\d+/ : /\$defs\/[^/]+/).exec(below)?.[0];
+  });
   // A form of another kind was not meant: its tag, or its type, is another one.
   const isOther = (group: ErrorObject[]) =>
     group.some(({ keyword, instancePath }) => {
       return /^(?:const|enum)$/.test(keyword) || (keyword === "type" && instancePath === at);
     });
-  // In a schema that refers to itself, errors of a form deep inside bear the path of this one.
+  // In a schema that refers to itself, errors of a form deep inside have the path of this one.
   const isDeep = ({ instancePath }: ErrorObject) =>
     instancePath.slice(at.length).split("/").length > 2;
   const all = [...byForm.values()].flatMap((group) => {
@@ -70,6 +70,12 @@ function groups(
     return deep.length > 0 ? [deep, group.filter((error) => !isDeep(error))] : [group];
   });
   return all.sort((a, b) => Number(isOther(a)) - Number(isOther(b)) || a.length - b.length);
+}
+
+/** The keys of a JSON Pointer. */
+function pointerPath(pointer: string): Path {
+  const keys = pointer.split("/").slice(1);
+  return keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 function issueOf(error: ErrorObject): SchemaIssue {
@@ -132,7 +138,7 @@ function messageOf({ keyword, schema, parentSchema, data, params }: ErrorObject)
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What a schema asks for, in a few words. */
+/** The values that a schema asks for, in a few words. */
 function expected(schema: unknown): string {
   if (!isSchema(schema)) return "a value";
   const { type, anyOf, oneOf } = schema;

@@ -3,16 +3,16 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import { guarded } from "./guarded.ts";
 
 export interface SchemaValidator {
-  /** Tells schemas of one text from others. */
+  /** The schema as JSON. */
   readonly text: string;
   /**
-   * What a value violates: all of it for small inputs, the first thing for large ones; or that it
-   * took longer than that many milliseconds.
+   * What a value violates: everything for small inputs, the first thing for large ones. `timeout` when
+   * the check took longer than that many milliseconds.
    */
   errorsOf(value: Json, limitMs: number): readonly ErrorObject[] | "timeout";
 }
 
-/** Whether a text matches, as one pattern of a schema has it. */
+/** Makes the test for one pattern of a schema. */
 export type MakeTest = (pattern: string) => (text: string) => boolean;
 
 type Schema = Record<string, Json>;
@@ -20,16 +20,16 @@ type Schema = Record<string, Json>;
 /** Compiles schemas, and remembers those that were used last. */
 export class SchemaValidators {
   readonly #makeTest: MakeTest;
-  /** By their text, the one used last at the end. */
+  /** By their text, the last used at the end. */
   readonly #compiled = new Map<string, SchemaValidator | undefined>();
-  /** Spares the text: a version that is started often is the same object each time. */
+  /** By the object: the schema of a version that is started often need not be printed each time. */
   readonly #seen = new WeakMap<Schema, SchemaValidator | undefined>();
 
   constructor(makeTest: MakeTest) {
     this.#makeTest = makeTest;
   }
 
-  /** Undefined for a schema that cannot be used here, by which nothing is refused. */
+  /** Undefined for a schema that cannot be compiled: nothing is refused by it. */
   of(schema: Schema): SchemaValidator | undefined {
     if (this.#seen.has(schema)) return this.#seen.get(schema);
     const text = JSON.stringify(schema);
@@ -53,7 +53,7 @@ function compile(schema: Schema, text: string, makeTest: MakeTest): SchemaValida
   try {
     first = compileWith(schema, false, makeTest);
   } catch {
-    // Metadata of the author's can make a schema that is none.
+    // Metadata of the author's can make the schema invalid.
     return undefined;
   }
   let all: ValidateFunction | undefined;
@@ -63,7 +63,7 @@ function compile(schema: Schema, text: string, makeTest: MakeTest): SchemaValida
       const isValid = isGuarded ? guarded(() => validate(value), limitMs) : validate(value);
       return isValid === "timeout" ? isValid : isValid ? [] : (validate.errors ?? []);
     } catch (error) {
-      // A schema that stands for itself never comes to an end, and says nothing.
+      // A schema that refers to itself without end refuses nothing.
       if (error instanceof RangeError) return [];
       throw error;
     }
@@ -80,7 +80,7 @@ function compile(schema: Schema, text: string, makeTest: MakeTest): SchemaValida
   };
 }
 
-/** Past it the list of all errors may be longer than anyone reads, or memory holds. */
+/** Size of schema times size of value, beyond which the list of all errors may outgrow memory. */
 const MAX_PRODUCT = 16_000_000;
 
 function compileWith(schema: Schema, allErrors: boolean, makeTest: MakeTest): ValidateFunction {
@@ -94,7 +94,7 @@ function compileWith(schema: Schema, allErrors: boolean, makeTest: MakeTest): Va
     validateSchema: false,
     // Formats are not asserted (EXE-83).
     validateFormats: false,
-    // As the author's zod counts: what it accepts must pass.
+    // Characters are counted as the author's zod counts them: what it accepts must pass.
     unicode: false,
     multipleOfPrecision: 4,
     ownProperties: true,
@@ -103,5 +103,5 @@ function compileWith(schema: Schema, allErrors: boolean, makeTest: MakeTest): Va
   return ajv.compile(schema);
 }
 
-/** Patterns and recursion may take exponential time; without them the schema's size is the limit. */
+/** Patterns and recursion may take exponential time; other checks take time by the schema's size. */
 const SLOW = /"(?:pattern|patternProperties|\$ref)":/;

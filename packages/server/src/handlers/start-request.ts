@@ -1,0 +1,19 @@
+import type { Parsed, routes } from "@engine/contract";
+import type { Call } from "@engine/http";
+import type { StartRequest } from "../executions/requests.ts";
+
+/** The start that a route asks for; the headers are those of every route that starts an execution. */
+export function startRequest(
+  asked: Omit<StartRequest, "trigger" | "by">,
+  headers: Parsed<typeof routes.executions.run>["headers"],
+  { caller }: Call,
+): StartRequest {
+  return {
+    ...asked,
+    trigger: { kind: "api" },
+    by: caller.principal,
+    idempotency_key: headers["idempotency-key"],
+    preferred_worker: headers["x-engine-preferred-worker"],
+    required_worker: headers["x-engine-require-worker"],
+  };
+}
