@@ -89,7 +89,7 @@ export class Executor {
 
   #handle(message: ToRunner): void {
     if (message.kind === "tick") this.#options.post({ kind: "alive" });
-    else if (message.kind === "clock") this.#options.clock.serverAtZero = message.server_at_zero;
+    else if (message.kind === "clock") this.#options.clock.set(message.server_at_zero);
     else if (message.kind === "hold") this.#hold(message.on);
     else if (message.kind === "start") void this.#start(message);
     else this.#ofCopy(message);

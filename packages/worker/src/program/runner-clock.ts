@@ -7,17 +7,25 @@ import type { World } from "../world.ts";
  */
 export class RunnerClock {
   readonly #machine: Pick<World, "clock" | "monotonic">;
-  /** What the server's clock showed when the machine's was 0; undefined before it was measured. */
-  serverAtZero: number | undefined;
+  #serverAtZero: number | undefined;
 
   /** @param machine The clocks of this machine. */
   constructor(machine: Pick<World, "clock" | "monotonic">) {
     this.#machine = machine;
   }
 
+  /** What the server's clock showed when the machine's was 0; undefined before it was measured. */
+  get serverAtZero(): number | undefined {
+    return this.#serverAtZero;
+  }
+
+  set(serverAtZero: number): void {
+    this.#serverAtZero = serverAtZero;
+  }
+
   readonly now = (): number => {
     const { clock, monotonic } = this.#machine;
-    if (this.serverAtZero === undefined) return clock();
-    return Math.floor(this.serverAtZero + monotonic());
+    if (this.#serverAtZero === undefined) return clock();
+    return Math.floor(this.#serverAtZero + monotonic());
   };
 }
