@@ -9,11 +9,11 @@ import type {
   GuardedClaimant,
 } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
+import type { ExecutionStatements, RowQuery } from "./commits/execution-statements.ts";
+import type { GroupCommit } from "./commits/group-commit.ts";
 import type { Database, Statement } from "./database.ts";
 import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
 import type { FullRow } from "./execution-record.ts";
-import type { ExecutionStatements, RowQuery } from "./execution-statements.ts";
-import type { GroupCommit } from "./group-commit.ts";
 
 /** The hot part of the store: what changes an execution goes into a group commit. */
 export class Executions implements ExecutionPort {

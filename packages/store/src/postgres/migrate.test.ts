@@ -5,8 +5,8 @@ import { afterAll, expect, test } from "vitest";
 import { newExecution } from "../conformance/sample.ts";
 import { migrationStatus } from "../migration-status.ts";
 import { openSqliteStore } from "../sqlite/sqlite-store.ts";
-import { temporaryFolder } from "../sqlite/temporary-folder.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const folder = temporaryFolder();

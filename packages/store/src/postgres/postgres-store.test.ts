@@ -5,7 +5,7 @@ import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution, newSession } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
 import type { QueuedExecution } from "../ports/queue.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();
@@ -161,7 +161,7 @@ test("text that the database cannot hold is refused by itself, its neighbours ar
 test("lists are read from their partial indexes, in their order", async () => {
   const lists = await import("./queue.ts");
   const { LIST_OPEN_RUNS_SQL } = await import("./execution-list.ts");
-  const { LIST_CHILDREN_SQL } = await import("./execution-statements.ts");
+  const { LIST_CHILDREN_SQL } = await import("./commits/execution-statements.ts");
   const client = new Client({ connectionString: await postgres.createDatabase(migrated) });
   await client.connect();
   onTestFinished(() => client.end());

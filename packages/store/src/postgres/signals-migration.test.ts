@@ -1,9 +1,13 @@
 import { Client } from "pg";
 import { afterAll, expect, test } from "vitest";
+import {
+  MANY_NAMES,
+  OLD_SIGNALS,
+  upgradedSignals,
+} from "../conformance/executions/upgraded-signals.ts";
 import { opened } from "../conformance/opened.ts";
 import { executionId } from "../conformance/sample.ts";
-import { MANY_NAMES, OLD_SIGNALS, upgradedSignals } from "../conformance/upgraded-signals.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { postgresMigrations } from "./migrate.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 

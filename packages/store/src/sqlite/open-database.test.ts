@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { QueuedExecution } from "../ports/queue.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 

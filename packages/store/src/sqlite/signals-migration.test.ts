@@ -1,12 +1,16 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import {
+  MANY_NAMES,
+  OLD_SIGNALS,
+  upgradedSignals,
+} from "../conformance/executions/upgraded-signals.ts";
 import { opened } from "../conformance/opened.ts";
 import { executionId } from "../conformance/sample.ts";
-import { MANY_NAMES, OLD_SIGNALS, upgradedSignals } from "../conformance/upgraded-signals.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { sqliteMigrations } from "./migrate.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 

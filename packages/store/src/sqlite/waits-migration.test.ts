@@ -6,8 +6,8 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId } from "../conformance/sample.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 
