@@ -1,5 +1,5 @@
 import type { ExecutionRow } from "@engine/contract";
-import { SUMMARY_SQL, type SummaryRow, toSummary } from "../execution-columns.ts";
+import { type StoredRow, SUMMARY_SQL, toSummary } from "../execution-columns.ts";
 import { rendered } from "../operations/sql.ts";
 import type { ExecutionFilter } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
@@ -27,7 +27,7 @@ export async function listExecutions(
   const [totals, rows] = (await database.readAll<unknown>(
     [{ text: count, rowMode: "array" }, ...valuesOfAll],
     [{ text, rowMode: "array" }, ...values],
-  )) as [[[number]], SummaryRow[]];
+  )) as [[[number]], StoredRow[]];
   return { items: rows.map(toSummary), total: totals[0][0] };
 }
 

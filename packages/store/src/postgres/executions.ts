@@ -1,5 +1,5 @@
 import type { ExecutionRow, NewExecution } from "@engine/contract";
-import { type SummaryRow, toSummary } from "../execution-columns.ts";
+import { type StoredRow, toSummary } from "../execution-columns.ts";
 import type {
   Changed,
   ChangeOptions,
@@ -13,7 +13,6 @@ import type { ExecutionStatements, RowQuery } from "./commits/execution-statemen
 import type { GroupCommit } from "./commits/group-commit.ts";
 import type { Database, Statement } from "./database.ts";
 import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
-import type { FullRow } from "./execution-record.ts";
 
 /** The hot part of the store: what changes an execution goes into a group commit. */
 export class Executions implements ExecutionPort {
@@ -59,12 +58,12 @@ export class Executions implements ExecutionPort {
   }
 
   async listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
-    const rows = await this.#database.read<SummaryRow>(this.#openRuns, schedule, limit);
+    const rows = await this.#database.read<StoredRow>(this.#openRuns, schedule, limit);
     return rows.map(toSummary);
   }
 
   async #read({ query, read }: RowQuery): Promise<ExecutionRow | undefined> {
-    const [rows = []] = await this.#database.readAll<FullRow>(query);
+    const [rows = []] = await this.#database.readAll<StoredRow>(query);
     const [row] = read(rows).values();
     return row;
   }

@@ -1,5 +1,5 @@
 import type { ExecutionRow } from "@engine/contract";
-import { SUMMARY_SQL, type SummaryRow, toSummary } from "../execution-columns.ts";
+import { SUMMARY_SQL, toSummary } from "../execution-columns.ts";
 import { rendered } from "../operations/sql.ts";
 import type { ExecutionFilter } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
@@ -26,7 +26,7 @@ export async function listExecutions(
     },
   ]);
   const [total = 0] = counted[0] ?? [];
-  return { items: (rows as SummaryRow[]).map(toSummary), total: total as number };
+  return { items: rows.map(toSummary), total: total as number };
 }
 
 type Term = readonly [text: string, value?: Bindable];

@@ -14,7 +14,7 @@ import {
   touch,
   untouched,
 } from "@engine/contract";
-import { type SummaryRow, toSummary } from "../execution-columns.ts";
+import { type StoredRow, toSummary } from "../execution-columns.ts";
 import type {
   Changed,
   ChangeOptions,
@@ -32,7 +32,6 @@ import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
 import {
   assignmentsOf,
   COLUMNS_SQL,
-  type FullRow,
   INSERT_SQL,
   toExecution,
   toInsert,
@@ -54,14 +53,14 @@ export class Executions implements ExecutionPort {
   readonly #records: EventRecordWriter;
   readonly #known: RowCache;
   readonly #signals: KeptSignals;
-  readonly #select: Statement<FullRow>;
+  readonly #select: Statement<StoredRow>;
   readonly #selectInput: Statement<readonly [string]>;
   readonly #insert: Statement<unknown>;
   readonly #insertInput: Statement<unknown>;
   readonly #updates = new Map<number, Statement<unknown>>();
-  readonly #keyHolder: Statement<FullRow>;
-  readonly #children: Statement<FullRow>;
-  readonly #openRuns: Statement<SummaryRow>;
+  readonly #keyHolder: Statement<StoredRow>;
+  readonly #children: Statement<StoredRow>;
+  readonly #openRuns: Statement<StoredRow>;
   readonly #source: EffectSource = {
     find: (execution_id) => this.#current(execution_id),
     children: (parent_id) =>

@@ -6,6 +6,7 @@
  * order. What concerns nothing but executions that are known already is done before, without a lock.
  */
 import type { ExecutionRow } from "@engine/contract";
+import type { StoredRow } from "../../execution-columns.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
 import type { Changed } from "../../ports/executions.ts";
 import { guardOf } from "../../session-guard.ts";
@@ -19,7 +20,6 @@ import {
   unwritable,
 } from "../database-failure.ts";
 import type { EventLog } from "../event-log.ts";
-import type { FullRow } from "../execution-record.ts";
 import { type CommitOutcome, type CommitProbe, findCommitOutcome } from "./commit-outcome.ts";
 import { DirectCommit } from "./direct-commit.ts";
 import type { DirectStatement } from "./direct-statement.ts";
@@ -139,8 +139,8 @@ export class BatchCommit {
     const guards = sessions.length > 0 ? this.#statements.lockSessions(sessions) : undefined;
     const queries = [lock.query, holders?.query, guards].filter((query) => query !== undefined);
     const [, rows = [], ...more] = await lane.pipelined<unknown>([BEGIN], ...queries);
-    addRows(workspace, ids, lock.read(rows as FullRow[]));
-    if (holders) workspace.addHolders(holders.read(more.shift() as FullRow[]).values());
+    addRows(workspace, ids, lock.read(rows as StoredRow[]));
+    if (holders) workspace.addHolders(holders.read(more.shift() as StoredRow[]).values());
     if (guards) workspace.addSessions(more.shift() as LockedSession[]);
   }
 
@@ -180,7 +180,7 @@ export class BatchCommit {
     if (unread.length === 0) return;
     for (const id of unread) wanted.add(id);
     const { query, read } = this.#statements.lock(unread, "nowait");
-    const [rows = []] = await lane.pipelined<FullRow>(query);
+    const [rows = []] = await lane.pipelined<StoredRow>(query);
     addRows(workspace, unread, read(rows));
   }
 

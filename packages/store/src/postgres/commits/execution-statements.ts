@@ -1,13 +1,7 @@
 import type { ExecutionRow } from "@engine/contract";
-import { storedValue } from "../../execution-columns.ts";
+import { type StoredRow, storedValue } from "../../execution-columns.ts";
 import type { Database, Query, Statement } from "../database.ts";
-import {
-  type FullRow,
-  fullRowSql,
-  inputText,
-  MAX_SMALL_INPUT,
-  toExecution,
-} from "../execution-record.ts";
+import { fullRowSql, inputText, MAX_SMALL_INPUT, toExecution } from "../execution-record.ts";
 import { type Segment, segmentsOf } from "./event-texts.ts";
 import type { InputCache } from "./input-cache.ts";
 import { SignalStatements, type SignalsAsked } from "./kept-signals.ts";
@@ -26,7 +20,7 @@ import type { Written } from "./workspace.ts";
 /** A query of whole rows, with what turns its answer into executions. */
 export interface RowQuery {
   readonly query: Query;
-  readonly read: (rows: readonly FullRow[]) => ReadonlyMap<string, ExecutionRow>;
+  readonly read: (rows: readonly StoredRow[]) => ReadonlyMap<string, ExecutionRow>;
 }
 
 interface Update {
@@ -174,7 +168,7 @@ export class ExecutionStatements {
   }
 
   #read(
-    rows: readonly FullRow[],
+    rows: readonly StoredRow[],
     known: ReadonlyMap<string, string>,
   ): ReadonlyMap<string, ExecutionRow> {
     const executions = new Map<string, ExecutionRow>();

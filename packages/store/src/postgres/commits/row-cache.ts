@@ -1,4 +1,4 @@
-import type { ExecutionRow } from "@engine/contract";
+import { type ExecutionRow, hasLazyInput } from "@engine/contract";
 import type { RecordsByKind } from "../../event-records.ts";
 import type { Changed, SessionGuard } from "../../ports/executions.ts";
 import type { Segment } from "./event-texts.ts";
@@ -43,7 +43,8 @@ export class RowCache {
   /** Keeps what is owned: only that is changed again soon, and again. */
   keep(row: ExecutionRow, written_by: number): void {
     this.#rows.delete(row.execution_id);
-    if (row.session === null || isLarge(row)) return;
+    // A row whose input is read later would keep the text alive.
+    if (row.session === null || hasLazyInput(row)) return;
     this.#rows.set(row.execution_id, { row, written_by });
     if (this.#rows.size <= MOST) return;
     const [oldest = ""] = this.#rows.keys();
@@ -53,9 +54,4 @@ export class RowCache {
   forget(execution_id: string): void {
     this.#rows.delete(execution_id);
   }
-}
-
-/** A large input is read when it is looked at: such a row would keep the text alive. */
-function isLarge(row: ExecutionRow): boolean {
-  return Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
 }

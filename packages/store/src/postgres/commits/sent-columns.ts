@@ -2,8 +2,8 @@
  * How rows are sent: a list per column, which the statement takes apart again. Measured against one
  * JSON text for all rows, that is less than half of the work in the database.
  */
-import { type ExecutionRow, NO_SIGNALS } from "@engine/contract";
-import { PATCHABLE, SUMMARY, storedValue } from "../../execution-columns.ts";
+import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
+import { isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
 import { folded } from "../execution-record.ts";
 import { binaryArray, type Element, type ElementType, isElementType } from "./binary-array.ts";
 
@@ -64,11 +64,7 @@ export const INSERTED_PLAIN: readonly string[] = INSERTED.filter((name) => !OFTE
 /** Whether nothing would be lost if only those were inserted. */
 export function arePlain(rows: readonly ExecutionRow[]): boolean {
   return rows.every((row) => {
-    for (const name of OFTEN_NULL) {
-      const value = row[name as keyof ExecutionRow];
-      if (value === null || value === undefined || value === NO_SIGNALS) continue;
-      if (!(Array.isArray(value) && value.length === 0)) return false;
-    }
+    for (const name of OFTEN_NULL) if (!isNothing(row[name as keyof ExecutionRow])) return false;
     return true;
   });
 }
@@ -85,7 +81,7 @@ function maskOf(columns: readonly string[]): number {
 export function changedColumns(stored: ExecutionRow, row: ExecutionRow): number {
   let mask = 0;
   for (let i = 0; i < PATCHABLE.length; i++) {
-    const column = PATCHABLE[i] as (typeof PATCHABLE)[number];
+    const column = PATCHABLE[i] as keyof ExecutionPatch;
     // Values are compared by identity: an equal copy of `waits` is written needlessly, never missed.
     if (stored[column] !== row[column]) mask |= 1 << i;
   }
