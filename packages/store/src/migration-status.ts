@@ -6,9 +6,10 @@ import {
   type AppliedMigration,
   compareMigrations,
   type MigrationStatus,
+  readMigrations,
 } from "./migration-files.ts";
-import { postgresMigrations, readAppliedMigrations } from "./postgres/migrate.ts";
-import { appliedMigrations, sqliteMigrations } from "./sqlite/migrate.ts";
+import { readAppliedMigrations } from "./postgres/migrate.ts";
+import { appliedMigrations } from "./sqlite/migrate.ts";
 
 /**
  * What a database has had of this engine's migrations, without changing anything. Opening its store
@@ -20,8 +21,8 @@ import { appliedMigrations, sqliteMigrations } from "./sqlite/migrate.ts";
 export async function migrationStatus(url: string): Promise<readonly MigrationStatus[]> {
   const address = parseDatabaseUrl(url);
   return address.kind === "sqlite"
-    ? compareMigrations(ofFile(address.path), sqliteMigrations())
-    : compareMigrations(await readAppliedMigrations(address.target), postgresMigrations());
+    ? compareMigrations(ofFile(address.path), readMigrations("sqlite"))
+    : compareMigrations(await readAppliedMigrations(address.target), readMigrations("postgres"));
 }
 
 function ofFile(path: string): readonly AppliedMigration[] {

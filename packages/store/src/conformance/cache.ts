@@ -10,7 +10,7 @@ const key: CacheKey = {
   digest: "a".repeat(64),
 };
 
-export function taskCacheConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("EXE-49a a cached output is found under all four parts of its key and no other", async () => {
     const store = await opened(open);
     await store.cache.keep(key, '{"width":3}', NOW + 1);

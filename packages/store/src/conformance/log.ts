@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Open, opened } from "./opened.ts";
 import { appending, event, executionWithLog } from "./sample.ts";
 
-export function logConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("EXE-86 a log reads whole, upwards from a place, or its newest events", async () => {
     const store = await opened(open);
     const id = await executionWithLog(store, 1, 9);

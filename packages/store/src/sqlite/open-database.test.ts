@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { readMigrations } from "../migration-files.ts";
 import type { QueuedExecution } from "../ports/queue.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
@@ -78,7 +79,7 @@ test("migrations are recorded once, with the time they were applied", async () =
     .prepare<[], { name: string; applied_at: number }>("SELECT name, applied_at FROM migrations")
     .all();
   db.close();
-  const names = readdirSync(new URL("../migrations/", import.meta.url)).sort();
+  const names = readMigrations("sqlite").map(({ name }) => name);
   expect(names[0]).toBe("0001-foundation.sql");
   expect(rows).toEqual(names.map((name) => ({ name, applied_at: 1 })));
 });

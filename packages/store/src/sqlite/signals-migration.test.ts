@@ -8,8 +8,8 @@ import {
 } from "../conformance/executions/upgraded-signals.ts";
 import { opened } from "../conformance/opened.ts";
 import { executionId } from "../conformance/sample.ts";
+import { readMigrations } from "../migration-files.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
-import { sqliteMigrations } from "./migrate.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 const folder = temporaryFolder();
@@ -20,7 +20,7 @@ test("EXE-53 an upgrade keeps the signals that nobody had taken, in their order"
   db.exec(`CREATE TABLE migrations (
     number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL) STRICT`);
-  for (const { number, name, sql, checksum } of sqliteMigrations()) {
+  for (const { number, name, sql, checksum } of readMigrations("sqlite")) {
     if (number > 9) continue;
     db.exec(sql);
     db.prepare("INSERT INTO migrations VALUES (?, ?, ?, 1)").run(number, name, checksum);

@@ -14,7 +14,7 @@ const folder = temporaryFolder();
 /** A database as the engine left it whose only migration was the first. */
 function firstDatabase(path: string): void {
   const db = new Database(path);
-  const sql = readFileSync(new URL("../migrations/0001-foundation.sql", import.meta.url), "utf8");
+  const sql = readFileSync(new URL("./migrations/0001-foundation.sql", import.meta.url), "utf8");
   db.exec(`CREATE TABLE migrations (
     number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL) STRICT`);
