@@ -36,8 +36,3 @@ export function toExecution(row: StoredRow, known: ReadonlyMap<string, string>):
 export function inputText(row: StoredRow, known: ReadonlyMap<string, string>): string | null {
   return row[INPUT_AT] ?? known.get(row[0]) ?? null;
 }
-
-/** As a label is compared: in any case, of any alphabet. */
-export function folded(label: string): string {
-  return label.toLowerCase();
-}

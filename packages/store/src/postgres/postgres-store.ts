@@ -14,7 +14,6 @@ import { EventLog } from "./event-log.ts";
 import { Executions } from "./executions.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresTarget, postgresTarget } from "./postgres-url.ts";
-import { Queue } from "./queue.ts";
 import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention.ts";
 
@@ -81,7 +80,6 @@ function postgresStore(
     kind: "postgres",
     ...sharedPorts(newDesk),
     executions: new Executions({ database, statements, commits }),
-    queue: new Queue(database),
     log,
     retention,
     replicas,

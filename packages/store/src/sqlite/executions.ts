@@ -15,6 +15,8 @@ import {
   untouched,
 } from "@engine/contract";
 import { type StoredRow, toSummary } from "../execution-columns.ts";
+import { listQueries, openRuns, toPage } from "../execution-list.ts";
+import { rendered } from "../operations/sql.ts";
 import type {
   Changed,
   ChangeOptions,
@@ -25,10 +27,9 @@ import type {
 } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
 import { guardOf } from "../session-guard.ts";
-import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
+import { type Bindable, type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import type { EventLog } from "./event-log.ts";
 import type { EventRecordWriter } from "./event-record-writer.ts";
-import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
 import {
   assignmentsOf,
   COLUMNS_SQL,
@@ -39,7 +40,7 @@ import {
 } from "./execution-record.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { KeptSignals } from "./kept-signals.ts";
-import type { ListReader } from "./list-query.ts";
+import type { ListReader } from "./lists.ts";
 import { RowCache } from "./row-cache.ts";
 import type { SessionGuards } from "./session-guards.ts";
 
@@ -60,7 +61,6 @@ export class Executions implements ExecutionPort {
   readonly #updates = new Map<number, Statement<unknown>>();
   readonly #keyHolder: Statement<StoredRow>;
   readonly #children: Statement<StoredRow>;
-  readonly #openRuns: Statement<StoredRow>;
   readonly #source: EffectSource = {
     find: (execution_id) => this.#current(execution_id),
     children: (parent_id) =>
@@ -96,7 +96,6 @@ export class Executions implements ExecutionPort {
       `SELECT ${COLUMNS_SQL} FROM executions WHERE unique_key IS NOT NULL AND unique_key = ?`,
     );
     this.#children = connection.prepareRaw(LIST_CHILDREN_SQL);
-    this.#openRuns = connection.prepareRaw(LIST_OPEN_RUNS_SQL);
   }
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
@@ -149,12 +148,19 @@ export class Executions implements ExecutionPort {
     });
   }
 
-  list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
-    return listExecutions(this.#lists, filter);
+  async list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
+    const queries = listQueries(filter).map((query) => rendered(query, "sqlite"));
+    return toPage(await this.#lists.read(queries));
   }
 
   listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
-    return this.#connection.read(() => this.#openRuns.all(schedule, limit).map(toSummary));
+    const { text, values } = rendered(openRuns(schedule, limit), "sqlite");
+    return this.#connection.read(() =>
+      this.#connection
+        .prepareOnce<StoredRow>(text, "raw")
+        .all(...(values as Bindable[]))
+        .map(toSummary),
+    );
   }
 
   #load(execution_id: string): ExecutionRow | undefined {

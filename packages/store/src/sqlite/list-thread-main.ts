@@ -2,8 +2,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
 import type { Bindable } from "./connection.ts";
-import { startsWithAnyCase } from "./list-query.ts";
 import type { ListAnswer, ListRequest, ListThreadData } from "./list-thread.ts";
+import { startsWithAnyCase } from "./lists.ts";
 
 const { path, busyTimeoutMs } = workerData as ListThreadData;
 const db = new Database(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
@@ -11,7 +11,7 @@ db.function("starts_with_any_case", { deterministic: true }, startsWithAnyCase);
 /** Texts are few, though they depend on what is asked. */
 const statements = new Map<string, Database.Statement<Bindable[], readonly unknown[]>>();
 const readAll = db.transaction((queries: ListRequest["queries"]) =>
-  queries.map(({ sql, values }) => prepared(sql).all(...values)),
+  queries.map(({ text, values }) => prepared(text).all(...(values as Bindable[]))),
 );
 
 parentPort?.on("message", ({ id, queries }: ListRequest) => {

@@ -1,7 +1,5 @@
 import type { NewEvent } from "@engine/contract";
-
-/** Long changes, such as a fork's copy, are cut: a page reads whole segments. */
-const MAX_EVENTS_IN_SEGMENT = 1_000;
+import { MAX_EVENTS_IN_SEGMENT } from "../../log-page.ts";
 
 /** Some events as JSON, without the brackets of a list. */
 export interface EventTexts {

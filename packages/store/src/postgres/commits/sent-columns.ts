@@ -3,8 +3,7 @@
  * JSON text for all rows, that is less than half of the work in the database.
  */
 import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
-import { isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
-import { folded } from "../execution-record.ts";
+import { folded, isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
 import { binaryArray, type Element, type ElementType, isElementType } from "./binary-array.ts";
 
 /** The type of each column of `executions`, as the database names it. */
