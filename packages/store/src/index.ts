@@ -23,7 +23,7 @@ export type {
   QueuedExecution,
   QueuePage,
 } from "./ports/queue.ts";
-export type { Leadership, ReplicaRow } from "./ports/replicas.ts";
+export { type Leadership, REPLICA_GONE_MS, type ReplicaRow } from "./ports/replicas.ts";
 export type {
   DecideSchedule,
   DeclaredSchedules,
@@ -36,7 +36,6 @@ export type {
 export type { OpenedSession } from "./ports/sessions.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
-export { REPLICA_GONE_MS } from "./replica-silence.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
 export type { NewSession, SaidByWorker, SessionRow } from "./session-record.ts";
 export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";

@@ -1,4 +1,5 @@
 /** How a session lies in a database: what it says of itself in `sessions`, what is heard of it apart. */
+import { isDeepStrictEqual } from "node:util";
 import {
   type DispatchMode,
   EngineError,
@@ -64,34 +65,6 @@ export interface SessionRow extends NewSession {
 /** Kept as JSON. */
 const JSON_COLUMNS = ["labels", "runners", "runtime", "resources", "packages", "services"] as const;
 
-const COLUMNS = [
-  "session_id",
-  "worker",
-  "instance_id",
-  "labels",
-  "token_hash",
-  "host",
-  "pid",
-  "slots",
-  "runners",
-  "default_runner",
-  "dispatch",
-  "engine_version",
-  "runtime",
-  "resources",
-  "packages",
-  "services",
-  "created_at",
-  "last_seen_at",
-  "replica",
-  "epoch",
-  "connected_at",
-  "disconnected_at",
-  "lost_at",
-  "ended_at",
-  "end_reason",
-] as const;
-
 /** What a process that registers again may have changed; its labels may not. */
 const CONTINUED_COLUMNS = [
   "token_hash",
@@ -108,7 +81,15 @@ const CONTINUED_COLUMNS = [
   "services",
 ] as const;
 
-type Column = (typeof COLUMNS)[number];
+type Column = Exclude<keyof SessionRow, "said">;
+
+const COLUMNS: readonly Column[] = [
+  ...(["session_id", "worker", "instance_id", "labels"] as const),
+  ...CONTINUED_COLUMNS,
+  ...(["created_at", "last_seen_at", "replica", "epoch", "connected_at"] as const),
+  ...(["disconnected_at", "lost_at", "ended_at", "end_reason"] as const),
+];
+
 type Value = string | number | null;
 
 /** A row as it is read. */
@@ -167,7 +148,7 @@ export function beginSession(fresh: NewSession, at: number): SessionRow {
  * @throws EngineError `labels_immutable`
  */
 export function continueSession(earlier: SessionRow, fresh: NewSession, at: number): SessionRow {
-  if (!sameLabels(earlier.labels, fresh.labels)) {
+  if (!isDeepStrictEqual(earlier.labels, fresh.labels)) {
     throw new EngineError(
       "labels_immutable",
       `worker ${fresh.worker} has registered with other labels; restart it to change them`,
@@ -181,13 +162,6 @@ export function continueSession(earlier: SessionRow, fresh: NewSession, at: numb
 /** The session of another process that had the name; its epoch is over. */
 export function supersededSession(earlier: SessionRow, at: number): SessionRow {
   return { ...earlier, epoch: earlier.epoch + 1, ended_at: at, end_reason: "superseded" };
-}
-
-type Labels = Readonly<Record<string, string>>;
-
-function sameLabels(a: Labels, b: Labels): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 function storedColumns<Name extends Column>(

@@ -1,6 +1,5 @@
 import type { Client } from "pg";
-import type { Leadership } from "../../ports/replicas.ts";
-import { REPLICA_GONE_MS } from "../../replica-silence.ts";
+import { type Leadership, REPLICA_GONE_MS } from "../../ports/replicas.ts";
 import { StatementFailure, unavailable } from "../database-failure.ts";
 
 /** What a replica leads: locks of its session connection, gone with that. */
