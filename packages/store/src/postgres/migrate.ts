@@ -75,7 +75,7 @@ async function connected<Value>(
     connectionTimeoutMillis: 10_000,
     types,
   });
-  // Whoever waits for an answer is told; without a listener the process would end.
+  // A query that waits for its answer rejects; without a listener the process would end.
   client.on("error", () => undefined);
   try {
     await client.connect();

@@ -131,7 +131,7 @@ export class Executions implements ExecutionPort {
   find(execution_id: string): Promise<ExecutionRow | undefined> {
     return this.#connection.read(() => {
       const row = this.#load(execution_id);
-      // Whoever asks for the row wants its input too, and may have closed the store when it looks.
+      // A caller wants the input too, and may have closed the store when it looks.
       return row && { ...row };
     });
   }
@@ -184,7 +184,7 @@ export class Executions implements ExecutionPort {
     return this.#log.readIn(row.execution_id, { after: above }).map(({ event }) => event);
   }
 
-  /** Writes an execution, and whatever its change does to others. */
+  /** Writes an execution, and what its change does to others. */
   #write(first: Touched, effects: readonly Effect[], at: number): Changed {
     if (effects.length === 0) return this.#save(first, at, NO_OTHERS);
     const [changed = first, ...others] = consequencesOf(first, effects, this.#source);

@@ -59,7 +59,7 @@ export class ListThread implements ListReader {
     const answer = Promise.withResolvers<ListRows>();
     this.#waiting.set(id, answer);
     this.#worker ??= this.#start();
-    // Whoever waits for a list keeps the process; the thread by itself does not.
+    // A list that is waited for keeps the process; the thread by itself does not.
     this.#worker.ref();
     this.#worker.postMessage({ id, queries } satisfies ListRequest);
     return answer.promise;

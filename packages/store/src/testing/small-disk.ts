@@ -34,14 +34,14 @@ export function smallDisk(options: string): SmallDisk | undefined {
       try {
         writeFileSync(filler, Buffer.alloc(Math.max(bavail * bsize - butFor, 0)));
       } catch (error) {
-        // Who wrote in between has helped.
+        // Somebody else wrote in between.
         if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
       }
     },
     free: () => rmSync(filler, { force: true }),
     remount: (changed) => mount("-o", `remount,${changed}`, path),
     remove() {
-      // Lazy: whatever still has a file open does not keep it.
+      // Lazy: a process that still has a file open does not keep it.
       execFileSync("umount", ["--lazy", path], { stdio: "pipe" });
       rmdirSync(path);
     },

@@ -1,6 +1,6 @@
 /**
  * A real PostgreSQL server from npm for tests and benchmarks, with nothing to install. It runs under
- * a shell that waits for the end of its input: whatever becomes of the process that started it, the
+ * a shell that waits for the end of its input: however the process ends that started it, the
  * server stops and its files go.
  */
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
@@ -202,7 +202,7 @@ async function runnableBinaries(folder: string, ids: Ids): Promise<string> {
   if (await isRunnable(native)) return join(native, "bin");
   const copy = join(folder, "native");
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-  // Whoever runs it removes it as well.
+  // The user that runs it removes it as well.
   if (ids.uid !== undefined) await run("chown", ["-R", `${ids.uid}:${ids.gid}`, copy]);
   if (await isRunnable(copy)) return join(copy, "bin");
   throw new Error(

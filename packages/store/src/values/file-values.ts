@@ -8,7 +8,7 @@ import type { ValueStore } from "./value-store.ts";
 const UNFINISHED = ".writing";
 /** Left free of the disk, which the database may share: a hundredth of it, up to this. */
 const MOST_SPARED = 64 * 1024 * 1024;
-/** Of another server's start, which takes what is half written for what a crash has left. */
+/** Another server that starts may take a file that is being written for one that a crash has left. */
 const MOST_ATTEMPTS = 3;
 
 /** Values as files: a folder for each execution, in it a file for each content. */
@@ -16,7 +16,7 @@ export function fileValues(path: string): ValueStore {
   return storedValues(new ValueFiles(resolve(path)));
 }
 
-/** Removes what a crash has left half written. Whoever is writing a value at that moment begins again. */
+/** Removes what a crash has left half written. A value that is being written at that moment is begun again. */
 export async function sweepUnfinished(path: string): Promise<void> {
   await rm(join(resolve(path), UNFINISHED), { recursive: true, force: true });
 }
@@ -75,7 +75,7 @@ class ValueFiles implements ValuePlace {
         if (!isAbsent(error) || attempt === MOST_ATTEMPTS) throw error;
       }
     }
-    // For a file that was there, too: whoever wrote it may not have come this far.
+    // For a file that was there, too: its writer may not have come this far.
     await syncFolder(folder);
   }
 

@@ -50,7 +50,7 @@ export function storedValues(place: ValuePlace): ValueStore {
   };
 }
 
-// Neither dots nor slashes: whatever is asked for, a reference names a place below the storage's own.
+// Neither dots nor slashes: no reference names a place outside of the storage's own.
 const EXECUTION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 

@@ -5,11 +5,11 @@ import type { Segment } from "./event-texts.ts";
 
 /** By what a commit is recognised whose answer never came. */
 export interface CommitProbe {
-  /** Those it held locked, in the order of ids: whoever gets them knows that it has ended. */
+  /** Executions that it held locked, in the order of ids: a lock on them is got when it has ended. */
   readonly locked: readonly string[];
   /**
-   * Those that it changes only while they are as they were, whenever it gets to the database: whoever
-   * writes them knows that it has ended, or will do nothing.
+   * Executions that it changes only while they are as they were, whenever it gets to the database:
+   * once they are written by somebody else, it has ended or will do nothing.
    */
   readonly guarded?: readonly string[];
   /** A row of the log that only this commit can have written; a commit is all or nothing. */

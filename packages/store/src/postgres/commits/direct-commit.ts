@@ -100,7 +100,7 @@ export class DirectCommit {
   #judgeChange({ execution_id, decide }: Job & { kind: "change" }, at: number) {
     const known = this.#rows.find(execution_id);
     const change = known && decide(known.row, [], notHere);
-    // Whoever changes nothing, or is refused, is told by a row that is certain.
+    // That nothing changes, or is refused, is for a row to say that is certain: the locked one.
     if (!change || change.events.length === 0 || change.effects?.length) return undefined;
     if (change.signals?.length) return undefined;
     const one = this.#written(touch(untouched(known.row), change), at);

@@ -2,9 +2,8 @@
  * The one statement of a direct commit: changes of known executions, each only while its row is the
  * version that was judged; creations, each only while the session that is to have it is as thought;
  * and the log of what was written of both. A statement by itself is a transaction: one message, one
- * wait for the disk, whatever the number of executions.
+ * wait for the disk, however many executions there are.
  */
-
 import { NO_RECORDS } from "../../event-records.ts";
 import type { Database, Query, Statement } from "../database.ts";
 import type { EventRecordStatements, OwnedRecord } from "./event-record-statements.ts";
@@ -22,7 +21,7 @@ import {
   sentRowsSql,
 } from "./sent-columns.ts";
 
-/** Who was written, parted by spaces, and the transaction that did it; nobody: null. */
+/** Ids of what was written, parted by spaces, and the transaction that did it; null for nothing. */
 export type DirectAnswer = readonly [execution_ids: string | null, written_by: string | null];
 
 type Direct = KnownChange | ClaimedCreation;

@@ -29,7 +29,7 @@ interface Update {
   readonly columns: readonly SentColumn<ExecutionRow>[];
 }
 
-/** The statements of transactions that change executions: one per table, whatever number of executions. */
+/** The statements of transactions that change executions: one per table, however many there are. */
 export class ExecutionStatements {
   readonly #database: Database;
   readonly #types: ColumnTypes;

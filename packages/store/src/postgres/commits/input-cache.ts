@@ -1,6 +1,6 @@
 /**
- * Large inputs at hand, by execution. They never change, and whoever writes an execution usually
- * writes it again soon: then the database need not send the input a second time.
+ * Large inputs at hand, by execution. They never change, and a server that writes an
+ * execution usually writes it again soon: then the database need not send the input a second time.
  */
 export class InputCache {
   readonly #texts = new Map<string, string>();

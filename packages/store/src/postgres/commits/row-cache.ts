@@ -31,7 +31,7 @@ export interface ClaimedCreation {
 
 /**
  * Executions that are being worked on, as this store has written them last. Another server may have
- * changed them since: who relies on one lets the database compare what it was written by.
+ * changed them since: a statement that relies on one has the database compare what it was written by.
  */
 export class RowCache {
   readonly #rows = new Map<string, KnownRow>();

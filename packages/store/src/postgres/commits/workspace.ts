@@ -158,7 +158,7 @@ export class Workspace {
     this.#newHolders = new Map();
   }
 
-  /** @throws Missing, or whatever the job is refused with; then it has done nothing. */
+  /** @throws Missing, or what the job is refused with; then it has done nothing. */
   judge(job: Job, at: number): Changed {
     if (job.kind === "create") return this.#create(job.fresh, job.claimant, at);
     const row = this.#find(job.execution_id);

@@ -31,7 +31,7 @@ export class News {
   readonly #tests = new Map<string, () => void>();
   readonly #heardBy = new WeakSet<Client>();
   #waiting: Waiting[] = [];
-  /** Something could not be said: whoever listens has to look at all. */
+  /** Something could not be said: the other servers have to look at all rows. */
   #isIncomplete = false;
   #cancel: (() => void) | undefined;
   #lastSent = Number.NEGATIVE_INFINITY;
@@ -76,7 +76,7 @@ export class News {
     await client.query(`LISTEN ${CHANNEL}`);
   }
 
-  /** Whatever was said while nobody listened is not known. */
+  /** Tells listeners that news may have come while this server did not listen. */
   missed(): void {
     this.#tell(undefined);
   }

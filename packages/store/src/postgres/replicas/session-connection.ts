@@ -1,7 +1,7 @@
 /**
  * The one connection of a replica that holds on to something between statements: what it listens to,
- * and the locks of what it leads. It comes back by itself; then whatever was held has been lost, and
- * whatever was said meanwhile was missed.
+ * and the locks of what it leads. A connection that was lost comes back by itself, without those locks;
+ * what other servers said meanwhile was missed.
  */
 import { Client, type Notification } from "pg";
 import { StatementFailure, unavailable } from "../database-failure.ts";
