@@ -8,7 +8,6 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { StoredRow } from "../../execution-columns.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
-import type { Changed } from "../../ports/executions.ts";
 import { guardOf } from "../../session-guard.ts";
 import { BEGIN, COMMIT, type Database, type Lane, type Query, ROLLBACK } from "../database.ts";
 import {
@@ -32,11 +31,10 @@ import {
   type LockedSession,
   Missing,
   type Need,
+  type Outcome,
   Workspace,
   type Written,
 } from "./workspace.ts";
-
-export type Outcome = { readonly changed: Changed } | { readonly refusal: unknown };
 
 const MAX_ATTEMPTS = 5;
 

@@ -15,7 +15,6 @@ import {
 } from "@engine/contract";
 import { type EventRecords, recordsOf } from "../../event-records.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
-import type { Changed } from "../../ports/executions.ts";
 import { guardOf } from "../../session-guard.ts";
 import type { Database } from "../database.ts";
 import { StatementFailure, unavailable, unknownOutcome } from "../database-failure.ts";
@@ -25,9 +24,7 @@ import type { EventRecordStatements } from "./event-record-statements.ts";
 import { eventTexts, segmentsOf } from "./event-texts.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
 import type { ClaimedCreation, KnownChange, RowCache } from "./row-cache.ts";
-import type { Job } from "./workspace.ts";
-
-export type DirectOutcome = { readonly changed: Changed } | { readonly refusal: unknown };
+import type { Job, Outcome } from "./workspace.ts";
 
 type Direct = KnownChange | ClaimedCreation;
 
@@ -56,7 +53,7 @@ export class DirectCommit {
   }
 
   /** What became of the jobs that could be done; undefined for each of the others. */
-  async commit(jobs: readonly Job[]): Promise<readonly (DirectOutcome | undefined)[]> {
+  async commit(jobs: readonly Job[]): Promise<readonly (Outcome | undefined)[]> {
     const candidates = this.#candidates(jobs);
     if (candidates.size === 0) return [];
     const at = this.#clock();
@@ -132,8 +129,8 @@ export class DirectCommit {
     return { changed, segment, records: recordsOf(this.#kinds, { ...changed, stored }) };
   }
 
-  async #write(judged: readonly Direct[], at: number): Promise<ReadonlyMap<Direct, DirectOutcome>> {
-    const outcomes = new Map<Direct, DirectOutcome>();
+  async #write(judged: readonly Direct[], at: number): Promise<ReadonlyMap<Direct, Outcome>> {
+    const outcomes = new Map<Direct, Outcome>();
     try {
       const { ids, written_by } = await this.#send(judged, at);
       for (const one of judged) {
@@ -174,7 +171,7 @@ export class DirectCommit {
   }
 
   /** The connection was lost before the answer came. */
-  async #find(one: Direct, lost: StatementFailure): Promise<DirectOutcome> {
+  async #find(one: Direct, lost: StatementFailure): Promise<Outcome> {
     const { changed, segment } = one;
     const guarded = "known" in one ? [changed.row.execution_id] : [];
     const found = await findCommitOutcome(this.#database, { locked: [], guarded, segment });

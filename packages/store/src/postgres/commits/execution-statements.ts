@@ -1,6 +1,6 @@
 import type { ExecutionRow } from "@engine/contract";
 import { type StoredRow, storedValue } from "../../execution-columns.ts";
-import type { Database, Query, Statement } from "../database.ts";
+import type { Database, Parameter, Query, Statement } from "../database.ts";
 import { fullRowSql, inputText, MAX_SMALL_INPUT, toExecution } from "../execution-record.ts";
 import { type Segment, segmentsOf } from "./event-texts.ts";
 import type { InputCache } from "./input-cache.ts";
@@ -68,29 +68,17 @@ export class ExecutionStatements {
   }
 
   find(execution_id: string): RowQuery {
-    const known = this.#inputs.find([execution_id]);
-    return {
-      query: [this.#find, execution_id, [...known.keys()]],
-      read: (rows) => this.#read(rows, known),
-    };
+    return this.#rowQuery(this.#find, execution_id, [execution_id]);
   }
 
   /** @param ids In their order. */
   lock(ids: readonly string[], held: "wait" | "nowait"): RowQuery {
-    const known = this.#inputs.find(ids);
-    const statement = held === "wait" ? this.#lockWaiting : this.#lockAtOnce;
-    return {
-      query: [statement, ids, [...known.keys()]],
-      read: (rows) => this.#read(rows, known),
-    };
+    return this.#rowQuery(held === "wait" ? this.#lockWaiting : this.#lockAtOnce, ids, ids);
   }
 
   /** Those that have one of these unique keys; not locked, since they only answer. */
   holders(unique_keys: readonly string[]): RowQuery {
-    return {
-      query: [this.#holders, unique_keys, []],
-      read: (rows) => this.#read(rows, new Map()),
-    };
+    return this.#rowQuery(this.#holders, unique_keys, []);
   }
 
   /** Live sessions as they stay until the transaction ends. */
@@ -165,6 +153,15 @@ export class ExecutionStatements {
     }
     queries.push(...this.#signals.write(written));
     return { queries, rowQueries, segments };
+  }
+
+  /** @param ids Of the executions whose inputs may be at hand. */
+  #rowQuery(statement: Statement, asked: Parameter, ids: readonly string[]): RowQuery {
+    const known = this.#inputs.find(ids);
+    return {
+      query: [statement, asked, [...known.keys()]],
+      read: (rows) => this.#read(rows, known),
+    };
   }
 
   #read(

@@ -48,6 +48,9 @@ export type Job =
       readonly guard: SessionGuard | undefined;
     };
 
+/** What became of a job. */
+export type Outcome = { readonly changed: Changed } | { readonly refusal: unknown };
+
 /** What a job needs and the transaction has not read yet. */
 export type Need =
   | { readonly kind: "row"; readonly execution_id: string }
