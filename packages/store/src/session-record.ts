@@ -84,13 +84,25 @@ const CONTINUED_COLUMNS = [
 type Column = Exclude<keyof SessionRow, "said">;
 
 const COLUMNS: readonly Column[] = [
-  ...(["session_id", "worker", "instance_id", "labels"] as const),
+  "session_id",
+  "worker",
+  "instance_id",
+  "labels",
   ...CONTINUED_COLUMNS,
-  ...(["created_at", "last_seen_at", "replica", "epoch", "connected_at"] as const),
-  ...(["disconnected_at", "lost_at", "ended_at", "end_reason"] as const),
+  "created_at",
+  "last_seen_at",
+  "replica",
+  "epoch",
+  "connected_at",
+  "disconnected_at",
+  "lost_at",
+  "ended_at",
+  "end_reason",
 ];
 
 type Value = string | number | null;
+
+type StoredColumns = Readonly<Record<string, Value>>;
 
 /** A row as it is read. */
 export type StoredSession = Readonly<Record<Column | "said", Value>>;
@@ -105,13 +117,11 @@ function sessionColumns(): Sql<StoredSession> {
   return raw([...columns, `(SELECT b.said ${beat}) AS said`].join(", "));
 }
 
-export function storedSession(row: SessionRow): Readonly<Record<Column, Value>> {
+export function storedSession(row: SessionRow): StoredColumns {
   return storedColumns(COLUMNS, row);
 }
 
-export function storedContinuation(
-  row: SessionRow,
-): Readonly<Record<(typeof CONTINUED_COLUMNS)[number], Value>> {
+export function storedContinuation(row: SessionRow): StoredColumns {
   return storedColumns(CONTINUED_COLUMNS, row);
 }
 
@@ -164,14 +174,11 @@ export function supersededSession(earlier: SessionRow, at: number): SessionRow {
   return { ...earlier, epoch: earlier.epoch + 1, ended_at: at, end_reason: "superseded" };
 }
 
-function storedColumns<Name extends Column>(
-  columns: readonly Name[],
-  row: SessionRow,
-): Readonly<Record<Name, Value>> {
+function storedColumns(columns: readonly Column[], row: SessionRow): StoredColumns {
   const values = columns.map((column) => {
     const value: SessionRow[Column] = row[column];
     const isJson = typeof value === "object" && value !== null;
     return [column, isJson ? JSON.stringify(value) : value] as const;
   });
-  return Object.fromEntries(values) as Record<Name, Value>;
+  return Object.fromEntries(values);
 }
