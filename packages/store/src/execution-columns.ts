@@ -2,7 +2,7 @@
  * The columns of an execution's row in both databases: instants as they are, booleans as 0 and 1, other
  * values as JSON text. {@link toRow} is their table: the lists and masks of both are made from it.
  */
-import { type ExecutionRow, NO_SIGNALS } from "@engine/contract";
+import { type ExecutionPatch, type ExecutionRow, NO_SIGNALS, PATCHABLE } from "@engine/contract";
 
 /** A stored row as an array in the order of its columns: cheaper to read than an object. */
 // biome-ignore lint/suspicious/noExplicitAny: what a column holds is said by the tables of the databases
@@ -82,6 +82,11 @@ export const SUMMARY: readonly (keyof ExecutionRow)[] = Object.keys(toSummary([]
 );
 
 export const SUMMARY_SQL: string = SUMMARY.join(", ");
+
+/** The columns of a set of {@link PATCHABLE}, by its bits. */
+export function columnsIn(mask: number): readonly (keyof ExecutionPatch)[] {
+  return PATCHABLE.filter((_, i) => mask & (1 << i));
+}
 
 /** What is stored of a column. */
 export function storedValue(

@@ -4,32 +4,17 @@ import {
   type DispatchMode,
   EngineError,
   type Heartbeat,
-  type Runner,
-  type WorkerPackage,
   type WorkerRegistration,
-  type WorkerResources,
 } from "@engine/contract";
 import { raw, type Sql } from "./operations/sql.ts";
 
-export interface NewSession {
+/** What a process registers, under the name of its worker. */
+export interface NewSession extends Readonly<Omit<WorkerRegistration, "name" | "protocol">> {
   readonly session_id: string;
   /** SHA-256 of the session secret; the store never sees the secret. */
   readonly token_hash: string;
   readonly worker: string;
-  readonly instance_id: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly slots: number;
-  readonly runners: readonly Runner[];
-  readonly default_runner: Runner;
   readonly dispatch: DispatchMode;
-  readonly engine_version: string;
-  readonly runtime: WorkerRegistration["runtime"];
-  readonly resources: WorkerResources | null;
-  readonly packages: readonly WorkerPackage[];
-  /** Local sockets it offers. */
-  readonly services: readonly string[];
 }
 
 /** The part of a heartbeat that is kept, for listings and for matching. */

@@ -1,6 +1,7 @@
 /** How an execution's row lies in SQLite: its values are the last columns, a large input lies apart. */
 import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
 import {
+  columnsIn,
   fromText,
   type StoredRow,
   SUMMARY,
@@ -71,6 +72,6 @@ export function assignmentsOf(row: ExecutionRow, patch: ExecutionPatch): Assignm
 }
 
 export function updateSql(mask: number): string {
-  const columns = PATCHABLE.filter((_, i) => mask & (1 << i));
-  return `UPDATE executions SET ${columns.map((c) => `${c} = ?`).join(", ")} WHERE execution_id = ?`;
+  const assignments = columnsIn(mask).map((column) => `${column} = ?`);
+  return `UPDATE executions SET ${assignments.join(", ")} WHERE execution_id = ?`;
 }

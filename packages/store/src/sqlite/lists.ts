@@ -4,7 +4,7 @@ import type { RenderedSql } from "../operations/sql.ts";
 import type { Bindable, Connection } from "./connection.ts";
 
 /** The rows of each query, as arrays in the order of the columns asked for. */
-export type ListRows = readonly (readonly unknown[])[][];
+export type ListRows = readonly (readonly (readonly unknown[])[])[];
 
 /** Answers lists. */
 export interface ListReader {
@@ -16,12 +16,17 @@ export interface ListReader {
 
 /** Reads lists on the store's own connection, while everything else waits. */
 export function listsOn(connection: Connection): ListReader {
-  const rowsOf = ({ text, values }: RenderedSql) =>
-    connection.prepareOnce<readonly unknown[]>(text, "raw").all(...(values as Bindable[]));
   return {
-    read: (queries) => connection.read(() => queries.map(rowsOf)),
+    read: (queries) => connection.read(() => queries.map((query) => rowsOf(connection, query))),
     close: async () => {},
   };
+}
+
+export function rowsOf(
+  connection: Connection,
+  { text, values }: RenderedSql,
+): readonly (readonly unknown[])[] {
+  return connection.prepareOnce<readonly unknown[]>(text, "raw").all(...(values as Bindable[]));
 }
 
 /** SQLite's own LIKE ignores case in ASCII only. */

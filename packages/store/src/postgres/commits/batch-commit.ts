@@ -15,11 +15,10 @@ import {
   isDuplicateKey,
   StatementFailure,
   unavailable,
-  unknownOutcome,
   unwritable,
 } from "../database-failure.ts";
 import type { EventLog } from "../event-log.ts";
-import { type CommitOutcome, type CommitProbe, findCommitOutcome } from "./commit-outcome.ts";
+import { type CommitProbe, findRefusal } from "./commit-outcome.ts";
 import { DirectCommit } from "./direct-commit.ts";
 import type { DirectStatement } from "./direct-statement.ts";
 import type { EventRecordStatements } from "./event-record-statements.ts";
@@ -221,10 +220,8 @@ export class BatchCommit {
   }
 
   async #find(lost: LostCommit): Promise<readonly Outcome[]> {
-    const found: CommitOutcome = await findCommitOutcome(this.#database, lost.probe);
-    if (found === "kept") return lost.outcomes;
-    const error = found === "undone" ? unavailable(lost) : unknownOutcome(lost);
-    return refuseAll(lost.outcomes, error);
+    const refusal = await findRefusal(this.#database, lost.probe, lost);
+    return refusal ? refuseAll(lost.outcomes, refusal) : lost.outcomes;
   }
 }
 

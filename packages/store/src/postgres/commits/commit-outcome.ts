@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { EngineError } from "@engine/contract";
 import { BEGIN, COMMIT, type Database, ROLLBACK } from "../database.ts";
-import { StatementFailure } from "../database-failure.ts";
+import { StatementFailure, unavailable, unknownOutcome } from "../database-failure.ts";
 import type { Segment } from "./event-texts.ts";
 
 /** By what a commit is recognised whose answer never came. */
@@ -16,19 +17,29 @@ export interface CommitProbe {
   readonly segment: Segment | undefined;
 }
 
-export type CommitOutcome = "kept" | "undone" | "unknown";
-
 const GIVE_UP_MS = 5_000;
 const RETRY_MS = 100;
 
 /**
  * Asks a database that has come back what became of a commit. (A transaction's number would not do:
  * a server that crashed gives the numbers of lost transactions to later ones.)
+ *
+ * @returns What to refuse its jobs with; undefined when it took place.
  */
-export async function findCommitOutcome(
+export async function findRefusal(
+  database: Database,
+  probe: CommitProbe,
+  lost: StatementFailure,
+): Promise<EngineError | undefined> {
+  const outcome = await findOutcome(database, probe);
+  if (outcome === "kept") return undefined;
+  return outcome === "undone" ? unavailable(lost) : unknownOutcome(lost);
+}
+
+async function findOutcome(
   database: Database,
   { locked, guarded = [], segment }: CommitProbe,
-): Promise<CommitOutcome> {
+): Promise<"kept" | "undone" | "unknown"> {
   if (!segment) return "unknown";
   const { execution_id, seq, recorded_at, events } = segment;
   const lock = database.prepare(`

@@ -17,8 +17,8 @@ import { type EventRecords, recordsOf } from "../../event-records.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
 import { guardOf } from "../../session-guard.ts";
 import type { Database } from "../database.ts";
-import { StatementFailure, unavailable, unknownOutcome } from "../database-failure.ts";
-import { findCommitOutcome } from "./commit-outcome.ts";
+import { StatementFailure } from "../database-failure.ts";
+import { findRefusal } from "./commit-outcome.ts";
 import type { DirectAnswer, DirectStatement } from "./direct-statement.ts";
 import type { EventRecordStatements } from "./event-record-statements.ts";
 import { eventTexts, segmentsOf } from "./event-texts.ts";
@@ -174,9 +174,8 @@ export class DirectCommit {
   async #find(one: Direct, lost: StatementFailure): Promise<Outcome> {
     const { changed, segment } = one;
     const guarded = "known" in one ? [changed.row.execution_id] : [];
-    const found = await findCommitOutcome(this.#database, { locked: [], guarded, segment });
-    if (found === "kept") return { changed };
-    return { refusal: found === "undone" ? unavailable(lost) : unknownOutcome(lost) };
+    const refusal = await findRefusal(this.#database, { locked: [], guarded, segment }, lost);
+    return refusal ? { refusal } : { changed };
   }
 }
 

@@ -3,7 +3,7 @@
  * JSON text for all rows, that is less than half of the work in the database.
  */
 import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
-import { folded, isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
+import { columnsIn, folded, isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
 import { binaryArray, type Element, type ElementType, isElementType } from "./binary-array.ts";
 
 /** The type of each column of `executions`, as the database names it. */
@@ -88,6 +88,5 @@ export function changedColumns(stored: ExecutionRow, row: ExecutionRow): number 
 }
 
 export function columnsOf(mask: number): readonly string[] {
-  const columns = PATCHABLE.filter((_, i) => mask & (1 << i));
-  return mask & NAME ? [...columns, "name_folded"] : columns;
+  return mask & NAME ? [...columnsIn(mask), "name_folded"] : columnsIn(mask);
 }
