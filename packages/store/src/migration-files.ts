@@ -53,26 +53,24 @@ function partOf(text: string, dialect: Dialect): string {
  * @throws EngineError `unavailable` for a database of a newer engine, or of another one.
  */
 export function pendingMigrations(
-  applied: readonly Pick<AppliedMigration, "number" | "checksum">[],
+  applied: readonly AppliedMigration[],
   known: readonly Migration[],
 ): readonly Migration[] {
-  const had = new Set<number>();
-  for (const { number, checksum } of applied) {
-    had.add(number);
-    const migration = known.find((candidate) => candidate.number === number);
-    if (!migration) {
+  for (const { number, name, status } of compareMigrations(applied, known)) {
+    if (status === "unknown") {
       throw new EngineError(
         "unavailable",
         `the database has migration ${number}, this engine knows up to ${known.at(-1)?.number}; run the newer engine that made it`,
       );
     }
-    if (migration.checksum !== checksum) {
+    if (status === "changed") {
       throw new EngineError(
         "unavailable",
-        `migration ${migration.name} differs from the one this database was made with; reinstall the engine or choose another database`,
+        `migration ${name} differs from the one this database was made with; reinstall the engine or choose another database`,
       );
     }
   }
+  const had = new Set(applied.map(({ number }) => number));
   return known.filter(({ number }) => !had.has(number));
 }
 
