@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { openSqliteStore } from "@engine/store";
 import Database from "better-sqlite3";
 import { type Steps, stepEvents } from "./steps.ts";
-
-const MIGRATIONS = new URL("../../packages/store/src/migrations/", import.meta.url);
 
 /** The store's own tables without the store: two prepared statements in a transaction. */
 export class BareTables implements Steps {
@@ -12,13 +10,10 @@ export class BareTables implements Steps {
   readonly #ids: readonly string[];
   #n = 0;
 
-  constructor(file: string, executions: number) {
+  private constructor(file: string, executions: number) {
     this.#db = new Database(file);
     this.#db.pragma("journal_mode = WAL");
     this.#db.pragma("synchronous = FULL");
-    for (const name of readdirSync(MIGRATIONS).sort()) {
-      if (name.endsWith(".sql")) this.#db.exec(readFileSync(new URL(name, MIGRATIONS), "utf8"));
-    }
     this.#ids = Array.from({ length: executions }, (_, i) => `execution-${i}`);
     const create = this.#db.prepare(`
       INSERT INTO executions (execution_id, namespace, workflow, version, state, session, generation,
@@ -31,8 +26,10 @@ export class BareTables implements Steps {
     );
   }
 
-  static open(this: void, file: string, executions: number): Promise<Steps> {
-    return Promise.resolve(new BareTables(file, executions));
+  static async open(this: void, file: string, executions: number): Promise<BareTables> {
+    const store = await openSqliteStore({ path: file, synchronous: "full", clock: Date.now });
+    await store.close();
+    return new BareTables(file, executions);
   }
 
   takeAll(): Promise<void> {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { BareTables } from "./bare-tables.ts";
 
 const [file] = process.argv.slice(2);
-const tables = file === undefined ? undefined : new BareTables(file, 1);
+const tables = file === undefined ? undefined : await BareTables.open(file, 1);
 
 const server = createServer((request, response) => {
   let body = "";

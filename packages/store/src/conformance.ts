@@ -1,59 +1,19 @@
 import { describe } from "vitest";
-import { beatConformance } from "./conformance/beats.ts";
-import { catalogConformance } from "./conformance/catalog.ts";
-import { claimConformance } from "./conformance/claims.ts";
-import { effectConformance } from "./conformance/effects.ts";
-import { endedSessionConformance } from "./conformance/ended-sessions.ts";
-import { executionConformance } from "./conformance/executions.ts";
-import { forgottenValueConformance } from "./conformance/forgotten-values.ts";
-import { forkConformance } from "./conformance/forks.ts";
-import { listConformance } from "./conformance/lists.ts";
-import { logConformance } from "./conformance/logs.ts";
 import type { Open } from "./conformance/opened.ts";
-import { queueConformance } from "./conformance/queue.ts";
-import { randomChangesConformance } from "./conformance/random-changes.ts";
-import { randomLivesConformance } from "./conformance/random-lives.ts";
-import { replicaConformance } from "./conformance/replicas.ts";
-import { retentionConformance } from "./conformance/retention.ts";
-import { scheduleConformance } from "./conformance/schedules.ts";
-import { sessionConformance } from "./conformance/sessions.ts";
-import { signalConformance } from "./conformance/signals.ts";
-import { taskCacheConformance } from "./conformance/task-cache.ts";
-import { uniqueKeyConformance } from "./conformance/unique-keys.ts";
-import { unusedVersionConformance } from "./conformance/unused-versions.ts";
-import { workerConformance } from "./conformance/workers.ts";
-import type { Ports } from "./ports.ts";
-import type { Store } from "./store.ts";
+import { PORTS } from "./ports.ts";
 
-/** What each port must do: one without a suite does not compile. */
-const SUITES: { readonly [Port in keyof Ports]: readonly ((open: Open) => void)[] } = {
-  executions: [
-    executionConformance,
-    uniqueKeyConformance,
-    claimConformance,
-    effectConformance,
-    forkConformance,
-    signalConformance,
-    listConformance,
-    randomChangesConformance,
-    randomLivesConformance,
-  ],
-  queue: [queueConformance],
-  log: [logConformance],
-  retention: [retentionConformance],
-  catalog: [catalogConformance, unusedVersionConformance],
-  schedules: [scheduleConformance],
-  sessions: [sessionConformance, endedSessionConformance],
-  beats: [beatConformance],
-  workers: [workerConformance],
-  cache: [taskCacheConformance],
-  forgottenValues: [forgottenValueConformance],
-  replicas: [replicaConformance],
-};
+/** A port has its suite in the file of its name: one that has none fails every test of a store. */
+const SUITES: readonly { conformance(open: Open): void }[] = await Promise.all(
+  Object.keys(PORTS).map((port) => import(`./conformance/${fileOf(port)}.ts`)),
+);
 
 /** What every store must do, as tests of vitest. `open` gives an empty store at each call. */
-export function storeConformance(name: string, open: () => Promise<Store>): void {
+export function storeConformance(name: string, open: Open): void {
   describe(name, () => {
-    for (const suite of Object.values(SUITES).flat()) suite(open);
+    for (const { conformance } of SUITES) conformance(open);
   });
+}
+
+function fileOf(port: string): string {
+  return port.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

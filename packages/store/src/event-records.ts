@@ -16,7 +16,7 @@ export interface RecordedChange {
   readonly recorded_at: number;
 }
 
-/** One kind of such rows, which a store is given when it is opened. */
+/** One kind of these rows, which a store is given when it is opened. */
 export interface EventRecords {
   /** Those of the rows, in the order of their names here. */
   readonly columns: Readonly<Record<string, "text" | "integer" | "bigint">>;

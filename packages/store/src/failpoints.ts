@@ -11,7 +11,7 @@ import type { Store } from "./store.ts";
 export const committing: Channel = channel("engine:store:committing");
 /** PostgreSQL: the COMMIT has been sent, and nothing is known of its answer. */
 export const commitSent: Channel = channel("engine:store:commit-sent");
-/** The database has confirmed; whoever asked for it does not know. */
+/** The database has confirmed; the caller does not know. */
 export const commitDone: Channel = channel("engine:store:commit-done");
 /** One migration has run inside the transaction of all of them. */
 export const migrating: Channel = channel("engine:store:migrating");

@@ -3,7 +3,7 @@ export type { EventRecord, EventRecords, RecordedChange } from "./event-records.
 export { storeFailpoints } from "./failpoints.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { MigrationStatus } from "./migration-files.ts";
-export { migrationStatus } from "./migration-status.ts";
+export { migrationStatus, upgradeDatabase } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
 export type { Beat } from "./ports/beats.ts";
 export type { NewVersions, StoredVersion, WorkflowFilter } from "./ports/catalog.ts";
@@ -23,7 +23,7 @@ export type {
   QueuedExecution,
   QueuePage,
 } from "./ports/queue.ts";
-export type { Leadership, ReplicaRow } from "./ports/replicas.ts";
+export { type Leadership, REPLICA_GONE_MS, type ReplicaRow } from "./ports/replicas.ts";
 export type {
   DecideSchedule,
   DeclaredSchedules,
@@ -36,12 +36,10 @@ export type {
 export type { OpenedSession } from "./ports/sessions.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
-export { REPLICA_GONE_MS } from "./replica-silence.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
 export type { NewSession, SaidByWorker, SessionRow } from "./session-record.ts";
 export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 export type { Store, StoreMethod } from "./store.ts";
-export { upgradeDatabase } from "./upgrade-database.ts";
 export { openValueStore } from "./values/open-value-store.ts";
 export type { ValueStore } from "./values/value-store.ts";
 export type { Visible } from "./visible.ts";

@@ -6,9 +6,11 @@ import {
   type AppliedMigration,
   compareMigrations,
   type MigrationStatus,
+  readMigrations,
 } from "./migration-files.ts";
-import { postgresMigrations, readAppliedMigrations } from "./postgres/migrate.ts";
-import { appliedMigrations, sqliteMigrations } from "./sqlite/migrate.ts";
+import { openStore, type StoreOptions } from "./open-store.ts";
+import { readAppliedMigrations } from "./postgres/migrate.ts";
+import { appliedMigrations } from "./sqlite/migrate.ts";
 
 /**
  * What a database has had of this engine's migrations, without changing anything. Opening its store
@@ -20,8 +22,25 @@ import { appliedMigrations, sqliteMigrations } from "./sqlite/migrate.ts";
 export async function migrationStatus(url: string): Promise<readonly MigrationStatus[]> {
   const address = parseDatabaseUrl(url);
   return address.kind === "sqlite"
-    ? compareMigrations(ofFile(address.path), sqliteMigrations())
-    : compareMigrations(await readAppliedMigrations(address.target), postgresMigrations());
+    ? compareMigrations(ofFile(address.path), readMigrations("sqlite"))
+    : compareMigrations(await readAppliedMigrations(address.target), readMigrations("postgres"));
+}
+
+/**
+ * Brings a database up to date ahead of the servers that use it, which would do so themselves.
+ *
+ * @returns What it has not had before.
+ * @throws EngineError As opening its store does.
+ */
+export async function upgradeDatabase(
+  url: string,
+  options: Pick<StoreOptions, "clock"> = {},
+): Promise<readonly MigrationStatus[]> {
+  const before = await migrationStatus(url);
+  const store = await openStore(url, options);
+  await store.close();
+  const had = new Set(before.filter(({ applied_at }) => applied_at !== null).map((m) => m.number));
+  return (await migrationStatus(url)).filter(({ number }) => !had.has(number));
 }
 
 function ofFile(path: string): readonly AppliedMigration[] {

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { shownDatabaseUrl } from "./database-url.ts";
 import { openStore } from "./open-store.ts";
-import { temporaryFolder } from "./sqlite/temporary-folder.ts";
+import { temporaryFolder } from "./testing/temporary-folder.ts";
 
 const folder = temporaryFolder();
 

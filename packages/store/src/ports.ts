@@ -28,6 +28,7 @@ export interface SharedPorts {
   readonly workers: WorkerPort;
   readonly cache: TaskCachePort;
   readonly forgottenValues: ForgottenValuePort;
+  readonly queue: QueuePort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -38,12 +39,12 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   workers: WORKERS,
   cache: TASK_CACHE,
   forgottenValues: FORGOTTEN_VALUES,
+  queue: QUEUE,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */
 export interface Ports extends SharedPorts {
   readonly executions: ExecutionPort;
-  readonly queue: QueuePort;
   readonly log: LogPort;
   readonly retention: RetentionPort;
   readonly replicas: ReplicaPort;
@@ -53,7 +54,6 @@ export interface Ports extends SharedPorts {
 export const PORTS: { readonly [Port in keyof Ports]: Kinds<Ports[Port]> } = {
   ...(eachShared((_, operations) => kindsOf(operations)) as KindsOfShared),
   executions: EXECUTIONS,
-  queue: QUEUE,
   log: LOG,
   retention: RETENTION,
   replicas: REPLICAS,

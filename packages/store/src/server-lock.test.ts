@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { lockServer } from "./server-lock.ts";
-import { temporaryFolder } from "./sqlite/temporary-folder.ts";
+import { temporaryFolder } from "./testing/temporary-folder.ts";
 
 const folder = temporaryFolder();
 

@@ -1,34 +1,20 @@
 /** How a session lies in a database: what it says of itself in `sessions`, what is heard of it apart. */
+import { isDeepStrictEqual } from "node:util";
 import {
   type DispatchMode,
   EngineError,
   type Heartbeat,
-  type Runner,
-  type WorkerPackage,
   type WorkerRegistration,
-  type WorkerResources,
 } from "@engine/contract";
 import { raw, type Sql } from "./operations/sql.ts";
 
-export interface NewSession {
+/** What a process registers, under the name of its worker. */
+export interface NewSession extends Readonly<Omit<WorkerRegistration, "name" | "protocol">> {
   readonly session_id: string;
   /** SHA-256 of the session secret; the store never sees the secret. */
   readonly token_hash: string;
   readonly worker: string;
-  readonly instance_id: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly slots: number;
-  readonly runners: readonly Runner[];
-  readonly default_runner: Runner;
   readonly dispatch: DispatchMode;
-  readonly engine_version: string;
-  readonly runtime: WorkerRegistration["runtime"];
-  readonly resources: WorkerResources | null;
-  readonly packages: readonly WorkerPackage[];
-  /** Local sockets it offers. */
-  readonly services: readonly string[];
 }
 
 /** The part of a heartbeat that is kept, for listings and for matching. */
@@ -64,34 +50,6 @@ export interface SessionRow extends NewSession {
 /** Kept as JSON. */
 const JSON_COLUMNS = ["labels", "runners", "runtime", "resources", "packages", "services"] as const;
 
-const COLUMNS = [
-  "session_id",
-  "worker",
-  "instance_id",
-  "labels",
-  "token_hash",
-  "host",
-  "pid",
-  "slots",
-  "runners",
-  "default_runner",
-  "dispatch",
-  "engine_version",
-  "runtime",
-  "resources",
-  "packages",
-  "services",
-  "created_at",
-  "last_seen_at",
-  "replica",
-  "epoch",
-  "connected_at",
-  "disconnected_at",
-  "lost_at",
-  "ended_at",
-  "end_reason",
-] as const;
-
 /** What a process that registers again may have changed; its labels may not. */
 const CONTINUED_COLUMNS = [
   "token_hash",
@@ -108,8 +66,28 @@ const CONTINUED_COLUMNS = [
   "services",
 ] as const;
 
-type Column = (typeof COLUMNS)[number];
+type Column = Exclude<keyof SessionRow, "said">;
+
+const COLUMNS: readonly Column[] = [
+  "session_id",
+  "worker",
+  "instance_id",
+  "labels",
+  ...CONTINUED_COLUMNS,
+  "created_at",
+  "last_seen_at",
+  "replica",
+  "epoch",
+  "connected_at",
+  "disconnected_at",
+  "lost_at",
+  "ended_at",
+  "end_reason",
+];
+
 type Value = string | number | null;
+
+type StoredColumns = Readonly<Record<string, Value>>;
 
 /** A row as it is read. */
 export type StoredSession = Readonly<Record<Column | "said", Value>>;
@@ -124,13 +102,11 @@ function sessionColumns(): Sql<StoredSession> {
   return raw([...columns, `(SELECT b.said ${beat}) AS said`].join(", "));
 }
 
-export function storedSession(row: SessionRow): Readonly<Record<Column, Value>> {
+export function storedSession(row: SessionRow): StoredColumns {
   return storedColumns(COLUMNS, row);
 }
 
-export function storedContinuation(
-  row: SessionRow,
-): Readonly<Record<(typeof CONTINUED_COLUMNS)[number], Value>> {
+export function storedContinuation(row: SessionRow): StoredColumns {
   return storedColumns(CONTINUED_COLUMNS, row);
 }
 
@@ -167,7 +143,7 @@ export function beginSession(fresh: NewSession, at: number): SessionRow {
  * @throws EngineError `labels_immutable`
  */
 export function continueSession(earlier: SessionRow, fresh: NewSession, at: number): SessionRow {
-  if (!sameLabels(earlier.labels, fresh.labels)) {
+  if (!isDeepStrictEqual(earlier.labels, fresh.labels)) {
     throw new EngineError(
       "labels_immutable",
       `worker ${fresh.worker} has registered with other labels; restart it to change them`,
@@ -183,21 +159,11 @@ export function supersededSession(earlier: SessionRow, at: number): SessionRow {
   return { ...earlier, epoch: earlier.epoch + 1, ended_at: at, end_reason: "superseded" };
 }
 
-type Labels = Readonly<Record<string, string>>;
-
-function sameLabels(a: Labels, b: Labels): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
-}
-
-function storedColumns<Name extends Column>(
-  columns: readonly Name[],
-  row: SessionRow,
-): Readonly<Record<Name, Value>> {
+function storedColumns(columns: readonly Column[], row: SessionRow): StoredColumns {
   const values = columns.map((column) => {
     const value: SessionRow[Column] = row[column];
     const isJson = typeof value === "object" && value !== null;
     return [column, isJson ? JSON.stringify(value) : value] as const;
   });
-  return Object.fromEntries(values) as Record<Name, Value>;
+  return Object.fromEntries(values);
 }

@@ -1,7 +1,7 @@
 /** Processes that fight over one worker name: each would end the session of the other for ever. */
 import { EngineError } from "@engine/contract";
 import { type ByDialect, raw, type Sql, sql } from "./operations/sql.ts";
-import { REPLICA_GONE_MS } from "./replica-silence.ts";
+import { REPLICA_GONE_MS } from "./ports/replicas.ts";
 
 const TAKEOVERS = 3;
 const WITHIN_MS = 60_000;

@@ -3,7 +3,7 @@ import type { Changed } from "@engine/store";
 import type { Commit, Deletion } from "../evidence.ts";
 import type { World } from "../world.ts";
 
-/** What became durable, whoever heard of it. */
+/** What became durable, also where nobody was told. */
 export class CommitRecord {
   readonly commits: Commit[] = [];
   readonly deletions: Deletion[] = [];

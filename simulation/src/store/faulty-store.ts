@@ -32,6 +32,7 @@ interface Asked {
 
 interface Job {
   readonly name: StoreMethod;
+  readonly kind: "write" | "commit";
   readonly call: StoreCall;
   readonly args: readonly unknown[];
   readonly asked: Asked;
@@ -98,7 +99,7 @@ class Access {
   readonly asked: Interpose = ({ name, kind }, call) => {
     if (!call) return undefined;
     if (kind === "write" || kind === "commit") {
-      return (...args) => this.#write({ name, call, args });
+      return (...args) => this.#write({ name, kind, call, args });
     }
     // In its own process a read is answered at once, as every settled write is in it.
     const isElsewhere = kind === "read" && this.#parts.room !== undefined;
@@ -123,7 +124,7 @@ class Access {
     });
   }
 
-  #write(job: Pick<Job, "name" | "call" | "args">): Promise<unknown> {
+  #write(job: Omit<Job, "asked" | "resolve" | "reject">): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { server } = this.#parts;
       const asked_at = Math.floor(server.time.reached);
@@ -188,27 +189,13 @@ class Access {
     return settled;
   }
 
-  async #do({ name, call, args, asked }: Job): Promise<unknown> {
-    const { store, record, world, server } = this.#parts;
-    if (name === "executions.change") {
-      let wrote = false;
-      const [id, decide, ...rest] = args as Parameters<Store["executions"]["change"]>;
-      const changed = await store.executions.change(
-        id,
-        (...seen) => {
-          const change = decide(...seen);
-          wrote = change !== undefined;
-          return change;
-        },
-        ...rest,
-      );
-      if (wrote) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
-      return changed;
-    }
+  async #do({ name, kind, call, args, asked }: Job): Promise<unknown> {
+    const { record, world, server } = this.#parts;
     const value = await call(...args);
-    if (name === "executions.create") {
+    if (kind === "commit") {
       const changed = value as Changed;
-      if (!changed.existing) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
+      const isWritten = !changed.existing && !changed.unchanged;
+      if (isWritten) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
     }
     if (name === "sessions.open") {
       const { session_id, token_hash } = (value as OpenedSession).session;
@@ -249,17 +236,11 @@ function commitsTogether(jobs: readonly Job[]): readonly (readonly Job[])[] {
   const groups: Job[][] = [];
   for (const job of jobs) {
     const last = groups.at(-1);
-    const isCommit = COMMITS.has(job.name);
-    if (last && isCommit && COMMITS.has(last[0]?.name)) last.push(job);
+    if (job.kind === "commit" && last?.[0]?.kind === "commit") last.push(job);
     else groups.push([job]);
   }
   return groups;
 }
-
-const COMMITS: ReadonlySet<StoreMethod | undefined> = new Set([
-  "executions.create",
-  "executions.change",
-]);
 
 function namesOf(jobs: readonly Job[]): string {
   return jobs.map(({ name }) => name).join(", ");

@@ -50,7 +50,7 @@ class Batch {
   private constructor(url: string, client: Client, tables: readonly string[]) {
     this.#url = url;
     this.#client = client;
-    // In whatever order: what refers to what is of no interest.
+    // In any order: references between tables are not checked.
     const deletes = tables.map((table) => `DELETE FROM ${table}`);
     this.#empty = ["SET session_replication_role = replica", ...deletes].join(";");
   }

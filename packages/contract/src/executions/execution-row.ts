@@ -151,37 +151,37 @@ export interface ExecutionRow {
   readonly updated_at: number;
 }
 
-/** The columns a change of an execution may write. */
-export type ExecutionPatch = Partial<
-  Pick<
-    ExecutionRow,
-    | "state"
-    | "output"
-    | "failure"
-    | "worker"
-    | "session"
-    | "last_worker"
-    | "last_session"
-    | "generation"
-    | "head"
-    | "last_time"
-    | "resuming"
-    | "waits"
-    | "signals"
-    | "watchers"
-    | "wake_at"
-    | "cancelling"
-    | "queued_at"
-    | "name"
-    | "losses"
-    | "outcome_generation"
-    | "not_before"
-    | "park_by"
-    | "started_at"
-    | "finished_at"
-    | "updated_at"
-  >
->;
+/** The columns a change may write: fewer than 32, so that a set of them is the bits of a number. */
+export const PATCHABLE = [
+  "state",
+  "output",
+  "failure",
+  "worker",
+  "session",
+  "last_worker",
+  "last_session",
+  "generation",
+  "head",
+  "last_time",
+  "resuming",
+  "waits",
+  "signals",
+  "watchers",
+  "wake_at",
+  "cancelling",
+  "queued_at",
+  "name",
+  "losses",
+  "outcome_generation",
+  "not_before",
+  "park_by",
+  "started_at",
+  "finished_at",
+  "updated_at",
+] as const satisfies readonly (keyof ExecutionRow)[];
+
+/** What a change of an execution writes. */
+export type ExecutionPatch = Partial<Pick<ExecutionRow, (typeof PATCHABLE)[number]>>;
 
 /** Whether it waits with nobody running it, in a state a dispatcher looks at, and its time has come. */
 export function isQueued(
@@ -196,11 +196,15 @@ export function isParked(row: Pick<ExecutionRow, "state" | "session">): boolean 
   return row.session === null && (row.state === "PAUSED" || row.state === "RUNNING");
 }
 
+/** Whether a store reads the row's input only when it is looked at, as it does with large ones. */
+export function hasLazyInput(row: ExecutionRow): boolean {
+  return Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
+}
+
 /** The row with a patch applied. An input that a store reads only when looked at stays unread. */
 export function patched(row: ExecutionRow, patch: ExecutionPatch): ExecutionRow {
-  const isLazy = Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
   // A spread would look at the input; descriptors hand the unread one on.
-  const copy: ExecutionRow = isLazy
+  const copy: ExecutionRow = hasLazyInput(row)
     ? Object.create(Object.prototype, Object.getOwnPropertyDescriptors(row))
     : { ...row };
   return Object.assign(copy, patch);

@@ -3,7 +3,7 @@ import type { NewSession, SaidByWorker } from "../session-record.ts";
 import { type Open, opened } from "./opened.ts";
 import { newSession } from "./sample.ts";
 
-export function beatConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("LIV-1 what was heard of sessions is noted at once for all; what comes late changes nothing", async () => {
     const store = await opened(open);
     const a = (await store.sessions.open(processOf("a", "process-a"))).session;

@@ -3,8 +3,11 @@ import { expect, test } from "vitest";
 import type { NewVersions } from "../ports/catalog.ts";
 import type { Visible } from "../visible.ts";
 import { type Open, opened } from "./opened.ts";
+import { unusedVersionConformance } from "./unused-versions.ts";
 
-export function catalogConformance(open: Open): void {
+export function conformance(open: Open): void {
+  unusedVersionConformance(open);
+
   test("EXE-68 a registered version can be read: record, files and module", async () => {
     const store = await opened(open);
     const files = [

@@ -5,7 +5,7 @@ import { appending, event, executionId, NOW, newExecution } from "./sample.ts";
 
 const LATER = NOW + 60_000;
 
-export function forgottenValueConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("EXE-98 I23 what was deleted is remembered until its stored values are confirmed to be gone", async () => {
     const store = await opened(open);
     for (const n of [1, 2, 3]) await store.executions.create(newExecution(n));

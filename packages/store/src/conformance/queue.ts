@@ -4,7 +4,7 @@ import type { QueuedExecution } from "../ports/queue.ts";
 import { type Open, opened } from "./opened.ts";
 import { claimant, executionId, NOW, newExecution, newSession } from "./sample.ts";
 
-export function queueConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("waiting executions are listed by priority, then time, then id", async () => {
     const store = await opened(open);
     await store.executions.create(newExecution(1, { now: NOW + 5 }));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Open, opened } from "./opened.ts";
 
-export function replicaConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("a server that says that it lives is among those that do", async () => {
     const store = await opened(open);
     expect(await store.replicas.note("replica-1")).toMatchObject([

@@ -6,7 +6,7 @@ import { appending, event, executionId, NOW, newExecution } from "./sample.ts";
 
 const LATER = NOW + 60_000;
 
-export function retentionConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("EXE-98 I23 what ended before the instant goes with its log; what lives, or ended later, stays", async () => {
     const store = await opened(open);
     const input = { text: "x".repeat(10_000) };

@@ -5,7 +5,7 @@ import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { NOW } from "./sample.ts";
 
-export function scheduleConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("EXE-72 a schedule is read as it was written, and a name is taken once", async () => {
     const store = await opened(open);
     const row = schedule("nightly", {

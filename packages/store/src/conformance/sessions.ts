@@ -3,7 +3,7 @@ import type { NewSession } from "../session-record.ts";
 import { type Open, opened } from "./opened.ts";
 import { claimant, executionId, newExecution, newSession } from "./sample.ts";
 
-export function sessionConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("WRK-3 a registered worker has a live session, found by its secret's hash", async () => {
     const store = await opened(open);
     const fresh = processOf("w1", "process-1");
@@ -246,6 +246,31 @@ export function sessionConformance(open: Open): void {
       await store.replicas.remove(`replica-${n}`);
     }
     expect(await store.sessions.listLive()).toMatchObject([{ instance_id: "process-6" }]);
+  });
+
+  test("EXE-98 sessions that ended long ago go, except the newest of each worker", async () => {
+    const store = await opened(open);
+    const begin = async (worker: string, n: number) => {
+      const fresh = newSession(`session-${n}`, { worker, instance_id: `process-${n}` });
+      const { session } = await store.sessions.open(fresh);
+      await store.beats.note([{ session_id: session.session_id, at: session.created_at }]);
+      return session;
+    };
+    for (const n of [1, 2, 3]) await begin("a", n);
+    for (const n of [4, 5]) {
+      const { session_id } = await begin("b", n);
+      await store.sessions.end(session_id, "disconnected");
+    }
+    const { created_at } = await begin("c", 6);
+    expect(await store.sessions.deleteEnded(created_at - 60_000, 10)).toBe(0);
+    expect(await store.sessions.deleteEnded(created_at + 60_000, 2)).toBe(2);
+    expect(await store.sessions.deleteEnded(created_at + 60_000, 2)).toBe(1);
+    expect(await store.sessions.deleteEnded(created_at + 60_000, 2)).toBe(0);
+    const left = (await store.workers.list()).map(({ session }) => session?.session_id);
+    expect(left).toEqual(["session-3", "session-5", "session-6"]);
+    for (const n of [1, 2, 4]) {
+      expect(await store.sessions.find(`session-${n}`)).toBeUndefined();
+    }
   });
 }
 

@@ -4,7 +4,7 @@ import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { claimant, newExecution, newSession } from "./sample.ts";
 
-export function workerConformance(open: Open): void {
+export function conformance(open: Open): void {
   test("WRK-1 WMD-6 a worker's name is known from its first session on, with its newest one", async () => {
     const store = await opened(open);
     expect(await store.workers.list()).toEqual([]);

@@ -37,6 +37,11 @@ export function raw<Row = unknown>(text: string): Sql<Row> {
   return { texts: [text], parts: [] };
 }
 
+/** All conditions hold; so it is without any. */
+export function allOf(conditions: readonly Sql[]): Sql {
+  return conditions.length > 0 ? joined(conditions, " AND ") : raw("true");
+}
+
 function joined(parts: readonly (Sql | SqlParameter)[], between: string): Sql {
   const texts = ["", ...parts.slice(1).map(() => between), ""];
   return parts.length > 0 ? { texts, parts } : raw("");
@@ -76,7 +81,7 @@ export function matching(values: Readonly<Record<string, string | number | undef
   const given = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [sql`${raw(name)} = ${value}`],
   );
-  return given.length > 0 ? joined(given, " AND ") : raw("true");
+  return allOf(given);
 }
 
 type ColumnType = "text" | "integer" | "bigint";

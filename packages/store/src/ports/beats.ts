@@ -11,7 +11,7 @@ import type { SaidByWorker } from "../session-record.ts";
 /** What a worker said of itself last. */
 export interface Beat {
   readonly session_id: string;
-  /** When it was heard of, whatever it said, by the clock of the server that heard it. */
+  /** When anything was heard of it, by the clock of the server that heard it. */
   readonly at: number;
   /** Its newest heartbeat; left out when it only made other requests. */
   readonly said?: SaidByWorker;

@@ -199,7 +199,7 @@ export const CATALOG: Operations<CatalogPort> = {
   }),
 
   listNamespaces: reads(({ limit, offset, visible }) => {
-    const columns = sql<NamespaceRow>`namespace, workflow_count`;
+    const columns = sql<{ namespace: string; workflow_count: number }>`namespace, workflow_count`;
     const from = sql`FROM (
       SELECT namespace, count(DISTINCT name) AS workflow_count FROM workflow_versions
       WHERE ${LIVE} AND ${seen(visible, "name")} GROUP BY namespace) AS n`;
@@ -230,11 +230,6 @@ interface VersionRow {
   readonly created_at: number;
   readonly created_by: string | null;
   readonly deleted_at: number | null;
-}
-
-interface NamespaceRow {
-  readonly namespace: string;
-  readonly workflow_count: number;
 }
 
 const COLUMNS: Sql<VersionRow> = sql`extracted, version, content_hash, source_hash, module_hash,

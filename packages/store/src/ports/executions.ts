@@ -46,8 +46,8 @@ export interface Changed {
 }
 
 /**
- * What must hold of a session in the transaction of a change, else nothing is written (DSP-3). Whoever
- * holds the session's stream knows its epoch; whoever takes the stream over begins a new one.
+ * What must hold of a session in the transaction of a change, else nothing is written (DSP-3). The
+ * server that holds the session's stream knows its epoch; one that takes the stream over begins a new one.
  */
 export interface SessionGuard {
   readonly session: string;

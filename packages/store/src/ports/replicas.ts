@@ -1,5 +1,8 @@
 import type { Kinds } from "./port.ts";
 
+/** A server that has said nothing for longer is gone: it holds no session, and does not lead. */
+export const REPLICA_GONE_MS = 6_000;
+
 /** A server on the same database. */
 export interface ReplicaRow {
   readonly replica: string;

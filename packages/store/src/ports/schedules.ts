@@ -166,9 +166,7 @@ export function* putSchedules(
   const before = new Map(found.map(readSchedule).map((row) => [row.name, row]));
   for (const { name, put } of declared) {
     const row = put(before.get(name));
-    if (dryRun) continue;
-    if (row === null) yield* run(deletion(name));
-    else if (row) yield* before.has(name) ? update(row) : insert(row);
+    if (!dryRun) yield* replace(name, before.has(name), row);
   }
 }
 
@@ -181,10 +179,13 @@ export function* putSchedulesOf(
     SELECT record FROM schedules WHERE ${matching({ namespace, workflow })}
     ORDER BY name ${forUpdate}`);
   for (const before of found.map(readSchedule)) {
-    const row = put(before);
-    if (row) yield* update(row);
-    else if (row === null) yield* run(deletion(before.name));
+    yield* replace(before.name, true, put(before));
   }
+}
+
+function* replace(name: string, isThere: boolean, row: ReturnType<PutSchedule>): Operation<void> {
+  if (row === null) yield* run(deletion(name));
+  else if (row) yield* isThere ? update(row) : insert(row);
 }
 
 /** A schedule is stored as its record; the columns beside it are what it is found by. */

@@ -52,15 +52,15 @@ export interface SessionPort {
   /** Those that have not ended, by worker. */
   listLive(): Promise<readonly SessionRow[]>;
   /**
-   * Gives a session's stream to a server: a new epoch begins, so that whoever held it before can
-   * claim nothing more for it. Undefined when the session has ended.
+   * Gives a session's stream to a server: a new epoch begins, so that the server that held it
+   * before can claim nothing more for it. Undefined when the session has ended.
    */
   connect(session_id: string, replica: string): Promise<SessionRow | undefined>;
   /** Notes that the stream has closed, unless it was taken over: false then. */
   disconnect(session_id: string, epoch: number): Promise<boolean>;
   /**
    * Gives a session up, unless somebody took its stream over meanwhile: undefined then. A new epoch
-   * begins, the answer holds it; whoever got it hands over what the session owns.
+   * begins, which the answer holds; the server that gets the answer hands over what the session owns.
    */
   lose(session_id: string, epoch: number): Promise<SessionRow | undefined>;
   /** Does nothing to a session that has ended already: the first reason stays. */

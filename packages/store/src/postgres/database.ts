@@ -107,8 +107,8 @@ export class Database {
       idleTimeoutMillis: 60_000,
       verify: setting(SETTINGS),
     });
-    // Without listeners a lost connection would end the process, also while it is being set up. Who
-    // waits for an answer is told, and a connection that nobody uses leaves its pool by itself.
+    // Without listeners a lost connection would end the process, also while it is being set up. A
+    // query that waits for its answer rejects, and a connection that is idle leaves its pool by itself.
     for (const pool of [this.#hot, this.#general]) {
       pool.on("error", () => undefined);
       pool.on("connect", (client) => client.on("error", () => undefined));
@@ -203,7 +203,7 @@ export class Database {
       return value;
     } catch (error) {
       const isLost = error instanceof StatementFailure && error.kind === "lost";
-      // Whatever was begun is undone; a connection that cannot do that is of no use.
+      // A transaction that was begun is undone; a connection that cannot do that is of no use.
       broken =
         isLost ||
         !(await client.query(ROLLBACK).then(

@@ -1,8 +1,12 @@
-import type { NewEvent } from "@engine/contract";
+import {
+  eventsOf,
+  isNewestFirst,
+  type MatchingEvents,
+  type Segment,
+  toEventPage,
+} from "../log-page.ts";
 import type { EventFilter, EventPage, LoggedEvent, LogPage, LogPort } from "../ports/log.ts";
 import type { Database, Lane, Query, Statement } from "./database.ts";
-
-type SegmentRow = readonly [seq: number, recorded_at: number, events: string];
 
 /**
  * Only what names one of the types somewhere is taken apart: JSON.stringify wrote it. For a look at the
@@ -51,54 +55,31 @@ export class EventLog implements LogPort {
   async ofTypes(execution_id: string, { types, after, limit }: EventFilter): Promise<EventPage> {
     const marks = types.map((type) => `"type":"${type}"`);
     const asked = [execution_id, marks, types, after] as const;
-    const [[counted] = [], rows = []] = (await this.#database.readAll<unknown>(
+    const answers = await this.#database.readAll<unknown>(
       [this.#countTypes, ...asked],
       [this.#pageOfTypes, ...asked, limit],
-    )) as [[[total: number, before: number]], SegmentRow[]];
-    const [total = 0, before = 0] = counted ?? [];
-    const items = rows.map(([seq, recorded_at, text]) => ({
-      event: { ...(JSON.parse(text) as NewEvent), seq },
-      recorded_at,
-    }));
-    return { items, total, before };
+    );
+    return toEventPage(answers as unknown as MatchingEvents);
   }
 
   async read(execution_id: string, page: LogPage = {}): Promise<readonly LoggedEvent[]> {
-    const [rows = []] = await this.#database.readAll<SegmentRow>(this.#query(execution_id, page));
+    const [rows = []] = await this.#database.readAll<Segment>(this.#query(execution_id, page));
     return eventsOf(rows, page);
   }
 
   /** The same inside a transaction. */
   async readIn(lane: Lane, execution_id: string, page: LogPage): Promise<readonly LoggedEvent[]> {
-    const [rows = []] = await lane.pipelined<SegmentRow>(this.#query(execution_id, page));
+    const [rows = []] = await lane.pipelined<Segment>(this.#query(execution_id, page));
     return eventsOf(rows, page);
   }
 
-  #query(execution_id: string, { after, before = MAX_SEQ, limit }: LogPage): Query {
-    return isNewestFirst({ after, limit })
-      ? [this.#descending, execution_id, before, limit as number]
-      : [this.#ascending, execution_id, before, (after ?? 0) + 1, limit ?? null];
+  #query(execution_id: string, page: LogPage): Query {
+    const { after = 0, before = MAX_SEQ, limit = null } = page;
+    return isNewestFirst(page)
+      ? [this.#descending, execution_id, before, limit]
+      : [this.#ascending, execution_id, before, after + 1, limit];
   }
 }
 
 /** The column's type ends here, and no log comes near. */
 const MAX_SEQ = 2 ** 31 - 1;
-
-function isNewestFirst({ after, limit }: LogPage): boolean {
-  return after === undefined && limit !== undefined;
-}
-
-/** A segment holds one event at least, so `limit` of them hold enough. */
-function eventsOf(rows: readonly SegmentRow[], page: LogPage): readonly LoggedEvent[] {
-  const { after = 0, before = MAX_SEQ, limit } = page;
-  const events = (isNewestFirst(page) ? rows.toReversed() : rows)
-    .flatMap(([seq, recorded_at, text]) => {
-      const parsed: NewEvent[] = JSON.parse(text);
-      return parsed.map((event, i) => ({ event: { ...event, seq: seq + i }, recorded_at }));
-    })
-    .filter(({ event }) => event.seq > after && event.seq < before);
-  if (limit === undefined) return events;
-  return isNewestFirst(page)
-    ? events.slice(Math.max(events.length - limit, 0))
-    : events.slice(0, limit);
-}

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { eventRecordConformance, TABLES } from "../conformance/event-records.ts";
+import { eventRecordConformance, TABLES } from "../conformance/executions/event-records.ts";
 import {
   appending,
   event,
@@ -9,7 +9,7 @@ import {
   newExecution,
   newSession,
 } from "../conformance/sample.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();

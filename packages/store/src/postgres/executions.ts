@@ -1,5 +1,7 @@
 import type { ExecutionRow, NewExecution } from "@engine/contract";
-import { type SummaryRow, toSummary } from "../execution-columns.ts";
+import { type StoredRow, toSummary } from "../execution-columns.ts";
+import { listQueries, openRuns, toPage } from "../execution-list.ts";
+import { rendered } from "../operations/sql.ts";
 import type {
   Changed,
   ChangeOptions,
@@ -9,18 +11,15 @@ import type {
   GuardedClaimant,
 } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
-import type { Database, Statement } from "./database.ts";
-import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
-import type { FullRow } from "./execution-record.ts";
-import type { ExecutionStatements, RowQuery } from "./execution-statements.ts";
-import type { GroupCommit } from "./group-commit.ts";
+import type { ExecutionStatements, RowQuery } from "./commits/execution-statements.ts";
+import type { GroupCommit } from "./commits/group-commit.ts";
+import type { Database, Query } from "./database.ts";
 
 /** The hot part of the store: what changes an execution goes into a group commit. */
 export class Executions implements ExecutionPort {
   readonly #database: Database;
   readonly #statements: ExecutionStatements;
   readonly #commits: GroupCommit;
-  readonly #openRuns: Statement;
 
   constructor(parts: {
     readonly database: Database;
@@ -30,7 +29,6 @@ export class Executions implements ExecutionPort {
     this.#database = parts.database;
     this.#statements = parts.statements;
     this.#commits = parts.commits;
-    this.#openRuns = parts.database.prepare(LIST_OPEN_RUNS_SQL, "array");
   }
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
@@ -54,17 +52,24 @@ export class Executions implements ExecutionPort {
     return this.#read(this.#statements.holders([unique_key]));
   }
 
-  list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
-    return listExecutions(this.#database, filter);
+  /** Planned for the values of each call: which index serves depends on them. */
+  async list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
+    const queries = listQueries(filter).map((query): Query => {
+      const { text, values } = rendered(query, "postgres");
+      return [{ text, rowMode: "array" }, ...values];
+    });
+    return toPage(await this.#database.readAll<StoredRow>(...queries));
   }
 
   async listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
-    const rows = await this.#database.read<SummaryRow>(this.#openRuns, schedule, limit);
+    const { text, values } = rendered(openRuns(schedule, limit), "postgres");
+    const statement = this.#database.prepare(text, "array");
+    const rows = await this.#database.read<StoredRow>(statement, ...values);
     return rows.map(toSummary);
   }
 
   async #read({ query, read }: RowQuery): Promise<ExecutionRow | undefined> {
-    const [rows = []] = await this.#database.readAll<FullRow>(query);
+    const [rows = []] = await this.#database.readAll<StoredRow>(query);
     const [row] = read(rows).values();
     return row;
   }

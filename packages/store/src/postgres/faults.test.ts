@@ -4,8 +4,8 @@ import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
 import type { Changed } from "../ports/executions.ts";
 import type { Store } from "../store.ts";
-import { startTestPostgres } from "../test-postgres.ts";
-import { startFaultProxy } from "./fault-proxy.ts";
+import { startFaultProxy } from "../testing/fault-proxy.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres({ max_connections: "30" });

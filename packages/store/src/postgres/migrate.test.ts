@@ -3,18 +3,20 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, expect, test } from "vitest";
 import { newExecution } from "../conformance/sample.ts";
+import { readMigrations } from "../migration-files.ts";
 import { migrationStatus } from "../migration-status.ts";
+import type { Dialect } from "../operations/sql.ts";
 import { openSqliteStore } from "../sqlite/sqlite-store.ts";
-import { temporaryFolder } from "../sqlite/temporary-folder.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const folder = temporaryFolder();
 const postgres = await startTestPostgres();
 afterAll(() => postgres.stop());
 
-const migrations = (of: string) => readdirSync(new URL(of, import.meta.url)).sort();
-const OURS = migrations("./migrations/");
+const namesOf = (dialect: Dialect) => readMigrations(dialect).map(({ name }) => name);
+const OURS = namesOf("postgres");
 
 async function query(url: string, sql: string): Promise<readonly unknown[]> {
   const client = new Client({ connectionString: url });
@@ -28,7 +30,7 @@ async function query(url: string, sql: string): Promise<readonly unknown[]> {
 
 test("both stores are at the same numbered migration", () => {
   const number = (name: string | undefined) => name?.slice(0, 4);
-  const theirs = migrations("../migrations/").filter((name) => name >= "0005");
+  const theirs = namesOf("sqlite").filter((name) => name >= "0005");
   expect(OURS.slice(1).map(number)).toEqual(theirs.map(number));
   expect(OURS[0]).toBe("0004-foundation.sql");
 });
@@ -95,7 +97,7 @@ test("the status of a database says what is applied, pending, changed or of a ne
 
 test("the status of a SQLite file is read without making or changing it", async () => {
   const path = join(folder, "engine.db");
-  const names = migrations("../migrations/");
+  const names = namesOf("sqlite");
   const before = await migrationStatus(`sqlite:${path}`);
   expect(before).toMatchObject(names.map((name) => ({ name, status: "pending" })));
   expect(readdirSync(folder)).toEqual([]);

@@ -1,20 +1,9 @@
 import { EngineError } from "@engine/contract";
 import { Client, types } from "pg";
 import { migrated, migrating } from "../failpoints.ts";
-import {
-  type AppliedMigration,
-  assertKnown,
-  type Migration,
-  readMigrations,
-} from "../migration-files.ts";
+import { type AppliedMigration, pendingMigrations, readMigrations } from "../migration-files.ts";
 import { openingFailure } from "./opening-failure.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
-
-const FOLDER = new URL("../../src/postgres/migrations/", import.meta.url);
-
-export function postgresMigrations(): readonly Migration[] {
-  return readMigrations(FOLDER);
-}
 
 /**
  * Brings a database up to date: every numbered file that it has not had yet, in one transaction
@@ -25,7 +14,7 @@ export function postgresMigrations(): readonly Migration[] {
 export function migrate(target: PostgresTarget, at: number): Promise<ReadonlyMap<string, string>> {
   return connected(target, async (client) => {
     await assertUtf8(client);
-    const known = postgresMigrations();
+    const known = readMigrations("postgres");
     await client.query("BEGIN");
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended('engine migrations', 0))");
     await client.query(`CREATE TABLE IF NOT EXISTS migrations (
@@ -34,11 +23,8 @@ export function migrate(target: PostgresTarget, at: number): Promise<ReadonlyMap
       checksum   TEXT    NOT NULL,
       applied_at BIGINT  NOT NULL
     )`);
-    const applied = await appliedMigrations(client);
-    assertKnown(applied, known);
-    const had = new Set(applied.map(({ number }) => number));
-    for (const { number, name, sql, checksum } of known) {
-      if (had.has(number)) continue;
+    const pending = pendingMigrations(await appliedMigrations(client), known);
+    for (const { number, name, sql, checksum } of pending) {
       await client.query(sql);
       const values = [number, name, checksum, at];
       await client.query("INSERT INTO migrations VALUES ($1, $2, $3, $4)", values);
@@ -89,7 +75,7 @@ async function connected<Value>(
     connectionTimeoutMillis: 10_000,
     types,
   });
-  // Whoever waits for an answer is told; without a listener the process would end.
+  // A query that waits for its answer rejects; without a listener the process would end.
   client.on("error", () => undefined);
   try {
     await client.connect();

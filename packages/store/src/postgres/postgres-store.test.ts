@@ -4,8 +4,9 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution, newSession } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
+import { rendered, type Sql } from "../operations/sql.ts";
 import type { QueuedExecution } from "../ports/queue.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();
@@ -159,41 +160,45 @@ test("text that the database cannot hold is refused by itself, its neighbours ar
 });
 
 test("lists are read from their partial indexes, in their order", async () => {
-  const lists = await import("./queue.ts");
-  const { LIST_OPEN_RUNS_SQL } = await import("./execution-list.ts");
-  const { LIST_CHILDREN_SQL } = await import("./execution-statements.ts");
+  const lists = await import("../ports/queue.ts");
+  const { openRuns } = await import("../execution-list.ts");
+  const { LIST_CHILDREN_SQL } = await import("./commits/execution-statements.ts");
   const client = new Client({ connectionString: await postgres.createDatabase(migrated) });
   await client.connect();
   onTestFinished(() => client.end());
   // With a table this small the planner would look for no index; the other is the store's setting.
   await client.query("SET enable_seqscan = off; SET enable_bitmapscan = off");
-  const plan = async (sql: string, ...values: unknown[]) => {
-    const { rows } = await client.query(`EXPLAIN ${sql}`, values);
+  const planOf = async (text: string, ...values: unknown[]) => {
+    const { rows } = await client.query(`EXPLAIN ${text}`, values);
     return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  };
+  const plan = (query: Sql) => {
+    const { text, values } = rendered(query, "postgres");
+    return planOf(text, ...values);
   };
   const after = { execution_id: "e", priority: 0, queued_at: 1 } as QueuedExecution;
   for (const fromEnd of [false, true]) {
-    const first = await plan(lists.listQueuedSql({ limit: 9, fromEnd }), 9);
+    const first = await plan(lists.queued({ limit: 9, fromEnd }));
     expect(first).toMatch(/using executions_queued/);
     expect(first).not.toContain("Sort");
-    const behind = await plan(lists.listQueuedSql({ limit: 9, fromEnd, after }), 9, 0, 1, "e");
+    const behind = await plan(lists.queued({ limit: 9, fromEnd, after }));
     expect(behind.match(/using executions_queued/g)).toHaveLength(2);
     expect(behind.match(/Index Cond.*priority/g)).toHaveLength(2);
     expect(behind).toMatch(/Index Cond.*queued_at/);
   }
-  const due = await plan(lists.LIST_DUE_SQL, 1, 0, "", 10);
+  const due = await plan(lists.due({ until: 1, limit: 10 }));
   expect(due).toMatch(/using executions_due/);
   expect(due).not.toContain("Sort");
-  const openRuns = await plan(LIST_OPEN_RUNS_SQL, "s", 5);
-  expect(openRuns).toMatch(/Scan Backward using executions_schedule_open/);
-  expect(openRuns).not.toContain("Sort");
-  expect(await plan(lists.LIST_OWNED_SQL, "s")).toMatch(/executions_owned/);
-  const orphaned = await plan(lists.LIST_ORPHANED_SQL, 10);
+  const running = await plan(openRuns("s", 5));
+  expect(running).toMatch(/Scan Backward using executions_schedule_open/);
+  expect(running).not.toContain("Sort");
+  expect(await plan(lists.owned("s"))).toMatch(/executions_owned/);
+  const orphaned = await plan(lists.orphaned(10));
   expect(orphaned).toMatch(/Index Only Scan using executions_owned/);
   expect(orphaned).toMatch(/using executions_owned.*\n.*Index Cond: \(session = owners\.session\)/);
   expect(orphaned).not.toContain("executions_pkey");
-  expect(await plan(lists.FIND_QUEUED_SQL, ["e"])).toMatch(/using executions_pkey/);
-  expect(await plan(LIST_CHILDREN_SQL, "p")).toMatch(/executions_children/);
+  expect(await plan(lists.queuedAmong(["e"]))).toMatch(/using executions_pkey/);
+  expect(await planOf(LIST_CHILDREN_SQL, "p")).toMatch(/executions_children/);
 });
 
 test.each([

@@ -1,22 +1,21 @@
 import type { EventRecords } from "../event-records.ts";
 import { sharedPorts } from "../ports.ts";
 import type { Store } from "../store.ts";
-import { BatchCommit } from "./batch-commit.ts";
+import { BatchCommit } from "./commits/batch-commit.ts";
+import { DirectStatement } from "./commits/direct-statement.ts";
+import { EventRecordStatements } from "./commits/event-record-statements.ts";
+import { ExecutionStatements } from "./commits/execution-statements.ts";
+import { GroupCommit } from "./commits/group-commit.ts";
+import { InputCache } from "./commits/input-cache.ts";
+import type { ColumnTypes } from "./commits/sent-columns.ts";
 import { Database } from "./database.ts";
 import { PostgresDesk } from "./desk.ts";
-import { DirectStatement } from "./direct-statement.ts";
 import { EventLog } from "./event-log.ts";
-import { EventRecordStatements } from "./event-record-statements.ts";
-import { ExecutionStatements } from "./execution-statements.ts";
 import { Executions } from "./executions.ts";
-import { GroupCommit } from "./group-commit.ts";
-import { InputCache } from "./input-cache.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresTarget, postgresTarget } from "./postgres-url.ts";
-import { Queue } from "./queue.ts";
-import { Replicas } from "./replicas.ts";
+import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention.ts";
-import type { ColumnTypes } from "./sent-columns.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the parameters of the `pg` package. */
@@ -81,7 +80,6 @@ function postgresStore(
     kind: "postgres",
     ...sharedPorts(newDesk),
     executions: new Executions({ database, statements, commits }),
-    queue: new Queue(database),
     log,
     retention,
     replicas,

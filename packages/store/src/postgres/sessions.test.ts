@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { newSession } from "../conformance/sample.ts";
 import type { Store } from "../store.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();

@@ -1,10 +1,14 @@
 import { Client } from "pg";
 import { afterAll, expect, test } from "vitest";
+import {
+  MANY_NAMES,
+  OLD_SIGNALS,
+  upgradedSignals,
+} from "../conformance/executions/upgraded-signals.ts";
 import { opened } from "../conformance/opened.ts";
 import { executionId } from "../conformance/sample.ts";
-import { MANY_NAMES, OLD_SIGNALS, upgradedSignals } from "../conformance/upgraded-signals.ts";
-import { startTestPostgres } from "../test-postgres.ts";
-import { postgresMigrations } from "./migrate.ts";
+import { readMigrations } from "../migration-files.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();
@@ -17,7 +21,7 @@ test("EXE-53 an upgrade keeps the signals that nobody had taken, in their order"
   await client.query(`CREATE TABLE migrations (
     number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
     applied_at BIGINT NOT NULL)`);
-  for (const { number, name, sql, checksum } of postgresMigrations()) {
+  for (const { number, name, sql, checksum } of readMigrations("postgres")) {
     if (number > 9) continue;
     await client.query(sql);
     const values = [number, name, checksum];

@@ -5,8 +5,8 @@ import { Client } from "pg";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { executionId, newExecution } from "../conformance/sample.ts";
-import { smallDisk } from "../small-disk.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { smallDisk } from "../testing/small-disk.ts";
+import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const disk = smallDisk("size=24m");

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 /** What a statement's parameters may be. */
 export type Bindable = string | number | null;
 
-/** Which work a connection has done: every statement, and those of them that may have written. */
+/** How many statements a connection has run, and how many of them may have written. */
 interface Tally {
   sent: number;
   writes: number;
@@ -105,7 +105,7 @@ export class Connection {
   }
 
   /**
-   * For whoever remembers what is stored: told when that may not hold any more, because another
+   * For a cache of what is stored: `forget` is called when it may not hold any more, because another
    * connection has written, or because what this one wrote is undone.
    */
   remember(forget: () => void): void {
@@ -114,7 +114,7 @@ export class Connection {
 
   begin(): void {
     this.#begin.run();
-    // It stays the same for whatever this connection itself commits.
+    // It stays the same for what this connection itself commits.
     const [version] = this.#dataVersion.get() ?? [];
     if (version !== this.#seenVersion) this.#forget();
     this.#seenVersion = version;

@@ -5,8 +5,8 @@ import { EngineError } from "@engine/contract";
 const LOOK_MS = 5;
 
 /**
- * The files that a connection has open. Who deletes or replaces one under it takes away what is written
- * from then on, and SQLite notices nothing: it writes into a file that has no name any more.
+ * The files that a connection has open. When one is deleted or replaced under it, SQLite notices
+ * nothing: what is written from then on goes into a file that has no name any more.
  */
 export class DatabaseFile {
   readonly #files: readonly { readonly path: string; readonly opened: Stats | undefined }[];

@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { callChild, complete, run as runExecution, startRunning } from "../conformance/family.ts";
+import {
+  callChild,
+  complete,
+  run as runExecution,
+  startRunning,
+} from "../conformance/executions/family.ts";
 import { opened } from "../conformance/opened.ts";
 import {
   appending,
@@ -16,14 +21,14 @@ import {
   newExecution,
 } from "../conformance/sample.ts";
 import type { Store } from "../store.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 // What the child processes import.
 const STORE = new URL("./sqlite-store.ts", import.meta.url);
 const SAMPLE = new URL("../conformance/sample.ts", import.meta.url);
-const FAMILY = new URL("../conformance/family.ts", import.meta.url);
+const FAMILY = new URL("../conformance/executions/family.ts", import.meta.url);
 const PACKAGE = new URL("../..", import.meta.url);
 
 function open(path: string, busyTimeoutMs?: number): Promise<Store> {

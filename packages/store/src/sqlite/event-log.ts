@@ -1,12 +1,15 @@
 import type { Event, NewEvent } from "@engine/contract";
+import {
+  eventsOf,
+  isNewestFirst,
+  MAX_EVENTS_IN_SEGMENT,
+  type MatchingEvents,
+  type Segment,
+  toEventPage,
+} from "../log-page.ts";
 import type { EventFilter, EventPage, LoggedEvent, LogPage, LogPort } from "../ports/log.ts";
 import type { Connection, Statement } from "./connection.ts";
-import type { ListReader } from "./list-query.ts";
-
-/** Long changes, such as a fork's copy, are cut: a page reads whole segments. */
-const MAX_EVENTS_IN_SEGMENT = 1_000;
-
-type Found = readonly [seq: number, recorded_at: number, event: string];
+import type { ListReader } from "./lists.ts";
 
 // Only segments that name one of the types somewhere are taken apart: JSON.stringify wrote them.
 const ASKED = "WITH asked (id, types, place) AS (SELECT ?, ?, ?)";
@@ -22,8 +25,6 @@ const PAGE_OF_TYPES_SQL = `${ASKED}
   SELECT s.seq + e.key, s.recorded_at, e.value ${OF_TYPES}
     AND s.last_seq > asked.place AND s.seq + e.key > asked.place
   ORDER BY s.seq, e.key LIMIT ?`;
-
-type Segment = readonly [seq: number, recorded_at: number, events: string];
 
 /**
  * The logs of all executions. A row is a segment: the events of one change as one text, because
@@ -71,40 +72,24 @@ export class EventLog implements LogPort {
   }
 
   async ofTypes(execution_id: string, { types, after, limit }: EventFilter): Promise<EventPage> {
-    const asked = [execution_id, JSON.stringify(types), after];
-    const [[counted = []] = [], rows = []] = await this.#lists.read([
-      { sql: COUNT_TYPES_SQL, values: asked },
-      { sql: PAGE_OF_TYPES_SQL, values: [...asked, limit] },
+    const values = [execution_id, JSON.stringify(types), after];
+    const answers = await this.#lists.read([
+      { text: COUNT_TYPES_SQL, values },
+      { text: PAGE_OF_TYPES_SQL, values: [...values, limit] },
     ]);
-    const [total, before] = counted as readonly number[];
-    const items = (rows as unknown as readonly Found[]).map(([seq, recorded_at, text]) => ({
-      event: { ...(JSON.parse(text) as NewEvent), seq },
-      recorded_at,
-    }));
-    return { items, total: total ?? 0, before: before ?? 0 };
+    return toEventPage(answers as unknown as MatchingEvents);
   }
 
   read(execution_id: string, page: LogPage = {}): Promise<readonly LoggedEvent[]> {
     return this.#connection.read(() => this.readIn(execution_id, page));
   }
 
-  /** The same inside a transaction. A segment holds one event at least: `limit` of them hold enough. */
+  /** The same inside a transaction. */
   readIn(execution_id: string, page: LogPage): readonly LoggedEvent[] {
-    const { after, before = Number.MAX_SAFE_INTEGER, limit } = page;
-    const segments =
-      after === undefined && limit !== undefined
-        ? this.#descending.all(execution_id, before, limit).reverse()
-        : this.#ascending.all(execution_id, before, execution_id, (after ?? 0) + 1, limit ?? -1);
-    const events = segments
-      .flatMap(eventsOf)
-      .filter(({ event }) => event.seq > (after ?? 0) && event.seq < before);
-    if (limit === undefined) return events;
-    const newest = Math.max(events.length - limit, 0);
-    return after === undefined ? events.slice(newest) : events.slice(0, limit);
+    const { after = 0, before = Number.MAX_SAFE_INTEGER, limit = -1 } = page;
+    const segments = isNewestFirst(page)
+      ? this.#descending.all(execution_id, before, limit)
+      : this.#ascending.all(execution_id, before, execution_id, after + 1, limit);
+    return eventsOf(segments, page);
   }
-}
-
-function eventsOf([seq, recorded_at, text]: Segment): LoggedEvent[] {
-  const events: NewEvent[] = JSON.parse(text);
-  return events.map((event, i) => ({ event: { ...event, seq: seq + i }, recorded_at }));
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { eventRecordConformance, TABLES } from "../conformance/event-records.ts";
+import { eventRecordConformance, TABLES } from "../conformance/executions/event-records.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 eventRecordConformance(async () => {

@@ -1,14 +1,14 @@
 /** How an execution's row lies in SQLite: its values are the last columns, a large input lies apart. */
-import type { ExecutionPatch, ExecutionRow } from "@engine/contract";
+import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
 import {
+  columnsIn,
   fromText,
-  PATCHABLE,
+  type StoredRow,
   SUMMARY,
-  type SummaryRow,
   storedValue,
+  toRow,
   toText,
   withLazyInput,
-  withValues,
 } from "../execution-columns.ts";
 import type { Bindable } from "./connection.ts";
 
@@ -16,26 +16,20 @@ import type { Bindable } from "./connection.ts";
 const MAX_INPUT_IN_ROW = 2_000;
 
 const COLUMNS = [...SUMMARY, "input_apart", "input", "output"] as const;
+const APART_AT = SUMMARY.length;
 
 export const COLUMNS_SQL: string = COLUMNS.join(", ");
 export const INSERT_SQL: string = `INSERT INTO executions (${COLUMNS_SQL})
   VALUES (${COLUMNS.map(() => "?").join(", ")})`;
 
-export type FullRow = readonly [
-  ...SummaryRow,
-  input_apart: number,
-  input: string | null,
-  output: string | null,
-];
-
 /** The whole row. `readInput` is only called for an input that lies apart, when it is looked at. */
 export function toExecution(
-  row: FullRow,
+  row: StoredRow,
   readInput: (execution_id: string) => string,
 ): ExecutionRow {
-  const [apart, input, output] = [row[45], row[46], row[47]];
-  const execution = withValues(row, fromText(input), fromText(output));
-  return apart ? withLazyInput(execution, () => fromText(readInput(row[0]))) : execution;
+  const [isApart, input, output] = [row[APART_AT], row[APART_AT + 1], row[APART_AT + 2]];
+  const execution = toRow(row, fromText(input), fromText(output));
+  return isApart ? withLazyInput(execution, () => fromText(readInput(row[0]))) : execution;
 }
 
 /** What to insert, with the input that goes apart. */
@@ -68,7 +62,7 @@ export function assignmentsOf(row: ExecutionRow, patch: ExecutionPatch): Assignm
   let mask = 0;
   const values: Bindable[] = [];
   for (let i = 0; i < PATCHABLE.length; i++) {
-    const column = PATCHABLE[i] as (typeof PATCHABLE)[number];
+    const column = PATCHABLE[i] as keyof ExecutionPatch;
     const value = patch[column];
     if (value === undefined || value === row[column]) continue;
     mask |= 1 << i;
@@ -78,6 +72,6 @@ export function assignmentsOf(row: ExecutionRow, patch: ExecutionPatch): Assignm
 }
 
 export function updateSql(mask: number): string {
-  const columns = PATCHABLE.filter((_, i) => mask & (1 << i));
-  return `UPDATE executions SET ${columns.map((c) => `${c} = ?`).join(", ")} WHERE execution_id = ?`;
+  const assignments = columnsIn(mask).map((column) => `${column} = ?`);
+  return `UPDATE executions SET ${assignments.join(", ")} WHERE execution_id = ?`;
 }

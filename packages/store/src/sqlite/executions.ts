@@ -14,7 +14,9 @@ import {
   touch,
   untouched,
 } from "@engine/contract";
-import { type SummaryRow, toSummary } from "../execution-columns.ts";
+import { type StoredRow, toSummary } from "../execution-columns.ts";
+import { listQueries, openRuns, toPage } from "../execution-list.ts";
+import { rendered } from "../operations/sql.ts";
 import type {
   Changed,
   ChangeOptions,
@@ -25,14 +27,12 @@ import type {
 } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
 import { guardOf } from "../session-guard.ts";
-import { type Connection, isDuplicateKey, type Statement } from "./connection.ts";
+import { type Bindable, type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import type { EventLog } from "./event-log.ts";
 import type { EventRecordWriter } from "./event-record-writer.ts";
-import { LIST_OPEN_RUNS_SQL, listExecutions } from "./execution-list.ts";
 import {
   assignmentsOf,
   COLUMNS_SQL,
-  type FullRow,
   INSERT_SQL,
   toExecution,
   toInsert,
@@ -40,7 +40,7 @@ import {
 } from "./execution-record.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { KeptSignals } from "./kept-signals.ts";
-import type { ListReader } from "./list-query.ts";
+import type { ListReader } from "./lists.ts";
 import { RowCache } from "./row-cache.ts";
 import type { SessionGuards } from "./session-guards.ts";
 
@@ -54,14 +54,13 @@ export class Executions implements ExecutionPort {
   readonly #records: EventRecordWriter;
   readonly #known: RowCache;
   readonly #signals: KeptSignals;
-  readonly #select: Statement<FullRow>;
+  readonly #select: Statement<StoredRow>;
   readonly #selectInput: Statement<readonly [string]>;
   readonly #insert: Statement<unknown>;
   readonly #insertInput: Statement<unknown>;
   readonly #updates = new Map<number, Statement<unknown>>();
-  readonly #keyHolder: Statement<FullRow>;
-  readonly #children: Statement<FullRow>;
-  readonly #openRuns: Statement<SummaryRow>;
+  readonly #keyHolder: Statement<StoredRow>;
+  readonly #children: Statement<StoredRow>;
   readonly #source: EffectSource = {
     find: (execution_id) => this.#current(execution_id),
     children: (parent_id) =>
@@ -97,7 +96,6 @@ export class Executions implements ExecutionPort {
       `SELECT ${COLUMNS_SQL} FROM executions WHERE unique_key IS NOT NULL AND unique_key = ?`,
     );
     this.#children = connection.prepareRaw(LIST_CHILDREN_SQL);
-    this.#openRuns = connection.prepareRaw(LIST_OPEN_RUNS_SQL);
   }
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed> {
@@ -133,7 +131,7 @@ export class Executions implements ExecutionPort {
   find(execution_id: string): Promise<ExecutionRow | undefined> {
     return this.#connection.read(() => {
       const row = this.#load(execution_id);
-      // Whoever asks for the row wants its input too, and may have closed the store when it looks.
+      // A caller wants the input too, and may have closed the store when it looks.
       return row && { ...row };
     });
   }
@@ -150,12 +148,19 @@ export class Executions implements ExecutionPort {
     });
   }
 
-  list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
-    return listExecutions(this.#lists, filter);
+  async list(filter: ExecutionFilter): Promise<Page<ExecutionRow>> {
+    const queries = listQueries(filter).map((query) => rendered(query, "sqlite"));
+    return toPage(await this.#lists.read(queries));
   }
 
   listOpenRuns(schedule: string, limit: number): Promise<readonly ExecutionRow[]> {
-    return this.#connection.read(() => this.#openRuns.all(schedule, limit).map(toSummary));
+    const { text, values } = rendered(openRuns(schedule, limit), "sqlite");
+    return this.#connection.read(() =>
+      this.#connection
+        .prepareOnce<StoredRow>(text, "raw")
+        .all(...(values as Bindable[]))
+        .map(toSummary),
+    );
   }
 
   #load(execution_id: string): ExecutionRow | undefined {
@@ -179,7 +184,7 @@ export class Executions implements ExecutionPort {
     return this.#log.readIn(row.execution_id, { after: above }).map(({ event }) => event);
   }
 
-  /** Writes an execution, and whatever its change does to others. */
+  /** Writes an execution, and what its change does to others. */
   #write(first: Touched, effects: readonly Effect[], at: number): Changed {
     if (effects.length === 0) return this.#save(first, at, NO_OTHERS);
     const [changed = first, ...others] = consequencesOf(first, effects, this.#source);

@@ -1,7 +1,7 @@
 /**
  * Group commit. A durable commit costs one wait for the disk, however much it holds: so writes
- * queue up during a turn of the event loop and one transaction takes them all. Who asked for a
- * write is answered after the commit, in the order of asking.
+ * queue up during a turn of the event loop and one transaction takes them all. Each is answered
+ * after the commit, in the order of asking.
  */
 import { EngineError } from "@engine/contract";
 import { commitDone, committing } from "../failpoints.ts";

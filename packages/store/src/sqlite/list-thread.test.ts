@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { executionId, newExecution } from "../conformance/sample.ts";
 import type { ExecutionFilter } from "../ports/executions.ts";
-import { addEndedRows } from "./many-rows.ts";
+import { addEndedRows } from "../testing/many-rows.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 let files = 0;

@@ -6,9 +6,10 @@
 import { Worker } from "node:worker_threads";
 import { EngineError } from "@engine/contract";
 import Database from "better-sqlite3";
+import type { RenderedSql } from "../operations/sql.ts";
 import { isDatabaseFailure, unavailable } from "./connection.ts";
 import type { DatabaseFile } from "./database-file.ts";
-import type { ListQuery, ListReader } from "./list-query.ts";
+import type { ListReader, ListRows } from "./lists.ts";
 
 export interface ListThreadData {
   readonly path: string;
@@ -17,14 +18,12 @@ export interface ListThreadData {
 
 export interface ListRequest {
   readonly id: number;
-  readonly queries: readonly ListQuery[];
+  readonly queries: readonly RenderedSql[];
 }
 
 export type ListAnswer =
-  | { readonly id: number; readonly rows: readonly (readonly unknown[])[][] }
+  | { readonly id: number; readonly rows: ListRows }
   | { readonly id: number; readonly failure: { readonly message: string; readonly code: string } };
-
-type Rows = readonly (readonly unknown[])[][];
 
 /** Lists that wait for the thread; each holds its request, and would hold its answer. */
 const MOST_WAITING = 100;
@@ -38,7 +37,7 @@ const program = new URL(
 export class ListThread implements ListReader {
   readonly #data: ListThreadData;
   readonly #file: DatabaseFile;
-  readonly #waiting = new Map<number, PromiseWithResolvers<Rows>>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<ListRows>>();
   #worker: Worker | undefined;
   #asked = 0;
   #isClosed = false;
@@ -49,7 +48,7 @@ export class ListThread implements ListReader {
     this.#file = file;
   }
 
-  async read(queries: readonly ListQuery[]): Promise<Rows> {
+  async read(queries: readonly RenderedSql[]): Promise<ListRows> {
     if (this.#isClosed) throw closed();
     if (this.#waiting.size >= MOST_WAITING) {
       const message = `${MOST_WAITING} lists are being read at this moment; try again`;
@@ -57,10 +56,10 @@ export class ListThread implements ListReader {
     }
     this.#file.assertInPlace();
     const id = ++this.#asked;
-    const answer = Promise.withResolvers<Rows>();
+    const answer = Promise.withResolvers<ListRows>();
     this.#waiting.set(id, answer);
     this.#worker ??= this.#start();
-    // Whoever waits for a list keeps the process; the thread by itself does not.
+    // A list that is waited for keeps the process; the thread by itself does not.
     this.#worker.ref();
     this.#worker.postMessage({ id, queries } satisfies ListRequest);
     return answer.promise;

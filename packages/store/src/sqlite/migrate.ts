@@ -1,24 +1,13 @@
 import type Database from "better-sqlite3";
 import { migrated, migrating } from "../failpoints.ts";
-import {
-  type AppliedMigration,
-  assertKnown,
-  type Migration,
-  readMigrations,
-} from "../migration-files.ts";
-
-const FOLDER = new URL("../../src/migrations/", import.meta.url);
-
-export function sqliteMigrations(): readonly Migration[] {
-  return readMigrations(FOLDER);
-}
+import { type AppliedMigration, pendingMigrations, readMigrations } from "../migration-files.ts";
 
 /**
  * Brings a database up to date: every numbered file that it has not had yet, in one transaction
  * under the write lock, so that two processes that start at once do not both apply them.
  */
 export function migrate(db: Database.Database, at: number): void {
-  const known = sqliteMigrations();
+  const known = readMigrations("sqlite");
   db.transaction(() => {
     db.exec(`CREATE TABLE IF NOT EXISTS migrations (
       number     INTEGER NOT NULL PRIMARY KEY,
@@ -26,12 +15,8 @@ export function migrate(db: Database.Database, at: number): void {
       checksum   TEXT    NOT NULL,
       applied_at INTEGER NOT NULL
     ) STRICT`);
-    const applied = appliedMigrations(db);
-    assertKnown(applied, known);
-    const had = new Set(applied.map(({ number }) => number));
     const record = db.prepare("INSERT INTO migrations VALUES (?, ?, ?, ?)");
-    for (const { number, name, sql, checksum } of known) {
-      if (had.has(number)) continue;
+    for (const { number, name, sql, checksum } of pendingMigrations(appliedMigrations(db), known)) {
       db.exec(sql);
       record.run(number, name, checksum, at);
       if (migrating.hasSubscribers) migrating.publish({ of: [] });

@@ -1,12 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { readMigrations } from "../migration-files.ts";
+import { rendered, type Sql } from "../operations/sql.ts";
 import type { QueuedExecution } from "../ports/queue.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 
@@ -78,7 +80,7 @@ test("migrations are recorded once, with the time they were applied", async () =
     .prepare<[], { name: string; applied_at: number }>("SELECT name, applied_at FROM migrations")
     .all();
   db.close();
-  const names = readdirSync(new URL("../migrations/", import.meta.url)).sort();
+  const names = readMigrations("sqlite").map(({ name }) => name);
   expect(names[0]).toBe("0001-foundation.sql");
   expect(rows).toEqual(names.map((name) => ({ name, applied_at: 1 })));
 });
@@ -92,24 +94,28 @@ test("the database is durable by its own settings: write-ahead log and foreign k
 });
 
 test("lists are read from their partial indexes, in their order", async () => {
-  const lists = await import("./queue.ts");
-  const { LIST_OPEN_RUNS_SQL } = await import("./execution-list.ts");
+  const lists = await import("../ports/queue.ts");
+  const { openRuns } = await import("../execution-list.ts");
   const { LIST_CHILDREN_SQL } = await import("./executions.ts");
   const path = join(folder, "plans.db");
   await (await open(path)).close();
   const db = new Database(path);
-  const plan = (sql: string, ...values: unknown[]) =>
+  const planOf = (text: string, ...values: unknown[]) =>
     db
-      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`)
       .all(...values)
       .map(({ detail }) => detail);
+  const plan = (query: Sql) => {
+    const { text, values } = rendered(query, "sqlite");
+    return planOf(text, ...values);
+  };
   const page = { limit: 10 };
   const after = { execution_id: "e", priority: 0, queued_at: 1 } as QueuedExecution;
   for (const fromEnd of [false, true]) {
-    expect(plan(lists.listQueuedSql({ ...page, fromEnd }), 10)).toEqual([
+    expect(plan(lists.queued({ ...page, fromEnd }))).toEqual([
       "SCAN executions USING INDEX executions_queued",
     ]);
-    const behind = plan(lists.listQueuedSql({ ...page, fromEnd, after }), 0, 1, "e", 0, 10);
+    const behind = plan(lists.queued({ ...page, fromEnd, after }));
     expect(behind.join("\n")).not.toContain("TEMP B-TREE");
     expect(behind.filter((line) => line.includes("executions"))).toEqual([
       expect.stringMatching(
@@ -118,24 +124,22 @@ test("lists are read from their partial indexes, in their order", async () => {
       expect.stringMatching(/^SEARCH executions USING INDEX executions_queued \(priority<\?/),
     ]);
   }
-  const found = plan(lists.FIND_QUEUED_SQL, "[]");
+  const found = plan(lists.queuedAmong([]));
   expect(found[0]).toMatch(/^SEARCH executions USING INDEX sqlite_autoindex_executions_1/);
-  expect(plan(lists.LIST_OWNED_SQL, "s")[0]).toMatch(
-    /^SEARCH executions USING INDEX executions_owned/,
-  );
-  const orphaned = plan(lists.LIST_ORPHANED_SQL, 10);
+  expect(plan(lists.owned("s"))[0]).toMatch(/^SEARCH executions USING INDEX executions_owned/);
+  const orphaned = plan(lists.orphaned(10));
   const hopping = "SEARCH executions USING COVERING INDEX executions_owned (session>?)";
-  const owned = "SEARCH e USING INDEX executions_owned (session=?)";
+  const owned = "SEARCH owned USING INDEX executions_owned (session=?)";
   expect(orphaned).toEqual(expect.arrayContaining([hopping, owned]));
   expect(orphaned.filter((line) => /^SCAN (?!owners)/.test(line))).toEqual([]);
   // One line: the index's order is the one asked for.
-  const due = plan(lists.LIST_DUE_SQL, 1, 0, "", 10);
+  const due = plan(lists.due({ until: 1, limit: 10 }));
   expect(due).toEqual([
     expect.stringMatching(/^SEARCH .* INDEX executions_due .*wake_at,execution_id.*wake_at</),
   ]);
-  const openRuns = plan(LIST_OPEN_RUNS_SQL, "s", 5);
-  expect(openRuns).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_schedule_open/)]);
-  const children = plan(LIST_CHILDREN_SQL, "p");
+  const running = plan(openRuns("s", 5));
+  expect(running).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_schedule_open/)]);
+  const children = planOf(LIST_CHILDREN_SQL, "p");
   expect(children).toEqual([expect.stringMatching(/^SEARCH .* INDEX executions_children/)]);
   db.close();
 });

@@ -2,7 +2,13 @@
 import { join } from "node:path";
 import { decideClaim, type ExecutionPatch } from "@engine/contract";
 import { expect, test } from "vitest";
-import { CALL, callStart, checkpoint, complete, startRunning } from "../conformance/family.ts";
+import {
+  CALL,
+  callStart,
+  checkpoint,
+  complete,
+  startRunning,
+} from "../conformance/executions/family.ts";
 import { opened } from "../conformance/opened.ts";
 import {
   appending,
@@ -14,8 +20,8 @@ import {
   newSession,
 } from "../conformance/sample.ts";
 import type { Store } from "../store.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 let files = 0;

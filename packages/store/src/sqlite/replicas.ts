@@ -1,6 +1,6 @@
 import type { ReplicaPort, ReplicaRow } from "../ports/replicas.ts";
 
-/** The one server on a SQLite file. Who shares the file otherwise has no workers. */
+/** The one server on a SQLite file. Other processes that use the file have no workers. */
 export class Replicas implements ReplicaPort {
   readonly #noted = new Set<string>();
 

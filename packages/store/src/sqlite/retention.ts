@@ -35,7 +35,7 @@ export class Retention implements RetentionPort {
       WHERE execution_id > ? ORDER BY execution_id LIMIT ${LOOKED_AT}`);
     this.#needs = connection.prepare(`
       WITH asked AS (SELECT value AS execution_id FROM json_each(?)) ${needsSql("asked")}`);
-    // The newest first: whoever reads it meanwhile sees a shorter log, without holes.
+    // The newest first: a reader meanwhile sees a shorter log, without holes.
     this.#deleteSegments = connection.prepare(`
       DELETE FROM segments WHERE (execution_id, seq) IN (
         SELECT execution_id, seq FROM segments WHERE execution_id = ? ORDER BY seq DESC LIMIT ?)`);

@@ -1,4 +1,4 @@
-import type { ExecutionRow } from "@engine/contract";
+import { type ExecutionRow, hasLazyInput } from "@engine/contract";
 import type { Connection } from "./connection.ts";
 
 /** Rows that are kept at most; those that came first go first, and come back with their next change. */
@@ -21,7 +21,8 @@ export class RowCache {
 
   /** Takes over a row that was written. Only what is owned is changed again soon, and again. */
   keep(row: ExecutionRow): void {
-    if (row.session === null || isLarge(row)) {
+    // A row whose input is read later would keep the text alive.
+    if (row.session === null || hasLazyInput(row)) {
       this.#rows.delete(row.execution_id);
       return;
     }
@@ -30,9 +31,4 @@ export class RowCache {
     const [oldest = ""] = this.#rows.keys();
     this.#rows.delete(oldest);
   }
-}
-
-/** A large input is read when it is looked at: such a row would keep the text alive. */
-function isLarge(row: ExecutionRow): boolean {
-  return Object.getOwnPropertyDescriptor(row, "input")?.get !== undefined;
 }

@@ -21,7 +21,7 @@ export class SessionGuards {
     return !guard || guardHolds(guard, this.#live.get(guard.session) ?? this.#read(guard.session));
   }
 
-  /** For whoever writes sessions or workers, in the same transaction. */
+  /** Called by each write of sessions or workers, in its transaction. */
   forget(): void {
     this.#live.clear();
   }

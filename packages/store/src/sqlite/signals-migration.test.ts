@@ -1,12 +1,16 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import {
+  MANY_NAMES,
+  OLD_SIGNALS,
+  upgradedSignals,
+} from "../conformance/executions/upgraded-signals.ts";
 import { opened } from "../conformance/opened.ts";
 import { executionId } from "../conformance/sample.ts";
-import { MANY_NAMES, OLD_SIGNALS, upgradedSignals } from "../conformance/upgraded-signals.ts";
-import { sqliteMigrations } from "./migrate.ts";
+import { readMigrations } from "../migration-files.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 
@@ -16,7 +20,7 @@ test("EXE-53 an upgrade keeps the signals that nobody had taken, in their order"
   db.exec(`CREATE TABLE migrations (
     number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL) STRICT`);
-  for (const { number, name, sql, checksum } of sqliteMigrations()) {
+  for (const { number, name, sql, checksum } of readMigrations("sqlite")) {
     if (number > 9) continue;
     db.exec(sql);
     db.prepare("INSERT INTO migrations VALUES (?, ?, ?, 1)").run(number, name, checksum);

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { callChild, complete, run, startRunning } from "../conformance/family.ts";
+import { callChild, complete, run, startRunning } from "../conformance/executions/family.ts";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
 import type { SessionGuard } from "../ports/executions.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 let files = 0;

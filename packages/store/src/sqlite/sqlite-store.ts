@@ -4,18 +4,16 @@ import type { EventRecords } from "../event-records.ts";
 import { type SharedPorts, sharedPorts } from "../ports.ts";
 import type { Store } from "../store.ts";
 import { Connection } from "./connection.ts";
-import { ConnectionLists } from "./connection-lists.ts";
 import { DatabaseFile } from "./database-file.ts";
 import { SqliteDesk } from "./desk.ts";
 import { EventLog } from "./event-log.ts";
 import { EventRecordWriter } from "./event-record-writer.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { startsWithAnyCase } from "./list-query.ts";
 import { ListThread } from "./list-thread.ts";
+import { listsOn, startsWithAnyCase } from "./lists.ts";
 import { migrate } from "./migrate.ts";
 import { BUSY_TIMEOUT_MS, type DatabaseOptions, openDatabase } from "./open-database.ts";
-import { Queue } from "./queue.ts";
 import { Replicas } from "./replicas.ts";
 import { Retention } from "./retention.ts";
 import { SessionGuards } from "./session-guards.ts";
@@ -55,7 +53,7 @@ function sqliteStore(
   const file = path === ":memory:" ? undefined : new DatabaseFile(resolve(path));
   const lists = file
     ? new ListThread({ path: resolve(path), busyTimeoutMs }, file)
-    : new ConnectionLists(connection);
+    : listsOn(connection);
   const commits = new GroupCommit(connection, clock, file);
   const log = new EventLog(connection, lists);
   const guards = new SessionGuards(connection);
@@ -66,7 +64,6 @@ function sqliteStore(
     kind: "sqlite",
     ...sharedPorts((port) => (GUARDED.has(port) ? guarded : desk)),
     executions: new Executions({ connection, commits, log, guards, lists, records }),
-    queue: new Queue(connection),
     log,
     retention: new Retention(connection, commits),
     replicas,

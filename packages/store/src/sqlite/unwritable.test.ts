@@ -4,10 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { executionId, newExecution } from "../conformance/sample.ts";
-import { smallDisk } from "../small-disk.ts";
 import type { Store } from "../store.ts";
+import { smallDisk } from "../testing/small-disk.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 let files = 0;

@@ -6,15 +6,15 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId } from "../conformance/sample.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
 
 /** A database as the engine left it whose only migration was the first. */
 function firstDatabase(path: string): void {
   const db = new Database(path);
-  const sql = readFileSync(new URL("../migrations/0001-foundation.sql", import.meta.url), "utf8");
+  const sql = readFileSync(new URL("./migrations/0001-foundation.sql", import.meta.url), "utf8");
   db.exec(`CREATE TABLE migrations (
     number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL) STRICT`);

@@ -1,51 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { access, mkdir, open, readFile, rename, rm, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { EngineError } from "@engine/contract";
-import {
-  assertExecutionId,
-  parseReference,
-  referenceTo,
-  valueGone,
-  verified,
-} from "./value-reference.ts";
+import { storedValues, type ValuePlace } from "./stored-values.ts";
 import type { ValueStore } from "./value-store.ts";
 
 /** What is being written lies here, under no execution's id, so that one look finds all of it. */
 const UNFINISHED = ".writing";
 /** Left free of the disk, which the database may share: a hundredth of it, up to this. */
 const MOST_SPARED = 64 * 1024 * 1024;
-/** Of another server's start, which takes what is half written for what a crash has left. */
+/** Another server that starts may take a file that is being written for one that a crash has left. */
 const MOST_ATTEMPTS = 3;
 
 /** Values as files: a folder for each execution, in it a file for each content. */
 export function fileValues(path: string): ValueStore {
-  const files = new ValueFiles(resolve(path));
-  return {
-    async save(execution_id, text) {
-      const reference = referenceTo("file", execution_id, text);
-      await reporting("kept", () => files.write(reference.reference_id, text));
-      return reference;
-    },
-    async load(reference_id) {
-      if (!parseReference(reference_id)) throw valueGone(reference_id, "no reference looks so");
-      const text = await reporting("read", () => files.read(reference_id));
-      if (text === undefined) throw valueGone(reference_id, "its file is not there");
-      return verified(reference_id, text);
-    },
-    async deleteAll(execution_id) {
-      assertExecutionId(execution_id);
-      await reporting("deleted", () => files.deleteFolder(execution_id));
-    },
-  };
+  return storedValues(new ValueFiles(resolve(path)));
 }
 
-/** Removes what a crash has left half written. Whoever is writing a value at that moment begins again. */
+/** Removes what a crash has left half written. A value that is being written at that moment is begun again. */
 export async function sweepUnfinished(path: string): Promise<void> {
   await rm(join(resolve(path), UNFINISHED), { recursive: true, force: true });
 }
 
-class ValueFiles {
+class ValueFiles implements ValuePlace {
+  readonly type = "file";
+  readonly unit = "file";
   readonly #root: string;
   /** Part of the names of unfinished files: several servers may share the folder. */
   readonly #writer = randomUUID();
@@ -75,8 +53,13 @@ class ValueFiles {
     }
   }
 
-  async deleteFolder(execution_id: string): Promise<void> {
+  async deleteAll(execution_id: string): Promise<void> {
     await rm(join(this.#root, execution_id), { recursive: true, force: true });
+  }
+
+  reasonOf(cause: unknown): string {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    return REASONS[code] ?? "its folder does not answer";
   }
 
   /** Under its name a file is complete. */
@@ -92,7 +75,7 @@ class ValueFiles {
         if (!isAbsent(error) || attempt === MOST_ATTEMPTS) throw error;
       }
     }
-    // For a file that was there, too: whoever wrote it may not have come this far.
+    // For a file that was there, too: its writer may not have come this far.
     await syncFolder(folder);
   }
 
@@ -165,14 +148,3 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: "its disk is full",
   EROFS: "its disk is read-only",
 };
-
-async function reporting<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (cause) {
-    const { code = "" } = cause as NodeJS.ErrnoException;
-    const why = REASONS[code] ?? "its folder does not answer";
-    const message = `a value could not be ${done} in the output storage: ${why}; try again`;
-    throw new EngineError("unavailable", message, { cause });
-  }
-}

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Config } from "@engine/contract";
 import { expect, onTestFinished, test } from "vitest";
 import { executionId } from "../conformance/sample.ts";
-import { smallDisk } from "../small-disk.ts";
-import { temporaryFolder } from "../sqlite/temporary-folder.ts";
+import { smallDisk } from "../testing/small-disk.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { fileValues } from "./file-values.ts";
 import { openValueStore } from "./open-value-store.ts";
 

@@ -1,12 +1,6 @@
 import type * as sdk from "@aws-sdk/client-s3";
 import { EngineError } from "@engine/contract";
-import {
-  assertExecutionId,
-  parseReference,
-  referenceTo,
-  valueGone,
-  verified,
-} from "./value-reference.ts";
+import { storedValues } from "./stored-values.ts";
 import type { ValueStore } from "./value-store.ts";
 
 export interface S3Options {
@@ -60,50 +54,41 @@ export async function openS3Values(
   await client.config.region().catch(refuseNowhere);
   const start = prefix === "" ? "" : `${prefix.replace(/^\/+|\/+$/g, "")}/`;
 
-  return {
-    async save(execution_id, text) {
-      const reference = referenceTo("s3", execution_id, text);
-      const Key = start + reference.reference_id;
+  return storedValues({
+    type: "s3",
+    unit: "object",
+    async write(reference_id, text) {
+      const Key = start + reference_id;
       const object = { Bucket: bucket, Key, Body: text, ContentType: "application/json" };
-      await reporting("kept", () => client.send(new PutObjectCommand(object)));
-      return reference;
+      await client.send(new PutObjectCommand(object));
     },
-    async load(reference_id) {
-      if (!parseReference(reference_id)) throw valueGone(reference_id, "no reference looks so");
-      const text = await reporting("read", () => read(start + reference_id));
-      if (text === undefined) throw valueGone(reference_id, "its object is not there");
-      return verified(reference_id, text);
+    async read(reference_id) {
+      try {
+        const object = { Bucket: bucket, Key: start + reference_id };
+        const { Body } = await client.send(new GetObjectCommand(object));
+        return await Body?.transformToString();
+      } catch (error) {
+        if (error instanceof Error && error.name === "NoSuchKey") return undefined;
+        throw error;
+      }
     },
+    // One by one: not every compatible service deletes many objects in one call.
     async deleteAll(execution_id) {
-      assertExecutionId(execution_id);
-      await reporting("deleted", () => deleteBelow(`${start}${execution_id}/`));
+      const Prefix = `${start}${execution_id}/`;
+      let ContinuationToken: string | undefined;
+      do {
+        const page = { Bucket: bucket, Prefix, MaxKeys: DELETED_TOGETHER, ContinuationToken };
+        const listed = await client.send(new ListObjectsV2Command(page));
+        await Promise.all(
+          (listed.Contents ?? []).map(({ Key }) =>
+            client.send(new DeleteObjectCommand({ Bucket: bucket, Key })),
+          ),
+        );
+        ContinuationToken = listed.NextContinuationToken;
+      } while (ContinuationToken !== undefined);
     },
-  };
-
-  async function read(Key: string): Promise<string | undefined> {
-    try {
-      const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key }));
-      return await Body?.transformToString();
-    } catch (error) {
-      if (error instanceof Error && error.name === "NoSuchKey") return undefined;
-      throw error;
-    }
-  }
-
-  /** One by one: not every compatible service deletes many objects in one call. */
-  async function deleteBelow(Prefix: string): Promise<void> {
-    let ContinuationToken: string | undefined;
-    do {
-      const page = { Bucket: bucket, Prefix, MaxKeys: DELETED_TOGETHER, ContinuationToken };
-      const listed = await client.send(new ListObjectsV2Command(page));
-      await Promise.all(
-        (listed.Contents ?? []).map(({ Key }) =>
-          client.send(new DeleteObjectCommand({ Bucket: bucket, Key })),
-        ),
-      );
-      ContinuationToken = listed.NextContinuationToken;
-    } while (ContinuationToken !== undefined);
-  }
+    reasonOf: (cause) => `S3 answered ${cause instanceof Error ? cause.name : "an unknown error"}`,
+  });
 }
 
 function refuseMissing(cause: unknown): never {
@@ -128,14 +113,4 @@ export function refused(key: string, message: string, cause?: unknown): EngineEr
     details: { issues: [{ path: key, message }] },
     cause,
   });
-}
-
-async function reporting<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (cause) {
-    const name = cause instanceof Error ? cause.name : "an unknown error";
-    const message = `a value could not be ${done} in the output storage: S3 answered ${name}; try again`;
-    throw new EngineError("unavailable", message, { cause });
-  }
 }

@@ -1,0 +1,153 @@
+/** What a store must do with executions, in the plainest way: the property test compares with it. */
+import {
+  type Event,
+  type ExecutionRow,
+  isQueued,
+  MemoryExecutions,
+  type NewExecution,
+} from "@engine/contract";
+import type {
+  ChangeOptions,
+  Decide,
+  GuardedClaimant,
+  SessionGuard,
+} from "../../ports/executions.ts";
+import type { LogPage } from "../../ports/log.ts";
+import type {
+  DueExecution,
+  DuePage,
+  OrphanedExecution,
+  OwnedExecution,
+  QueuedExecution,
+  QueuePage,
+} from "../../ports/queue.ts";
+import { guardOf } from "../../session-guard.ts";
+
+export interface Outcome {
+  readonly row: ExecutionRow;
+  readonly events: readonly Event[];
+}
+
+export interface OutcomeOfAll extends Outcome {
+  readonly others: readonly Outcome[];
+  readonly existing?: true;
+  readonly unchanged?: true;
+}
+
+/** What is looked at of a session, of the worker that has its name. */
+interface Session {
+  readonly epoch: number;
+  readonly isActive: boolean;
+  readonly isLost: boolean;
+  readonly hasEnded: boolean;
+}
+
+export class MemoryModel {
+  readonly #executions = new MemoryExecutions();
+  readonly #sessions = new Map<string, Session>();
+
+  create(fresh: NewExecution, claimant?: GuardedClaimant): OutcomeOfAll {
+    const key = fresh.unique?.key;
+    const existing = this.rows().find((row) => key !== undefined && row.unique_key === key);
+    if (existing) return { row: existing, events: [], others: [], existing: true };
+    const isHeld = claimant && this.#holds(guardOf(claimant));
+    return this.#outcome(this.#executions.create(fresh, isHeld ? claimant : undefined));
+  }
+
+  change(execution_id: string, decide: Decide, { above, guard }: ChangeOptions = {}): OutcomeOfAll {
+    const row = this.#executions.row(execution_id);
+    const unchanged = { row, events: [], others: [], unchanged: true } as const;
+    if (!this.#holds(guard)) return unchanged;
+    const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
+    const change = decide(row, recorded, this.#executions.signals.finderOf(execution_id));
+    return change ? this.#outcome(this.#executions.change(execution_id, change)) : unchanged;
+  }
+
+  session(session_id: string): Session {
+    const unknown = { epoch: -1, isActive: false, isLost: false, hasEnded: true };
+    return this.#sessions.get(session_id) ?? unknown;
+  }
+
+  setSession(session_id: string, fields: Partial<Session>): void {
+    this.#sessions.set(session_id, { ...this.session(session_id), ...fields });
+  }
+
+  #holds(guard: SessionGuard | undefined): boolean {
+    if (!guard) return true;
+    const { epoch, isActive, hasEnded } = this.session(guard.session);
+    return !hasEnded && epoch === guard.epoch && (isActive || !guard.active);
+  }
+
+  #outcome([changed, ...others]: readonly Outcome[]): OutcomeOfAll {
+    return { ...(changed as Outcome), others };
+  }
+
+  rows(): readonly ExecutionRow[] {
+    return [...this.#executions.rows.values()].sort((a, b) =>
+      a.execution_id < b.execution_id ? -1 : 1,
+    );
+  }
+
+  queued({ limit, after, fromEnd }: QueuePage): readonly QueuedExecution[] {
+    const all = this.rows()
+      .filter(isQueued)
+      .sort((a, b) => b.priority - a.priority || a.queued_at - b.queued_at)
+      .map(({ execution_id, priority, queued_at, last_worker, requirements, losses, head }) => ({
+        execution_id,
+        priority,
+        queued_at,
+        last_worker,
+        requirements: requirements && JSON.stringify(requirements),
+        losses: losses.length > 0 ? JSON.stringify(losses) : null,
+        head,
+      }));
+    const place = all.findIndex(({ execution_id }) => execution_id === after?.execution_id);
+    const behind = all.slice(place + 1);
+    return fromEnd ? behind.slice(Math.max(behind.length - limit, 0)) : behind.slice(0, limit);
+  }
+
+  owned(session_id: string): readonly OwnedExecution[] {
+    return this.rows()
+      .filter(({ session }) => session === session_id)
+      .map(({ execution_id, generation, state, head, module_hash, updated_at, ...row }) => ({
+        execution_id,
+        generation,
+        state,
+        head,
+        module_hash,
+        updated_at,
+        requirements: row.requirements && JSON.stringify(row.requirements),
+        losses: row.losses.length > 0 ? JSON.stringify(row.losses) : null,
+      }));
+  }
+
+  orphaned(limit: number): readonly OrphanedExecution[] {
+    return this.rows()
+      .flatMap(({ execution_id, session, generation, version }) => {
+        if (session === null || version === null) return [];
+        const { isLost, hasEnded } = this.session(session);
+        return isLost || hasEnded ? [{ execution_id, session, generation }] : [];
+      })
+      .slice(0, limit);
+  }
+
+  due({ until, limit, after }: DuePage): readonly DueExecution[] {
+    const all = this.rows()
+      .filter(({ version }) => version !== null)
+      .flatMap(({ execution_id, wake_at }) => (wake_at === null ? [] : [{ execution_id, wake_at }]))
+      .sort((a, b) => a.wake_at - b.wake_at);
+    const place = after ? all.findIndex(({ execution_id: id }) => id === after.execution_id) : -1;
+    return all
+      .slice(place + 1)
+      .filter(({ wake_at }) => wake_at <= until)
+      .slice(0, limit);
+  }
+
+  log(execution_id: string, { after, before, limit }: LogPage = {}): readonly Event[] {
+    const found = this.#executions
+      .log(execution_id)
+      .filter(({ seq }) => seq > (after ?? 0) && seq < (before ?? Number.POSITIVE_INFINITY));
+    if (limit === undefined) return found;
+    return after === undefined ? found.slice(-limit) : found.slice(0, limit);
+  }
+}

@@ -1,1 +1,0 @@
--- Nothing: a server notes every 2 s that it lives. SQLite gets a row to write when nothing else is.
