@@ -1,8 +1,9 @@
 import { EngineError, type ExecutionSummary } from "@engine/contract";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { UsageError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { executionTitle } from "../render/execution-view.ts";
-import type { ServerCall, ServerOptions } from "../server-call.ts";
+import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
 import { parseRef, type WorkflowRef } from "./workflow-ref.ts";
 
 /** A bare NAME matches in every namespace: this is a filter, not an address. */
@@ -67,6 +68,31 @@ export function withoutId(
   if (given[0] !== undefined) return given;
   throw new UsageError(
     "missing required argument 'id': an execution id, how it begins, or --last for the newest",
+  );
+}
+
+/** Gives a command `[id]`, `--last` and the options of a server, and has it work on that execution. */
+export function onExecution<Options extends ExecutionOptions>(
+  io: CliIo,
+  command: Command,
+  work: (server: ServerCall, id: string, options: Options) => Promise<void>,
+): void {
+  serverOptions(executionArgument(command)).action(
+    async (given: string | undefined, options: Options) => {
+      const [named] = withoutId(options, [given]);
+      await callExecution(io, { named, options }, (server, id) => work(server, id, options));
+    },
+  );
+}
+
+/** Calls the server about the execution that was meant. */
+export async function callExecution(
+  io: CliIo,
+  { named, options }: { named: string | undefined; options: ExecutionOptions },
+  work: (server: ServerCall, id: string) => Promise<void>,
+): Promise<void> {
+  await callServer(io, options, async (server) =>
+    work(server, await executionId(server, named, options)),
   );
 }
 

@@ -1,10 +1,13 @@
 import { EngineError } from "@engine/contract";
-import { type ServerCall, type ServerOptions, serverFlag } from "../server-call.ts";
+import type { CliIo } from "../io/cli-io.ts";
+import { callServer, type ServerCall, type ServerOptions, serverFlag } from "../server-call.ts";
+import { executionId } from "./execution-argument.ts";
 import { refText, type WorkflowRef } from "./workflow-ref.ts";
 
 interface Addressed {
   readonly ref: WorkflowRef;
-  readonly id: string;
+  /** The execution as it was named; undefined for the newest of the workflow. */
+  readonly named: string | undefined;
   /** The command, such as `resume`. */
   readonly command: string;
   readonly options: ServerOptions;
@@ -15,24 +18,28 @@ interface Addressed {
  * is not there (EXE-79); the user is told which workflow it is of, and the command that takes its id
  * alone.
  */
-export async function ofWorkflow<T>(
-  { client }: Pick<ServerCall, "client">,
-  { ref, id, command, options }: Addressed,
-  call: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof EngineError) || error.code !== "not_found") throw error;
-    const found = await client.executions.get({ params: { id } }).catch(() => undefined);
-    if (!found || (found.body.namespace === ref.ns && found.body.workflow === ref.wf)) throw error;
-    const { namespace, workflow: name } = found.body;
-    const typed = refText({ namespace: ref.ns, name: ref.wf });
-    const again = `npx engine execution ${command} ${id}${serverFlag(options)}`;
-    throw new EngineError(
-      "not_found",
-      `execution ${id} is of ${refText({ namespace, name })}, not of ${typed}; without a workflow: ${again}`,
-      { cause: error },
-    );
-  }
+export async function callExecutionOf(
+  io: CliIo,
+  { ref, named, command, options }: Addressed,
+  work: (server: ServerCall, id: string) => Promise<void>,
+): Promise<void> {
+  await callServer(io, options, async (server) => {
+    const id = await executionId(server, named, { workflow: { ...ref, qualified: true } });
+    try {
+      await work(server, id);
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "not_found") throw error;
+      const found = await server.client.executions.get({ params: { id } }).catch(() => undefined);
+      if (!found) throw error;
+      const { namespace, workflow: name } = found.body;
+      if (namespace === ref.ns && name === ref.wf) throw error;
+      const typed = refText({ namespace: ref.ns, name: ref.wf });
+      const again = `npx engine execution ${command} ${id}${serverFlag(options)}`;
+      throw new EngineError(
+        "not_found",
+        `execution ${id} is of ${refText({ namespace, name })}, not of ${typed}; without a workflow: ${again}`,
+        { cause: error },
+      );
+    }
+  });
 }

@@ -61,8 +61,7 @@ export function addDev(program: Command, io: CliIo): void {
 
 async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promise<void> {
   const { config } = loadConfig({
-    cwd: io.cwd,
-    env: io.env,
+    ...io,
     flags: { server: { host: flags.host, port: flags.port } },
   });
   const find = workflowFinder(paths, io.cwd);
@@ -88,14 +87,11 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
 
   io.out.write(lines([paint("strong", "engine is running")]));
   io.out.write(
-    fields(
-      [
-        ["server", url],
-        ["worker", `${WORKER_NAME}, in this process`],
-        ["database", engine.database],
-      ],
-      paint,
-    ),
+    fields(paint, [
+      ["server", url],
+      ["worker", `${WORKER_NAME}, in this process`],
+      ["database", engine.database],
+    ]),
   );
   const client = createClient({ baseUrl: url });
   const yields = flags.yield ? yielding(client, givenVersions(config.home)) : undefined;

@@ -36,12 +36,8 @@ export function addStartServer(start: Command, io: CliIo): void {
 
 async function startServerCommand(io: CliIo, flags: ServerFlags): Promise<void> {
   const { config } = loadConfig({
-    cwd: io.cwd,
-    env: io.env,
-    flags: {
-      database_url: flags.databaseUrl,
-      server: { host: flags.host, port: flags.port },
-    },
+    ...io,
+    flags: { database_url: flags.databaseUrl, server: { host: flags.host, port: flags.port } },
   });
   const signals = io.stopSignals();
   const log = await createLog(config.log_level, io);

@@ -1,23 +1,17 @@
-import type { ExecutionRecord } from "@engine/contract";
 import type { Command } from "commander";
 import {
+  callExecution,
   type ExecutionOptions,
   executionArgument,
-  executionId,
   executionOfArgument,
   withoutId,
 } from "../../arguments/execution-argument.ts";
-import { ofWorkflow } from "../../arguments/other-workflow.ts";
+import { callExecutionOf } from "../../arguments/other-workflow.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { executionView } from "../../render/execution-view.ts";
-import {
-  callServer,
-  type ServerCall,
-  type ServerOptions,
-  serverOptions,
-} from "../../server-call.ts";
+import { type ServerCall, serverOptions } from "../../server-call.ts";
 import { concludeWith } from "../run-answer.ts";
 
 interface CancelOptions extends ExecutionOptions {
@@ -34,12 +28,9 @@ export function addCancel(workflow: Command, io: CliIo): void {
   cancelOptions(executionOfArgument(command)).action(
     async (ref: WorkflowRef, given: string | undefined, options: CancelOptions) => {
       const [named] = withoutId(options, [given]);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, { workflow: { ...ref, qualified: true } });
-        await ofWorkflow(server, { ref, id, command: "cancel", options }, () =>
-          cancel(io, server, { ref, id, options }),
-        );
-      });
+      await callExecutionOf(io, { ref, named, command: "cancel", options }, (server, id) =>
+        cancel(io, server, { ref, id, options }),
+      );
     },
   );
   examples(command, [
@@ -57,8 +48,7 @@ export function addExecutionCancel(execution: Command, io: CliIo): void {
   cancelOptions(executionArgument(command)).action(
     async (given: string | undefined, options: CancelOptions) => {
       const [named] = withoutId(options, [given]);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, options);
+      await callExecution(io, { named, options }, async (server, id) => {
         const { body } = await server.client.executions.get({ params: { id } });
         const ref = { ns: body.namespace, wf: body.workflow };
         await cancel(io, server, { ref, id, options });
@@ -89,7 +79,7 @@ interface Cancel {
 
 async function cancel(
   io: CliIo,
-  { client, print, paint }: ServerCall,
+  { client, print }: ServerCall,
   { ref, id, options }: Cancel,
 ): Promise<void> {
   const { sync, reason } = options;
@@ -98,16 +88,12 @@ async function cancel(
     query: { mode: sync ? "sync" : "async" },
     body: reason === undefined ? null : { reason },
   });
-  print(body, () => executionView(body, paint, io.now()));
-  conclude(io, body, options);
-}
-
-/** Cancelled is what was asked for, so it is no error here. */
-function conclude(io: CliIo, record: ExecutionRecord, options: ServerOptions): void {
-  if (record.state === "CANCELLED") return;
-  if (record.state === "COMPLETED") {
+  print(body, executionView);
+  // Cancelled is what was asked for, so it is no error here.
+  if (body.state === "CANCELLED") return;
+  if (body.state === "COMPLETED") {
     io.err.write("note: it had completed before the cancel reached it\n");
     return;
   }
-  concludeWith(io, record, options);
+  concludeWith(io, body, options);
 }

@@ -1,17 +1,17 @@
 import type { Command } from "commander";
 import {
+  callExecution,
   type ExecutionOptions,
   executionArgument,
-  executionId,
   executionOfArgument,
   withoutId,
 } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
-import { ofWorkflow } from "../../arguments/other-workflow.ts";
+import { callExecutionOf } from "../../arguments/other-workflow.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { callServer, type ServerCall, serverFlag } from "../../server-call.ts";
+import { type ServerCall, serverFlag } from "../../server-call.ts";
 import { printRecord } from "../run-answer.ts";
 import { followStream } from "../run-stream.ts";
 import { modeOption, type WaitOptions, waitOptions, waitQuery } from "../wait-options.ts";
@@ -40,12 +40,9 @@ export function addResume(workflow: Command, io: CliIo): void {
     ) => {
       const [named, input] = withoutId(options, [first, second]);
       const body = await readBody(input, io);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, { workflow: { ...ref, qualified: true } });
-        await ofWorkflow(server, { ref, id, command: "resume", options }, () =>
-          resume(io, server, { ref, id, body, options }),
-        );
-      });
+      await callExecutionOf(io, { ref, named, command: "resume", options }, (server, id) =>
+        resume(io, server, { ref, id, body, options }),
+      );
     },
   );
   examples(command, [
@@ -61,8 +58,7 @@ export function addExecutionResume(execution: Command, io: CliIo): void {
     async (first: string | undefined, second: string | undefined, options: ResumeOptions) => {
       const [named, input] = withoutId(options, [first, second]);
       const body = await readBody(input, io);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, options);
+      await callExecution(io, { named, options }, async (server, id) => {
         const { body: record } = await server.client.executions.get({ params: { id } });
         const ref = { ns: record.namespace, wf: record.workflow };
         await resume(io, server, { ref, id, body, options });

@@ -47,8 +47,8 @@ async function register(io: CliIo, paths: string[], options: RegisterOptions): P
     }
     const items = registered.flatMap((each) => each.items ?? []);
     if (files.length > 1 || items.length || options.format === "json") {
-      server.print({ items, warnings }, () =>
-        registeredFiles(registered, server.paint, options.dryRun === true),
+      server.print({ items, warnings }, (_, { paint }) =>
+        registeredFiles(registered, paint, options.dryRun === true),
       );
     }
   });
