@@ -1,4 +1,5 @@
 import { refText } from "../arguments/workflow-ref.ts";
+import { counted } from "../render/counted.ts";
 import type { Paint } from "../render/paint.ts";
 import { count, replayCounts, replayEntry } from "../render/replay-view.ts";
 import { lines } from "../render/table.ts";
@@ -37,7 +38,7 @@ function summary({ replayed, version: { version }, failed }: Checked, paint: Pai
     const why = failed === undefined ? "" : `: ${failed}`;
     return paint("failed", `no live execution could be replayed on version ${version}${why}`);
   }
-  const what = replayed.length === 1 ? "1 live execution" : `${replayed.length} live executions`;
+  const what = counted(replayed, "live execution");
   const text = `${what} replayed on version ${version}: ${replayCounts(replayed)}`;
   const diverged = count(replayed, "diverged");
   if (diverged === 0) return text;

@@ -3,16 +3,8 @@ import type { AnyWorkflow } from "@engine/sdk";
 import type { ReplayVerdict } from "@engine/sdk/node";
 
 /** What became of one recorded execution on the code that was tried. */
-export type Replayed = ReplayedExecution & ReplayVerdict;
-
-interface ReplayedExecution {
-  readonly execution_id: string;
-  readonly namespace: string;
-  readonly workflow: string;
-  /** The version it ran on; null for a local run. */
-  readonly version: number | null;
-  readonly state: string;
-}
+export type Replayed = ReplayVerdict &
+  Pick<History["execution"], "execution_id" | "namespace" | "workflow" | "version" | "state">;
 
 /** Replays one history on code. Nothing that is recorded runs again, and nothing is written. */
 export async function replayOn(workflow: AnyWorkflow, history: History): Promise<Replayed> {

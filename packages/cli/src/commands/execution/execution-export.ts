@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type ExecutionOptions, onExecution } from "../../arguments/execution-argument.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { writeOutFile } from "../../io/out-file.ts";
+import { writeOutFile } from "../../io/text-file.ts";
 
 interface ExportOptions extends ExecutionOptions {
   readonly out: string;

@@ -5,6 +5,7 @@ import { secondsOrZero } from "../../arguments/option-values.ts";
 import { examples } from "../../examples.ts";
 import { Reported } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
+import { counted } from "../../render/counted.ts";
 import { workerBrief } from "../../render/worker-view.ts";
 import { type ServerCall, type ServerOptions, serverFlag } from "../../server-call.ts";
 import { onFleet } from "./on-fleet.ts";
@@ -83,7 +84,7 @@ function isAnother(now: WorkerRecord, then: WorkerRecord): boolean {
 
 function leftText({ name, load }: WorkerRecord): string {
   if (load === 0) return `${name} has nothing left and is leaving`;
-  return `${name} has ${load === 1 ? "1 execution" : `${load} executions`} left`;
+  return `${name} has ${counted(load, "execution")} left`;
 }
 
 /** A server that is away for a moment says nothing of the worker. */

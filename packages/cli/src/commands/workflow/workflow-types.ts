@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { allPages } from "../../all-pages.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { writeOutFile } from "../../io/out-file.ts";
+import { writeOutFile } from "../../io/text-file.ts";
 import { counted } from "../../render/counted.ts";
 import { workflowTypes } from "../../render/workflow-types.ts";
 import { onServer } from "../../server-call.ts";
