@@ -74,8 +74,8 @@ export function sourceGraph(
   // Files are added while they are walked.
   for (const module of running) {
     for (const { specifier } of localImports(module)) {
-      const next = importedBy(module, specifier);
-      if (typeof next === "object") running.add(next);
+      const next = sentModule({ importedBy }, module, specifier);
+      if (next) running.add(next);
     }
   }
   const modules = [entryModule, ...others];
@@ -96,6 +96,16 @@ export function sourceGraph(
     importedBy,
   };
   return { graph, issues: [...running].flatMap((module) => unresolvedImports(graph, module)) };
+}
+
+/** The program text that a specifier means; undefined for a package, and for what was not sent. */
+export function sentModule(
+  graph: Pick<SourceGraph, "importedBy">,
+  module: SourceModule,
+  specifier: string,
+): SourceModule | undefined {
+  const next = isLocalSpecifier(specifier) ? graph.importedBy(module, specifier) : undefined;
+  return next === "unread" ? undefined : next;
 }
 
 function unresolvedImports(graph: SourceGraph, module: SourceModule): SourceIssue[] {

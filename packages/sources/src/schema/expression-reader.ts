@@ -52,10 +52,8 @@ export class ExpressionReader {
   /** What a name that a file declares stands for. */
   named(module: SourceModule, binding: Binding, at: Place): unknown {
     switch (binding.kind) {
-      case "import": {
-        const origin = importOrigin(this.#graph, module, binding.source, binding.imported, at);
-        return this.#origin(origin, at);
-      }
+      case "import":
+        return this.#origin(importOrigin(this.#graph, module, binding, at), at);
       case "variable": {
         const { init } = binding.node;
         if (binding.keyword !== "const" || init === null || binding.assigned.length > 0) {

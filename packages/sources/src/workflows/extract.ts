@@ -6,7 +6,12 @@ import {
 } from "@engine/contract";
 import type { CallExpression, Node } from "oxc-parser";
 import { exportOrigin, followOrigin } from "../modules/resolve.ts";
-import { type SourceGraph, sourceGraph, TooIntricate } from "../modules/source-graph.ts";
+import {
+  type SourceGraph,
+  sentModule,
+  sourceGraph,
+  TooIntricate,
+} from "../modules/source-graph.ts";
 import { type Finding, inOrder, type Subject, sourceIssue } from "../modules/source-issues.ts";
 import type { Place, SourceModule } from "../modules/source-module.ts";
 import { type ReadSource, readSource } from "../modules/source-reading.ts";
@@ -141,8 +146,8 @@ function exportedNames(
   seen.add(module);
   const { named, stars } = graph.exportsOf(module);
   const inherited = stars.flatMap((star) => {
-    const next = graph.importedBy(module, star);
-    return typeof next === "object" ? exportedNames(graph, next, seen) : [];
+    const next = sentModule(graph, module, star);
+    return next ? exportedNames(graph, next, seen) : [];
   });
   return [...named.keys(), ...inherited];
 }

@@ -3,9 +3,9 @@ import type { Node } from "oxc-parser";
 import { resolve } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
+import type { CallPlace } from "../modules/source-module.ts";
 import { definedBy } from "./definition.ts";
 import { evaluate } from "./evaluate.ts";
-import type { CallPlace } from "./reach.ts";
 
 export interface NestedWorkflows {
   /** `namespace/name`, each once, in source order. */

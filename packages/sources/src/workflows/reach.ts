@@ -1,7 +1,7 @@
 import type { CallExpression, MemberExpression, Node } from "oxc-parser";
 import { walk } from "oxc-walker";
 import { type Binding, literalKey, propertyName } from "../modules/binding.ts";
-import { isLocalSpecifier } from "../modules/local-path.ts";
+import { isFunction } from "../modules/functions.ts";
 import {
   exportOrigin,
   importOrigin,
@@ -10,14 +10,12 @@ import {
   resolve,
   unwrap,
 } from "../modules/resolve.ts";
-import { contains, type SourceGraph } from "../modules/source-graph.ts";
+import { contains, type SourceGraph, sentModule } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
-import type { Place, SourceModule } from "../modules/source-module.ts";
+import type { CallPlace, Place, SourceModule } from "../modules/source-module.ts";
 import { calledOfSdk, definedBy } from "./definition.ts";
 import { nondeterministicCall } from "./nondeterminism.ts";
 import { sharedWrites } from "./shared-state.ts";
-
-export type CallPlace = Place & { node: CallExpression };
 
 /** A call of `with(…)`. */
 export type Copy = CallPlace & {
@@ -110,10 +108,7 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   function enqueueBinding(root: Place, module: SourceModule, binding: Binding, at: Node): void {
     graph.spend(1);
     if (binding.kind === "import") {
-      enqueueOrigin(
-        root,
-        importOrigin(graph, module, binding.source, binding.imported, { module, node: at }),
-      );
+      enqueueOrigin(root, importOrigin(graph, module, binding, { module, node: at }));
       return;
     }
     if (binding.kind === "parameter") return;
@@ -141,16 +136,14 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
       if (origin) enqueueOrigin(root, origin);
     }
     for (const star of stars) {
-      const next = isLocalSpecifier(star) ? graph.importedBy(module, star) : undefined;
-      if (typeof next === "object") enqueueModule(next);
+      const next = sentModule(graph, module, star);
+      if (next) enqueueModule(next);
     }
   }
 
   function enqueueImport(module: SourceModule, source: Node): void {
-    const specifier = literalKey(source);
-    if (specifier === undefined || !isLocalSpecifier(specifier)) return;
-    const imported = graph.importedBy(module, specifier);
-    if (typeof imported === "object") enqueueModule(imported);
+    const imported = sentModule(graph, module, literalKey(source) ?? "");
+    if (imported) enqueueModule(imported);
   }
 
   /** `steps.charge` reaches one member, not all of `steps`, when it can be told which. */
@@ -194,14 +187,6 @@ function argumentsOf({ module, node }: CallPlace): Place[] {
 function settle(node: Node, settled: Set<Node>): void {
   settled.add(node);
   if (node.type === "MemberExpression") settle(unwrap(node.object), settled);
-}
-
-function isFunction({ type }: Node): boolean {
-  return (
-    type === "FunctionDeclaration" ||
-    type === "FunctionExpression" ||
-    type === "ArrowFunctionExpression"
-  );
 }
 
 /** What a call of `task.with(…)` copies; undefined for any other call. */

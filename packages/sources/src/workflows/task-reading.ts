@@ -2,7 +2,7 @@ import { checkTaskCopyOptions, type SourceIssue, type TaskRecord } from "@engine
 import type { Node } from "oxc-parser";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import { type Finding, type Subject, sourceIssue } from "../modules/source-issues.ts";
-import type { Place } from "../modules/source-module.ts";
+import type { CallPlace, Place } from "../modules/source-module.ts";
 import {
   type Definition,
   optionFinding,
@@ -11,7 +11,7 @@ import {
   readOptions,
   recordOf,
 } from "./definition.ts";
-import type { CallPlace, Copy, Reached } from "./reach.ts";
+import type { Copy, Reached } from "./reach.ts";
 import { taskValues } from "./record-values.ts";
 
 export interface TasksRead {
