@@ -1,4 +1,10 @@
-import type { ArrayExpression, Node, ObjectExpression, ObjectProperty } from "oxc-parser";
+import type {
+  ArrayExpression,
+  CallExpression,
+  Node,
+  ObjectExpression,
+  ObjectProperty,
+} from "oxc-parser";
 import { type Binding, literalKey, propertyName } from "./binding.ts";
 import { isLocalSpecifier } from "./local-path.ts";
 import { type SourceGraph, sentModule } from "./source-graph.ts";
@@ -283,8 +289,14 @@ export function unwrap(node: Node): Node {
   return inner;
 }
 
-/** The name under which the SDK exports what is meant; undefined when it is not the SDK's. */
-export function sdkExport(target: Target): string | undefined {
+/** The name under which the SDK exports what is called; undefined when it is not the SDK's. */
+export function calledOfSdk(
+  graph: SourceGraph,
+  { module, node: { callee } }: Place<CallExpression>,
+): string | undefined {
+  const node = unwrap(callee);
+  if (node.type !== "Identifier" && node.type !== "MemberExpression") return undefined;
+  const target = resolve(graph, { module, node });
   if (target.kind !== "package" || target.source !== "@engine/sdk") return undefined;
   return target.keys.length === 1 ? target.keys[0] : undefined;
 }

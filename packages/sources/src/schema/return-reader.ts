@@ -101,8 +101,9 @@ export class ReturnReader {
     }
     if (!isSettled || node.type !== "CallExpression") return undefined;
     const { graph, schema } = this.#parts;
-    if (definedBy(graph, at, node) !== "task") return undefined;
-    const { schemas, body } = readDefinition(graph, "task", { module: at, node });
+    const call = { module: at, node };
+    if (definedBy(graph, call) !== "task") return undefined;
+    const { schemas, body } = readDefinition(graph, "task", call);
     if (schemas.output) return schema(schemas.output);
     const own = body && functionAt(graph, body);
     return own && this.ofFunction(own.module, own.node);

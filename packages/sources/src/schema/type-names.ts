@@ -121,22 +121,22 @@ export class TypeNames {
   }
 }
 
+type TypeExport = Imported | { kind: "own"; name: string };
+
 interface TypeExports {
-  readonly named: ReadonlyMap<string, Imported | { kind: "own"; name: string }>;
+  readonly named: ReadonlyMap<string, TypeExport>;
   /** The files of `export * from`. */
   readonly stars: readonly string[];
 }
 
 /** The names under which a file may export types; of two the first counts. */
 function typeExports({ parsed }: SourceModule): TypeExports {
-  const named = new Map<string, Imported | { kind: "own"; name: string }>();
+  const named = new Map<string, TypeExport>();
   const stars: string[] = [];
   const add = (name: string, own: string, source?: string) => {
-    if (named.has(name)) return;
-    named.set(
-      name,
-      source === undefined ? { kind: "own", name: own } : { kind: "import", source, name: own },
-    );
+    const found: TypeExport =
+      source === undefined ? { kind: "own", name: own } : { kind: "import", source, name: own };
+    if (!named.has(name)) named.set(name, found);
   };
   for (const statement of parsed.program.body) {
     if (statement.type === "ExportNamedDeclaration") {

@@ -6,13 +6,13 @@ import {
   type OptionIssue,
   type OptionOwner,
 } from "@engine/contract";
-import type { CallExpression, Node } from "oxc-parser";
+import type { Node } from "oxc-parser";
 import { propertyName } from "../modules/binding.ts";
 import { functionAt } from "../modules/functions.ts";
-import { resolve, sdkExport, unwrap } from "../modules/resolve.ts";
+import { calledOfSdk, resolve, unwrap } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
-import type { CallPlace, Place, SourceModule } from "../modules/source-module.ts";
+import type { CallPlace, Place } from "../modules/source-module.ts";
 import { type Evaluated, evaluate } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
 import { packageIssues } from "./requests-option.ts";
@@ -52,24 +52,9 @@ export interface Definition {
 }
 
 /** What a call defines: by the binding of its callee, whatever name that has in the file. */
-export function definedBy(
-  graph: SourceGraph,
-  module: SourceModule,
-  call: CallExpression,
-): OptionOwner | undefined {
-  const name = calledOfSdk(graph, module, call);
+export function definedBy(graph: SourceGraph, call: CallPlace): OptionOwner | undefined {
+  const name = calledOfSdk(graph, call);
   return name === "workflow" || name === "task" ? name : undefined;
-}
-
-/** The name under which the SDK exports what is called; undefined when it is not the SDK's. */
-export function calledOfSdk(
-  graph: SourceGraph,
-  module: SourceModule,
-  { callee }: CallExpression,
-): string | undefined {
-  const bare = unwrap(callee);
-  if (bare.type !== "Identifier" && bare.type !== "MemberExpression") return undefined;
-  return sdkExport(resolve(graph, { module, node: bare }));
 }
 
 export function readDefinition(

@@ -37,7 +37,8 @@ export function nestedWorkflows(
     if (node?.type === "SpreadElement") return void warnings.push({ ...DYNAMIC, place });
     const target = node && resolve(graph, { module, node });
     if (target?.kind === "node" && target.node.type === "CallExpression") {
-      if (definedBy(graph, target.module, target.node) === "workflow") {
+      const definition = { module: target.module, node: target.node };
+      if (definedBy(graph, definition) === "workflow") {
         const name = nameOf(target.node);
         if (name) names.add(name);
         return;

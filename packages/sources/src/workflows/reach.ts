@@ -1,8 +1,9 @@
-import type { CallExpression, MemberExpression, Node } from "oxc-parser";
+import type { MemberExpression, Node } from "oxc-parser";
 import { walk } from "oxc-walker";
 import { type Binding, literalKey, propertyName } from "../modules/binding.ts";
 import { isFunction } from "../modules/functions.ts";
 import {
+  calledOfSdk,
   exportOrigin,
   importOrigin,
   memberOf,
@@ -13,7 +14,7 @@ import {
 import { contains, type SourceGraph, sentModule } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
 import type { CallPlace, Place, SourceModule } from "../modules/source-module.ts";
-import { calledOfSdk, definedBy } from "./definition.ts";
+import { definedBy } from "./definition.ts";
 import { nondeterministicCall } from "./nondeterminism.ts";
 import { sharedWrites } from "./shared-state.ts";
 
@@ -69,11 +70,11 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
         if (TYPES.has(node.type)) return this.skip();
         if (isFunction(node)) functions++;
         if (node.type === "CallExpression") {
-          const called = calledOfSdk(graph, module, node);
+          const called = calledOfSdk(graph, { module, node });
           if (called === "task") addTask({ module, node }, isBody);
           if (called === "task" || called === "workflow") return this.skip();
           if (called === "call") calls.push({ module, node });
-          const originals = originalsOf(graph, module, node);
+          const originals = originalsOf(graph, { module, node });
           if (originals) copies.push({ module, node, originals });
         }
         if (isBody && functions > 0 && !settled.has(node)) {
@@ -190,11 +191,7 @@ function settle(node: Node, settled: Set<Node>): void {
 }
 
 /** What a call of `task.with(…)` copies; undefined for any other call. */
-function originalsOf(
-  graph: SourceGraph,
-  module: SourceModule,
-  node: CallExpression,
-): CallPlace[] | undefined {
+function originalsOf(graph: SourceGraph, { module, node }: CallPlace): CallPlace[] | undefined {
   const { callee } = node;
   if (callee.type !== "MemberExpression" || callee.computed) return undefined;
   if (callee.property.type !== "Identifier" || callee.property.name !== "with") return undefined;
@@ -202,7 +199,7 @@ function originalsOf(
   if (target.kind !== "node" || target.node.type !== "CallExpression") return undefined;
   graph.spend(1);
   const original: CallPlace = { module: target.module, node: target.node };
-  if (definedBy(graph, original.module, original.node) === "task") return [original];
-  const earlier = originalsOf(graph, original.module, original.node);
+  if (definedBy(graph, original) === "task") return [original];
+  const earlier = originalsOf(graph, original);
   return earlier && [...earlier, original];
 }
