@@ -71,28 +71,44 @@ export function withoutId(
   );
 }
 
-/** Gives a command `[id]`, `--last` and the options of a server, and has it work on that execution. */
+/** Calls the server about the execution that was meant. */
+export type CallExecution = (
+  work: (server: ServerCall, id: string) => Promise<void>,
+) => Promise<void>;
+
+/**
+ * Gives a command about an execution the options of a server, and has it act: it looks at the
+ * arguments behind the id first, and then calls.
+ */
+export function actOnExecution<Options extends ExecutionOptions>(
+  io: CliIo,
+  command: Command,
+  act: (
+    call: CallExecution,
+    behind: readonly (string | undefined)[],
+    options: Options,
+  ) => Promise<void>,
+): void {
+  serverOptions(command).action(async (...passed: unknown[]) => {
+    // Commander passes the arguments, the options, and the command itself.
+    const options = passed.at(-2) as Options;
+    const [named, ...behind] = withoutId(options, passed.slice(0, -2) as (string | undefined)[]);
+    const call: CallExecution = (work) =>
+      callServer(io, options, async (server) =>
+        work(server, await executionId(server, named, options)),
+      );
+    await act(call, behind, options);
+  });
+}
+
+/** The same for a command that has no arguments but `[id]`, which it is given too. */
 export function onExecution<Options extends ExecutionOptions>(
   io: CliIo,
   command: Command,
   work: (server: ServerCall, id: string, options: Options) => Promise<void>,
 ): void {
-  serverOptions(executionArgument(command)).action(
-    async (given: string | undefined, options: Options) => {
-      const [named] = withoutId(options, [given]);
-      await callExecution(io, { named, options }, (server, id) => work(server, id, options));
-    },
-  );
-}
-
-/** Calls the server about the execution that was meant. */
-export async function callExecution(
-  io: CliIo,
-  { named, options }: { named: string | undefined; options: ExecutionOptions },
-  work: (server: ServerCall, id: string) => Promise<void>,
-): Promise<void> {
-  await callServer(io, options, async (server) =>
-    work(server, await executionId(server, named, options)),
+  actOnExecution<Options>(io, executionArgument(command), (call, _, options) =>
+    call((server, id) => work(server, id, options)),
   );
 }
 

@@ -35,14 +35,12 @@ export function moduleExports({ parsed }: SourceModule): ModuleExports {
       if (specifier.exportKind === "type") continue;
       const exported = moduleExportName(specifier.exported);
       const { local } = specifier;
-      const source = statement.source?.value;
-      const imported = moduleExportName(local);
-      named.set(
-        exported,
-        source === undefined
-          ? { kind: "own", node: local }
-          : { kind: "from", source, imported, node: local },
-      );
+      if (statement.source === null) named.set(exported, { kind: "own", node: local });
+      else {
+        const { value: source } = statement.source;
+        const imported = moduleExportName(local);
+        named.set(exported, { kind: "from", source, imported, node: local });
+      }
     }
     for (const [name, node] of declaredNames(statement.declaration)) {
       named.set(name, { kind: "own", node });

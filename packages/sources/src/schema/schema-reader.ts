@@ -104,21 +104,14 @@ export function createSchemaReader(
       const { schema, gaps, bytes } = converted;
       room -= bytes;
       if (room < 0) throw new TooIntricate();
-      const warnings = gaps.map(({ place, reason }): Finding => {
-        const message = `this part of the input schema is open, because it ${reason}; ${then}`;
-        return { rule: "schema_not_extracted", message, place, path: "input_schema" };
-      });
+      const warnings = gaps.map(({ place, reason }) =>
+        warning(place, `this part of the input schema is open, because it ${reason}; ${then}`),
+      );
       return { schema, warnings };
     } catch (error) {
       const part = partOf(error, place);
       const message = `the input schema is not known to the engine, because it ${part.reason}; ${then}`;
-      const warning: Finding = {
-        rule: "schema_not_extracted",
-        message,
-        place: part.place,
-        path: "input_schema",
-      };
-      return { schema: null, warnings: [warning] };
+      return { schema: null, warnings: [warning(part.place, message)] };
     }
   }
 }
@@ -126,6 +119,10 @@ export function createSchemaReader(
 interface Read {
   readonly schema: JsonSchema | null;
   readonly warnings: readonly Finding[];
+}
+
+function warning(place: Place, message: string): Finding {
+  return { rule: "schema_not_extracted", message, place, path: "input_schema" };
 }
 
 const NOTHING: Read = { schema: null, warnings: [] };

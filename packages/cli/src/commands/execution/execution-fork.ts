@@ -1,15 +1,13 @@
 import { type Command, Option } from "commander";
 import {
-  callExecution,
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
 import { wholeNumber } from "../../arguments/option-values.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { serverOptions } from "../../server-call.ts";
 import { printRecord } from "../run-answer.ts";
 
 /** A restart is a fork without a cut. */
@@ -62,8 +60,7 @@ function onFork(io: CliIo, command: Command): void {
     .option("--input <input>", `another input: ${INPUT_HELP.replace(" (default: null)", "")}`)
     .option("--version <n>", "version to run (default: that of the execution)", wholeNumber(1))
     .option("--name <label>", "label for people, shown in lists");
-  serverOptions(command).action(async (given: string | undefined, options: ForkOptions) => {
-    const [named] = withoutId(options, [given]);
+  actOnExecution(io, command, async (call, _, options: ForkOptions) => {
     const { fromSeq: from_seq, fromCall: from_call, input, version, name } = options;
     const body = {
       ...(from_seq !== undefined && { from_seq }),
@@ -72,7 +69,7 @@ function onFork(io: CliIo, command: Command): void {
       ...(version !== undefined && { version }),
       ...(name !== undefined && { name }),
     };
-    await callExecution(io, { named, options }, async (server, id) => {
+    await call(async (server, id) => {
       const record = await server.client.executions.fork({ params: { id }, body });
       printRecord(io, server, record, options);
     });

@@ -1,15 +1,13 @@
 import { type Command, Option } from "commander";
 import {
-  callExecution,
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { executionView } from "../../render/execution-view.ts";
-import { serverOptions } from "../../server-call.ts";
 
 interface RenameOptions extends ExecutionOptions {
   readonly clear?: boolean;
@@ -23,18 +21,14 @@ export function addRename(execution: Command, io: CliIo): void {
     )
     .argument("[name]", "the label: 1 to 200 characters")
     .addOption(new Option("--clear", "take its label away"));
-  serverOptions(command).action(
-    async (first: string | undefined, second: string | undefined, options: RenameOptions) => {
-      const [named, name = null] = withoutId(options, [first, second]);
-      if ((name === null) === !options.clear) {
-        throw new UsageError("say how to call it: a name, or --clear to take its label away");
-      }
-      await callExecution(io, { named, options }, async ({ client, print }, id) => {
-        const record = await client.executions.rename({ params: { id }, body: { name } });
-        print(record, executionView);
-      });
-    },
-  );
+  actOnExecution(io, command, async (call, [name = null], { clear }: RenameOptions) => {
+    if ((name === null) === !clear) {
+      throw new UsageError("say how to call it: a name, or --clear to take its label away");
+    }
+    await call(async ({ client, print }, id) =>
+      print(await client.executions.rename({ params: { id }, body: { name } }), executionView),
+    );
+  });
   examples(command, [
     `execution rename 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 "order 17, second try"`,
     "execution rename 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --clear",

@@ -3,16 +3,15 @@ import type { Frame } from "@engine/client";
 import { EngineError, ExecutionRecord, isTerminal } from "@engine/contract";
 import type { Command } from "commander";
 import {
-  callExecution,
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
 import { examples } from "../../examples.ts";
 import { Reported } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { isState } from "../../render/frame-view.ts";
-import { type ServerCall, serverFlag, serverOptions } from "../../server-call.ts";
+import { type ServerCall, serverFlag } from "../../server-call.ts";
 import { concludeWith, nextStep } from "../run-answer.ts";
 import { printFrame } from "../run-stream.ts";
 
@@ -28,12 +27,10 @@ export function addWatch(execution: Command, io: CliIo): void {
       "Follows an execution to its end, also through pauses: its state now, each one it passes through and the progress in between. A server that restarts is waited for, and nothing but progress is missed. Ctrl-C ends the watching; the execution goes on.",
     )
     .option("--events", "each event of its log too, from now on");
-  executionArgument(command);
-  serverOptions(command).action(async (given: string | undefined, options: WatchOptions) => {
-    const [named] = withoutId(options, [given]);
+  actOnExecution(io, executionArgument(command), async (call, _, options: WatchOptions) => {
     const leaving = new AbortController();
     void io.stopSignals().first.then(() => leaving.abort());
-    await callExecution(io, { named, options }, async (server, id) => {
+    await call(async (server, id) => {
       const ended = await followToEnd(io, server, { id, options, signal: leaving.signal });
       if (ended) return concludeWith(io, ended, options);
       const again = `npx engine execution watch ${id}${serverFlag(options)}`;

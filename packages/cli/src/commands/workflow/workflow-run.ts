@@ -1,9 +1,5 @@
 import type { Command } from "commander";
-import {
-  type ExecutionOptions,
-  executionOfArgument,
-  withoutId,
-} from "../../arguments/execution-argument.ts";
+import { executionOfArgument } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
 import {
   instant,
@@ -12,7 +8,7 @@ import {
   wholeNumber,
   workerName,
 } from "../../arguments/option-values.ts";
-import { callExecutionOf } from "../../arguments/other-workflow.ts";
+import { actOnExecutionOf } from "../../arguments/other-workflow.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
@@ -59,7 +55,7 @@ export function addRun(workflow: Command, io: CliIo): void {
     )
     .option("--prefer-worker <name>", "the worker that is asked first", workerName)
     .option("--require-worker <name>", "the only worker that may run it", workerName);
-  waitOptions(command).action(
+  serverOptions(waitOptions(command)).action(
     async (ref: WorkflowRef, input: string | undefined, options: RunOptions) => {
       const body = await readBody(input, io);
       const { mode } = options;
@@ -90,15 +86,11 @@ export function addStatus(workflow: Command, io: CliIo): void {
     .summary("Shows one execution of a workflow.")
     .description("Shows one execution of a workflow: its state, output or error.")
     .addArgument(refArgument());
-  serverOptions(executionOfArgument(command)).action(
-    async (ref: WorkflowRef, given: string | undefined, options: ExecutionOptions) => {
-      const [named] = withoutId(options, [given]);
-      const addressed = { ref, named, command: "show", options };
-      await callExecutionOf(io, addressed, async ({ client, print }, id) => {
-        const record = await client.executions.status({ params: { ...ref, id } });
-        print(record, executionView);
-      });
-    },
+  executionOfArgument(command);
+  actOnExecutionOf(io, command, "show", (call, [ref]) =>
+    call(async ({ client, print }, id) =>
+      print(await client.executions.status({ params: { ...ref, id } }), executionView),
+    ),
   );
   examples(command, [
     "workflow status hello_world 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
