@@ -2,7 +2,7 @@ import type { ExtractedWorkflow, Registration, SourceFile, SourceIssue } from "@
 import { transpile } from "./bundle.ts";
 import { contentHash, sha256 } from "./content-hash.ts";
 import { SOURCE_FILE } from "./modules/source-issues.ts";
-import { type ReadSource, readSource } from "./modules/source-reading.ts";
+import { readSource } from "./modules/source-reading.ts";
 import { extractWorkflows } from "./workflows/extract.ts";
 
 /** What the files of a registration say; `workflows` is empty when there are issues. */
@@ -39,15 +39,7 @@ export async function readRegistration(registration: Registration): Promise<Regi
   };
 }
 
-interface Bundled {
-  readonly entry: string;
-  readonly files: readonly SourceFile[];
-  readonly bundle: string;
-  readonly issues: readonly SourceIssue[];
-  readonly read: ReadSource;
-}
-
-async function bundled(registration: Registration): Promise<Bundled> {
+async function bundled(registration: Registration) {
   if (!("source" in registration)) return { ...registration, issues: [], read: readSource };
   const { source } = registration;
   const files = [{ path: SOURCE_FILE, source }];

@@ -23,7 +23,7 @@ export function actOnExecutionOf<Options extends ExecutionOptions>(
   alone: string,
   act: (
     call: CallExecution,
-    [ref, ...behind]: readonly [WorkflowRef, ...(string | undefined)[]],
+    given: readonly [WorkflowRef, ...(string | undefined)[]],
     options: Options,
   ) => Promise<void>,
 ): void {

@@ -1,6 +1,6 @@
 import { refText } from "../arguments/workflow-ref.ts";
 import { counted } from "../render/counted.ts";
-import type { Paint } from "../render/paint.ts";
+import type { Paint, Screen } from "../render/paint.ts";
 import { count, replayCounts, replayEntry } from "../render/replay-view.ts";
 import { lines } from "../render/table.ts";
 import type { Replayed } from "../replay/replayed.ts";
@@ -10,10 +10,7 @@ import { CHECK_SECONDS, CHECKED_EXECUTIONS, type Checked } from "./replay-checks
 /** A change that breaks one execution breaks many in the same way. */
 const SHOWN = 3;
 
-export interface CheckedOptions {
-  readonly paint: Paint;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+export interface CheckedOptions extends Pick<Screen, "paint" | "now"> {
   /** ` --server-url …`, for a server that commands do not find by themselves. */
   readonly serverFlag: string;
 }

@@ -20,7 +20,7 @@ export interface ReturnReaderParts {
 
 /**
  * What functions return that do not say it: as far as literals, annotations and the tasks and functions
- * they call tell. Whatever else there is makes the result unknown rather than a guess.
+ * they call tell. Any other expression makes the result unknown rather than a guess.
  */
 export class ReturnReader {
   readonly #parts: ReturnReaderParts;

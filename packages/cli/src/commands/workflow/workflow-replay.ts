@@ -11,8 +11,7 @@ import { painter } from "../../render/paint.ts";
 import { count, replayView } from "../../render/replay-view.ts";
 import { codeToTry } from "../../replay/code-to-try.ts";
 import { readHistoryFile } from "../../replay/history-file.ts";
-import { historyOf, removed } from "../../replay/recorded-executions.ts";
-import { type Replayed, replayOn } from "../../replay/replayed.ts";
+import { type Replayed, replayOn, replayRecorded } from "../../replay/replayed.ts";
 import { callServer, printer, type ServerOptions, serverOptions } from "../../server-call.ts";
 import { withUnawaitedRejections } from "../../workflow-file/unawaited-rejections.ts";
 
@@ -105,7 +104,7 @@ async function ofServer(io: CliIo, ref: WorkflowRef, options: ReplayOptions): Pr
   const { file, limit = DEFAULT_LIMIT, state: states } = options;
   return callServer(io, options, async ({ client }) => {
     // First of all: a name that nobody knows has no executions either.
-    const workflow = await codeToTry(io, { client, ref, file });
+    const workflow = await codeToTry(io, client, { ref, file });
     const only = states && { state: [...states] };
     const { items } = await allPages(
       { limit, offset: 0 },
@@ -113,10 +112,7 @@ async function ofServer(io: CliIo, ref: WorkflowRef, options: ReplayOptions): Pr
         client.executions.listOfWorkflow({ params: { ...ref }, query: { ...place, ...only } }),
       EXECUTIONS_PER_PAGE,
     );
-    return each(io, items, async (execution) => {
-      const history = await historyOf(client, execution.execution_id);
-      return history ? replayOn(workflow, history) : removed(execution);
-    });
+    return each(io, items, (execution) => replayRecorded(client, workflow, execution));
   });
 }
 
