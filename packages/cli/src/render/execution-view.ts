@@ -38,7 +38,7 @@ export function executionView(record: ExecutionRecord, { paint, now }: Screen): 
     ["input", record.input === null ? undefined : valueText(record.input)],
     ["output", state === "COMPLETED" ? valueText(record.output) : undefined],
     ["why", state === "CANCELLED" ? error?.message : undefined],
-    ["error", state === "FAILED" ? errorText(record) : undefined],
+    ["error", state === "FAILED" && error ? failureLines(failureOf(error)).join("\n") : undefined],
   ]);
 }
 
@@ -68,10 +68,6 @@ export function detailedView(record: ExecutionRecord, screen: Screen): string {
   const log = `${view}\n${eventTable(record.events, screen)}`;
   const stacks = stackView(record.events, screen.paint);
   return stacks === "" ? log : `${log}\n${stacks}`;
-}
-
-function errorText({ error }: ExecutionRecord): string | undefined {
-  return error ? failureLines(failureOf(error)).join("\n") : undefined;
 }
 
 /** The failure of a record in one sentence, for `error: `. */

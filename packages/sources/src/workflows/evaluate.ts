@@ -268,7 +268,8 @@ export function evaluate(
   }
 }
 
-const GLOBALS = new Map<string, unknown>([
+/** Names of the surroundings that always stand for the same value. */
+export const GLOBALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["undefined", undefined],
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],
