@@ -19,18 +19,20 @@ interface Place {
   readonly offset: number;
 }
 
-/** The most that the server answers at once. */
-const PER_PAGE = 1000;
-
-/** What was asked for of a list, as one page of it, however often the server must be asked. */
+/**
+ * What was asked for of a list, as one page of it, however often the server must be asked.
+ *
+ * @param perPage The most that the server answers at once.
+ */
 export async function allPages<Item>(
   { limit = Number.MAX_SAFE_INTEGER, offset }: PartOptions,
   page: (place: Place) => Promise<{ readonly items: readonly Item[]; readonly total: number }>,
+  perPage = 1000,
 ): Promise<Page<Item> & Place> {
   const items: Item[] = [];
   for (;;) {
     const place = {
-      limit: Math.min(PER_PAGE, limit - items.length),
+      limit: Math.min(perPage, limit - items.length),
       offset: offset + items.length,
     };
     const { items: found, total } = await page(place);

@@ -12,7 +12,8 @@ export async function runCli(args: readonly string[], world: CliIo): Promise<num
     await program.parseAsync(args.length ? [...args] : ["--help"], { from: "user" });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return usageExitCode(error);
+    // Commander has printed its message; help and version that were asked for are no errors.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof Reported) return 1;
     reportError(io, errorText(error));
     if (error instanceof UsageError) return 2;
@@ -21,9 +22,4 @@ export async function runCli(args: readonly string[], world: CliIo): Promise<num
     }
     return 1;
   }
-}
-
-/** Commander has printed its message; help and version that were asked for are no errors. */
-function usageExitCode(error: CommanderError): number {
-  return error.exitCode === 0 ? 0 : 2;
 }

@@ -4,7 +4,7 @@ import { loadConfig } from "@engine/local/config";
 import { type Command, Option } from "commander";
 import { httpUrl } from "./arguments/option-values.ts";
 import type { CliIo } from "./io/cli-io.ts";
-import { type Paint, painter } from "./render/paint.ts";
+import { type Screen, screenOf } from "./render/paint.ts";
 import { shellQuote } from "./render/value-text.ts";
 
 /** Options of every command that calls a server (EXE-95). */
@@ -16,9 +16,8 @@ export interface ServerOptions {
 export interface ServerCall {
   readonly client: Client;
   readonly url: string;
-  readonly paint: Paint;
   /** Prints an answer: as it is with `--format json`, else as the view shows it. */
-  print(answer: unknown, view: () => string): void;
+  print<Answer>(answer: Answer, view: (answer: Answer, screen: Screen) => string): void;
 }
 
 export function serverOptions(command: Command): Command {
@@ -37,76 +36,70 @@ export function formatOption(): Option {
     .default("simple");
 }
 
-interface Named {
-  readonly serverUrl?: string | undefined;
+/** The server as it was named on the command line, for a command that goes on there. */
+export function serverFlag({ serverUrl }: Pick<ServerOptions, "serverUrl">): string {
+  return serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
 }
 
-/** The server as it was named on the command line, for a command that goes on there. */
-export function serverFlag({ serverUrl }: Named): string {
-  return serverUrl ? ` --server-url ${shellQuote(serverUrl)}` : "";
+/** Gives a command the options of a server, and has it work on the server that they name. */
+export function onServer<Given extends unknown[]>(
+  io: CliIo,
+  command: Command,
+  work: (server: ServerCall, ...given: Given) => Promise<void>,
+): void {
+  serverOptions(command).action(async (...passed: unknown[]) => {
+    // Commander passes the arguments, the options, and the command itself.
+    const given = passed.slice(0, -1) as Given;
+    await callServer(io, given.at(-1) as ServerOptions, (server) => work(server, ...given));
+  });
 }
 
 /** Calls the configured server; what it refuses or cannot find comes with what helps. */
 export async function callServer<T>(
   io: CliIo,
-  { format, serverUrl }: ServerOptions,
+  options: ServerOptions,
   call: (server: ServerCall) => Promise<T>,
 ): Promise<T> {
-  const flags = { server_url: serverUrl };
-  const { config } = loadConfig({ cwd: io.cwd, env: io.env, flags });
+  const { config } = loadConfig({ ...io, flags: { server_url: options.serverUrl } });
   const url = config.server_url.replace(/\/+$/, "");
   const token = io.env["ENGINE_AUTH_TOKEN"];
   try {
     return await call({
       client: createClient({ baseUrl: url, ...(token && { token }) }),
       url,
-      paint: painter(io.out, io.env),
-      print: printer(io, format),
+      print: printer(io, options.format),
     });
   } catch (error) {
-    if (isUnreached(error)) throw withAdvice(error);
-    throw isElsewhere(error) ? ofNoEngine(error, url) : withWhereToLook(error, { serverUrl });
+    throw error instanceof EngineError ? withAdvice(error, url, options) : error;
   }
 }
 
 export function printer(io: CliIo, format: ServerOptions["format"]): ServerCall["print"] {
-  return (answer, view) =>
-    io.out.write(format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : view());
+  return (answer, view) => {
+    const isJson = format === "json";
+    io.out.write(isJson ? `${JSON.stringify(answer, null, 2)}\n` : view(answer, screenOf(io)));
+  };
 }
 
-/** No answer came at all; a server that answers `unavailable` itself has no cause to show. */
-function isUnreached(error: unknown): error is EngineError {
-  return error instanceof EngineError && error.code === "unavailable" && error.cause !== undefined;
+function withAdvice(error: EngineError, url: string, options: ServerOptions): EngineError {
+  const { code, message, cause } = error;
+  const resource = String(error.details?.["resource"]);
+  // No answer came at all; a server that answers `unavailable` itself has no cause to show.
+  if (code === "unavailable" && cause !== undefined) {
+    const [what] = message.split("; ");
+    const advice = "start an engine with `npx engine dev`, or name another with --server-url";
+    return new EngineError(code, `${what}; ${advice}`, { cause });
+  }
+  // A server answers, but does not know the route: the address is not an engine's.
+  if (code === "method_not_allowed" || resource === "route") {
+    const advice = `check the address ${url}, or whether that engine is older than this command`;
+    return new EngineError(code, `${message}; ${advice}`, { cause: error });
+  }
+  // What is not there may have another name: the list of all tells.
+  if (code !== "not_found" || !LISTED.has(resource)) return error;
+  const advice = `see all of them with: npx engine ${resource} list${serverFlag(options)}`;
+  return new EngineError(code, `${message}; ${advice}`, { cause: error });
 }
 
-function withAdvice(error: EngineError): EngineError {
-  const [what] = error.message.split("; ");
-  const advice = "start an engine with `npx engine dev`, or name another with --server-url";
-  return new EngineError("unavailable", `${what}; ${advice}`, { cause: error.cause });
-}
-
-/** A server answers, but does not know the route: the address is not an engine's. */
-function isElsewhere(error: unknown): error is EngineError {
-  if (!(error instanceof EngineError)) return false;
-  return error.code === "method_not_allowed" || error.details?.["resource"] === "route";
-}
-
-function ofNoEngine(error: EngineError, url: string): EngineError {
-  const advice = `check the address ${url}, or whether that engine is older than this command`;
-  return new EngineError(error.code, `${error.message}; ${advice}`, { cause: error });
-}
-
-/** What is not there may have another name: the list of all tells. */
-function withWhereToLook(error: unknown, at: Named): unknown {
-  if (!(error instanceof EngineError) || error.code !== "not_found") return error;
-  const list = LISTS[String(error.details?.["resource"])];
-  if (!list) return error;
-  const advice = `see all of them with: npx engine ${list}${serverFlag(at)}`;
-  return new EngineError("not_found", `${error.message}; ${advice}`, { cause: error });
-}
-
-const LISTS: Readonly<Record<string, string>> = {
-  workflow: "workflow list",
-  execution: "execution list",
-  schedule: "schedule list",
-};
+/** Resources that have a command of their name with a list. */
+const LISTED: ReadonlySet<string> = new Set(["workflow", "execution", "schedule"]);

@@ -4,8 +4,8 @@ import { type Message, type TransformFailure, transform } from "esbuild";
 import type { Node, ParseResult } from "oxc-parser";
 import { walk } from "oxc-walker";
 import { literalKey } from "./modules/binding.ts";
-import { type LineColumn, lineColumns } from "./modules/line-column.ts";
-import { SOURCE_FILE, shorten } from "./modules/source-issues.ts";
+import { lineColumns } from "./modules/line-column.ts";
+import { fileIssue, SOURCE_FILE, shorten } from "./modules/source-issues.ts";
 import { sourceMapComment } from "./modules/source-map.ts";
 import { parseModule } from "./modules/source-module.ts";
 import { readSource, type SourceRead, syntaxError } from "./modules/source-reading.ts";
@@ -46,7 +46,17 @@ export async function transpile(
   const position = lineColumns(source);
   const issues = outside
     .filter(({ name }) => loaded.has(name))
-    .map(({ name, node }) => unresolvedImport(name, node, { source, position }));
+    .map(({ name, node }) => {
+      const what = name === undefined ? "a computed import" : `the import of ${name}`;
+      return fileIssue({
+        rule: "unresolved_import",
+        message: `${what} cannot be resolved: a single source may import @engine/*, zod and node:*; register a file with its imports through the command line`,
+        file: SOURCE_FILE,
+        path: "source",
+        ...position(node.start),
+        expression: shorten(source.slice(node.start, node.end)),
+      });
+    });
   return { bundle: issues.length === 0 ? bundle : "", issues };
 }
 
@@ -78,23 +88,6 @@ function isAllowed(name: string | undefined): boolean {
   if (name === undefined) return false;
   if (name.startsWith("node:")) return isBuiltin(name);
   return name.startsWith("@engine/") || name === "zod" || name.startsWith("zod/");
-}
-
-function unresolvedImport(
-  name: string | undefined,
-  node: Node,
-  { source, position }: { source: string; position: (offset: number) => LineColumn },
-): SourceIssue {
-  const what = name === undefined ? "a computed import" : `the import of ${name}`;
-  return {
-    workflow: null,
-    path: "source",
-    rule: "unresolved_import",
-    message: `${what} cannot be resolved: a single source may import @engine/*, zod and node:*; register a file with its imports through the command line`,
-    file: SOURCE_FILE,
-    ...position(node.start),
-    expression: shorten(source.slice(node.start, node.end)),
-  };
 }
 
 function refusals(errors: readonly Message[], source: string): SourceIssue[] {

@@ -1,6 +1,6 @@
 import { ExtractedWorkflow } from "@engine/contract";
 import { expect, test } from "vitest";
-import { contentHash, sourceHash } from "./content-hash.ts";
+import { contentHash, sha256 } from "./content-hash.ts";
 
 const record: ExtractedWorkflow = ExtractedWorkflow.parse({
   namespace: "default",
@@ -30,7 +30,7 @@ test.each<[string, string, Partial<ExtractedWorkflow>]>([
 });
 
 test("EXE-68 source_hash is the plain SHA-256 of the file", () => {
-  expect(sourceHash("hello\n")).toBe(
+  expect(sha256("hello\n")).toBe(
     "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03",
   );
 });

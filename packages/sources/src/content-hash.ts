@@ -6,16 +6,7 @@ export function contentHash(bundleHash: string, record: ExtractedWorkflow): stri
   return sha256(`${bundleHash}\n${JSON.stringify(record, sortKeys)}`);
 }
 
-export function bundleHash(bundle: string): string {
-  return sha256(bundle);
-}
-
-/** The hash of the entry file's text, as users see it in a record. */
-export function sourceHash(text: string): string {
-  return sha256(text);
-}
-
-function sha256(text: string): string {
+export function sha256(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
 }
 

@@ -1,8 +1,8 @@
 import type { ExtractedWorkflow, Registration, SourceFile, SourceIssue } from "@engine/contract";
 import { transpile } from "./bundle.ts";
-import { bundleHash, contentHash, sourceHash } from "./content-hash.ts";
+import { contentHash, sha256 } from "./content-hash.ts";
 import { SOURCE_FILE } from "./modules/source-issues.ts";
-import { type ReadSource, readSource } from "./modules/source-reading.ts";
+import { readSource } from "./modules/source-reading.ts";
 import { extractWorkflows } from "./workflows/extract.ts";
 
 /** What the files of a registration say; `workflows` is empty when there are issues. */
@@ -25,7 +25,7 @@ export async function readRegistration(registration: Registration): Promise<Regi
   const { entry, files, bundle, issues: unbundled, read } = await bundled(registration);
   const { workflows, issues, warnings } = extractWorkflows({ entry, files, read });
   const all = bothOnce(issues, unbundled);
-  const hash = bundleHash(bundle);
+  const hash = sha256(bundle);
   return {
     workflows:
       all.length > 0
@@ -33,21 +33,13 @@ export async function readRegistration(registration: Registration): Promise<Regi
         : workflows.map((extracted) => ({ extracted, content_hash: contentHash(hash, extracted) })),
     module: { hash, bundle },
     files,
-    source_hash: sourceHash(files.find(({ path }) => path === entry)?.source ?? ""),
+    source_hash: sha256(files.find(({ path }) => path === entry)?.source ?? ""),
     issues: all,
     warnings,
   };
 }
 
-interface Bundled {
-  readonly entry: string;
-  readonly files: readonly SourceFile[];
-  readonly bundle: string;
-  readonly issues: readonly SourceIssue[];
-  readonly read: ReadSource;
-}
-
-async function bundled(registration: Registration): Promise<Bundled> {
+async function bundled(registration: Registration) {
   if (!("source" in registration)) return { ...registration, issues: [], read: readSource };
   const { source } = registration;
   const files = [{ path: SOURCE_FILE, source }];

@@ -1,6 +1,6 @@
-import { EngineError, type Registration, type SourceIssue } from "@engine/contract";
+import { EngineError, type Registration } from "@engine/contract";
 import { JobProcess } from "./jobs/job-process.ts";
-import { SOURCE_FILE } from "./modules/source-issues.ts";
+import { fileIssue, SOURCE_FILE } from "./modules/source-issues.ts";
 import type { ReadRegistration, RegistrationRead } from "./registration-reading.ts";
 
 export interface SourceLimits {
@@ -62,16 +62,11 @@ function refused(
   { memoryMb, limitMs }: Omit<SourceLimits, "waiting">,
 ): RegistrationRead {
   const limit = of === "time" ? `${limitMs / 1000} s` : `${memoryMb} MiB of memory`;
-  const issue: SourceIssue = {
-    workflow: null,
-    path: "files",
+  const issue = fileIssue({
     rule: "too_intricate",
     message: `the files need more than the ${limit} that the server gives to read them; register fewer workflows with one file`,
     file: "source" in registration ? SOURCE_FILE : registration.entry,
-    line: 1,
-    column: 1,
-    expression: "",
-  };
+  });
   const module = { hash: "", bundle: "" };
   return { workflows: [], module, files: [], source_hash: "", issues: [issue], warnings: [] };
 }

@@ -1,8 +1,9 @@
 import { EngineError, type ExecutionSummary } from "@engine/contract";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { UsageError } from "../io/cli-error.ts";
+import type { CliIo } from "../io/cli-io.ts";
 import { executionTitle } from "../render/execution-view.ts";
-import type { ServerCall, ServerOptions } from "../server-call.ts";
+import { callServer, type ServerCall, type ServerOptions, serverOptions } from "../server-call.ts";
 import { parseRef, type WorkflowRef } from "./workflow-ref.ts";
 
 /** A bare NAME matches in every namespace: this is a filter, not an address. */
@@ -67,6 +68,47 @@ export function withoutId(
   if (given[0] !== undefined) return given;
   throw new UsageError(
     "missing required argument 'id': an execution id, how it begins, or --last for the newest",
+  );
+}
+
+/** Calls the server about the execution that was meant. */
+export type CallExecution = (
+  work: (server: ServerCall, id: string) => Promise<void>,
+) => Promise<void>;
+
+/**
+ * Gives a command about an execution the options of a server, and has it act: it looks at the
+ * arguments behind the id first, and then calls.
+ */
+export function actOnExecution<Options extends ExecutionOptions>(
+  io: CliIo,
+  command: Command,
+  act: (
+    call: CallExecution,
+    behind: readonly (string | undefined)[],
+    options: Options,
+  ) => Promise<void>,
+): void {
+  serverOptions(command).action(async (...passed: unknown[]) => {
+    // Commander passes the arguments, the options, and the command itself.
+    const options = passed.at(-2) as Options;
+    const [named, ...behind] = withoutId(options, passed.slice(0, -2) as (string | undefined)[]);
+    const call: CallExecution = (work) =>
+      callServer(io, options, async (server) =>
+        work(server, await executionId(server, named, options)),
+      );
+    await act(call, behind, options);
+  });
+}
+
+/** The same for a command that has no arguments but `[id]`, which it is given too. */
+export function onExecution<Options extends ExecutionOptions>(
+  io: CliIo,
+  command: Command,
+  work: (server: ServerCall, id: string, options: Options) => Promise<void>,
+): void {
+  actOnExecution<Options>(io, executionArgument(command), (call, _, options) =>
+    call((server, id) => work(server, id, options)),
   );
 }
 

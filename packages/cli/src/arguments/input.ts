@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Json } from "@engine/contract";
-import { UsageError } from "../io/cli-error.ts";
 import type { CliIo } from "../io/cli-io.ts";
+import { readTextFile } from "../io/text-file.ts";
 
 export const INPUT_HELP =
   "JSON if it parses as JSON, else text; @FILE reads a file, - standard input (default: null)";
@@ -37,13 +35,7 @@ export async function readBody(argument: string | undefined, io: CliIo): Promise
 async function inputText(argument: string, io: CliIo): Promise<string> {
   if (argument === "-") return withoutLastNewline(await io.readStdin());
   if (!argument.startsWith("@")) return argument;
-  const path = resolve(io.cwd, argument.slice(1));
-  try {
-    return withoutLastNewline(readFileSync(path, "utf8"));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`INPUT ${argument}: the file cannot be read (${code ?? String(error)})`);
-  }
+  return withoutLastNewline(readTextFile(io, argument.slice(1), `INPUT ${argument}`));
 }
 
 /** `echo World | …` means World: the newline belongs to the line, not to the input. */

@@ -1,88 +1,107 @@
 import {
-  type DispatchMode,
-  DispatchMode as DispatchModeSchema,
+  DispatchMode,
   EVENT_TYPES,
   type EventType,
   formatInstant,
   isName,
   NAME_RULE,
   parseUtcInstant,
-  type Runner,
-  Runner as RunnerSchema,
+  Runner,
   STATES,
   type State,
 } from "@engine/contract";
 import { InvalidArgumentError } from "commander";
 
-/** A parser for an option that is a whole number of at least `min`, and of at most `max`. */
-export function wholeNumber(
-  min: number,
-  max: number = Number.MAX_SAFE_INTEGER,
-): (text: string) => number {
-  const range = max < Number.MAX_SAFE_INTEGER ? `from ${min} to ${max}` : `of at least ${min}`;
+type Parser<Value> = (text: string) => Value;
+/** Of an option that may be repeated. */
+type Collector<Value> = (text: string, before?: readonly Value[]) => Value[];
+
+/** @param read Undefined for a text that is not what is expected. */
+function parser<Value>(expected: string, read: (text: string) => Value | undefined): Parser<Value> {
   return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw new InvalidArgumentError(`Expected ${expected}.`);
   };
 }
 
+function collector<Value>(parse: Parser<Value>): Collector<Value> {
+  return (text, before = []) => [...before, parse(text)];
+}
+
+/** A parser for an option that is a whole number of at least `min`, and of at most `max`. */
+export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): Parser<number> {
+  const range = max < Number.MAX_SAFE_INTEGER ? `from ${min} to ${max}` : `of at least ${min}`;
+  return parser(`a whole number ${range}`, (text) => whole(text, min, max));
+}
+
+function whole(text: string, min: number, max: number): number | undefined {
+  const isWhole = (min < 0 ? /^-?\d+$/ : /^\d+$/).test(text);
+  return isWhole && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
+}
+
 /** From -10 to 10 (EXE-80). */
-export function priority(text: string): number {
+export const priority: Parser<number> = wholeNumber(-10, 10);
+
+export const port: Parser<number> = parser("a port from 0 to 65535; 0 = any free one", (text) =>
+  whole(text, 0, 65_535),
+);
+
+export const seconds: Parser<number> = parser("a number of seconds above 0", (text) => {
+  const value = fromZero(text);
+  return value === 0 ? undefined : value;
+});
+
+export const secondsOrZero: Parser<number> = parser("a number of seconds; 0 = at once", fromZero);
+
+export const secondsOrEver: Parser<number> = parser("a number of seconds; 0 = for ever", fromZero);
+
+function fromZero(text: string): number | undefined {
   const value = Number(text);
-  if (/^-?\d+$/.test(text) && Math.abs(value) <= 10) return value;
-  throw new InvalidArgumentError("Expected a whole number from -10 to 10.");
+  return text.trim() && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 /** An instant as the server reads it: ISO 8601, UTC unless it has an offset. */
-export function instant(text: string): string {
-  const at = parseUtcInstant(text);
-  if (Number.isFinite(at)) return formatInstant(at);
-  throw new InvalidArgumentError(
-    "Expected an instant such as 2026-11-20T09:00:00Z; without an offset it is UTC.",
+export const instant: Parser<string> = parser(
+  "an instant such as 2026-11-20T09:00:00Z; without an offset it is UTC",
+  (text) => {
+    const at = parseUtcInstant(text);
+    return Number.isFinite(at) ? formatInstant(at) : undefined;
+  },
+);
+
+export const httpUrl: Parser<string> = parser("an address such as http://127.0.0.1:8000", (text) =>
+  /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined,
+);
+
+/** Collects `--server-url a --server-url b`. */
+export const httpUrls: Collector<string> = collector(httpUrl);
+
+export const dispatchMode: Parser<DispatchMode> = oneOf(DispatchMode.options);
+
+export const runner: Collector<Runner> = collector(oneOf(Runner.options));
+
+/** Collects `--state paused --state failed`, in any case. */
+export const state: Collector<State> = collector(oneOf(STATES, (text) => text.toUpperCase()));
+
+/** Collects `--type task_failed --type WORKFLOW_FAILED`, in any case. */
+export const eventType: Collector<EventType> = collector(
+  oneOf(EVENT_TYPES, (text) => text.toUpperCase()),
+);
+
+/** @param spelled How one of the words is spelled that was typed in another way. */
+function oneOf<Word extends string>(
+  words: readonly Word[],
+  spelled: (text: string) => string = (text) => text,
+): Parser<Word> {
+  return parser(`one of ${words.join(", ").toLowerCase()}`, (text) =>
+    words.find((word) => word === spelled(text)),
   );
 }
 
-export function port(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value <= 65_535) return value;
-  throw new InvalidArgumentError("Expected a port from 0 to 65535; 0 = any free one.");
-}
-
-export function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() && Number.isFinite(value) && value > 0) return value;
-  throw new InvalidArgumentError("Expected a number of seconds above 0.");
-}
-
-export function secondsOrZero(text: string): number {
-  const value = Number(text);
-  if (text.trim() && Number.isFinite(value) && value >= 0) return value;
-  throw new InvalidArgumentError("Expected a number of seconds; 0 = at once.");
-}
-
-export function secondsOrEver(text: string): number {
-  const value = Number(text);
-  if (text.trim() && Number.isFinite(value) && value >= 0) return value;
-  throw new InvalidArgumentError("Expected a number of seconds; 0 = for ever.");
-}
-
-export function httpUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^https?:$/.test(url.protocol)) return text;
-  throw new InvalidArgumentError("Expected an address such as http://127.0.0.1:8000.");
-}
-
-/** Collects `--server-url a --server-url b`. */
-export function httpUrls(text: string, before: readonly string[] = []): string[] {
-  return [...before, httpUrl(text)];
-}
-
-export function dispatchMode(text: string): DispatchMode {
-  const parsed = DispatchModeSchema.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(`Expected one of ${DispatchModeSchema.options.join(", ")}.`);
-}
+export const workerName: Parser<string> = parser(`the name of a worker: ${NAME_RULE}`, (text) =>
+  isName(text) ? text : undefined,
+);
 
 /** Collects `--label k=v`: split at the first `=`, both sides not empty. */
 export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
@@ -91,31 +110,4 @@ export function label(text: string, before: Record<string, string> = {}): Record
     throw new InvalidArgumentError("Expected KEY=VALUE with neither side empty.");
   }
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-}
-
-export function runner(text: string, before: readonly Runner[] = []): Runner[] {
-  const parsed = RunnerSchema.safeParse(text);
-  if (!parsed.success) {
-    throw new InvalidArgumentError(`Expected one of ${RunnerSchema.options.join(", ")}.`);
-  }
-  return [...before, parsed.data];
-}
-
-export function workerName(text: string): string {
-  if (isName(text)) return text;
-  throw new InvalidArgumentError(`Expected the name of a worker: ${NAME_RULE}.`);
-}
-
-/** Collects `--state paused --state failed`, in any case. */
-export function state(text: string, before: readonly State[] = []): State[] {
-  const name = text.toUpperCase() as State;
-  if (STATES.includes(name)) return [...before, name];
-  throw new InvalidArgumentError(`Expected one of ${STATES.join(", ").toLowerCase()}.`);
-}
-
-/** Collects `--type task_failed --type WORKFLOW_FAILED`, in any case. */
-export function eventType(text: string, before: readonly EventType[] = []): EventType[] {
-  const name = text.toUpperCase() as EventType;
-  if (EVENT_TYPES.includes(name)) return [...before, name];
-  throw new InvalidArgumentError(`Expected one of ${EVENT_TYPES.join(", ").toLowerCase()}.`);
 }

@@ -4,7 +4,6 @@ import type { MigrationStatus } from "@engine/store";
 import type { Command } from "commander";
 import { examples } from "../examples.ts";
 import type { CliIo } from "../io/cli-io.ts";
-import { type Paint, painter } from "../render/paint.ts";
 import { fields, lines, table } from "../render/table.ts";
 import { formatOption, printer, type ServerCall } from "../server-call.ts";
 
@@ -18,7 +17,6 @@ interface Db {
   readonly url: string;
   readonly database: string;
   readonly store: typeof import("@engine/store");
-  readonly paint: Paint;
   readonly print: ServerCall["print"];
 }
 
@@ -40,15 +38,15 @@ function addUpgrade(db: Command, io: CliIo): void {
       "Applies the migrations that a database has not had. A server does the same as it starts.",
     );
   dbOptions(command).action((options: DbOptions) =>
-    withDatabase(io, options, async ({ url, database, store, print, paint }) => {
-      const applied = await store.upgradeDatabase(url, { clock: io.now });
-      print({ database, applied: applied.map(({ name }) => name) }, () =>
-        applied.length === 0
-          ? lines([`${paint("running", "✓")} ${database} is up to date`])
-          : lines([
-              `${paint("running", "✓")} ${database} was upgraded`,
-              ...applied.map(({ name }) => `  ${name}`),
-            ]),
+    withDatabase(io, options, async ({ url, database, store, print }) => {
+      const upgraded = await store.upgradeDatabase(url, { clock: io.now });
+      const applied = upgraded.map(({ name }) => name);
+      const result = applied.length === 0 ? "is up to date" : "was upgraded";
+      print({ database, applied }, (_, { paint }) =>
+        lines([
+          `${paint("running", "✓")} ${database} ${result}`,
+          ...applied.map((name) => `  ${name}`),
+        ]),
       );
     }),
   );
@@ -63,7 +61,7 @@ function addCurrent(db: Command, io: CliIo): void {
     .command("current")
     .description("Says which migration a database is at, and how many it has not had.");
   dbOptions(command).action((options: DbOptions) =>
-    withDatabase(io, options, async ({ url, database, store, print, paint }) => {
+    withDatabase(io, options, async ({ url, database, store, print }) => {
       const all = await store.migrationStatus(url);
       const current = all.findLast(({ applied_at }) => applied_at !== null);
       const pending = all.filter(({ status }) => status === "pending").length;
@@ -74,16 +72,13 @@ function addCurrent(db: Command, io: CliIo): void {
         pending,
         refused: strange.map(recordOf),
       };
-      print(record, () =>
-        fields(
-          [
-            ["database", database],
-            ["migration", current?.name ?? "none yet"],
-            ["pending", pending === 0 ? "none" : `${pending}; apply them: npx engine db upgrade`],
-            ["refused", strange.map(whyRefused).join("\n") || undefined],
-          ],
-          paint,
-        ),
+      print(record, (_, { paint }) =>
+        fields(paint, [
+          ["database", database],
+          ["migration", current?.name ?? "none yet"],
+          ["pending", pending === 0 ? "none" : `${pending}; apply them: npx engine db upgrade`],
+          ["refused", strange.map(whyRefused).join("\n") || undefined],
+        ]),
       );
     }),
   );
@@ -95,10 +90,10 @@ function addHistory(db: Command, io: CliIo): void {
     .command("history")
     .description("Lists the migrations of a database: those it has had, and those it has not.");
   dbOptions(command).action((options: DbOptions) =>
-    withDatabase(io, options, async ({ url, store, print, paint }) => {
+    withDatabase(io, options, async ({ url, store, print }) => {
       const items = (await store.migrationStatus(url)).map(recordOf);
       const { length } = items;
-      print({ items, total: length, limit: length, offset: 0 }, () =>
+      print({ items, total: length, limit: length, offset: 0 }, (_, { paint }) =>
         table(
           ["MIGRATION", "STATUS", "APPLIED"],
           items.map(({ name, status, applied_at }) => [name, status, applied_at ?? ""]),
@@ -124,12 +119,12 @@ async function withDatabase(
   { format, databaseUrl: flag }: DbOptions,
   work: (db: Db) => Promise<void>,
 ): Promise<void> {
-  const { config } = loadConfig({ cwd: io.cwd, env: io.env, flags: { database_url: flag } });
+  const { config } = loadConfig({ ...io, flags: { database_url: flag } });
   const url = databaseUrl(config);
   // Loaded here, so that other commands start without a database driver.
   const store = await import("@engine/store");
   const database = store.shownDatabaseUrl(url);
-  await work({ url, database, store, paint: painter(io.out, io.env), print: printer(io, format) });
+  await work({ url, database, store, print: printer(io, format) });
 }
 
 function recordOf({ applied_at, ...migration }: MigrationStatus) {

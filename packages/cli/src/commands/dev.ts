@@ -17,7 +17,8 @@ import type { CliIo } from "../io/cli-io.ts";
 import { createLog } from "../io/log.ts";
 import { processPorts } from "../io/process-ports.ts";
 import { openServer } from "../open-server.ts";
-import { type Paint, painter } from "../render/paint.ts";
+import { counted } from "../render/counted.ts";
+import { painter } from "../render/paint.ts";
 import { fields, lines } from "../render/table.ts";
 import { shellQuote } from "../render/value-text.ts";
 import { registeredTable } from "../render/workflow-view.ts";
@@ -61,8 +62,7 @@ export function addDev(program: Command, io: CliIo): void {
 
 async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promise<void> {
   const { config } = loadConfig({
-    cwd: io.cwd,
-    env: io.env,
+    ...io,
     flags: { server: { host: flags.host, port: flags.port } },
   });
   const find = workflowFinder(paths, io.cwd);
@@ -88,14 +88,11 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
 
   io.out.write(lines([paint("strong", "engine is running")]));
   io.out.write(
-    fields(
-      [
-        ["server", url],
-        ["worker", `${WORKER_NAME}, in this process`],
-        ["database", engine.database],
-      ],
-      paint,
-    ),
+    fields(paint, [
+      ["server", url],
+      ["worker", `${WORKER_NAME}, in this process`],
+      ["database", engine.database],
+    ]),
   );
   const client = createClient({ baseUrl: url });
   const yields = flags.yield ? yielding(client, givenVersions(config.home)) : undefined;
@@ -115,7 +112,8 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   const where = paths.length ? paths.join(", ") : io.cwd;
   const left = yields?.left ?? [];
   if (items.length || !left.length) {
-    io.out.write(`\n${registered(items, { fileCount: news.length, flags, where, paint })}`);
+    const none = news.length ? ALL_REFUSED : noFiles(where, flags);
+    io.out.write(`\n${items.length ? registeredTable(items, paint, false) : none}`);
   }
   if (left.length) io.out.write(`\n${leftLines(left, io.cwd)}`);
   io.out.write(`\n${thingsToTry(items, serverFlag)}`);
@@ -128,7 +126,18 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
     setTimer: processPorts.setTimer,
   });
   for (const version of newVersions(news)) checks.add(version);
-  const loop = flags.watch && watch({ files, reporter, checks, clock: io.now });
+  const loop =
+    flags.watch &&
+    new WatchLoop({
+      files,
+      clock: io.now,
+      setTimer: processPorts.setTimer,
+      report(saved) {
+        reporter.saved(saved);
+        for (const version of newVersions(saved)) checks.add(version);
+      },
+      failed: (message) => reporter.lookFailed(message),
+    });
 
   await serveUntilStopped({
     signals,
@@ -144,48 +153,17 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   });
 }
 
-interface Watch {
-  readonly files: DevFiles;
-  readonly reporter: DevReporter;
-  readonly checks: ReplayChecks;
-  clock(): number;
-}
+const ALL_REFUSED = "Nothing is registered: every file has problems, see above.\n";
 
-function watch({ files, reporter, checks, clock }: Watch): WatchLoop {
-  return new WatchLoop({
-    files,
-    clock,
-    setTimer: processPorts.setTimer,
-    report(news) {
-      reporter.saved(news);
-      for (const version of newVersions(news)) checks.add(version);
-    },
-    failed: (message) => reporter.lookFailed(message),
-  });
-}
-
-interface Registering {
-  readonly fileCount: number;
-  readonly flags: DevFlags;
-  /** What was searched, as it was given. */
-  readonly where: string;
-  readonly paint: Paint;
-}
-
-function registered(
-  items: Registered["items"],
-  { fileCount, flags, where, paint }: Registering,
-): string {
-  if (items.length) return registeredTable(items, paint, false);
-  if (fileCount) return "Nothing is registered: every file has problems, see above.\n";
+/** @param where What was searched, as it was given. */
+function noFiles(where: string, flags: DevFlags): string {
   const then = flags.watch ? "save it there" : "npx engine workflow register FILE";
   return `No workflow files in ${where}. Write one that imports @engine/sdk, then: ${then}\n`;
 }
 
 function watching(fileCount: number): string {
   if (fileCount === 0) return "Watching for files: a save is registered at once.\n";
-  const what = fileCount === 1 ? "1 file" : `${fileCount} files`;
-  return `Watching ${what}: a save is registered at once; what runs keeps the version it began with.\n`;
+  return `Watching ${counted(fileCount, "file")}: a save is registered at once; what runs keeps the version it began with.\n`;
 }
 
 /** Three commands that work as they are printed. */

@@ -30,54 +30,45 @@ export function addExec(program: Command, io: CliIo): void {
     .option("--execution-id <id>", "continue this execution; INPUT answers its open pause")
     .option("--pause <name>", "which open pause INPUT answers, when there are several")
     .option("--inspect", "print everything about the run, its log included")
-    .action((file: string, name: string, input: string | undefined, options: ExecOptions) =>
-      exec(io, { file, name, input, options }),
-    );
+    .action(async (file: string, name: string, input: string | undefined, options: ExecOptions) => {
+      const value = await readInput(input, io);
+      // The engine's own parts are loaded here, so that `engine --help` is quick.
+      const { loadWorkflow } = await import("../workflow-file/load-workflow.ts");
+      const { run } = await import("@engine/local");
+      const workflow = await loadWorkflow(file, name, io);
+      const { executionId, pause } = options;
+      const interrupted = io.stopSignals().first;
+      let started: string | undefined;
+      const onStarted = (id: string) => {
+        started = id;
+      };
+      const tell = (reason: string) =>
+        io.err.write(
+          `warning: a promise was rejected while nobody awaited it: ${oneLine(reason)}\n`,
+        );
+      const result = await withUnawaitedRejections(tell, () => {
+        const running = run(workflow, value, { executionId, pause, onStarted });
+        return Promise.race([running, interrupted.then(() => undefined)]);
+      });
+      if (!result) {
+        io.err.write(interruptedHint(started, file, name));
+        throw new Reported();
+      }
+
+      if (options.inspect) print(io, inspected(result));
+      else if (result.succeeded) print(io, result.output);
+      if (result.paused) io.err.write(resumeHint(result, file, name));
+      else if (!result.finished) io.err.write(waitingHint(result, file, name));
+      if (result.finished && !result.succeeded) {
+        reportError(io, failureReport(result));
+        throw new Reported();
+      }
+    });
   examples(command, [
     `exec hello.ts hello_world '"World"'`,
     "exec orders.ts shop/checkout @order.json --inspect",
     `exec expense.ts expense '{"ok":true}' --execution-id 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10`,
   ]);
-}
-
-interface Exec {
-  readonly file: string;
-  readonly name: string;
-  readonly input: string | undefined;
-  readonly options: ExecOptions;
-}
-
-async function exec(io: CliIo, { file, name, input, options }: Exec): Promise<void> {
-  const value = await readInput(input, io);
-  // The engine's own parts are loaded here, so that `engine --help` is quick.
-  const { loadWorkflow } = await import("../workflow-file/load-workflow.ts");
-  const { run } = await import("@engine/local");
-  const workflow = await loadWorkflow(file, name, io);
-  const { executionId, pause } = options;
-  const interrupted = io.stopSignals().first;
-  let started: string | undefined;
-  const onStarted = (id: string) => {
-    started = id;
-  };
-  const tell = (reason: string) =>
-    io.err.write(`warning: a promise was rejected while nobody awaited it: ${oneLine(reason)}\n`);
-  const result = await withUnawaitedRejections(tell, () => {
-    const running = run(workflow, value, { executionId, pause, onStarted });
-    return Promise.race([running, interrupted.then(() => undefined)]);
-  });
-  if (!result) {
-    io.err.write(interruptedHint(started, file, name));
-    throw new Reported();
-  }
-
-  if (options.inspect) print(io, inspected(result));
-  else if (result.succeeded) print(io, result.output);
-  if (result.paused) io.err.write(resumeHint(result, file, name));
-  else if (!result.finished) io.err.write(waitingHint(result, file, name));
-  if (result.finished && !result.succeeded) {
-    reportError(io, failureReport(result));
-    throw new Reported();
-  }
 }
 
 function print(io: CliIo, value: unknown): void {

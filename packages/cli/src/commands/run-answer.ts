@@ -13,8 +13,7 @@ export function printRecord(
   record: ExecutionRecord,
   options: ServerOptions,
 ): void {
-  const screen = { now: io.now(), columns: io.out.columns };
-  server.print(record, () => detailedView(record, server.paint, screen));
+  server.print(record, detailedView);
   concludeWith(io, record, options);
 }
 

@@ -26,32 +26,26 @@ export function addStartServer(start: Command, io: CliIo): void {
       "--database-url <url>",
       "sqlite:<path>, or postgres://user:password@host:port/database (default: sqlite:<home>/engine.db)",
     )
-    .action((flags: ServerFlags) => startServerCommand(io, flags));
+    .action(async (flags: ServerFlags) => {
+      const { config } = loadConfig({
+        ...io,
+        flags: { database_url: flags.databaseUrl, server: { host: flags.host, port: flags.port } },
+      });
+      const signals = io.stopSignals();
+      const log = await createLog(config.log_level, io);
+      const engine = await openServer(config, log);
+      io.out.write(`engine server on ${engine.server.url}, database ${engine.database}\n`);
+      await serveUntilStopped({
+        signals,
+        ended: new Promise(() => {}),
+        stop: () => engine.close(),
+        // The process ends next: what is committed is safe, and nothing else counts.
+        abort: async () => {},
+      });
+    });
   examples(command, [
     "start server",
     "start server --host 0.0.0.0 --port 9000",
     "start server --database-url postgres://engine:secret@db.internal:5432/engine",
   ]);
-}
-
-async function startServerCommand(io: CliIo, flags: ServerFlags): Promise<void> {
-  const { config } = loadConfig({
-    cwd: io.cwd,
-    env: io.env,
-    flags: {
-      database_url: flags.databaseUrl,
-      server: { host: flags.host, port: flags.port },
-    },
-  });
-  const signals = io.stopSignals();
-  const log = await createLog(config.log_level, io);
-  const engine = await openServer(config, log);
-  io.out.write(`engine server on ${engine.server.url}, database ${engine.database}\n`);
-  await serveUntilStopped({
-    signals,
-    ended: new Promise(() => {}),
-    stop: () => engine.close(),
-    // The process ends next: what is committed is safe, and nothing else counts.
-    abort: async () => {},
-  });
 }

@@ -131,8 +131,7 @@ function workerConfig(io: CliIo, flags: WorkerFlags) {
   if (flags.label) checkLabels(flags.label);
   const { slots, runner: runners, drainTimeout, serverUrl } = flags;
   const { config } = loadConfig({
-    cwd: io.cwd,
-    env: io.env,
+    ...io,
     flags: {
       server_url: serverUrl?.[0],
       workers: {

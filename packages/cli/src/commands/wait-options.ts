@@ -1,7 +1,7 @@
 import { RunMode } from "@engine/contract";
 import { type Command, Option } from "commander";
 import { seconds } from "../arguments/option-values.ts";
-import { type ServerOptions, serverOptions } from "../server-call.ts";
+import type { ServerOptions } from "../server-call.ts";
 
 /** Options of the commands whose answer may wait for an execution. */
 export interface WaitOptions extends ServerOptions {
@@ -15,10 +15,9 @@ export function modeOption(initial: RunMode): Option {
 }
 
 export function waitOptions(command: Command): Command {
-  command
+  return command
     .option("--timeout <seconds>", "longest wait of --mode sync", seconds)
     .option("--detailed", "add the log to the answer");
-  return serverOptions(command);
 }
 
 export function waitQuery({ timeout, detailed }: WaitOptions): {

@@ -1,5 +1,6 @@
 import { refText } from "../arguments/workflow-ref.ts";
-import type { Paint } from "../render/paint.ts";
+import { counted } from "../render/counted.ts";
+import type { Paint, Screen } from "../render/paint.ts";
 import { count, replayCounts, replayEntry } from "../render/replay-view.ts";
 import { lines } from "../render/table.ts";
 import type { Replayed } from "../replay/replayed.ts";
@@ -9,10 +10,7 @@ import { CHECK_SECONDS, CHECKED_EXECUTIONS, type Checked } from "./replay-checks
 /** A change that breaks one execution breaks many in the same way. */
 const SHOWN = 3;
 
-export interface CheckedOptions {
-  readonly paint: Paint;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+export interface CheckedOptions extends Pick<Screen, "paint" | "now"> {
   /** ` --server-url …`, for a server that commands do not find by themselves. */
   readonly serverFlag: string;
 }
@@ -37,7 +35,7 @@ function summary({ replayed, version: { version }, failed }: Checked, paint: Pai
     const why = failed === undefined ? "" : `: ${failed}`;
     return paint("failed", `no live execution could be replayed on version ${version}${why}`);
   }
-  const what = replayed.length === 1 ? "1 live execution" : `${replayed.length} live executions`;
+  const what = counted(replayed, "live execution");
   const text = `${what} replayed on version ${version}: ${replayCounts(replayed)}`;
   const diverged = count(replayed, "diverged");
   if (diverged === 0) return text;

@@ -1,7 +1,7 @@
 /** The files that `engine dev` registers, and what each look at them finds to do. */
 import type { RegisterOutcome } from "../workflow-file/register-file.ts";
 import type { Sources } from "../workflow-file/sources-below.ts";
-import type { FileNews, Given } from "./file-news.ts";
+import { type FileNews, type Given, qualified } from "./file-news.ts";
 
 export interface Look {
   readonly news: readonly FileNews[];
@@ -178,8 +178,4 @@ function isChanged({ inputs }: Tracked, { stamp, isMissing }: Glance): boolean {
     const now = stamp(path);
     return now !== before && (now !== "" || isMissing(path));
   });
-}
-
-function qualified({ namespace, name }: Given): string {
-  return `${namespace}/${name}`;
 }

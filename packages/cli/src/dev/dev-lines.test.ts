@@ -29,7 +29,7 @@ test("EXE-95 a save is a line for each workflow: unchanged, new version N, or wh
     { kind: "gone", path: "/work/d.ts", isDeleted: false, kept: [given("left", 1)] },
     { kind: "refused", path: "/work/e.ts", problems: [], kept: [] },
   ];
-  expect(newsLines(news, { paint, cwd: "/work", now })).toBe(
+  expect(newsLines(news, { paint, now }, "/work")).toBe(
     `09:05:07   order         new version 12                                     flows/a.ts
 09:05:07   hello_world   unchanged, version 1                               flows/a.ts
 09:05:07   order         is in two files, the one registered last counts    flows/a.ts, b.ts

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { errorText, reportError } from "../io/cli-error.ts";
 import type { CliIo } from "../io/cli-io.ts";
-import { painter } from "../render/paint.ts";
+import { screenOf } from "../render/paint.ts";
 import { reportProblems } from "../workflow-file/report-problems.ts";
 import { checkedLines } from "./checked-lines.ts";
 import type { FileNews } from "./file-news.ts";
@@ -37,14 +37,12 @@ export class DevReporter {
 
   saved(news: readonly FileNews[]): void {
     this.problems(news);
-    const { out, env, cwd } = this.#io;
-    out.write(newsLines(news, { paint: painter(out, env), cwd, now: this.#io.now() }));
+    this.#io.out.write(newsLines(news, screenOf(this.#io), this.#io.cwd));
   }
 
   checked(checked: Checked): void {
-    const { out, env } = this.#io;
-    const options = { paint: painter(out, env), now: this.#io.now(), serverFlag: this.#serverFlag };
-    out.write(checkedLines(checked, options));
+    const options = { ...screenOf(this.#io), serverFlag: this.#serverFlag };
+    this.#io.out.write(checkedLines(checked, options));
   }
 
   lookFailed(message: string): void {

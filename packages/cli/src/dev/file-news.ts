@@ -8,6 +8,10 @@ export interface Given {
   readonly version: number;
 }
 
+export function qualified({ namespace, name }: Given): string {
+  return `${namespace}/${name}`;
+}
+
 /** What became of one file since the last look; `kept` are the versions it leaves as they are. */
 export type FileNews = { readonly path: string } & (
   | {

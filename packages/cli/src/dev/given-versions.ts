@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Given } from "./file-news.ts";
+import { type Given, qualified } from "./file-news.ts";
 
 /** Which versions of its workflows `engine dev --yield` gave, kept in the home from start to start. */
 export interface GivenVersions {
@@ -12,9 +12,9 @@ export function givenVersions(home: string): GivenVersions {
   const path = join(home, "dev-versions.json");
   const versions = new Map(Object.entries(read(path)));
   return {
-    isOurs: (one) => versions.get(whole(one)) === one.version,
+    isOurs: (one) => versions.get(qualified(one)) === one.version,
     add(given) {
-      for (const one of given) versions.set(whole(one), one.version);
+      for (const one of given) versions.set(qualified(one), one.version);
       const draft = `${path}.${process.pid}.tmp`;
       writeFileSync(draft, `${JSON.stringify(Object.fromEntries(versions), null, 2)}\n`);
       renameSync(draft, path);
@@ -29,8 +29,4 @@ function read(path: string): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-function whole({ namespace, name }: Given): string {
-  return `${namespace}/${name}`;
 }

@@ -1,20 +1,17 @@
 import { relative } from "node:path";
 import { refText } from "../arguments/workflow-ref.ts";
-import type { Paint } from "../render/paint.ts";
+import type { Paint, Screen } from "../render/paint.ts";
 import { lines } from "../render/table.ts";
 import { shellQuote } from "../render/value-text.ts";
 import type { FileNews, Given } from "./file-news.ts";
 import type { Left } from "./yielding.ts";
 
-export interface LineOptions {
-  readonly paint: Paint;
-  readonly cwd: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
 /** What saves brought: a line for each workflow, and for each that a file no longer has. */
-export function newsLines(news: readonly FileNews[], { paint, cwd, now }: LineOptions): string {
+export function newsLines(
+  news: readonly FileNews[],
+  { paint, now }: Pick<Screen, "paint" | "now">,
+  cwd: string,
+): string {
   const rows = news.flatMap((one) => rowsOf(one, relative(cwd, one.path), cwd));
   const width = (column: 0 | 1) => Math.max(0, ...rows.map((row) => row[column].length));
   const [first, second] = [width(0), width(1)];

@@ -6,8 +6,7 @@ import { createClient } from "@engine/client";
 import type { AnyWorkflow } from "@engine/sdk";
 import { installReplaySafeGlobals, installSourceStacks, isWorkflow } from "@engine/sdk/node";
 import { resolveBundleImports } from "@engine/worker/bundle-imports";
-import { historyOf, removed } from "../replay/recorded-executions.ts";
-import { replayOn } from "../replay/replayed.ts";
+import { replayRecorded } from "../replay/replayed.ts";
 import type { CheckMessage, CheckTask } from "./replay-check.ts";
 
 const { baseUrl, file, workflow, executions } = workerData as CheckTask;
@@ -41,11 +40,7 @@ async function check(): Promise<void> {
   const code = await load();
   const client = createClient({ baseUrl });
   for (const execution of executions) {
-    const history = await historyOf(client, execution.execution_id);
-    post({
-      kind: "replayed",
-      replayed: history ? await replayOn(code, history) : removed(execution),
-    });
+    post({ kind: "replayed", replayed: await replayRecorded(client, code, execution) });
   }
 }
 

@@ -27,7 +27,7 @@ const POLL_SHARE = 0.02;
 /** Looks at the files whenever something was reported about them, and now and then without that. */
 export class WatchLoop {
   readonly #options: WatchLoopOptions;
-  readonly #folders = new WatchedFolders({ changed: (path) => this.#changed(path) });
+  readonly #folders = new WatchedFolders((path) => this.#changed(path));
   #inputs: ReadonlySet<string> = new Set();
   #looking: Promise<void> | undefined;
   #cancelTimer: () => void = () => {};

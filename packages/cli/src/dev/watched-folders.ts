@@ -1,26 +1,22 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { join } from "node:path";
 
-export interface FolderEvents {
-  /** Something happened to this path; the name of a folder itself when the system gives no more. */
-  changed(path: string): void;
-}
-
 /**
  * The operating system's reports about folders. Each is watched for itself, not with what lies
  * below it: on Linux that would be one watch for every folder of `node_modules` too. Folders, not
  * files: a file that is written by rename is another one afterwards.
  */
 export class WatchedFolders {
-  readonly #events: FolderEvents;
+  readonly #changed: (path: string) => void;
   readonly #watchers = new Map<
     string,
     { readonly watcher: FSWatcher; readonly identity: string }
   >();
   readonly #refused = new Set<string>();
 
-  constructor(events: FolderEvents) {
-    this.#events = events;
+  /** @param changed Hears the path of what happened; of a folder itself when no more is known. */
+  constructor(changed: (path: string) => void) {
+    this.#changed = changed;
   }
 
   /** Whether there are folders of which nothing is reported, so that one has to look oneself. */
@@ -51,7 +47,7 @@ export class WatchedFolders {
     if (identity === undefined || this.#watchers.has(path)) return false;
     try {
       const watcher = watch(path, (_event, name) => {
-        this.#events.changed(name === null ? path : join(path, name));
+        this.#changed(name === null ? path : join(path, name));
       });
       // Watched again with the next look, which comes by itself.
       watcher.on("error", () => this.#drop(path));

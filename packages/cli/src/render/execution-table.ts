@@ -2,25 +2,18 @@ import { type ExecutionSummary, failureOf } from "@engine/contract";
 import { ago, brief, elapsed } from "./elapsed.ts";
 import { executionTitle } from "./execution-view.ts";
 import { failureLines } from "./failure-text.ts";
-import type { Paint } from "./paint.ts";
+import type { Screen } from "./paint.ts";
 import { stateMark } from "./state-mark.ts";
 import { table } from "./table.ts";
 import { waitBrief } from "./wait-text.ts";
 
-interface Screen {
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** What it must fit into; undefined for whole ids and texts. */
-  readonly columns: number | undefined;
-}
-
-/** Executions, one on each line: how it is, what, since when, how long, and why it is not done. */
-export function executionTable(
-  items: readonly ExecutionSummary[],
-  paint: Paint,
-  { now, columns }: Screen,
-): string {
-  if (columns === undefined) return wholeTable(items, paint, now);
+/**
+ * Executions, one on each line: how it is, what, since when, how long, and why it is not done. Ids
+ * and texts are whole on a screen without a width.
+ */
+export function executionTable(items: readonly ExecutionSummary[], screen: Screen): string {
+  const { paint, now, columns } = screen;
+  if (columns === undefined) return wholeTable(items, screen);
   const digits = shortIdLength(items);
   return table(
     ["STATE", "WORKFLOW", "ID", "AGE", "TOOK", "REASON"],
@@ -43,7 +36,7 @@ export function executionTable(
   );
 }
 
-function wholeTable(items: readonly ExecutionSummary[], paint: Paint, now: number): string {
+function wholeTable(items: readonly ExecutionSummary[], { paint, now }: Screen): string {
   return table(
     ["STATE", "WORKFLOW", "ID", "CREATED", "TOOK", "WORKER", "REASON"],
     items.map((item) => [

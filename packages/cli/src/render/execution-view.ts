@@ -7,10 +7,10 @@ import {
 import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import { failureLines } from "./failure-text.ts";
-import type { Paint } from "./paint.ts";
+import type { Screen } from "./paint.ts";
 import { stackView } from "./stack-view.ts";
 import { stateMark } from "./state-mark.ts";
-import { fields, lines, table } from "./table.ts";
+import { table, titled } from "./table.ts";
 import { valueLine, valueText } from "./value-text.ts";
 import { waitText } from "./wait-text.ts";
 
@@ -20,32 +20,26 @@ export function executionTitle({ namespace, workflow, version }: ExecutionSummar
 }
 
 /** One execution, everything about it that a person asks for first. */
-export function executionView(record: ExecutionRecord, paint: Paint, now: number): string {
+export function executionView(record: ExecutionRecord, { paint, now }: Screen): string {
   const { execution_id, state, error, pause, started_at, finished_at, worker, name } = record;
   const ran = started_at && finished_at && Date.parse(finished_at) - Date.parse(started_at);
   const head = `${stateMark(state, paint)}  ${paint("strong", executionTitle(record))}`;
-  return (
-    lines([head]) +
-    fields(
-      [
-        ["id", execution_id],
-        ["label", name ?? undefined],
-        ["created", `${ago(record.created_at, now)} (${record.created_at})`],
-        ["took", typeof ran === "number" ? elapsed(ran) : undefined],
-        ["worker", worker ?? undefined],
-        ["part of", partOf(record)],
-        ["schedule", record.schedule ?? undefined],
-        ["forked from", forkedFrom(record)],
-        ["waits for", waits(record, now)],
-        ["shows", pause && pause.value !== null ? valueText(pause.value) : undefined],
-        ["input", record.input === null ? undefined : valueText(record.input)],
-        ["output", state === "COMPLETED" ? valueText(record.output) : undefined],
-        ["why", state === "CANCELLED" ? error?.message : undefined],
-        ["error", state === "FAILED" ? errorText(record) : undefined],
-      ],
-      paint,
-    )
-  );
+  return titled(paint, head, [
+    ["id", execution_id],
+    ["label", name ?? undefined],
+    ["created", `${ago(record.created_at, now)} (${record.created_at})`],
+    ["took", typeof ran === "number" ? elapsed(ran) : undefined],
+    ["worker", worker ?? undefined],
+    ["part of", partOf(record)],
+    ["schedule", record.schedule ?? undefined],
+    ["forked from", forkedFrom(record)],
+    ["waits for", waits(record, now)],
+    ["shows", pause && pause.value !== null ? valueText(pause.value) : undefined],
+    ["input", record.input === null ? undefined : valueText(record.input)],
+    ["output", state === "COMPLETED" ? valueText(record.output) : undefined],
+    ["why", state === "CANCELLED" ? error?.message : undefined],
+    ["error", state === "FAILED" && error ? failureLines(failureOf(error)).join("\n") : undefined],
+  ]);
 }
 
 function partOf({ parent_id, parent_call_id }: ExecutionRecord): string | undefined {
@@ -68,20 +62,12 @@ function waits({ waiting, pause }: ExecutionRecord, now: number): string | undef
 }
 
 /** The same, with the log below when the record brought it (`--detailed`). */
-export function detailedView(
-  record: ExecutionRecord,
-  paint: Paint,
-  { now, columns }: { now: number; columns: number | undefined },
-): string {
-  const view = executionView(record, paint, now);
+export function detailedView(record: ExecutionRecord, screen: Screen): string {
+  const view = executionView(record, screen);
   if (!record.events) return view;
-  const log = `${view}\n${eventTable(record.events, paint, columns)}`;
-  const stacks = stackView(record.events, paint);
+  const log = `${view}\n${eventTable(record.events, screen)}`;
+  const stacks = stackView(record.events, screen.paint);
   return stacks === "" ? log : `${log}\n${stacks}`;
-}
-
-function errorText({ error }: ExecutionRecord): string | undefined {
-  return error ? failureLines(failureOf(error)).join("\n") : undefined;
 }
 
 /** The failure of a record in one sentence, for `error: `. */
@@ -95,11 +81,7 @@ export function failureSentence(record: ExecutionRecord): string {
 }
 
 /** A log, one line per event; values are cut to what is left of the terminal's width. */
-export function eventTable(
-  events: readonly RecordedEvent[],
-  paint: Paint,
-  columns: number | undefined,
-): string {
+export function eventTable(events: readonly RecordedEvent[], { paint, columns }: Screen): string {
   const what = (e: RecordedEvent) => (e.type.startsWith("WORKFLOW_") ? e.name : e.source_id);
   const widest = Math.max(8, ...events.map((e) => what(e).length));
   const room = Math.max(20, (columns ?? 160) - 3 - 4 - 26 - 26 - widest - 3);

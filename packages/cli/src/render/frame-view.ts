@@ -1,7 +1,7 @@
 import type { Frame } from "@engine/client";
 import { ExecutionRecord, RecordedEvent, TaskProgress } from "@engine/contract";
 import { oneLine } from "./harmless.ts";
-import type { Paint } from "./paint.ts";
+import type { Paint, Screen } from "./paint.ts";
 import { stateMark } from "./state-mark.ts";
 import { lines } from "./table.ts";
 import { valueLine, valueText } from "./value-text.ts";
@@ -12,7 +12,7 @@ export function isState({ event }: Frame): boolean {
 }
 
 /** A frame of an execution's stream as one line: when, what, and the parts that a reader needs. */
-export function frameText(frame: Frame, paint: Paint, columns: number): string {
+export function frameText(frame: Frame, { paint, columns = 120 }: Screen): string {
   if (isState(frame)) return stateText(ExecutionRecord.parse(frame.data), paint);
   if (frame.event === "event") return eventText(RecordedEvent.parse(frame.data), columns);
   if (frame.event !== "task.progress") {

@@ -14,6 +14,19 @@ const FORMATS = {
 
 export type Paint = (role: Role, text: string) => string;
 
+/** What a view is made for. */
+export interface Screen {
+  readonly paint: Paint;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Width of the terminal; undefined when it is none. */
+  readonly columns: number | undefined;
+}
+
+export function screenOf(io: CliIo): Screen {
+  return { paint: painter(io.out, io.env), now: io.now(), columns: io.out.columns };
+}
+
 /** Colours for a stream: none without a terminal or with NO_COLOR. */
 export function painter(stream: CliStream, env: CliIo["env"]): Paint {
   const coloured = stream.isTTY && !env["NO_COLOR"] && env["TERM"] !== "dumb";

@@ -1,6 +1,7 @@
 /** What `workflow register` prints of the files it has registered. */
 import type { Registered } from "@engine/contract";
 import { refText } from "../arguments/workflow-ref.ts";
+import { counted } from "./counted.ts";
 import type { Paint } from "./paint.ts";
 import { lines, table } from "./table.ts";
 import { registeredTable, resultText, tasksText } from "./workflow-view.ts";
@@ -42,8 +43,4 @@ function summary(
     `${items.length - created} unchanged`,
     ...(refused ? [`${counted(refused, "file")} refused`] : []),
   ].join(", ");
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

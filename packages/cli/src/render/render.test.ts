@@ -67,7 +67,7 @@ function failure(type: string, message: string): Failure {
 }
 
 test("a paused execution shows what it waits for and what it shows meanwhile", () => {
-  expect(executionView(paused, plain, now)).toMatchInlineSnapshot(`
+  expect(executionView(paused, { paint: plain, now, columns: undefined })).toMatchInlineSnapshot(`
     "‖ paused  shop/checkout v3
       id          0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10
       label       order-17
@@ -81,7 +81,9 @@ test("a paused execution shows what it waits for and what it shows meanwhile", (
 
 test("EXE-78 an execution that a schedule started names it", () => {
   const started = { ...paused, name: null, schedule: "nightly" };
-  expect(executionView(started, plain, now)).toMatch(/^ {2}schedule +nightly$/m);
+  expect(executionView(started, { paint: plain, now, columns: undefined })).toMatch(
+    /^ {2}schedule +nightly$/m,
+  );
 });
 
 const until = "2026-01-01T14:00:00.000Z";
@@ -142,7 +144,9 @@ test("a cancelled execution says why; a fork says where it left its source", () 
   expect(failureSentence(cancelled)).toBe(
     "checkout v3: the execution was cancelled with its parent",
   );
-  expect(executionView(cancelled, plain, now)).toMatchInlineSnapshot(`
+  expect(
+    executionView(cancelled, { paint: plain, now, columns: undefined }),
+  ).toMatchInlineSnapshot(`
     "⊘ cancelled  checkout v3
       id            0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10
       created       5 min ago (2026-01-01T11:55:00.000Z)
@@ -164,7 +168,7 @@ test("the lines of a failure's message stay lines, where it is shown and where i
       ),
     ),
   };
-  expect(executionView(diverged, plain, now)).toMatch(
+  expect(executionView(diverged, { paint: plain, now, columns: undefined })).toMatch(
     / error {5}NondeterminismError: replay diverged at position 1\n {14}expected {2}charge~1\n {14}found {5}ship~1\n/,
   );
   expect(failureSentence(diverged)).toBe(
@@ -173,7 +177,7 @@ test("the lines of a failure's message stay lines, where it is shown and where i
 });
 
 test("a failed execution shows type, message, causes and the call it happened in", () => {
-  expect(executionView(failed, plain, now)).toMatchInlineSnapshot(`
+  expect(executionView(failed, { paint: plain, now, columns: undefined })).toMatchInlineSnapshot(`
     "✗ failed  checkout v3
       id        0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10
       created   5 min ago (2026-01-01T11:55:00.000Z)
@@ -197,7 +201,7 @@ const many: ExecutionRecord[] = [
 ];
 
 test("a list fits 80 columns: state, workflow, as much of an id as is needed, age, duration, reason", () => {
-  expect(executionTable(many, plain, { now, columns: 80 })).toMatchInlineSnapshot(`
+  expect(executionTable(many, { paint: plain, now, columns: 80 })).toMatchInlineSnapshot(`
     "STATE     WORKFLOW           ID                  AGE    TOOK   REASON
     ‖ paused  shop/checkout v3…  0198c2f4-5b7a-7c31  5 min         pause review
     ✗ failed  quarterly_settle…  0198c2f4-5b7a-7c30  5 min  1.5 s  PaymentError: th…
@@ -207,14 +211,14 @@ test("a list fits 80 columns: state, workflow, as much of an id as is needed, ag
 });
 
 test("in a wide terminal, and with --wide, nothing is cut; --wide has whole ids and more columns", () => {
-  expect(executionTable(many, plain, { now, columns: 160 })).toMatchInlineSnapshot(`
+  expect(executionTable(many, { paint: plain, now, columns: 160 })).toMatchInlineSnapshot(`
     "STATE      WORKFLOW                                 ID                   AGE     TOOK    REASON
     ‖ paused   shop/checkout v3 (order-17)              0198c2f4-5b7a-7c31   5 min           pause review
     ✗ failed   quarterly_settlement_of_accounts v3      0198c2f4-5b7a-7c30   5 min   1.5 s   PaymentError: the card was declined
     ‖ paused   shop/checkout v3 (東京の注文\\nof\\tada)   0198c2f0-1b7a-7000   5 min           pause review
     "
   `);
-  expect(executionTable(many, plain, { now, columns: undefined })).toMatchInlineSnapshot(`
+  expect(executionTable(many, { paint: plain, now, columns: undefined })).toMatchInlineSnapshot(`
     "STATE      WORKFLOW                                 ID                                     CREATED                                TOOK    WORKER   REASON
     ‖ paused   shop/checkout v3 (order-17)              0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10   5 min ago (2026-01-01T11:55:00.000Z)                    pause review
     ✗ failed   quarterly_settlement_of_accounts v3      0198c2f4-5b7a-7c30-9d7e-3f1b8a6c2d10   5 min ago (2026-01-01T11:55:00.000Z)   1.5 s            PaymentError: the card was declined
@@ -224,7 +228,7 @@ test("in a wide terminal, and with --wide, nothing is cut; --wide has whole ids 
 });
 
 test("in the narrowest terminal a row is still one line, and the state is whole", () => {
-  const rows = executionTable(many, plain, { now, columns: 20 }).trimEnd().split("\n");
+  const rows = executionTable(many, { paint: plain, now, columns: 20 }).trimEnd().split("\n");
   expect(rows).toHaveLength(4);
   expect(rows[2]).toMatch(/^✗ failed {2}quarterly_set… {2}0198c2f4-5b7a-7c30/);
 });
@@ -248,7 +252,7 @@ test("a log prints a line per event, with values cut to the terminal", () => {
       time: "2026-01-01 11:55:00.021",
     },
   ];
-  expect(eventTable(log, plain, 110)).toMatchInlineSnapshot(`
+  expect(eventTable(log, { paint: plain, now, columns: 110 })).toMatchInlineSnapshot(`
     "SEQ   TIME (UTC)                TYPE               CALL       VALUE
     1     2026-01-01 11:55:00.020   WORKFLOW_STARTED   checkout   1
     2     2026-01-01 11:55:00.021   TASK_COMPLETED     charge~1   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…

@@ -1,4 +1,5 @@
 import type { Replayed } from "../replay/replayed.ts";
+import { counted } from "./counted.ts";
 import type { Paint, Role } from "./paint.ts";
 import { lines } from "./table.ts";
 
@@ -10,8 +11,7 @@ const MARKS = {
 
 /** One line per execution, below it why it would not go on; the counts last. */
 export function replayView(replayed: readonly Replayed[], paint: Paint): string {
-  const what = replayed.length === 1 ? "1 execution" : `${replayed.length} executions`;
-  const summary = `${what} replayed: ${replayCounts(replayed)}`;
+  const summary = `${counted(replayed, "execution")} replayed: ${replayCounts(replayed)}`;
   return lines([...replayed.flatMap((one) => replayEntry(one, paint)), summary]);
 }
 

@@ -1,4 +1,5 @@
 import type { ReservedResources, ResourceRequests, WorkerResources } from "@engine/contract";
+import { counted } from "./counted.ts";
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
@@ -26,7 +27,7 @@ export function reservedText({ cpu, memory, disk, gpu }: ReservedResources): str
     cpu > 0 && coresText(cpu),
     memory > 0 && `${byteText(memory)} memory`,
     disk > 0 && `${byteText(disk)} disk`,
-    gpu > 0 && (gpu === 1 ? "1 GPU" : `${gpu} GPUs`),
+    gpu > 0 && counted(gpu, "GPU"),
   ];
   return parts.filter((part) => part !== false).join(", ") || undefined;
 }
@@ -36,17 +37,17 @@ export function requestsText(requests: ResourceRequests): string {
   const { cpu, memory, disk, gpu, packages = [] } = requests;
   const parts = [
     // A fraction is meant as it stands.
-    cpu !== undefined && (cpu === 1 ? "1 core" : `${cpu} cores`),
+    cpu !== undefined && counted(cpu, "core"),
     memory !== undefined && `${byteText(memory)} memory`,
     disk !== undefined && `${byteText(disk)} disk`,
-    gpu !== undefined && (gpu === 1 ? "1 GPU" : `${gpu} GPUs`),
+    gpu !== undefined && counted(gpu, "GPU"),
     packages.length > 0 && `packages ${packages.join(" ")}`,
   ];
   return parts.filter((part) => part !== false).join(", ");
 }
 
 function coresText(cores: number): string {
-  return roundedCores(cores) === 1 ? "1 core" : `${roundedCores(cores)} cores`;
+  return counted(roundedCores(cores), "core");
 }
 
 function roundedCores(cores: number): number {

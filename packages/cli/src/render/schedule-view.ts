@@ -1,9 +1,9 @@
 import type { Schedule, ScheduleRun, ScheduleSpec, ScheduleStatus } from "@engine/contract";
 import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
-import type { Paint, Role } from "./paint.ts";
+import type { Paint, Role, Screen } from "./paint.ts";
 import { stateMark } from "./state-mark.ts";
-import { fields, lines, table } from "./table.ts";
+import { table, titled } from "./table.ts";
 import { valueText } from "./value-text.ts";
 
 const MARKS = {
@@ -13,7 +13,7 @@ const MARKS = {
   disabled: ["✗", "failed"],
 } as const satisfies Record<ScheduleStatus, readonly [string, Role]>;
 
-export function scheduleTable(items: readonly Schedule[], paint: Paint, now: number): string {
+export function scheduleTable(items: readonly Schedule[], { paint, now }: Screen): string {
   return table(
     ["STATUS", "SCHEDULE", "WORKFLOW", "FIRES", "NEXT", "LAST"],
     items.map((item) => [
@@ -29,40 +29,34 @@ export function scheduleTable(items: readonly Schedule[], paint: Paint, now: num
 }
 
 /** One schedule, with what a person asks first: when it fires, and what it has done. */
-export function scheduleView(record: Schedule, paint: Paint, now: number): string {
+export function scheduleView(record: Schedule, { paint, now }: Screen): string {
   const { last_run_at, last_skipped_at, input, next_run_at, upcoming } = record;
   const head = `${statusMark(record.status, paint)}  ${paint("strong", record.name)}`;
   const [, ...later] = upcoming;
   const next = next_run_at === null ? undefined : `${until(next_run_at, now)} (${next_run_at})`;
   const last = last_run_at && `${ago(last_run_at, now)}, ${record.last_execution_id}`;
   const skipped = last_skipped_at && `${record.skip_count}, last ${ago(last_skipped_at, now)}`;
-  return (
-    lines([head]) +
-    fields(
-      [
-        ["about", record.description ?? undefined],
-        ["starts", workflowText(record)],
-        ["fires", whenText(record.spec)],
-        ["next", next],
-        ["then", later.join("\n") || undefined],
-        ["last run", last ?? undefined],
-        ["runs", String(record.run_count)],
-        ["skipped", skipped ?? undefined],
-        ["failed starts", failures(record)],
-        ["error", record.last_error ?? undefined],
-        ["overlap", record.overlap],
-        ["catch up", record.catch_up],
-        ["input", input === null ? undefined : valueText(input)],
-        ["routing input", record.routing_input_set ? "set, not shown" : undefined],
-        ["run as", record.run_as ?? undefined],
-        ["declared by", record.source === "code" ? "its workflow" : undefined],
-      ],
-      paint,
-    )
-  );
+  return titled(paint, head, [
+    ["about", record.description ?? undefined],
+    ["starts", workflowText(record)],
+    ["fires", whenText(record.spec)],
+    ["next", next],
+    ["then", later.join("\n") || undefined],
+    ["last run", last ?? undefined],
+    ["runs", String(record.run_count)],
+    ["skipped", skipped ?? undefined],
+    ["failed starts", failures(record)],
+    ["error", record.last_error ?? undefined],
+    ["overlap", record.overlap],
+    ["catch up", record.catch_up],
+    ["input", input === null ? undefined : valueText(input)],
+    ["routing input", record.routing_input_set ? "set, not shown" : undefined],
+    ["run as", record.run_as ?? undefined],
+    ["declared by", record.source === "code" ? "its workflow" : undefined],
+  ]);
 }
 
-export function scheduleRunTable(items: readonly ScheduleRun[], paint: Paint, now: number): string {
+export function scheduleRunTable(items: readonly ScheduleRun[], { paint, now }: Screen): string {
   return table(
     ["STATE", "ID", "DUE", "STARTED", "TOOK", "ERROR"],
     items.map(({ state, execution_id, scheduled_for, started_at, finished_at, error }) => [

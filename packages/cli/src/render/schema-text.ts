@@ -1,3 +1,5 @@
+import { isSchema, listOf, referred, type Schema, typesOf } from "./json-schema.ts";
+
 /** A JSON Schema for people: its type as one writes types, with the bounds and notes behind it. */
 export function schemaText(schema: unknown): string {
   return typed(schema, { root: schema, refs: [], indent: "" });
@@ -10,21 +12,18 @@ interface Within {
   readonly indent: string;
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-
 function typed(schema: unknown, within: Within): string {
   if (schema === false) return "nothing";
   if (!isSchema(schema)) return "anything";
   const { $ref: ref } = schema;
-  if (typeof ref === "string") return referred(ref, within);
+  if (typeof ref === "string") return followed(ref, within);
   if ("const" in schema) return JSON.stringify(schema["const"]);
   if (Array.isArray(schema["enum"]))
     return either(schema["enum"].map((one) => JSON.stringify(one)));
   const forms = [...listOf(schema["anyOf"]), ...listOf(schema["oneOf"])];
   if (forms.length > 0) return either(forms.map((form) => typed(form, within)));
   const parts = listOf(schema["allOf"]).map((part) => typed(part, within));
-  const types = typeof schema["type"] === "string" ? [schema["type"]] : listOf(schema["type"]);
-  const own = types.map((type) => named(type, schema, within));
+  const own = typesOf(schema).map((type) => named(type, schema, within));
   if (own.length === 0 && isSchema(schema["properties"])) own.push(object(schema, within));
   const all = [...parts, ...(own.length > 0 ? [either(own)] : [])];
   return all.length > 0 ? all.join(" & ") : "anything";
@@ -64,14 +63,9 @@ function object(schema: Schema, within: Within): string {
 }
 
 /** Follows `#/$defs/Order`; a way that leads back to itself ends with its name. */
-function referred(ref: string, { root, refs, indent }: Within): string {
-  const keys = ref.split("/").slice(1);
-  if (refs.includes(ref)) return keys.at(-1) ?? "the same again";
-  const target = keys.reduce<unknown>((at, key) => {
-    const name = decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~");
-    return isSchema(at) && Object.hasOwn(at, name) ? at[name] : undefined;
-  }, root);
-  return typed(target, { root, refs: [...refs, ref], indent });
+function followed(ref: string, { root, refs, indent }: Within): string {
+  if (refs.includes(ref)) return ref.split("/").slice(1).at(-1) ?? "the same again";
+  return typed(referred(root, ref), { root, refs: [...refs, ref], indent });
 }
 
 /** What a type does not tell: bounds, a pattern, the default, and what the author says of it. */
@@ -106,12 +100,4 @@ function patternText(pattern: unknown): string {
 
 function either(types: readonly string[]): string {
   return [...new Set(types)].join(" | ");
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

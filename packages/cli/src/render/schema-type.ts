@@ -1,3 +1,5 @@
+import { isSchema, listOf, referred, type Schema, typesOf } from "./json-schema.ts";
+
 /**
  * The TypeScript type of the JSON that a JSON Schema accepts. It may accept more than the schema
  * (TypeScript has no ranges or patterns); what a type cannot tell at all, and a schema that refers
@@ -13,8 +15,6 @@ interface Within {
   readonly refs: readonly string[];
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-
 function typeOf(schema: unknown, within: Within): string {
   if (schema === false) return "never";
   if (!isSchema(schema)) return "unknown";
@@ -23,7 +23,7 @@ function typeOf(schema: unknown, within: Within): string {
     const options = listOf(schema[key]).map((part) => typeOf(part, within));
     if (options.length > 0) all.push(union(options));
   }
-  if (typeof schema["$ref"] === "string") all.push(referred(schema["$ref"], within));
+  if (typeof schema["$ref"] === "string") all.push(followed(schema["$ref"], within));
   if ("const" in schema) all.push(literal(schema["const"]));
   else if (Array.isArray(schema["enum"])) all.push(union(schema["enum"].map(literal)));
   else all.push(ownType(schema, within));
@@ -31,8 +31,8 @@ function typeOf(schema: unknown, within: Within): string {
 }
 
 function ownType(schema: Schema, within: Within): string {
-  const { type, properties, additionalProperties } = schema;
-  const types = typeof type === "string" ? [type] : listOf(type);
+  const { properties, additionalProperties } = schema;
+  const types = typesOf(schema);
   if (types.length > 0) return union(types.map((each) => named(each, schema, within)));
   const isObject = isSchema(properties) || isSchema(additionalProperties);
   return isObject ? objectType(schema, within) : "unknown";
@@ -87,14 +87,9 @@ function objectType(schema: Schema, within: Within): string {
 const OBJECT = "{ readonly [key: string]: unknown }";
 
 /** Follows `#/$defs/Order`; a way that leads back to itself ends. */
-function referred(ref: string, { root, refs }: Within): string {
+function followed(ref: string, { root, refs }: Within): string {
   if (refs.includes(ref) || !/^#(\/|$)/.test(ref)) return "unknown";
-  const keys = ref.split("/").slice(1);
-  const target = keys.reduce<unknown>((at, key) => {
-    const name = decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~");
-    return isSchema(at) && Object.hasOwn(at, name) ? at[name] : undefined;
-  }, root);
-  return typeOf(target, { root, refs: [...refs, ref] });
+  return typeOf(referred(root, ref), { root, refs: [...refs, ref] });
 }
 
 function literal(value: unknown): string {
@@ -117,12 +112,4 @@ function intersection(types: readonly string[]): string {
 /** An element that a tuple may lack. */
 function optional(type: string): string {
   return type.startsWith("readonly ") || / [|&] /.test(type) ? `(${type})?` : `${type}?`;
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -80,8 +80,8 @@ function cellOf(text: string): string {
 
 /** Indented `label  value` lines; values that are undefined are left out. */
 export function fields(
-  pairs: readonly (readonly [string, string | undefined])[],
   paint: Paint,
+  pairs: readonly (readonly [string, string | undefined])[],
 ): string {
   const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const width = Math.max(0, ...present.map(([name]) => name.length));
@@ -92,6 +92,15 @@ export function fields(
       return [`  ${paint("muted", name.padEnd(width))}   ${first}`, ...below];
     }),
   );
+}
+
+/** A line, and below it what `fields` prints. */
+export function titled(
+  paint: Paint,
+  title: string,
+  pairs: readonly (readonly [string, string | undefined])[],
+): string {
+  return lines([title]) + fields(paint, pairs);
 }
 
 /** Each text becomes one line, also a text with line breaks. */

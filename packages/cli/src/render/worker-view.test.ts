@@ -1,11 +1,11 @@
 import type { DetailedWorkerRecord } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { Paint } from "./paint.ts";
+import type { Screen } from "./paint.ts";
 import { workerTable, workerView } from "./worker-view.ts";
 
 const NOON = Date.parse("2026-01-01T12:00:00.000Z");
 const HOUR = 3_600_000;
-const paint: Paint = (_role, text) => text;
+const screen: Screen = { paint: (_role, text) => text, now: NOON, columns: undefined };
 
 function worker(name: string, clock_offset_ms: number | null): DetailedWorkerRecord {
   return {
@@ -47,19 +47,18 @@ test("WMD-7 the list shows whose clock is off, and by how much", () => {
     worker("new", null),
     worker("right", 900),
   ];
-  const clocks = rows(workerTable(fleet, paint, NOON)).map((cells) =>
+  const clocks = rows(workerTable(fleet, screen)).map((cells) =>
     cells.filter((cell) => /CLOCK|ahead$|behind$/.test(cell)),
   );
   expect(clocks).toEqual([["CLOCK"], ["1 h ahead"], ["1 min 30 s behind"], [], [], []]);
 });
 
 test("WMD-7 where every clock is right the list does not mention clocks", () => {
-  expect(workerTable([worker("right", -1_000)], paint, NOON)).not.toMatch(/CLOCK|behind/);
+  expect(workerTable([worker("right", -1_000)], screen)).not.toMatch(/CLOCK|behind/);
 });
 
 test("WMD-7 a worker shows by how much its clock is off", () => {
-  const shown = (offset: number | null) =>
-    rows(workerView(worker("w", offset), paint, { now: NOON, packages: false }));
+  const shown = (offset: number | null) => rows(workerView(worker("w", offset), screen, false));
   expect(shown(-HOUR)).toContainEqual(["clock", "1 h behind"]);
   expect(shown(12).flat()).not.toContain("clock");
 });

@@ -3,16 +3,25 @@ import {
   isClockOff,
   type Labels,
   type WorkerRecord,
+  type WorkerStatus,
 } from "@engine/contract";
 import { ago, elapsed } from "./elapsed.ts";
-import type { Paint } from "./paint.ts";
+import type { Paint, Role, Screen } from "./paint.ts";
 import { byteText, reservedText, resourcesText } from "./resource-text.ts";
-import { fields, lines, table } from "./table.ts";
-import { workerMark } from "./worker-mark.ts";
+import { table, titled } from "./table.ts";
 
 const MOST_PACKAGES = 10;
 
-export function workerTable(items: readonly WorkerRecord[], paint: Paint, now: number): string {
+const MARKS = {
+  online: ["●", "running"],
+  unhealthy: ["!", "failed"],
+  paused: ["‖", "needs_you"],
+  draining: ["◌", "muted"],
+  disconnected: ["◔", "needs_you"],
+  offline: ["○", "muted"],
+} as const satisfies Record<WorkerStatus, readonly [string, Role]>;
+
+export function workerTable(items: readonly WorkerRecord[], { paint, now }: Screen): string {
   const isAnyOff = items.some((item) => isClockOff(item.clock_offset_ms));
   return table(
     ["STATUS", "WORKER", "LOAD", "LABELS", "LAST SEEN", ...(isAnyOff ? ["CLOCK"] : [])],
@@ -29,66 +38,58 @@ export function workerTable(items: readonly WorkerRecord[], paint: Paint, now: n
 }
 
 /** One worker in short, as an answer to what was asked of it. */
-export function workerBrief(record: WorkerRecord, paint: Paint): string {
-  return (
-    headText(record, paint) +
-    fields(
-      [
-        ["wanted", record.desired_state],
-        ["load", slotText(record)],
-      ],
-      paint,
-    )
-  );
+export function workerBrief(record: WorkerRecord, { paint }: Screen): string {
+  return titled(paint, headText(record, paint), [
+    ["wanted", record.desired_state],
+    ["load", slotText(record)],
+  ]);
 }
 
-export interface WorkerScreen {
-  readonly now: number;
-  /** Each package by name, of which there can be thousands. */
-  readonly packages: boolean;
-}
-
-/** One worker: its state, what it runs, what it can run, and where it is. */
+/**
+ * One worker: its state, what it runs, what it can run, and where it is.
+ *
+ * @param packages Each package by name, of which there can be thousands.
+ */
 export function workerView(
   record: DetailedWorkerRecord,
-  paint: Paint,
-  { now, packages }: WorkerScreen,
+  { paint, now }: Screen,
+  packages: boolean,
 ): string {
   const { desired_state, healthy, services, runtime, stuck_threads } = record;
   const instant = (at: string | null) => (at === null ? undefined : `${ago(at, now)} (${at})`);
-  return (
-    headText(record, paint) +
-    fields(
-      [
-        ["wanted", desired_state],
-        ["healthy", healthy ? "yes" : "no, it cannot keep up"],
-        ["load", slotText(record)],
-        ["runs", executionsText(record)],
-        ["labels", joined(pairs(record.labels), "\n")],
-        ["offers", joined(services.offered)],
-        ["may use", joined(services.granted)],
-        ["runners", runnersText(record)],
-        ["machine", record.resources ? resourcesText(record.resources) : undefined],
-        ["reserved", reservedText(record.reserved)],
-        ["packages", packagesText(record, packages)],
-        ["metrics", metricsText(record.metrics)],
-        ["stuck threads", stuck_threads > 0 ? `${stuck_threads}, replaced` : undefined],
-        ["clock", clockText(record)],
-        ["dispatch", record.dispatch ?? undefined],
-        ["process", processText(record)],
-        ["platform", runtime ? `${runtime.os} ${runtime.arch}, node ${runtime.node}` : undefined],
-        ["engine", record.engine_version ?? undefined],
-        ["registered", instant(record.registered_at)],
-        ["connected", instant(record.connected_at)],
-        ["last seen", instant(record.last_seen_at)],
-      ],
-      paint,
-    )
-  );
+  return titled(paint, headText(record, paint), [
+    ["wanted", desired_state],
+    ["healthy", healthy ? "yes" : "no, it cannot keep up"],
+    ["load", slotText(record)],
+    ["runs", executionsText(record)],
+    ["labels", joined(pairs(record.labels), "\n")],
+    ["offers", joined(services.offered)],
+    ["may use", joined(services.granted)],
+    ["runners", runnersText(record)],
+    ["machine", record.resources ? resourcesText(record.resources) : undefined],
+    ["reserved", reservedText(record.reserved)],
+    ["packages", packagesText(record, packages)],
+    ["metrics", metricsText(record.metrics)],
+    ["stuck threads", stuck_threads > 0 ? `${stuck_threads}, replaced` : undefined],
+    ["clock", clockText(record)],
+    ["dispatch", record.dispatch ?? undefined],
+    ["process", processText(record)],
+    ["platform", runtime ? `${runtime.os} ${runtime.arch}, node ${runtime.node}` : undefined],
+    ["engine", record.engine_version ?? undefined],
+    ["registered", instant(record.registered_at)],
+    ["connected", instant(record.connected_at)],
+    ["last seen", instant(record.last_seen_at)],
+  ]);
+}
+
+/** How a worker is, as glyph and word: never colour alone. */
+function workerMark(status: WorkerStatus, paint: Paint): string {
+  const [glyph, role] = MARKS[status];
+  return paint(role, `${glyph} ${status}`);
 }
 
 function headText({ status, name }: WorkerRecord, paint: Paint): string {
-  return lines([`${workerMark(status, paint)}  ${paint("strong", name)}`]);
+  return `${workerMark(status, paint)}  ${paint("strong", name)}`;
 }
 
 /** `3/64`; without a limit the number alone. */

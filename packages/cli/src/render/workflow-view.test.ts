@@ -16,7 +16,11 @@ function record(extracted: object): WorkflowRecord {
 }
 
 const view = (extracted: object) =>
-  workflowView(record(extracted), (_role, text) => text, Date.parse("2026-01-01T12:00:00.000Z"));
+  workflowView(record(extracted), {
+    paint: (_role, text) => text,
+    now: Date.parse("2026-01-01T12:00:00.000Z"),
+    columns: undefined,
+  });
 
 test("a workflow shows what it declares, and says nothing of what it does not", () => {
   const greet = { name: "greet", description: "Says hello.", risk: "write" };

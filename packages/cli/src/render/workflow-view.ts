@@ -1,10 +1,10 @@
 import type { Registered, SourceFile, TaskRecord, WorkflowRecord } from "@engine/contract";
 import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
-import type { Paint } from "./paint.ts";
+import type { Paint, Screen } from "./paint.ts";
 import { requestsText } from "./resource-text.ts";
 import { schemaText } from "./schema-text.ts";
-import { fields, lines, table } from "./table.ts";
+import { lines, table, titled } from "./table.ts";
 import { valueText } from "./value-text.ts";
 
 export function tasksText({ tasks }: WorkflowRecord): string {
@@ -17,7 +17,7 @@ export function resultText({ created }: Registered["items"][number], dryRun: boo
   return dryRun ? "would be created" : "created";
 }
 
-export function workflowTable(items: readonly WorkflowRecord[], paint: Paint, now: number): string {
+export function workflowTable(items: readonly WorkflowRecord[], { paint, now }: Screen): string {
   return table(
     ["WORKFLOW", "VERSION", "REGISTERED", "TASKS"],
     items.map((w) => [refText(w), String(w.version), ago(w.created_at, now), tasksText(w)]),
@@ -33,7 +33,7 @@ export function registeredTable(items: Registered["items"], paint: Paint, dryRun
   );
 }
 
-export function versionTable(items: readonly WorkflowRecord[], paint: Paint, now: number): string {
+export function versionTable(items: readonly WorkflowRecord[], { paint, now }: Screen): string {
   return table(
     ["VERSION", "REGISTERED", "BY", "CONTENT"],
     items.map((w) => [
@@ -48,35 +48,31 @@ export function versionTable(items: readonly WorkflowRecord[], paint: Paint, now
 
 export function workflowView(
   record: WorkflowRecord & { readonly files?: readonly SourceFile[] | undefined },
-  paint: Paint,
-  now: number,
+  { paint, now }: Screen,
 ): string {
   const { metadata, files, timeout_seconds: timeout } = record;
   const head = `${paint("strong", refText(record))} v${record.version}`;
-  const shown = fields(
-    [
-      ["about", record.description ?? undefined],
-      ["input", shownSchema(record.input_schema)],
-      ["output", shownSchema(record.output_schema)],
-      ["tasks", listed(record.tasks.map(taskText), "\n")],
-      ["calls", listed(record.nested_workflows)],
-      ["timeout", timeout === null ? undefined : elapsed(timeout * 1000)],
-      ["kept", record.durability === "transient" ? "start and end only (transient)" : undefined],
-      ["needs", record.requests ? requestsText(record.requests) : undefined],
-      ["secrets", listed(record.secrets)],
-      ["configs", listed(record.configs)],
-      ["metadata", Object.keys(metadata).length ? valueText(metadata) : undefined],
-      ["registered", `${ago(record.created_at, now)} (${record.created_at})`],
-      ["content", record.content_hash],
-    ],
-    paint,
-  );
+  const shown = titled(paint, head, [
+    ["about", record.description ?? undefined],
+    ["input", shownSchema(record.input_schema)],
+    ["output", shownSchema(record.output_schema)],
+    ["tasks", listed(record.tasks.map(taskText), "\n")],
+    ["calls", listed(record.nested_workflows)],
+    ["timeout", timeout === null ? undefined : elapsed(timeout * 1000)],
+    ["kept", record.durability === "transient" ? "start and end only (transient)" : undefined],
+    ["needs", record.requests ? requestsText(record.requests) : undefined],
+    ["secrets", listed(record.secrets)],
+    ["configs", listed(record.configs)],
+    ["metadata", Object.keys(metadata).length ? valueText(metadata) : undefined],
+    ["registered", `${ago(record.created_at, now)} (${record.created_at})`],
+    ["content", record.content_hash],
+  ]);
   const sources = (files ?? []).flatMap(({ path, source }) => [
     "",
     paint("muted", `// ${path}`),
     ...source.trimEnd().split(/\r?\n/),
   ]);
-  return lines([head]) + shown + lines(sources);
+  return shown + lines(sources);
 }
 
 function taskText({ name, description, ...task }: TaskRecord): string {

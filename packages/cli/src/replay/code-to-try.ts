@@ -4,16 +4,11 @@ import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { CliIo } from "../io/cli-io.ts";
 import type { ServerCall } from "../server-call.ts";
 
-export interface CodeSource {
-  readonly client: ServerCall["client"];
-  readonly ref: WorkflowRef;
-  readonly file: string | undefined;
-}
-
 /** The workflow of the file to try, else of the newest version that the server has. */
 export async function codeToTry(
   io: CliIo,
-  { client, ref, file }: CodeSource,
+  client: ServerCall["client"],
+  { ref, file }: { readonly ref: WorkflowRef; readonly file: string | undefined },
 ): Promise<AnyWorkflow> {
   // Bundler and hooks are loaded here, so that `engine --help` is quick.
   const { loadWorkflow } = await import("../workflow-file/load-workflow.ts");

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { History } from "@engine/contract";
 import { UsageError } from "../io/cli-error.ts";
 import type { CliIo } from "../io/cli-io.ts";
+import { readTextFile } from "../io/text-file.ts";
 
 /** Reads a file that `engine execution export` wrote. */
 export function readHistoryFile(io: CliIo, file: string): History {
@@ -16,13 +15,7 @@ export function readHistoryFile(io: CliIo, file: string): History {
 }
 
 function jsonOf(io: CliIo, file: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(resolve(io.cwd, file), "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--history ${file}: the file cannot be read (${code ?? String(error)})`);
-  }
+  const text = readTextFile(io, file, `--history ${file}`);
   try {
     return JSON.parse(text);
   } catch (error) {

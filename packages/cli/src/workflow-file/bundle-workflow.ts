@@ -4,6 +4,7 @@ import type { SourceFile } from "@engine/contract";
 import { type BuildFailure, build, type Location, type Message, type Metafile } from "esbuild";
 import type { SourceProblem } from "../render/source-problem.ts";
 import { placedMap } from "./source-map.ts";
+import { sourceText } from "./source-text.ts";
 import { spellings } from "./spellings.ts";
 import { PLATFORM, TSCONFIG, typeImports } from "./type-imports.ts";
 
@@ -91,9 +92,13 @@ function realPath(path: string): string {
 }
 
 function localFiles(folder: string, { inputs }: Metafile): string[] {
-  return Object.keys(inputs)
-    .map((input) => resolve(folder, input))
-    .filter((input) => !input.includes(`${sep}node_modules${sep}`) && isReadable(input));
+  return (
+    Object.keys(inputs)
+      .map((input) => resolve(folder, input))
+      .filter((input) => !input.includes(`${sep}node_modules${sep}`))
+      // Inputs that esbuild makes itself, for a disabled module for example, are no files.
+      .filter((input) => sourceText(input) !== undefined)
+  );
 }
 
 /**
@@ -130,16 +135,6 @@ function pathsFrom(root: string): (file: string) => string {
 function packagePath(path: string): string | undefined {
   const at = path.lastIndexOf("node_modules/");
   return at < 0 ? undefined : path.slice(at);
-}
-
-/** Inputs that esbuild makes itself, for a disabled module for example, are no files. */
-function isReadable(path: string): boolean {
-  try {
-    readFileSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A bundled CommonJS package may ask for a built-in module; a module has no `require` by itself. */

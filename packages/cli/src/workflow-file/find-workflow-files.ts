@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError } from "../io/cli-error.ts";
 import { stampOf } from "./file-stamp.ts";
+import { sourceText } from "./source-text.ts";
 import { type Sources, sourcesBelow } from "./sources-below.ts";
 
 /**
@@ -50,11 +51,7 @@ function rememberedByStamp(ask: (path: string) => boolean): (path: string) => bo
 }
 
 function definesWorkflow(path: string): boolean {
-  try {
-    const text = readFileSync(path, "utf8");
-    return /from\s*["']@engine\/sdk["']/.test(text) && /\bworkflow\s*[(<]/.test(text);
-  } catch {
-    // Gone since its name was read.
-    return false;
-  }
+  // Perhaps gone since its name was read.
+  const text = sourceText(path) ?? "";
+  return /from\s*["']@engine\/sdk["']/.test(text) && /\bworkflow\s*[(<]/.test(text);
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EngineError } from "@engine/contract";
@@ -8,6 +7,7 @@ import { painter } from "../render/paint.ts";
 import { problemText } from "../render/source-problem.ts";
 import { columnOf } from "./bundle-workflow.ts";
 import { isUserModule } from "./source-hooks.ts";
+import { sourceLine, sourceText } from "./source-text.ts";
 
 interface Place {
   readonly path: string;
@@ -20,7 +20,7 @@ export function loadProblem(error: unknown, path: string, io: CliIo): string {
   const { message, place, advice } = explain(error, path);
   const at = place ?? { path, line: 1, column: 1 };
   const problem = { ...at, file: relative(io.cwd, at.path), message };
-  return `${problemText(problem, place && lineOf(at), painter(io.err, io.env))}${advice}\n`;
+  return `${problemText(problem, place && sourceLine(at.path, at.line), painter(io.err, io.env))}${advice}\n`;
 }
 
 function explain(
@@ -85,7 +85,7 @@ function literal(text: string): string {
 }
 
 function find(path: string, pattern: RegExp): Place | undefined {
-  const lines = linesOf(path);
+  const lines = sourceText(path)?.split(/\r?\n/) ?? [];
   const at = lines.findIndex((line) => pattern.test(line));
   if (at < 0) return undefined;
   return { path, line: at + 1, column: (lines[at]?.search(pattern) ?? 0) + 1 };
@@ -104,16 +104,4 @@ function frameOf(error: Error): Place | undefined {
     }
   }
   return undefined;
-}
-
-function lineOf({ path, line }: Place): string | undefined {
-  return linesOf(path)[line - 1];
-}
-
-function linesOf(path: string): string[] {
-  try {
-    return readFileSync(path, "utf8").split(/\r?\n/);
-  } catch {
-    return [];
-  }
 }

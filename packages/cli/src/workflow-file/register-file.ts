@@ -1,9 +1,14 @@
 import { resolve } from "node:path";
-import { EngineError, type Registered, type SourceIssue } from "@engine/contract";
+import {
+  EngineError,
+  parsePackageRequest,
+  type Registered,
+  type SourceFile,
+  type SourceIssue,
+} from "@engine/contract";
 import type { SourceProblem } from "../render/source-problem.ts";
 import type { ServerCall } from "../server-call.ts";
 import { type Bundled, bundleWorkflow, type WorkflowBundle } from "./bundle-workflow.ts";
-import { mayRequestPackages, requestedPackages } from "./requested-packages.ts";
 
 export type RegisterOutcome = {
   /** Why it was refused, or warnings; `file` is an absolute path. */
@@ -34,6 +39,18 @@ export async function registerFile(
   }
   const bundled = await bundleWorkflow(path, requested);
   return bundled.problems ? bundled : send(bundled, client, dryRun);
+}
+
+/** Whether workflows of these files may request packages: the option cannot be set without its name. */
+function mayRequestPackages(files: readonly SourceFile[]): boolean {
+  return files.some(({ source }) => /\bpackages\b/.test(source));
+}
+
+/** The packages that any of the workflows of a file requests: all of them run from one bundle. */
+function requestedPackages(workflows: Registered["items"]): readonly string[] {
+  const requested = workflows.flatMap(({ requests }) => requests?.packages ?? []);
+  const names = requested.flatMap((text) => parsePackageRequest(text)?.name ?? []);
+  return [...new Set(names)].sort();
 }
 
 async function send(

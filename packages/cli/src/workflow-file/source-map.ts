@@ -4,15 +4,6 @@
  */
 const ROOT = "workflow:///";
 
-/** What a source map of esbuild holds. */
-interface SourceMap {
-  version: 3;
-  sourceRoot?: string;
-  sources: string[];
-  names: string[];
-  mappings: string;
-}
-
 export interface Placement {
   /** Lines that were put before the code it maps. */
   readonly linesBefore: number;
@@ -22,8 +13,12 @@ export interface Placement {
 
 /** The map of a bundle as the comment at its end, by which stacks name the lines a user wrote. */
 export function placedMap(text: string, { linesBefore, rename }: Placement): string {
-  const { sources, names, mappings } = JSON.parse(text) as SourceMap;
-  const placed: SourceMap = {
+  const { sources, names, mappings } = JSON.parse(text) as {
+    readonly sources: readonly string[];
+    readonly names: readonly string[];
+    readonly mappings: string;
+  };
+  const placed = {
     version: 3,
     sourceRoot: ROOT,
     sources: sources.map(rename),

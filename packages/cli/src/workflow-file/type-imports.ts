@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { dirname, extname, resolve, sep } from "node:path";
 import { build, type Plugin, type TsconfigRaw } from "esbuild";
 import { parseSync } from "oxc-parser";
+import { sourceText } from "./source-text.ts";
 import { spellings } from "./spellings.ts";
 
 /** What decides where the bundler looks for a file. */
@@ -69,7 +69,7 @@ async function withResolver(use: (resolveImport: ResolveImport) => Promise<void>
 
 /** Where names are imported or exported from by path; a package brings no file of the user's. */
 function namedImports(file: string): string[] {
-  const source = isProgram(file) ? textOf(file) : undefined;
+  const source = isProgram(file) ? sourceText(file) : undefined;
   if (source === undefined) return [];
   const { staticImports, staticExports } = parseSync(file, source, { sourceType: "module" }).module;
   const imported = staticImports
@@ -89,13 +89,4 @@ function isProgram(path: string): boolean {
 
 function isInstalled(path: string): boolean {
   return path.includes(`${sep}node_modules${sep}`);
-}
-
-/** Undefined when it cannot be read, as a file that has just been deleted. */
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
 }

@@ -4,18 +4,28 @@ export interface LineColumn {
   column: number;
 }
 
-/** Finds lines by binary search, so that a file with many issues is scanned once. */
+/** Keeps where lines begin, so that a file with many issues is scanned once. */
 export function lineColumns(source: string): (offset: number) => LineColumn {
   const starts = [0];
   for (const { index, 0: end } of source.matchAll(/\r\n|\n|\r/g)) starts.push(index + end.length);
   return (offset) => {
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+    const line = countUpTo(starts, offset, (start) => start);
+    return { line, column: offset - (starts[line - 1] ?? 0) + 1 };
   };
+}
+
+/** How many things in order lie at an offset or before it, found by binary search. */
+export function countUpTo<Thing>(
+  things: readonly Thing[],
+  offset: number,
+  at: (thing: Thing) => number,
+): number {
+  let low = 0;
+  let high = things.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (at(things[middle] as Thing) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

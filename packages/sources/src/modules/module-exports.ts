@@ -7,7 +7,7 @@ type ModuleExport =
   /** An identifier or declaration of this file, or an expression exported as default. */
   | { kind: "own"; node: Node }
   /** A name of another file, `*` for all of it. */
-  | { kind: "from"; source: string; name: string; node: Node };
+  | { kind: "from"; source: string; imported: string; node: Node };
 
 export interface ModuleExports {
   readonly named: ReadonlyMap<string, ModuleExport>;
@@ -24,7 +24,7 @@ export function moduleExports({ parsed }: SourceModule): ModuleExports {
       if (statement.exported === null) stars.push(source);
       else {
         const name = moduleExportName(statement.exported);
-        named.set(name, { kind: "from", source, name: "*", node: statement });
+        named.set(name, { kind: "from", source, imported: "*", node: statement });
       }
     }
     if (statement.type === "ExportDefaultDeclaration") {
@@ -37,8 +37,9 @@ export function moduleExports({ parsed }: SourceModule): ModuleExports {
       const { local } = specifier;
       if (statement.source === null) named.set(exported, { kind: "own", node: local });
       else {
-        const source = statement.source.value;
-        named.set(exported, { kind: "from", source, name: moduleExportName(local), node: local });
+        const { value: source } = statement.source;
+        const imported = moduleExportName(local);
+        named.set(exported, { kind: "from", source, imported, node: local });
       }
     }
     for (const [name, node] of declaredNames(statement.declaration)) {

@@ -1,7 +1,13 @@
-import type { ArrayExpression, Node, ObjectExpression, ObjectProperty } from "oxc-parser";
+import type {
+  ArrayExpression,
+  CallExpression,
+  Node,
+  ObjectExpression,
+  ObjectProperty,
+} from "oxc-parser";
 import { type Binding, literalKey, propertyName } from "./binding.ts";
 import { isLocalSpecifier } from "./local-path.ts";
-import type { SourceGraph } from "./source-graph.ts";
+import { type SourceGraph, sentModule } from "./source-graph.ts";
 import type { Place, SourceModule } from "./source-module.ts";
 
 /** Where following names leads: through `const` bindings, members, imports and the files sent. */
@@ -20,92 +26,164 @@ export type Target =
 /** What an export or import leads to first: a declaration, or something that is none. */
 export type Origin = { kind: "binding"; module: SourceModule; binding: Binding } | Target;
 
-/** The bindings that are being followed now; each is taken out when it has been followed. */
-type Seen = Set<unknown>;
+/** Follows names from a place to what they mean. */
+export function resolve(graph: SourceGraph, place: Place): Target {
+  return new Follower(graph).resolve(place);
+}
+
+/** Follows names from what an export or import leads to. */
+export function followOrigin(graph: SourceGraph, origin: Origin, at: Place): Target {
+  return new Follower(graph).origin(origin, at);
+}
+
+/** `key` of what a target means. */
+export function memberOf(graph: SourceGraph, target: Target, key: string, at: Place): Target {
+  return new Follower(graph).member(target, key, at);
+}
 
 /** Where bindings lead, once it is known: many workflows may go by one chain of names. */
 const known = new WeakMap<Binding, Target>();
 
-export function resolve(graph: SourceGraph, place: Place, seen: Seen = new Set()): Target {
-  graph.spend(1);
-  const { module } = place;
-  const node = unwrap(place.node);
-  const at = { module, node };
-  if (node.type === "Identifier") {
-    const binding = module.references.get(node) ?? module.declarations.get(node);
-    if (binding === undefined) return { kind: "global", name: node.name, keys: [], at };
-    return followBinding(graph, module, binding, at, seen);
-  }
-  if (node.type === "MemberExpression") {
-    const key = memberKey(graph, module, node, seen);
-    if (key === undefined) {
-      return { kind: "unknown", reason: "reads a member whose name is not static", at };
-    }
-    return memberOf(graph, resolve(graph, { module, node: node.object }, seen), key, at, seen);
-  }
-  return { kind: "node", module, node };
-}
+/** Answers one question; every `at` is the place that a target which leads nowhere tells. */
+class Follower {
+  readonly #graph: SourceGraph;
+  /** The bindings that are being followed now; each is taken out when it has been followed. */
+  readonly #open = new Set<Binding>();
 
-/** The key a member expression reads, when it is written out or a `const` with a literal. */
-function memberKey(
-  graph: SourceGraph,
-  module: SourceModule,
-  node: Node & { type: "MemberExpression" },
-  seen: Seen,
-): string | undefined {
-  if (!node.computed) return propertyName(node.property);
-  const key = resolve(graph, { module, node: node.property }, seen);
-  return key.kind === "node" ? literalKey(key.node) : undefined;
-}
+  constructor(graph: SourceGraph) {
+    this.#graph = graph;
+  }
 
-function followBinding(
-  graph: SourceGraph,
-  module: SourceModule,
-  binding: Binding,
-  at: Place,
-  seen: Seen,
-): Target {
-  switch (binding.kind) {
-    case "import": {
-      const origin = importOrigin(graph, module, binding.source, binding.imported, at);
-      return followOrigin(graph, origin, at, seen);
+  resolve({ module, node: wrapped }: Place): Target {
+    this.#graph.spend(1);
+    const node = unwrap(wrapped);
+    const at = { module, node };
+    if (node.type === "Identifier") {
+      const binding = bindingOf(module, node);
+      if (binding === undefined) return { kind: "global", name: node.name, keys: [], at };
+      return this.#binding(module, binding, at);
     }
-    case "variable": {
-      const { init } = binding.node;
-      if (binding.keyword !== "const") {
-        return unknown(at, `is declared with ${binding.keyword}, so it may change`);
+    if (node.type === "MemberExpression") {
+      const key = this.#key(module, node.property, node.computed);
+      if (key === undefined) return unknown(at, "reads a member whose name is not static");
+      return this.member(this.resolve({ module, node: node.object }), key, at);
+    }
+    return { kind: "node", module, node };
+  }
+
+  origin(origin: Origin, at: Place): Target {
+    if (origin.kind === "node") return this.resolve(origin);
+    if (origin.kind !== "binding") return origin;
+    const { module, binding } = origin;
+    if (binding.kind !== "import") return this.#binding(module, binding, at);
+    if (this.#open.has(binding)) return unknown(at, "leads back to itself");
+    this.#open.add(binding);
+    const target = this.#binding(module, binding, at);
+    this.#open.delete(binding);
+    return target;
+  }
+
+  member(target: Target, key: string, at: Place): Target {
+    switch (target.kind) {
+      case "package":
+      case "global":
+        return { ...target, keys: [...target.keys, key], at };
+      case "module": {
+        const origin = exportOrigin(this.#graph, target.module, key);
+        if (origin === undefined) return unknown(at, `is not exported by ${target.module.path}`);
+        return this.origin(origin, at);
       }
-      if (binding.assigned.length > 0) return unknown(at, "is changed after its declaration");
-      if (init === null) return unknown(at, "has no fixed value");
-      if (binding.keys === undefined) return unknown(at, "is taken apart with a default or a rest");
-      if (seen.has(binding)) return unknown(at, "leads back to itself");
-      const before = known.get(binding);
-      if (before) return before;
-      seen.add(binding);
-      let target = resolve(graph, { module, node: init }, seen);
-      for (const key of binding.keys) target = memberOf(graph, target, key, at, seen);
-      seen.delete(binding);
-      // Others say where they were asked for.
-      if (target.kind === "node") known.set(binding, target);
-      return target;
+      case "node": {
+        const { module, node } = target;
+        if (node.type === "ObjectExpression") return this.#property(module, node, key, at);
+        const element = node.type === "ArrayExpression" && elementAt(node, key);
+        if (element) return this.resolve({ module, node: element });
+        return unknown(at, "is no member of an object or array written out in the files sent");
+      }
+      case "unknown":
+        return target;
     }
-    case "function":
-    case "class":
-      if (binding.assigned.length > 0) return unknown(at, "is changed after its declaration");
-      return { kind: "node", module, node: binding.node };
-    case "parameter":
-      return unknown(at, "is a parameter");
-    case "other":
-      return unknown(at, "is an enum or a namespace");
+  }
+
+  /** The key that a member has or is read by, when it is written out or a `const` with a literal. */
+  #key(module: SourceModule, node: Node, isComputed: boolean): string | undefined {
+    if (!isComputed) return propertyName(node);
+    const key = this.resolve({ module, node });
+    return key.kind === "node" ? literalKey(key.node) : undefined;
+  }
+
+  #binding(module: SourceModule, binding: Binding, at: Place): Target {
+    switch (binding.kind) {
+      case "import":
+        return this.origin(importOrigin(this.#graph, module, binding, at), at);
+      case "variable": {
+        const { init } = binding.node;
+        if (binding.keyword !== "const") {
+          return unknown(at, `is declared with ${binding.keyword}, so it may change`);
+        }
+        if (binding.assigned.length > 0) return unknown(at, "is changed after its declaration");
+        if (init === null) return unknown(at, "has no fixed value");
+        if (binding.keys === undefined) {
+          return unknown(at, "is taken apart with a default or a rest");
+        }
+        if (this.#open.has(binding)) return unknown(at, "leads back to itself");
+        const before = known.get(binding);
+        if (before) return before;
+        this.#open.add(binding);
+        let target = this.resolve({ module, node: init });
+        for (const key of binding.keys) target = this.member(target, key, at);
+        this.#open.delete(binding);
+        // Others say where they were asked for.
+        if (target.kind === "node") known.set(binding, target);
+        return target;
+      }
+      case "function":
+      case "class":
+        if (binding.assigned.length > 0) return unknown(at, "is changed after its declaration");
+        return { kind: "node", module, node: binding.node };
+      case "parameter":
+        return unknown(at, "is a parameter");
+      case "other":
+        return unknown(at, "is an enum or a namespace");
+    }
+  }
+
+  #property(module: SourceModule, object: ObjectExpression, key: string, at: Place): Target {
+    const members = membersByName(object);
+    if (members) {
+      const member = members.get(key);
+      return member ? this.#value(module, member, at) : unknown(at, ABSENT);
+    }
+    for (const member of object.properties.toReversed()) {
+      this.#graph.spend(1);
+      if (member.type === "SpreadElement") {
+        const spread = this.resolve({ module, node: member.argument });
+        const found = this.member(spread, key, at);
+        if (found.kind === "unknown" && found.reason === ABSENT) continue;
+        return found;
+      }
+      const name = this.#key(module, member.key, member.computed);
+      if (name === undefined) return unknown(at, "is a member of an object with computed names");
+      if (name === key) return this.#value(module, member, at);
+    }
+    return unknown(at, ABSENT);
+  }
+
+  #value(module: SourceModule, { kind, value }: ObjectProperty, at: Place): Target {
+    return kind === "init" ? this.resolve({ module, node: value }) : unknown(at, "is a getter");
   }
 }
 
-/** What `name` of an imported file or package means; `*` is all of it. */
+/** What a reference or a declaration stands for. */
+function bindingOf({ references, declarations }: SourceModule, node: Node): Binding | undefined {
+  return references.get(node) ?? declarations.get(node);
+}
+
+/** What an import names in a file or package; `*` is all of it. */
 export function importOrigin(
   graph: SourceGraph,
   module: SourceModule,
-  source: string,
-  name: string,
+  { source, imported: name }: { readonly source: string; readonly imported: string },
   at: Place,
 ): Origin {
   if (!isLocalSpecifier(source)) {
@@ -133,81 +211,26 @@ export function exportOrigin(
   const found = named.get(name);
   if (found?.kind === "own") {
     const { node } = found;
-    const binding = module.references.get(node) ?? module.declarations.get(node);
+    const binding = bindingOf(module, node);
     return binding ? { kind: "binding", module, binding } : { kind: "node", module, node };
   }
   if (found?.kind === "from") {
     const at = { module, node: found.node };
-    const next = isLocalSpecifier(found.source) && graph.importedBy(module, found.source);
-    if (typeof next === "object" && found.name !== "*") {
-      return exportOrigin(graph, next, found.name, seen);
-    }
-    return importOrigin(graph, module, found.source, found.name, at);
+    const next = sentModule(graph, module, found.source);
+    if (next && found.imported !== "*") return exportOrigin(graph, next, found.imported, seen);
+    return importOrigin(graph, module, found, at);
   }
   if (name === "default") return undefined;
   for (const star of stars) {
-    const next = isLocalSpecifier(star) ? graph.importedBy(module, star) : undefined;
-    const origin = typeof next === "object" ? exportOrigin(graph, next, name, seen) : undefined;
+    const next = sentModule(graph, module, star);
+    const origin = next && exportOrigin(graph, next, name, seen);
     if (origin) return origin;
   }
   // `export * from "@engine/sdk"`: of several packages nothing tells which one has the name.
   const [outside, ...more] = stars.filter((star) => !isLocalSpecifier(star));
   if (outside === undefined || more.length > 0) return undefined;
-  return {
-    kind: "package",
-    source: outside,
-    keys: [name],
-    at: { module, node: module.parsed.program },
-  };
-}
-
-export function followOrigin(
-  graph: SourceGraph,
-  origin: Origin,
-  at: Place,
-  seen: Seen = new Set(),
-): Target {
-  if (origin.kind !== "binding") {
-    return origin.kind === "node" ? resolve(graph, origin, seen) : origin;
-  }
-  const { module, binding } = origin;
-  if (binding.kind === "import") {
-    if (seen.has(binding)) return unknown(at, "leads back to itself");
-    seen.add(binding);
-    const target = followBinding(graph, module, binding, at, seen);
-    seen.delete(binding);
-    return target;
-  }
-  return followBinding(graph, module, binding, at, seen);
-}
-
-/** `key` of what a target means. */
-export function memberOf(
-  graph: SourceGraph,
-  target: Target,
-  key: string,
-  at: Place,
-  seen: Seen = new Set(),
-): Target {
-  switch (target.kind) {
-    case "package":
-    case "global":
-      return { ...target, keys: [...target.keys, key], at };
-    case "module": {
-      const origin = exportOrigin(graph, target.module, key);
-      if (origin === undefined) return unknown(at, `is not exported by ${target.module.path}`);
-      return followOrigin(graph, origin, at, seen);
-    }
-    case "node": {
-      const { module, node } = target;
-      if (node.type === "ObjectExpression") return property(graph, module, node, key, at, seen);
-      const element = node.type === "ArrayExpression" && elementAt(node, key);
-      if (element) return resolve(graph, { module, node: element }, seen);
-      return unknown(at, "is no member of an object or array written out in the files sent");
-    }
-    case "unknown":
-      return target;
-  }
+  const at = { module, node: module.parsed.program };
+  return { kind: "package", source: outside, keys: [name], at };
 }
 
 function elementAt(array: ArrayExpression, key: string): Node | undefined {
@@ -224,40 +247,6 @@ const fixedElements = new WeakMap<ArrayExpression, number>();
 function countFixed(elements: readonly (Node | null)[]): number {
   const spread = elements.findIndex((element) => element?.type === "SpreadElement");
   return spread < 0 ? elements.length : spread;
-}
-
-function property(
-  graph: SourceGraph,
-  module: SourceModule,
-  object: ObjectExpression,
-  key: string,
-  at: Place,
-  seen: Seen,
-): Target {
-  const members = membersByName(object);
-  if (members) {
-    const member = members.get(key);
-    if (member === undefined) return unknown(at, ABSENT);
-    if (member.kind !== "init") return unknown(at, "is a getter");
-    return resolve(graph, { module, node: member.value }, seen);
-  }
-  for (const member of object.properties.toReversed()) {
-    graph.spend(1);
-    if (member.type === "SpreadElement") {
-      const spread = resolve(graph, { module, node: member.argument }, seen);
-      const found = memberOf(graph, spread, key, at, seen);
-      if (found.kind === "unknown" && found.reason === ABSENT) continue;
-      return found;
-    }
-    const name = member.computed
-      ? computedKey(graph, { module, node: member.key }, seen)
-      : propertyName(member.key);
-    if (name === undefined) return unknown(at, "is a member of an object with computed names");
-    if (name !== key) continue;
-    if (member.kind !== "init") return unknown(at, "is a getter");
-    return resolve(graph, { module, node: member.value }, seen);
-  }
-  return unknown(at, ABSENT);
 }
 
 const ABSENT = "is not a member of that object";
@@ -280,11 +269,6 @@ function membersByName(object: ObjectExpression): ReadonlyMap<string, ObjectProp
   return isPlain ? members : null;
 }
 
-function computedKey(graph: SourceGraph, place: Place, seen: Seen): string | undefined {
-  const target = resolve(graph, place, seen);
-  return target.kind === "node" ? literalKey(target.node) : undefined;
-}
-
 function unknown(at: Place, reason: string): Target & { kind: "unknown" } {
   return { kind: "unknown", reason, at };
 }
@@ -305,8 +289,14 @@ export function unwrap(node: Node): Node {
   return inner;
 }
 
-/** The name under which the SDK exports what is meant; undefined when it is not the SDK's. */
-export function sdkExport(target: Target): string | undefined {
+/** The name under which the SDK exports what is called; undefined when it is not the SDK's. */
+export function calledOfSdk(
+  graph: SourceGraph,
+  { module, node: { callee } }: Place<CallExpression>,
+): string | undefined {
+  const node = unwrap(callee);
+  if (node.type !== "Identifier" && node.type !== "MemberExpression") return undefined;
+  const target = resolve(graph, { module, node });
   if (target.kind !== "package" || target.source !== "@engine/sdk") return undefined;
   return target.keys.length === 1 ? target.keys[0] : undefined;
 }

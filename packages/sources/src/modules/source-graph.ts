@@ -3,7 +3,7 @@ import type { ImportDeclaration, Node } from "oxc-parser";
 import { literalKey } from "./binding.ts";
 import { candidatePaths, isLocalSpecifier, isProgram, normalPath } from "./local-path.ts";
 import { type ModuleExports, moduleExports } from "./module-exports.ts";
-import { sourceIssue } from "./source-issues.ts";
+import { fileIssue, sourceIssue } from "./source-issues.ts";
 import { indexModule, type Place, type SourceModule } from "./source-module.ts";
 import type { ReadSource } from "./source-reading.ts";
 
@@ -42,7 +42,8 @@ export function sourceGraph(
   for (const { path: sentAs, source } of files) {
     const path = normalPath(sentAs);
     if (paths.has(path)) {
-      issues.push(fileIssue(path, `${path} was sent twice; send each file once`));
+      const message = `${path} was sent twice; send each file once`;
+      issues.push(fileIssue({ rule: "unresolved_import", message, file: path }));
     }
     if (paths.has(path) || !(isProgram(path) || path === entryPath)) {
       paths.add(path);
@@ -54,9 +55,8 @@ export function sourceGraph(
     if (read.parsed) byPath.set(path, indexModule(path, source, read.parsed));
   }
   if (!paths.has(entryPath)) {
-    issues.push(
-      fileIssue(entryPath, `the entry ${entryPath} is not among the files: send it with them`),
-    );
+    const message = `the entry ${entryPath} is not among the files: send it with them`;
+    issues.push(fileIssue({ rule: "unresolved_import", message, file: entryPath }));
   }
   const entryModule = byPath.get(entryPath);
   // A file that was not understood makes every finding about its names doubtful.
@@ -74,8 +74,8 @@ export function sourceGraph(
   // Files are added while they are walked.
   for (const module of running) {
     for (const { specifier } of localImports(module)) {
-      const next = importedBy(module, specifier);
-      if (typeof next === "object") running.add(next);
+      const next = sentModule({ importedBy }, module, specifier);
+      if (next) running.add(next);
     }
   }
   const modules = [entryModule, ...others];
@@ -98,20 +98,27 @@ export function sourceGraph(
   return { graph, issues: [...running].flatMap((module) => unresolvedImports(graph, module)) };
 }
 
+/** The program text that a specifier means; undefined for a package, and for what was not sent. */
+export function sentModule(
+  graph: Pick<SourceGraph, "importedBy">,
+  module: SourceModule,
+  specifier: string,
+): SourceModule | undefined {
+  const next = isLocalSpecifier(specifier) ? graph.importedBy(module, specifier) : undefined;
+  return next === "unread" ? undefined : next;
+}
+
 function unresolvedImports(graph: SourceGraph, module: SourceModule): SourceIssue[] {
   return localImports(module)
     .filter(({ specifier }) => graph.importedBy(module, specifier) === undefined)
-    .map(({ specifier, node }) =>
-      sourceIssue(
-        {
-          rule: "unresolved_import",
-          message: `${specifier} is imported but was not sent: send every local file with the entry`,
-          place: { module, node },
-          path: "",
-        },
+    .map(({ specifier, node }) => {
+      const message = `${specifier} is imported but was not sent: send every local file with the entry`;
+      const finding = { message, place: { module, node }, path: "" };
+      return sourceIssue(
+        { rule: "unresolved_import", ...finding },
         { workflow: null, path: "files" },
-      ),
-    );
+      );
+    });
 }
 
 /** Imports of local files that remain when the types are gone. */
@@ -139,19 +146,6 @@ function isValueImport(statement: ImportDeclaration, used: ReadonlySet<Node>): b
   if (statement.importKind === "type") return false;
   if (statement.specifiers.length === 0) return true;
   return statement.specifiers.some((specifier) => used.has(specifier));
-}
-
-function fileIssue(file: string, message: string): SourceIssue {
-  return {
-    workflow: null,
-    path: "files",
-    rule: "unresolved_import",
-    message,
-    file,
-    line: 1,
-    column: 1,
-    expression: "",
-  };
 }
 
 /** Whether `inner` lies inside `outer`. */

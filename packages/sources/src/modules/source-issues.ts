@@ -35,6 +35,17 @@ export function sourceIssue(finding: Finding, subject: Subject): SourceIssue {
   };
 }
 
+/** An issue of a file: of its beginning, unless `more` says where it is. */
+export function fileIssue({
+  rule,
+  message,
+  file,
+  ...more
+}: Pick<SourceIssue, "rule" | "message" | "file"> & Partial<SourceIssue>): SourceIssue {
+  const whole = { line: 1, column: 1, expression: "" };
+  return { workflow: null, path: "files", rule, message, file, ...whole, ...more };
+}
+
 /** Cuts a text to the length an issue may show, never through a surrogate pair. */
 export function shorten(text: string): string {
   if (text.length <= MAX_EXPRESSION) return text;

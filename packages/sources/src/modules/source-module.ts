@@ -35,10 +35,12 @@ export const MUTATORS: ReadonlySet<string> = new Set(
 );
 
 /** A node and the file it is in. */
-export interface Place {
+export interface Place<N extends Node = Node> {
   readonly module: SourceModule;
-  readonly node: Node;
+  readonly node: N;
 }
+
+export type CallPlace = Place<CallExpression>;
 
 export function parseModule(path: string, source: string): ParseResult {
   return parseSync(path, source, {
@@ -81,18 +83,8 @@ export function indexModule(path: string, source: string, parsed: ParseResult): 
       if (node.type === "Identifier" && isReferenceIdentifier(node, parent)) lookUp(node);
     },
   });
-  const position = lineColumns(source);
-  return {
-    path,
-    source,
-    parsed,
-    references,
-    declarations,
-    parents,
-    calls,
-    dynamicImports,
-    position,
-  };
+  const found = { references, declarations, parents, calls, dynamicImports };
+  return { path, source, parsed, ...found, position: lineColumns(source) };
 
   function lookUp(node: Node & { name: string }): Binding | undefined {
     const found = scopes.getDeclaration(node.name);
@@ -155,7 +147,7 @@ function declare(node: Node, parent: Node | null, declarations: Map<Node, Bindin
 }
 
 /** The name under which the other file exports it; `*` for the whole file. */
-function importedName(specifier: Node): string {
+export function importedName(specifier: Node): string {
   if (specifier.type === "ImportNamespaceSpecifier") return "*";
   if (specifier.type !== "ImportSpecifier") return "default";
   return moduleExportName(specifier.imported);

@@ -2,7 +2,7 @@ import type { SourceIssue } from "@engine/contract";
 import type { ParseResult } from "oxc-parser";
 import { type LineColumn, lineColumns } from "./line-column.ts";
 import { tooDeepAt } from "./nesting.ts";
-import { shorten } from "./source-issues.ts";
+import { fileIssue, shorten } from "./source-issues.ts";
 import { parseModule } from "./source-module.ts";
 
 export type SourceRead =
@@ -40,13 +40,6 @@ export function syntaxError(
 ): SourceIssue {
   const at = Math.min(offset, source.length);
   const line = /^[^\n\r]*/.exec(source.slice(at, at + 1_000))?.[0] ?? "";
-  return {
-    workflow: null,
-    path: "files",
-    rule: "syntax_error",
-    message,
-    file,
-    ...position(at),
-    expression: shorten(line.trim()),
-  };
+  const expression = shorten(line.trim());
+  return fileIssue({ rule: "syntax_error", message, file, ...position(at), expression });
 }

@@ -4,7 +4,7 @@ import { type Binding, propertyName } from "../modules/binding.ts";
 import { exportOrigin, importOrigin, type Origin, unwrap } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Place, SourceModule } from "../modules/source-module.ts";
-import { describeExpression } from "../workflows/evaluate.ts";
+import { describeExpression, GLOBALS } from "../workflows/evaluate.ts";
 import { enumValues } from "./enum-values.ts";
 import { FunctionValue, isPlainObject, ModuleValue, PackageValue } from "./expression-values.ts";
 import { operation, textOf } from "./operations.ts";
@@ -52,10 +52,8 @@ export class ExpressionReader {
   /** What a name that a file declares stands for. */
   named(module: SourceModule, binding: Binding, at: Place): unknown {
     switch (binding.kind) {
-      case "import": {
-        const origin = importOrigin(this.#graph, module, binding.source, binding.imported, at);
-        return this.#origin(origin, at);
-      }
+      case "import":
+        return this.#origin(importOrigin(this.#graph, module, binding, at), at);
       case "variable": {
         const { init } = binding.node;
         if (binding.keyword !== "const" || init === null || binding.assigned.length > 0) {
@@ -272,14 +270,12 @@ function regExp({ pattern, flags }: { pattern: string; flags: string }, at: Plac
 }
 
 function globalValue(name: string, at: Place): unknown {
-  if (GLOBALS.has(name)) return GLOBALS.get(name);
+  if (KNOWN_GLOBALS.has(name)) return KNOWN_GLOBALS.get(name);
   return new Unread(at, `reads ${name}, which is known only at run time`);
 }
 
 const { MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON, MAX_VALUE } = Number;
-const GLOBALS = new Map<string, unknown>([
-  ["undefined", undefined],
-  ["NaN", Number.NaN],
-  ["Infinity", Number.POSITIVE_INFINITY],
+const KNOWN_GLOBALS = new Map<string, unknown>([
+  ...GLOBALS,
   ["Number", { MAX_SAFE_INTEGER, MIN_SAFE_INTEGER, EPSILON, MAX_VALUE }],
 ]);

@@ -1,4 +1,5 @@
-import type { ArrowFunctionExpression, Function as FunctionNode, Node } from "oxc-parser";
+import type { Node } from "oxc-parser";
+import type { AnyFunction } from "../modules/functions.ts";
 import type { Place, SourceModule } from "../modules/source-module.ts";
 
 /** Something of a package that is not read itself; `keys` lead to it from the package's exports. */
@@ -31,13 +32,13 @@ export class FunctionValue {
   /** What it returns, when that is all it does. */
   readonly returned: Node | undefined;
 
-  constructor(module: SourceModule, node: FunctionNode | ArrowFunctionExpression) {
+  constructor(module: SourceModule, node: AnyFunction) {
     this.place = { module, node };
     this.returned = node.params.length === 0 ? returnedBy(node) : undefined;
   }
 }
 
-function returnedBy({ body }: FunctionNode | ArrowFunctionExpression): Node | undefined {
+function returnedBy({ body }: AnyFunction): Node | undefined {
   if (body?.type !== "BlockStatement") return body ?? undefined;
   const [statement, ...more] = body.body;
   if (statement?.type !== "ReturnStatement" || more.length > 0) return undefined;

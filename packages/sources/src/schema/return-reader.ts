@@ -1,16 +1,14 @@
-import type { ArrowFunctionExpression, Function as FunctionNode, Node, TSType } from "oxc-parser";
+import type { Node, TSType, TSTypeReference } from "oxc-parser";
 import { walk } from "oxc-walker";
 import * as z from "zod";
 import { propertyName } from "../modules/binding.ts";
+import { type AnyFunction, functionAt, isFunction } from "../modules/functions.ts";
 import { resolve } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Place, SourceModule } from "../modules/source-module.ts";
 import { definedBy, readDefinition } from "../workflows/definition.ts";
-import { isFunction } from "./functions.ts";
 import { isObject, objectOf } from "./type-objects.ts";
 import { NotExtracted } from "./unread.ts";
-
-type AnyFunction = FunctionNode | ArrowFunctionExpression;
 
 export interface ReturnReaderParts {
   readonly graph: SourceGraph;
@@ -22,7 +20,7 @@ export interface ReturnReaderParts {
 
 /**
  * What functions return that do not say it: as far as literals, annotations and the tasks and functions
- * they call tell. Whatever else there is makes the result unknown rather than a guess.
+ * they call tell. Any other expression makes the result unknown rather than a guess.
  */
 export class ReturnReader {
   readonly #parts: ReturnReaderParts;
@@ -62,7 +60,7 @@ export class ReturnReader {
       case "TSNonNullExpression":
         return this.#read(module, node.expression, isSettled);
       case "TSAsExpression":
-        return isConst(node.typeAnnotation)
+        return isNamed(node.typeAnnotation, "const")
           ? this.#read(module, node.expression, isSettled)
           : this.#type(module, node.typeAnnotation);
       case "AwaitExpression":
@@ -103,13 +101,12 @@ export class ReturnReader {
     }
     if (!isSettled || node.type !== "CallExpression") return undefined;
     const { graph, schema } = this.#parts;
-    if (definedBy(graph, at, node) !== "task") return undefined;
-    const { schemas, body } = readDefinition(graph, "task", { module: at, node });
+    const call = { module: at, node };
+    if (definedBy(graph, call) !== "task") return undefined;
+    const { schemas, body } = readDefinition(graph, "task", call);
     if (schemas.output) return schema(schemas.output);
-    const own = body && resolve(graph, body);
-    return own?.kind === "node" && isFunction(own.node)
-      ? this.ofFunction(own.module, own.node)
-      : undefined;
+    const own = body && functionAt(graph, body);
+    return own && this.ofFunction(own.module, own.node);
   }
 
   #named(module: SourceModule, node: Node): z.ZodType | undefined {
@@ -180,7 +177,8 @@ const COST = 10;
 /** Kinds of schemas of which two are one. */
 const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean", "null"]);
 
-const NO_VALUE: ReadonlySet<string> = new Set([
+/** Types that say nothing of a value, or that there is none. */
+export const NO_VALUE: ReadonlySet<string> = new Set([
   "TSAnyKeyword",
   "TSUnknownKeyword",
   "TSUndefinedKeyword",
@@ -240,17 +238,10 @@ function givesPromise({ async, returnType }: AnyFunction): boolean {
 
 /** `T` of `Promise<T>`, any other type as it is. */
 export function settled(type: TSType): TSType {
-  const isPromise =
-    type.type === "TSTypeReference" &&
-    type.typeName.type === "Identifier" &&
-    type.typeName.name === "Promise";
-  return (isPromise ? type.typeArguments?.params[0] : undefined) ?? type;
+  return (isNamed(type, "Promise") ? type.typeArguments?.params[0] : undefined) ?? type;
 }
 
-function isConst(type: TSType): boolean {
-  return (
-    type.type === "TSTypeReference" &&
-    type.typeName.type === "Identifier" &&
-    type.typeName.name === "const"
-  );
+function isNamed(type: TSType, name: string): type is TSTypeReference {
+  if (type.type !== "TSTypeReference") return false;
+  return type.typeName.type === "Identifier" && type.typeName.name === name;
 }

@@ -1,13 +1,12 @@
-import { resolve } from "../modules/resolve.ts";
+import { functionAt } from "../modules/functions.ts";
 import { type SourceGraph, TooIntricate } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
 import type { Place } from "../modules/source-module.ts";
 import type { Definition } from "../workflows/definition.ts";
 import { ExpressionReader } from "./expression-reader.ts";
-import { isFunction } from "./functions.ts";
 import { type Converted, type JsonSchema, type Side, toJsonSchema } from "./json-schema.ts";
 import { NamedValues } from "./named-values.ts";
-import { ReturnReader, settled } from "./return-reader.ts";
+import { NO_VALUE, ReturnReader, settled } from "./return-reader.ts";
 import { SchemaNotes } from "./schema-notes.ts";
 import { TypeNames } from "./type-names.ts";
 import { TypeReader } from "./type-reader.ts";
@@ -70,7 +69,7 @@ export function createSchemaReader(
   }
 
   function ofType(place: Place | undefined, isOptional: boolean): Read {
-    if (!place || ANYTHING.has(place.node.type)) return NOTHING;
+    if (!place || NO_VALUE.has(place.node.type)) return NOTHING;
     return attempt(place, "inputs are not checked against the type", () => {
       const reader = new TypeReader(graph, notes, parts);
       const type = reader.read(place);
@@ -81,10 +80,8 @@ export function createSchemaReader(
 
   /** Of a body that does not say what it returns. */
   function ofReturns(body: Place | undefined): Read {
-    const target = body && resolve(files, body);
-    if (target?.kind !== "node" || !isFunction(target.node)) return NOTHING;
-    const { module, node } = target;
-    const place = { module, node };
+    const place = body && functionAt(files, body);
+    if (!place) return NOTHING;
     return attempt(place, "", () => {
       const reader = new TypeReader(graph, notes, parts);
       const returns = new ReturnReader({
@@ -95,7 +92,7 @@ export function createSchemaReader(
           return schema instanceof Unread ? undefined : schema;
         },
       });
-      const schema = returns.ofFunction(module, node);
+      const schema = returns.ofFunction(place.module, place.node);
       return schema && toJsonSchema(schema, () => reader.side(place, "output"), { notes, place });
     });
   }
@@ -107,21 +104,14 @@ export function createSchemaReader(
       const { schema, gaps, bytes } = converted;
       room -= bytes;
       if (room < 0) throw new TooIntricate();
-      const warnings = gaps.map(({ place, reason }): Finding => {
-        const message = `this part of the input schema is open, because it ${reason}; ${then}`;
-        return { rule: "schema_not_extracted", message, place, path: "input_schema" };
-      });
+      const warnings = gaps.map(({ place, reason }) =>
+        warning(place, `this part of the input schema is open, because it ${reason}; ${then}`),
+      );
       return { schema, warnings };
     } catch (error) {
       const part = partOf(error, place);
       const message = `the input schema is not known to the engine, because it ${part.reason}; ${then}`;
-      const warning: Finding = {
-        rule: "schema_not_extracted",
-        message,
-        place: part.place,
-        path: "input_schema",
-      };
-      return { schema: null, warnings: [warning] };
+      return { schema: null, warnings: [warning(part.place, message)] };
     }
   }
 }
@@ -131,16 +121,12 @@ interface Read {
   readonly warnings: readonly Finding[];
 }
 
+function warning(place: Place, message: string): Finding {
+  return { rule: "schema_not_extracted", message, place, path: "input_schema" };
+}
+
 const NOTHING: Read = { schema: null, warnings: [] };
 const CHECKED_ON_WORKER = "the worker checks inputs with the schema itself";
-
-/** Types that say nothing of a value, or that there is none. */
-const ANYTHING: ReadonlySet<string> = new Set([
-  "TSAnyKeyword",
-  "TSUnknownKeyword",
-  "TSUndefinedKeyword",
-  "TSVoidKeyword",
-]);
 
 /** A schema that cannot be read is a warning, whatever is wrong with it: the worker has the last word. */
 function partOf(error: unknown, place: Place): Unread {
@@ -176,9 +162,9 @@ function declaredTypes(
 const NO_TYPES: DeclaredTypes = { input: undefined, output: undefined, isOptional: false };
 
 function annotations(graph: SourceGraph, body: Place): DeclaredTypes {
-  const target = resolve(graph, body);
-  if (target.kind !== "node" || !isFunction(target.node)) return NO_TYPES;
-  const { module, node } = target;
+  const found = functionAt(graph, body);
+  if (!found) return NO_TYPES;
+  const { module, node } = found;
   const [first] = node.params;
   const written = first?.type === "AssignmentPattern" ? first.left : first;
   const annotation = written && "typeAnnotation" in written ? written.typeAnnotation : undefined;

@@ -1,7 +1,7 @@
 import { isPlainObject } from "./expression-values.ts";
 import { isSchema, type SchemaNotes } from "./schema-notes.ts";
 
-/** What a schema will be as JSON, where whatever is shared is written out each time. */
+/** What a schema will be as JSON, where a shared part is written out each time. */
 interface Size {
   readonly parts: number;
   readonly depth: number;

@@ -1,7 +1,7 @@
 import type { Node, TSInterfaceDeclaration, TSTypeAliasDeclaration } from "oxc-parser";
 import { isLocalSpecifier } from "../modules/local-path.ts";
-import type { SourceGraph } from "../modules/source-graph.ts";
-import { moduleExportName, type SourceModule } from "../modules/source-module.ts";
+import { type SourceGraph, sentModule } from "../modules/source-graph.ts";
+import { importedName, moduleExportName, type SourceModule } from "../modules/source-module.ts";
 
 export type TypeDeclaration = TSTypeAliasDeclaration | TSInterfaceDeclaration;
 
@@ -52,8 +52,8 @@ export class TypeNames {
     if (found?.kind === "import") return this.#imported(module, found, seen);
     if (found) return this.find(module, module.parsed.program, found.name);
     for (const source of stars) {
-      const next = isLocalSpecifier(source) ? this.#graph.importedBy(module, source) : undefined;
-      const type = typeof next === "object" ? this.exported(next, name, seen) : undefined;
+      const next = sentModule(this.#graph, module, source);
+      const type = next && this.exported(next, name, seen);
       if (type) return type;
     }
     return undefined;
@@ -84,11 +84,8 @@ export class TypeNames {
     if (!isLocalSpecifier(source)) {
       return { kind: "package", source, keys: name === "*" ? [] : [name] };
     }
-    const next = this.#graph.importedBy(module, source);
-    if (typeof next !== "object") {
-      const reason = `uses ${name} of ${source}, which was not sent`;
-      return { kind: "unknown", reason };
-    }
+    const next = sentModule(this.#graph, module, source);
+    if (!next) return { kind: "unknown", reason: `uses ${name} of ${source}, which was not sent` };
     return name === "*" ? { kind: "module", module: next } : this.exported(next, name, seen);
   }
 
@@ -124,22 +121,22 @@ export class TypeNames {
   }
 }
 
+type TypeExport = Imported | { kind: "own"; name: string };
+
 interface TypeExports {
-  readonly named: ReadonlyMap<string, Imported | { kind: "own"; name: string }>;
+  readonly named: ReadonlyMap<string, TypeExport>;
   /** The files of `export * from`. */
   readonly stars: readonly string[];
 }
 
 /** The names under which a file may export types; of two the first counts. */
 function typeExports({ parsed }: SourceModule): TypeExports {
-  const named = new Map<string, Imported | { kind: "own"; name: string }>();
+  const named = new Map<string, TypeExport>();
   const stars: string[] = [];
   const add = (name: string, own: string, source?: string) => {
-    if (named.has(name)) return;
-    named.set(
-      name,
-      source === undefined ? { kind: "own", name: own } : { kind: "import", source, name: own },
-    );
+    const found: TypeExport =
+      source === undefined ? { kind: "own", name: own } : { kind: "import", source, name: own };
+    if (!named.has(name)) named.set(name, found);
   };
   for (const statement of parsed.program.body) {
     if (statement.type === "ExportNamedDeclaration") {
@@ -188,10 +185,4 @@ function declaredName(node: Node | null | undefined): string | undefined {
 function declaresParameter(node: Node, name: string): boolean {
   if (!("typeParameters" in node) || node.typeParameters === null) return false;
   return node.typeParameters?.params.some((each) => each.name.name === name) ?? false;
-}
-
-function importedName(specifier: Node): string {
-  if (specifier.type === "ImportNamespaceSpecifier") return "*";
-  if (specifier.type !== "ImportSpecifier") return "default";
-  return moduleExportName(specifier.imported);
 }

@@ -1,11 +1,8 @@
-import type { Node } from "oxc-parser";
-import type { SourceModule } from "../modules/source-module.ts";
+import type { Place } from "../modules/source-module.ts";
 import { NotExtracted, Unread } from "./unread.ts";
 
 /** A type with what the type parameters in it stand for. */
-export interface TypePlace {
-  readonly module: SourceModule;
-  readonly node: Node;
+export interface TypePlace extends Place {
   readonly parameters?: ReadonlyMap<string, TypePlace> | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The builders and methods of zod that are called for authors, by what each does with its arguments,
  * one letter per argument; arguments past the letters (messages, mostly) are left out, since they
- * leave the JSON Schema as it is. Whatever is not listed here is not called.
+ * leave the JSON Schema as it is. What is not listed here is not called.
  *
  * - `s` a schema, `S` an object of schemas, `L` a list of schemas, `P` a list of schemas and texts
  * - `d` data, without which the result cannot be told; `m` the same of a mask or of options

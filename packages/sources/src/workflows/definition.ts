@@ -6,12 +6,13 @@ import {
   type OptionIssue,
   type OptionOwner,
 } from "@engine/contract";
-import type { CallExpression, Node } from "oxc-parser";
+import type { Node } from "oxc-parser";
 import { propertyName } from "../modules/binding.ts";
-import { resolve, sdkExport, type Target, unwrap } from "../modules/resolve.ts";
+import { functionAt } from "../modules/functions.ts";
+import { calledOfSdk, resolve, unwrap } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
-import type { Place, SourceModule } from "../modules/source-module.ts";
+import type { CallPlace, Place } from "../modules/source-module.ts";
 import { type Evaluated, evaluate } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
 import { packageIssues } from "./requests-option.ts";
@@ -39,7 +40,7 @@ export interface ReadOptions {
 
 /** A `workflow(…)` or `task(…)` as read from its source. */
 export interface Definition {
-  readonly place: Place & { node: CallExpression };
+  readonly place: CallPlace;
   /** Undefined when it is missing or could not be read, which is then among the findings. */
   readonly name: string | undefined;
   readonly description: string | null;
@@ -51,30 +52,15 @@ export interface Definition {
 }
 
 /** What a call defines: by the binding of its callee, whatever name that has in the file. */
-export function definedBy(
-  graph: SourceGraph,
-  module: SourceModule,
-  call: CallExpression,
-): OptionOwner | undefined {
-  const name = calledOfSdk(graph, module, call);
+export function definedBy(graph: SourceGraph, call: CallPlace): OptionOwner | undefined {
+  const name = calledOfSdk(graph, call);
   return name === "workflow" || name === "task" ? name : undefined;
-}
-
-/** The name under which the SDK exports what is called; undefined when it is not the SDK's. */
-export function calledOfSdk(
-  graph: SourceGraph,
-  module: SourceModule,
-  { callee }: CallExpression,
-): string | undefined {
-  const bare = unwrap(callee);
-  if (bare.type !== "Identifier" && bare.type !== "MemberExpression") return undefined;
-  return sdkExport(resolve(graph, { module, node: bare }));
 }
 
 export function readDefinition(
   graph: SourceGraph,
   owner: OptionOwner,
-  place: Place & { node: CallExpression },
+  place: CallPlace,
 ): Definition {
   const { options, body, findings } = splitArguments(graph, owner, place);
   const functionName = body && functionNameOf(graph, body);
@@ -113,7 +99,7 @@ export function readDefinition(
 function splitArguments(
   graph: SourceGraph,
   owner: OptionOwner,
-  place: Place & { node: CallExpression },
+  place: CallPlace,
 ): { options: Place | undefined; body: Place | undefined; findings: Finding[] } {
   const { module, node } = place;
   const spread = node.arguments.find(({ type }) => type === "SpreadElement");
@@ -184,16 +170,9 @@ const NO_FUNCTIONS: ReadonlySet<string> = new Set([
 
 /** The `name` the function will have: its own, or that of the binding or property it is written to. */
 function functionNameOf(graph: SourceGraph, body: Place): string | undefined {
-  const target: Target = resolve(graph, body);
-  if (target.kind !== "node") return undefined;
-  const { module, node } = target;
-  if (
-    node.type !== "FunctionDeclaration" &&
-    node.type !== "FunctionExpression" &&
-    node.type !== "ArrowFunctionExpression"
-  ) {
-    return undefined;
-  }
+  const found = functionAt(graph, body);
+  if (!found) return undefined;
+  const { module, node } = found;
   if (node.type !== "ArrowFunctionExpression" && node.id) return node.id.name;
   let child: Node = node;
   let parent = module.parents.get(child);

@@ -1,9 +1,11 @@
 import { OPAQUE } from "@engine/contract";
 import type {
-  CallExpression,
+  ArrayExpression,
+  BinaryExpression,
   Node,
+  ObjectExpression,
   ObjectProperty,
-  ObjectPropertyKind,
+  PrivateInExpression,
   TemplateLiteral,
   UnaryExpression,
 } from "oxc-parser";
@@ -11,7 +13,7 @@ import { propertyName } from "../modules/binding.ts";
 import { resolve, type Target, unwrap } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
-import type { Place, SourceModule } from "../modules/source-module.ts";
+import type { CallPlace, Place } from "../modules/source-module.ts";
 
 /**
  * Static evaluation (EXE-62): the value an expression has whatever happens at run time, without
@@ -35,9 +37,9 @@ export type Build = (values: readonly unknown[]) => Built;
 
 export interface EvaluateOptions {
   /** Whether the value at this path is wanted; others become {@link OPAQUE} unread. */
-  wants(path: readonly string[]): boolean;
+  wants(path: Path): boolean;
   /** Of a call that stands for a value, what makes it; undefined for every other call. */
-  builderOf?(call: Place & { node: CallExpression }, path: readonly string[]): Build | undefined;
+  builderOf?(call: CallPlace, path: Path): Build | undefined;
   /** Names the option in messages, such as `workflow() option`. */
   owner: string;
 }
@@ -47,6 +49,9 @@ const STATIC_FORMS =
 
 const MAX_TEXT = 100_000;
 type Primitive = string | number | bigint | boolean | null | undefined;
+type Members = Record<string, unknown>;
+/** The names that lead to an option. */
+type Path = readonly string[];
 
 export function evaluate(
   graph: SourceGraph,
@@ -56,21 +61,21 @@ export function evaluate(
   const findings: Finding[] = [];
   const written = new Map<string, Place>();
   const incomplete = new Set<string>();
-  return { value: read(place.module, place.node, []), findings, written, incomplete };
+  return { value: read(place, []), findings, written, incomplete };
 
-  function read(module: SourceModule, wrapped: Node, path: readonly string[]): unknown {
+  function read({ module, node: wrapped }: Place, path: Path): unknown {
     graph.spend(1);
     const node = unwrap(wrapped);
     if (node.type === "Literal") {
-      return "regex" in node ? fail(module, node, path, "is a regular expression") : node.value;
+      return "regex" in node ? fail({ module, node }, path, "is a regular expression") : node.value;
     }
-    if (node.type === "TemplateLiteral") return template(module, node, path);
-    if (node.type === "BinaryExpression") return sum(module, node, path);
-    if (node.type === "UnaryExpression") return unary(module, node, path);
-    if (node.type === "ArrayExpression") return array(module, node.elements, path);
+    if (node.type === "TemplateLiteral") return template({ module, node }, path);
+    if (node.type === "BinaryExpression") return sum({ module, node }, path);
+    if (node.type === "UnaryExpression") return unary({ module, node }, path);
+    if (node.type === "ArrayExpression") return array({ module, node }, path);
     if (node.type === "ObjectExpression") {
       const value = {};
-      object(module, node.properties, path, value);
+      object({ module, node }, path, value);
       return value;
     }
     if (node.type === "Identifier" || node.type === "MemberExpression") {
@@ -80,87 +85,81 @@ export function evaluate(
       const build = builderOf?.({ module, node }, path);
       if (build) return built(build, { module, node }, path);
     }
-    return fail(module, node, path, describeExpression(node));
+    return fail({ module, node }, path, describeExpression(node));
   }
 
   /** A builder's options are read as if they stood in place of its call. */
-  function built(
-    build: Build,
-    { module, node: call }: Place & { node: CallExpression },
-    path: readonly string[],
-  ): unknown {
+  function built(build: Build, call: CallPlace, path: Path): unknown {
     const before = findings.length;
-    const values = call.arguments.map((node) =>
-      node.type === "SpreadElement"
-        ? fail(module, node, path, "is a spread")
-        : read(module, node, path),
-    );
+    const values = call.node.arguments.map((node) => {
+      const argument = { module: call.module, node };
+      return node.type === "SpreadElement"
+        ? fail(argument, path, "is a spread")
+        : read(argument, path);
+    });
     if (findings.length > before) return OPAQUE;
     const result = build(values);
     if (!result.issues) return result.value;
     for (const { option, message } of result.issues) {
       const at = [...path, option].filter((part) => part !== "").join(".");
-      const place = (option === "" ? undefined : written.get(at)) ?? { module, node: call };
+      const place = (option === "" ? undefined : written.get(at)) ?? call;
       findings.push({ rule: "invalid_option", message, place, path: at });
     }
     return OPAQUE;
   }
 
-  function follow(target: Target, path: readonly string[]): unknown {
+  function follow(target: Target, path: Path): unknown {
     switch (target.kind) {
       case "node":
-        return read(target.module, target.node, path);
+        return read(target, path);
       case "module":
-        return failAt(target.at, path, "is a whole file");
+        return fail(target.at, path, "is a whole file");
       case "package":
-        return failAt(target.at, path, `is a value of the package ${target.source}`);
+        return fail(target.at, path, `is a value of the package ${target.source}`);
       case "global":
         if (target.keys.length === 0 && GLOBALS.has(target.name)) return GLOBALS.get(target.name);
-        return failAt(target.at, path, `reads ${target.name}, which is known only at run time`);
+        return fail(target.at, path, `reads ${target.name}, which is known only at run time`);
       case "unknown":
-        return failAt(target.at, path, target.reason);
+        return fail(target.at, path, target.reason);
     }
   }
 
-  function template(module: SourceModule, node: TemplateLiteral, path: readonly string[]): unknown {
-    let text: string | undefined = node.quasis[0]?.value.cooked ?? "";
-    node.expressions.forEach((expression, index) => {
-      const part = primitive(module, expression, path);
+  function template(at: Place<TemplateLiteral>, path: Path): unknown {
+    const { quasis, expressions } = at.node;
+    let text: string | undefined = quasis[0]?.value.cooked ?? "";
+    expressions.forEach((node, index) => {
+      const part = primitive({ module: at.module, node }, path);
       if (part === OPAQUE) text = undefined;
-      else if (text !== undefined) text += `${part}${node.quasis[index + 1]?.value.cooked ?? ""}`;
+      else if (text !== undefined) text += `${part}${quasis[index + 1]?.value.cooked ?? ""}`;
       graph.spend((text?.length ?? 0) / 100);
     });
-    return text === undefined ? OPAQUE : short(text, module, node, path);
+    return text === undefined ? OPAQUE : short(text, at, path);
   }
 
-  function sum(
-    module: SourceModule,
-    node: Node & { type: "BinaryExpression" },
-    path: readonly string[],
-  ): unknown {
-    if (node.operator !== "+") return fail(module, node, path, `computes with ${node.operator}`);
-    const left = primitive(module, node.left, path);
-    const right = primitive(module, node.right, path);
+  function sum(at: Place<BinaryExpression | PrivateInExpression>, path: Path): unknown {
+    const { module, node } = at;
+    if (node.operator !== "+") return fail(at, path, `computes with ${node.operator}`);
+    const left = primitive({ module, node: node.left }, path);
+    const right = primitive({ module, node: node.right }, path);
     if (left === OPAQUE || right === OPAQUE) return OPAQUE;
     if (typeof left === "string" || typeof right === "string") {
       graph.spend((String(left).length + String(right).length) / 100);
-      return short(`${left}${right}`, module, node, path);
+      return short(`${left}${right}`, at, path);
     }
     if (typeof left === "bigint" && typeof right === "bigint") return left + right;
     if (typeof left === "bigint" || typeof right === "bigint") {
-      return fail(module, node, path, "adds a bigint and another type");
+      return fail(at, path, "adds a bigint and another type");
     }
     return Number(left) + Number(right);
   }
 
-  function unary(module: SourceModule, node: UnaryExpression, path: readonly string[]): unknown {
-    if (node.operator === "delete") return fail(module, node, path, "deletes a member");
-    const value =
-      node.operator === "+" || node.operator === "-" || node.operator === "~"
-        ? primitive(module, node.argument, path)
-        : read(module, node.argument, path);
+  function unary(at: Place<UnaryExpression>, path: Path): unknown {
+    const { operator, argument } = at.node;
+    if (operator === "delete") return fail(at, path, "deletes a member");
+    const isArithmetic = operator === "+" || operator === "-" || operator === "~";
+    const value = (isArithmetic ? primitive : read)({ module: at.module, node: argument }, path);
     if (value === OPAQUE) return OPAQUE;
-    switch (node.operator) {
+    switch (operator) {
       case "!":
         return !value;
       case "typeof":
@@ -172,124 +171,95 @@ export function evaluate(
       case "~":
         return typeof value === "bigint" ? ~value : ~Number(value);
       case "+":
-        if (typeof value === "bigint") return fail(module, node, path, "makes a bigint a number");
-        return Number(value);
+        return typeof value === "bigint"
+          ? fail(at, path, "makes a bigint a number")
+          : Number(value);
     }
   }
 
-  function array(
-    module: SourceModule,
-    elements: readonly (Node | null)[],
-    path: readonly string[],
-  ): unknown[] {
+  function array({ module, node: { elements } }: Place<ArrayExpression>, path: Path): unknown[] {
     const values: unknown[] = [];
     for (const element of elements) {
       if (element?.type !== "SpreadElement") {
         const inner = [...path.slice(0, -1), `${path.at(-1) ?? ""}[${values.length}]`];
-        values.push(element === null ? undefined : read(module, element, inner));
+        values.push(element === null ? undefined : read({ module, node: element }, inner));
         continue;
       }
-      const spread = read(module, element.argument, path);
+      const at = { module, node: element.argument };
+      const spread = read(at, path);
       if (Array.isArray(spread)) {
         graph.spend(spread.length);
         for (const value of spread) values.push(value);
       } else if (spread !== OPAQUE) {
-        fail(module, element.argument, path, "is spread but is not an array");
+        fail(at, path, "is spread but is not an array");
       }
     }
     return values;
   }
 
-  function object(
-    module: SourceModule,
-    properties: readonly ObjectPropertyKind[],
-    path: readonly string[],
-    into: Record<string, unknown>,
-  ): void {
-    for (const property of properties) {
+  function object({ module, node }: Place<ObjectExpression>, path: Path, into: Members): void {
+    for (const property of node.properties) {
       if (property.type === "SpreadElement") {
-        spread(module, property.argument, path, into);
+        spread({ module, node: property.argument }, path, into);
         continue;
       }
-      const key = keyOf(module, property, path);
+      const at = { module, node: property };
+      const key = keyOf(at, path);
       if (key === undefined) {
         incomplete.add(path.join("."));
         continue;
       }
       const inner = [...path, key];
-      written.set(inner.join("."), { module, node: property });
+      written.set(inner.join("."), at);
       if (!wants(inner)) {
         // A literal needs no evaluation, and shows at once that it is no function or schema.
         const value = unwrap(property.value);
         into[key] = value.type === "Literal" && !("regex" in value) ? value.value : OPAQUE;
       } else if (property.kind !== "init") {
-        into[key] = fail(module, property, inner, "is a getter or setter");
+        into[key] = fail(at, inner, "is a getter or setter");
       } else {
-        into[key] = read(module, property.value, inner);
+        into[key] = read({ module, node: property.value }, inner);
       }
     }
   }
 
-  function keyOf(
-    module: SourceModule,
-    property: ObjectProperty,
-    path: readonly string[],
-  ): string | undefined {
-    const key = property.computed
-      ? primitive(module, property.key, path)
-      : propertyName(property.key);
+  function keyOf(at: Place<ObjectProperty>, path: Path): string | undefined {
+    const { computed, key: node } = at.node;
+    const key = computed ? primitive({ module: at.module, node }, path) : propertyName(node);
     if (key === OPAQUE) return undefined;
     if (key !== "__proto__" && key !== undefined) return String(key);
-    fail(module, property, path, `has the key ${String(key)}`);
+    fail(at, path, `has the key ${String(key)}`);
     return undefined;
   }
 
   /** An object is read in place, so that its options are known by the paths they end up at. */
-  function spread(
-    module: SourceModule,
-    argument: Node,
-    path: readonly string[],
-    into: Record<string, unknown>,
-  ): void {
-    const target = resolve(graph, { module, node: argument });
+  function spread(at: Place, path: Path, into: Members): void {
+    const target = resolve(graph, at);
     if (target.kind === "node" && target.node.type === "ObjectExpression") {
-      object(target.module, target.node.properties, path, into);
+      object({ module: target.module, node: target.node }, path, into);
       return;
     }
     const value = follow(target, path);
     if (value === OPAQUE) incomplete.add(path.join("."));
     else if (value !== null && value !== undefined) {
-      fail(module, argument, path, "is spread but is not an object");
+      fail(at, path, "is spread but is not an object");
       incomplete.add(path.join("."));
     }
   }
 
-  function primitive(
-    module: SourceModule,
-    node: Node,
-    path: readonly string[],
-  ): Primitive | typeof OPAQUE {
-    const value = read(module, node, path);
+  function primitive(at: Place, path: Path): Primitive | typeof OPAQUE {
+    const value = read(at, path);
     if (value === OPAQUE || value === null || typeof value !== "object") {
       return value as Primitive | typeof OPAQUE;
     }
-    return fail(module, node, path, "is an object where text or a number is needed");
+    return fail(at, path, "is an object where text or a number is needed");
   }
 
-  function short(text: string, module: SourceModule, node: Node, path: readonly string[]): unknown {
-    return text.length <= MAX_TEXT ? text : fail(module, node, path, "makes a very long text");
+  function short(text: string, at: Place, path: Path): unknown {
+    return text.length <= MAX_TEXT ? text : fail(at, path, "makes a very long text");
   }
 
-  function fail(
-    module: SourceModule,
-    node: Node,
-    path: readonly string[],
-    reason: string,
-  ): typeof OPAQUE {
-    return failAt({ module, node }, path, reason);
-  }
-
-  function failAt(place: Place, path: readonly string[], reason: string): typeof OPAQUE {
+  function fail(place: Place, path: Path, reason: string): typeof OPAQUE {
     const option = path.length === 0 ? "the options" : `option ${path.join(".")}`;
     const text = place.module.source.slice(place.node.start, place.node.end);
     const message = `${option} of ${owner} must be static, but ${brief(text)} ${reason}; ${STATIC_FORMS}`;
@@ -298,7 +268,8 @@ export function evaluate(
   }
 }
 
-const GLOBALS = new Map<string, unknown>([
+/** Names of the surroundings that always stand for the same value. */
+export const GLOBALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["undefined", undefined],
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],

@@ -6,8 +6,13 @@ import {
 } from "@engine/contract";
 import type { CallExpression, Node } from "oxc-parser";
 import { exportOrigin, followOrigin } from "../modules/resolve.ts";
-import { type SourceGraph, sourceGraph, TooIntricate } from "../modules/source-graph.ts";
-import { type Finding, inOrder, type Subject, sourceIssue } from "../modules/source-issues.ts";
+import {
+  type SourceGraph,
+  sentModule,
+  sourceGraph,
+  TooIntricate,
+} from "../modules/source-graph.ts";
+import { type Finding, fileIssue, inOrder, sourceIssue } from "../modules/source-issues.ts";
 import type { Place, SourceModule } from "../modules/source-module.ts";
 import { type ReadSource, readSource } from "../modules/source-reading.ts";
 import { createSchemaReader } from "../schema/schema-reader.ts";
@@ -49,9 +54,12 @@ export function extractWorkflows({
   } catch (error) {
     // The stack ends (RangeError) or the patience does: both mean a file no person wrote.
     if (!(error instanceof RangeError || error instanceof TooIntricate)) throw error;
-    return { workflows: [], issues: [tooIntricate(entry)], warnings: [] };
+    return { workflows: [], issues: [tooIntricate(entry, MULTIPLIES)], warnings: [] };
   }
 }
+
+const MULTIPLIES =
+  "the files are too intricate to be read: spreads or references multiply without end";
 
 function extractFrom(graph: SourceGraph): Extraction {
   const workflows: ExtractedWorkflow[] = [];
@@ -67,7 +75,8 @@ function extractFrom(graph: SourceGraph): Extraction {
       .map((node) => readDefinition(graph, "workflow", { module, node })),
   );
   if (definitions.length > MAX_WORKFLOWS) {
-    return { workflows, issues: [tooMany(graph.entry.path, definitions.length)], warnings };
+    const message = `the files define ${definitions.length} workflows, and at most ${MAX_WORKFLOWS} are registered at once; register them with several files`;
+    return { workflows, issues: [tooIntricate(graph.entry.path, message)], warnings };
   }
   const firstOf = new Map<string, Place>();
   const nameOf = new Map(definitions.map((each) => [each.place.node as Node, qualifiedName(each)]));
@@ -87,13 +96,8 @@ function extractFrom(graph: SourceGraph): Extraction {
     const nested = nestedWorkflows(graph, reached.calls, (node) => nameOf.get(node));
     issues.push(...read.issues);
     nested.issues.forEach(report);
-    const shadowed = shadowing(definition);
-    if (shadowed) warnings.push(sourceIssue(shadowed, subject));
-    warnings.push(
-      ...[...reached.warnings, ...nested.warnings, ...schemas.warnings].map((each) =>
-        sourceIssue(each, subject),
-      ),
-    );
+    const doubts = [reached.warnings, nested.warnings, schemas.warnings, shadowing(definition)];
+    warnings.push(...doubts.flat().map((each) => sourceIssue(each, subject)));
     workflows.push({
       namespace: namespaceOf(definition) ?? DEFAULT_NAMESPACE,
       name: definition.name ?? "",
@@ -105,7 +109,7 @@ function extractFrom(graph: SourceGraph): Extraction {
       ...workflowValues(definition.options),
     });
   });
-  if (definitions.length === 0) issues.push(noWorkflow(graph.entry));
+  if (definitions.length === 0) issues.push(noWorkflow(graph.entry.path));
   return { workflows, issues, warnings };
 }
 
@@ -116,7 +120,7 @@ const NOTHING: Reached = { tasks: [], copies: [], calls: [], warnings: [] };
 
 function workflowCalls(graph: SourceGraph, module: SourceModule): CallExpression[] {
   return module.calls
-    .filter((call) => definedBy(graph, module, call) === "workflow")
+    .filter((call) => definedBy(graph, { module, node: call }) === "workflow")
     .toSorted((a, b) => a.start - b.start);
 }
 
@@ -141,8 +145,8 @@ function exportedNames(
   seen.add(module);
   const { named, stars } = graph.exportsOf(module);
   const inherited = stars.flatMap((star) => {
-    const next = graph.importedBy(module, star);
-    return typeof next === "object" ? exportedNames(graph, next, seen) : [];
+    const next = sentModule(graph, module, star);
+    return next ? exportedNames(graph, next, seen) : [];
   });
   return [...named.keys(), ...inherited];
 }
@@ -166,12 +170,10 @@ function notExported(graph: SourceGraph, { place, name }: Definition): Finding {
   return { rule: "not_exported", message, place, path: "" };
 }
 
-function shadowing(definition: Definition): Finding | undefined {
+function shadowing(definition: Definition): Finding[] {
   const { name = "", place } = definition;
   const message = shadowedName(namespaceOf(definition) ?? DEFAULT_NAMESPACE, name);
-  return message === undefined
-    ? undefined
-    : { rule: "shadowed_name", message, place, path: "name" };
+  return message === undefined ? [] : [{ rule: "shadowed_name", message, place, path: "name" }];
 }
 
 function duplicateWorkflow(name: string | null, { place }: Definition, first: Place): Finding {
@@ -180,39 +182,11 @@ function duplicateWorkflow(name: string | null, { place }: Definition, first: Pl
   return { rule: "duplicate_workflow", message, place, path: "name" };
 }
 
-const WHOLE: Subject = { workflow: null, path: "workflows" };
-
-function noWorkflow(entry: SourceModule): SourceIssue {
-  const message = `${entry.path} has no workflow: import { workflow } from "@engine/sdk" and export what it returns`;
-  const node = { ...entry.parsed.program, start: 0, end: 0 };
-  return sourceIssue(
-    { rule: "no_workflow", message, place: { module: entry, node }, path: "" },
-    WHOLE,
-  );
+function noWorkflow(file: string): SourceIssue {
+  const message = `${file} has no workflow: import { workflow } from "@engine/sdk" and export what it returns`;
+  return fileIssue({ rule: "no_workflow", message, file, path: "workflows" });
 }
 
-function tooIntricate(file: string): SourceIssue {
-  return wholeFile(
-    file,
-    "the files are too intricate to be read: spreads or references multiply without end",
-  );
-}
-
-function tooMany(file: string, count: number): SourceIssue {
-  return wholeFile(
-    file,
-    `the files define ${count} workflows, and at most ${MAX_WORKFLOWS} are registered at once; register them with several files`,
-  );
-}
-
-function wholeFile(file: string, message: string): SourceIssue {
-  return {
-    ...WHOLE,
-    rule: "too_intricate",
-    message,
-    file,
-    line: 1,
-    column: 1,
-    expression: "",
-  };
+function tooIntricate(file: string, message: string): SourceIssue {
+  return fileIssue({ rule: "too_intricate", message, file, path: "workflows" });
 }

@@ -1,4 +1,5 @@
 import type { Comment, Node } from "oxc-parser";
+import { countUpTo } from "../modules/line-column.ts";
 import { resolve, unwrap } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Place, SourceModule } from "../modules/source-module.ts";
@@ -50,7 +51,8 @@ function introduces(parent: Node, child: Node): boolean {
 
 function jsdocBefore(comments: readonly Comment[], source: string, start: number): string | null {
   let before = start;
-  for (let index = lastBefore(comments, start); index >= 0; index--) {
+  const count = countUpTo(comments, start, ({ end }) => end);
+  for (let index = count - 1; index >= 0; index--) {
     const comment = comments[index];
     if (!comment || source.slice(comment.end, before).trim() !== "") return null;
     if (comment.type === "Block")
@@ -59,18 +61,6 @@ function jsdocBefore(comments: readonly Comment[], source: string, start: number
     before = comment.start;
   }
   return null;
-}
-
-/** The index of the last comment that ends before an offset; comments are in order. */
-function lastBefore(comments: readonly Comment[], offset: number): number {
-  let low = 0;
-  let high = comments.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((comments[middle]?.end ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 function firstParagraph(comment: string): string | null {

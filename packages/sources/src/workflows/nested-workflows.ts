@@ -3,9 +3,9 @@ import type { Node } from "oxc-parser";
 import { resolve } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
+import type { CallPlace } from "../modules/source-module.ts";
 import { definedBy } from "./definition.ts";
 import { evaluate } from "./evaluate.ts";
-import type { CallPlace } from "./reach.ts";
 
 export interface NestedWorkflows {
   /** `namespace/name`, each once, in source order. */
@@ -37,7 +37,8 @@ export function nestedWorkflows(
     if (node?.type === "SpreadElement") return void warnings.push({ ...DYNAMIC, place });
     const target = node && resolve(graph, { module, node });
     if (target?.kind === "node" && target.node.type === "CallExpression") {
-      if (definedBy(graph, target.module, target.node) === "workflow") {
+      const definition = { module: target.module, node: target.node };
+      if (definedBy(graph, definition) === "workflow") {
         const name = nameOf(target.node);
         if (name) names.add(name);
         return;

@@ -1,8 +1,9 @@
-import type { CallExpression, MemberExpression, Node } from "oxc-parser";
+import type { MemberExpression, Node } from "oxc-parser";
 import { walk } from "oxc-walker";
 import { type Binding, literalKey, propertyName } from "../modules/binding.ts";
-import { isLocalSpecifier } from "../modules/local-path.ts";
+import { isFunction } from "../modules/functions.ts";
 import {
+  calledOfSdk,
   exportOrigin,
   importOrigin,
   memberOf,
@@ -10,14 +11,12 @@ import {
   resolve,
   unwrap,
 } from "../modules/resolve.ts";
-import { contains, type SourceGraph } from "../modules/source-graph.ts";
+import { contains, type SourceGraph, sentModule } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
-import type { Place, SourceModule } from "../modules/source-module.ts";
-import { calledOfSdk, definedBy } from "./definition.ts";
+import type { CallPlace, Place, SourceModule } from "../modules/source-module.ts";
+import { definedBy } from "./definition.ts";
 import { nondeterministicCall } from "./nondeterminism.ts";
 import { sharedWrites } from "./shared-state.ts";
-
-export type CallPlace = Place & { node: CallExpression };
 
 /** A call of `with(…)`. */
 export type Copy = CallPlace & {
@@ -71,11 +70,11 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
         if (TYPES.has(node.type)) return this.skip();
         if (isFunction(node)) functions++;
         if (node.type === "CallExpression") {
-          const called = calledOfSdk(graph, module, node);
+          const called = calledOfSdk(graph, { module, node });
           if (called === "task") addTask({ module, node }, isBody);
           if (called === "task" || called === "workflow") return this.skip();
           if (called === "call") calls.push({ module, node });
-          const originals = originalsOf(graph, module, node);
+          const originals = originalsOf(graph, { module, node });
           if (originals) copies.push({ module, node, originals });
         }
         if (isBody && functions > 0 && !settled.has(node)) {
@@ -110,10 +109,7 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
   function enqueueBinding(root: Place, module: SourceModule, binding: Binding, at: Node): void {
     graph.spend(1);
     if (binding.kind === "import") {
-      enqueueOrigin(
-        root,
-        importOrigin(graph, module, binding.source, binding.imported, { module, node: at }),
-      );
+      enqueueOrigin(root, importOrigin(graph, module, binding, { module, node: at }));
       return;
     }
     if (binding.kind === "parameter") return;
@@ -141,16 +137,14 @@ export function reachFrom(graph: SourceGraph, body: Place): Reached {
       if (origin) enqueueOrigin(root, origin);
     }
     for (const star of stars) {
-      const next = isLocalSpecifier(star) ? graph.importedBy(module, star) : undefined;
-      if (typeof next === "object") enqueueModule(next);
+      const next = sentModule(graph, module, star);
+      if (next) enqueueModule(next);
     }
   }
 
   function enqueueImport(module: SourceModule, source: Node): void {
-    const specifier = literalKey(source);
-    if (specifier === undefined || !isLocalSpecifier(specifier)) return;
-    const imported = graph.importedBy(module, specifier);
-    if (typeof imported === "object") enqueueModule(imported);
+    const imported = sentModule(graph, module, literalKey(source) ?? "");
+    if (imported) enqueueModule(imported);
   }
 
   /** `steps.charge` reaches one member, not all of `steps`, when it can be told which. */
@@ -196,20 +190,8 @@ function settle(node: Node, settled: Set<Node>): void {
   if (node.type === "MemberExpression") settle(unwrap(node.object), settled);
 }
 
-function isFunction({ type }: Node): boolean {
-  return (
-    type === "FunctionDeclaration" ||
-    type === "FunctionExpression" ||
-    type === "ArrowFunctionExpression"
-  );
-}
-
 /** What a call of `task.with(…)` copies; undefined for any other call. */
-function originalsOf(
-  graph: SourceGraph,
-  module: SourceModule,
-  node: CallExpression,
-): CallPlace[] | undefined {
+function originalsOf(graph: SourceGraph, { module, node }: CallPlace): CallPlace[] | undefined {
   const { callee } = node;
   if (callee.type !== "MemberExpression" || callee.computed) return undefined;
   if (callee.property.type !== "Identifier" || callee.property.name !== "with") return undefined;
@@ -217,7 +199,7 @@ function originalsOf(
   if (target.kind !== "node" || target.node.type !== "CallExpression") return undefined;
   graph.spend(1);
   const original: CallPlace = { module: target.module, node: target.node };
-  if (definedBy(graph, original.module, original.node) === "task") return [original];
-  const earlier = originalsOf(graph, original.module, original.node);
+  if (definedBy(graph, original) === "task") return [original];
+  const earlier = originalsOf(graph, original);
   return earlier && [...earlier, original];
 }

@@ -3,7 +3,7 @@ import { validRange } from "semver";
 
 /**
  * What is wrong with the packages that a workflow's option `requests` names, beyond what its shape
- * tells: a range that nothing can match against (RES-1). Whatever has a wrong shape is an issue
+ * tells: a range that nothing can match against (RES-1). An option of a wrong shape is an issue
  * already.
  */
 export function packageIssues(option: unknown): OptionIssue[] {

@@ -4,23 +4,20 @@ import {
   isScheduleBuilder,
   OPAQUE,
 } from "@engine/contract";
-import type { CallExpression } from "oxc-parser";
-import { resolve, sdkExport, unwrap } from "../modules/resolve.ts";
+import { calledOfSdk } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
-import type { Place } from "../modules/source-module.ts";
+import type { CallPlace } from "../modules/source-module.ts";
 import { normalized, specProblems } from "../schedule-spec/spec-problems.ts";
 import type { Build, Built } from "./evaluate.ts";
 
 /** What `cron()`, `interval()` and `once()` of the SDK mean in the option `schedule` (EXE-76). */
 export function scheduleBuilderOf(
   graph: SourceGraph,
-  { module, node: call }: Place & { node: CallExpression },
+  call: CallPlace,
   path: readonly string[],
 ): Build | undefined {
   if (path.length !== 1 || path[0] !== "schedule") return undefined;
-  const callee = unwrap(call.callee);
-  if (callee.type !== "Identifier" && callee.type !== "MemberExpression") return undefined;
-  const name = sdkExport(resolve(graph, { module, node: callee }));
+  const name = calledOfSdk(graph, call);
   if (name === undefined || !isScheduleBuilder(name)) return undefined;
   return (values) => checked(declareSchedule(name, values));
 }

@@ -2,7 +2,7 @@ import { checkTaskCopyOptions, type SourceIssue, type TaskRecord } from "@engine
 import type { Node } from "oxc-parser";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import { type Finding, type Subject, sourceIssue } from "../modules/source-issues.ts";
-import type { Place } from "../modules/source-module.ts";
+import type { CallPlace, Place } from "../modules/source-module.ts";
 import {
   type Definition,
   optionFinding,
@@ -11,7 +11,7 @@ import {
   readOptions,
   recordOf,
 } from "./definition.ts";
-import type { CallPlace, Copy, Reached } from "./reach.ts";
+import type { Copy, Reached } from "./reach.ts";
 import { taskValues } from "./record-values.ts";
 
 export interface TasksRead {
@@ -61,34 +61,25 @@ export function createTaskReader(
   }
 
   /** The options that a copy has in the end, and what is wrong with those it brings. */
-  function readCopy(copy: Copy): {
-    task: Node | undefined;
-    options: ReadOptions;
-    findings: Finding[];
-  } {
+  function readCopy(copy: Copy) {
     const [task, ...copies] = copy.originals;
-    const inherited = [task ? readTask(task).options : {}, ...copies.map(replaced)];
-    const original: ReadOptions = Object.assign({}, ...inherited);
-    const [argument] = copy.node.arguments;
-    if (!argument) return { task: task?.node, options: original, findings: [] };
+    const replaced = copies.map((each) => recordOf(optionsOf(each)?.value));
+    const original: ReadOptions = Object.assign({}, task && readTask(task).options, ...replaced);
+    const evaluated = optionsOf(copy);
+    if (!evaluated) return { task: task?.node, options: original, findings: [] };
 
-    const place = { module: copy.module, node: argument };
-    const evaluated = readOptions(graph, "task", place);
     const own = recordOf(evaluated.value) ?? {};
-    const issues = checkTaskCopyOptions(own, { ...original });
-    const wrong = issues.map((issue) => optionFinding(issue, place, evaluated));
-    return {
-      task: task?.node,
-      options: { ...original, ...own },
-      findings: [...evaluated.findings, ...wrong],
-    };
+    const wrong = checkTaskCopyOptions(own, { ...original }).map((issue) =>
+      optionFinding(issue, evaluated.place, evaluated),
+    );
+    const options: ReadOptions = { ...original, ...own };
+    return { task: task?.node, options, findings: [...evaluated.findings, ...wrong] };
   }
 
-  function replaced({ module, node }: CallPlace): ReadOptions {
+  function optionsOf({ module, node }: CallPlace) {
     const [argument] = node.arguments;
-    return argument
-      ? (recordOf(readOptions(graph, "task", { module, node: argument }).value) ?? {})
-      : {};
+    const place = argument && { module, node: argument };
+    return place && { place, ...readOptions(graph, "task", place) };
   }
 }
 

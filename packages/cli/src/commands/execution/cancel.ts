@@ -1,23 +1,16 @@
-import type { ExecutionRecord } from "@engine/contract";
 import type { Command } from "commander";
 import {
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  executionId,
   executionOfArgument,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
-import { ofWorkflow } from "../../arguments/other-workflow.ts";
+import { actOnExecutionOf } from "../../arguments/other-workflow.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { executionView } from "../../render/execution-view.ts";
-import {
-  callServer,
-  type ServerCall,
-  type ServerOptions,
-  serverOptions,
-} from "../../server-call.ts";
+import type { ServerCall } from "../../server-call.ts";
 import { concludeWith } from "../run-answer.ts";
 
 interface CancelOptions extends ExecutionOptions {
@@ -31,16 +24,9 @@ export function addCancel(workflow: Command, io: CliIo): void {
     .summary("Cancels an execution and its children.")
     .description(DESCRIPTION)
     .addArgument(refArgument());
-  cancelOptions(executionOfArgument(command)).action(
-    async (ref: WorkflowRef, given: string | undefined, options: CancelOptions) => {
-      const [named] = withoutId(options, [given]);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, { workflow: { ...ref, qualified: true } });
-        await ofWorkflow(server, { ref, id, command: "cancel", options }, () =>
-          cancel(io, server, { ref, id, options }),
-        );
-      });
-    },
+  cancelOptions(executionOfArgument(command));
+  actOnExecutionOf(io, command, "cancel", (call, [ref], options: CancelOptions) =>
+    call((server, id) => cancel(io, server, { ref, id, options })),
   );
   examples(command, [
     "workflow cancel shop/checkout 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
@@ -54,16 +40,13 @@ export function addExecutionCancel(execution: Command, io: CliIo): void {
     .command("cancel")
     .summary("Cancels an execution and its children.")
     .description(DESCRIPTION);
-  cancelOptions(executionArgument(command)).action(
-    async (given: string | undefined, options: CancelOptions) => {
-      const [named] = withoutId(options, [given]);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, options);
-        const { body } = await server.client.executions.get({ params: { id } });
-        const ref = { ns: body.namespace, wf: body.workflow };
-        await cancel(io, server, { ref, id, options });
-      });
-    },
+  cancelOptions(executionArgument(command));
+  actOnExecution(io, command, (call, _, options: CancelOptions) =>
+    call(async (server, id) => {
+      const { body } = await server.client.executions.get({ params: { id } });
+      const ref = { ns: body.namespace, wf: body.workflow };
+      await cancel(io, server, { ref, id, options });
+    }),
   );
   examples(command, [
     "execution cancel 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
@@ -74,11 +57,10 @@ export function addExecutionCancel(execution: Command, io: CliIo): void {
 const DESCRIPTION =
   "Cancels an execution and the children it started. What runs is told to stop and rolled back; without --sync the answer does not wait for that.";
 
-function cancelOptions(command: Command): Command {
+function cancelOptions(command: Command): void {
   command
     .option("--sync", "wait until it has ended")
     .option("--reason <text>", "why: kept in its log and shown with it");
-  return serverOptions(command);
 }
 
 interface Cancel {
@@ -89,7 +71,7 @@ interface Cancel {
 
 async function cancel(
   io: CliIo,
-  { client, print, paint }: ServerCall,
+  { client, print }: ServerCall,
   { ref, id, options }: Cancel,
 ): Promise<void> {
   const { sync, reason } = options;
@@ -98,16 +80,12 @@ async function cancel(
     query: { mode: sync ? "sync" : "async" },
     body: reason === undefined ? null : { reason },
   });
-  print(body, () => executionView(body, paint, io.now()));
-  conclude(io, body, options);
-}
-
-/** Cancelled is what was asked for, so it is no error here. */
-function conclude(io: CliIo, record: ExecutionRecord, options: ServerOptions): void {
-  if (record.state === "CANCELLED") return;
-  if (record.state === "COMPLETED") {
+  print(body, executionView);
+  // Cancelled is what was asked for, so it is no error here.
+  if (body.state === "CANCELLED") return;
+  if (body.state === "COMPLETED") {
     io.err.write("note: it had completed before the cancel reached it\n");
     return;
   }
-  concludeWith(io, record, options);
+  concludeWith(io, body, options);
 }

@@ -1,14 +1,8 @@
 import type { Command } from "commander";
-import {
-  type ExecutionOptions,
-  executionArgument,
-  executionId,
-  withoutId,
-} from "../../arguments/execution-argument.ts";
+import { type ExecutionOptions, onExecution } from "../../arguments/execution-argument.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { writeOutFile } from "../../io/out-file.ts";
-import { callServer, serverOptions } from "../../server-call.ts";
+import { writeOutFile } from "../../io/text-file.ts";
 
 interface ExportOptions extends ExecutionOptions {
   readonly out: string;
@@ -22,24 +16,7 @@ export function addExport(execution: Command, io: CliIo): void {
       "Prints an execution with its typed log as JSON: what `workflow replay --history` and tests read. It holds inputs and outputs: keep it as you keep those.",
     )
     .option("--out <file>", "file to write; - prints it", "-");
-  executionArgument(command);
-  serverOptions(command).action(async (given: string | undefined, options: ExportOptions) =>
-    exportHistory(io, withoutId(options, [given])[0], options),
-  );
-  examples(command, [
-    "execution export 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --out order-17.json",
-    "execution export 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 | gzip > order-17.json.gz",
-  ]);
-}
-
-async function exportHistory(
-  io: CliIo,
-  named: string | undefined,
-  options: ExportOptions,
-): Promise<void> {
-  const { out } = options;
-  await callServer(io, options, async ({ client, print }) => {
-    const id = await executionId({ client }, named, options);
+  onExecution(io, command, async ({ client, print }, id, { out }: ExportOptions) => {
     const history = await client.executions.history({ params: { id } });
     const text = `${JSON.stringify(history, null, 2)}\n`;
     if (out === "-") {
@@ -50,4 +27,8 @@ async function exportHistory(
     const events = history.events.length;
     print({ file: out, execution_id: id, events }, () => `Wrote ${events} events to ${out}\n`);
   });
+  examples(command, [
+    "execution export 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --out order-17.json",
+    "execution export 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 | gzip > order-17.json.gz",
+  ]);
 }

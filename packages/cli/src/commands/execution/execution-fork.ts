@@ -1,26 +1,22 @@
 import { type Command, Option } from "commander";
 import {
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  executionId,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
 import { wholeNumber } from "../../arguments/option-values.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { callServer, serverOptions } from "../../server-call.ts";
 import { printRecord } from "../run-answer.ts";
 
-interface RestartOptions extends ExecutionOptions {
+/** A restart is a fork without a cut. */
+interface ForkOptions extends ExecutionOptions {
+  readonly fromSeq?: number;
+  readonly fromCall?: string;
   readonly input?: string;
   readonly version?: number;
   readonly name?: string;
-}
-
-interface ForkOptions extends RestartOptions {
-  readonly fromSeq?: number;
-  readonly fromCall?: string;
 }
 
 export function addFork(execution: Command, io: CliIo): void {
@@ -36,9 +32,7 @@ export function addFork(execution: Command, io: CliIo): void {
         .conflicts("fromCall"),
     )
     .option("--from-call <call>", "keep the log before the start of this call, such as charge~1");
-  startOptions(command).action(async (given: string | undefined, options: ForkOptions) =>
-    fork(io, withoutId(options, [given])[0], options),
-  );
+  onFork(io, command);
   examples(command, [
     "execution fork 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --from-call charge~1",
     "execution fork 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --from-seq 12 --version 4",
@@ -53,9 +47,7 @@ export function addRestart(execution: Command, io: CliIo): void {
     .description(
       "Starts a new execution of the same workflow, with the same input unless another is given. The old one stays as it is.",
     );
-  startOptions(command).action(async (given: string | undefined, options: RestartOptions) =>
-    fork(io, withoutId(options, [given])[0], options),
-  );
+  onFork(io, command);
   examples(command, [
     "execution restart 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
     "execution restart --last",
@@ -63,26 +55,23 @@ export function addRestart(execution: Command, io: CliIo): void {
   ]);
 }
 
-function startOptions(command: Command): Command {
+function onFork(io: CliIo, command: Command): void {
   executionArgument(command)
     .option("--input <input>", `another input: ${INPUT_HELP.replace(" (default: null)", "")}`)
     .option("--version <n>", "version to run (default: that of the execution)", wholeNumber(1))
     .option("--name <label>", "label for people, shown in lists");
-  return serverOptions(command);
-}
-
-async function fork(io: CliIo, named: string | undefined, options: ForkOptions): Promise<void> {
-  const { fromSeq, fromCall, input, version, name } = options;
-  const body = {
-    ...(fromSeq !== undefined && { from_seq: fromSeq }),
-    ...(fromCall !== undefined && { from_call: fromCall }),
-    ...(input !== undefined && { input: await readBody(input, io) }),
-    ...(version !== undefined && { version }),
-    ...(name !== undefined && { name }),
-  };
-  await callServer(io, options, async (server) => {
-    const id = await executionId(server, named, options);
-    const record = await server.client.executions.fork({ params: { id }, body });
-    printRecord(io, server, record, options);
+  actOnExecution(io, command, async (call, _, options: ForkOptions) => {
+    const { fromSeq: from_seq, fromCall: from_call, input, version, name } = options;
+    const body = {
+      ...(from_seq !== undefined && { from_seq }),
+      ...(from_call !== undefined && { from_call }),
+      ...(input !== undefined && { input: await readBody(input, io) }),
+      ...(version !== undefined && { version }),
+      ...(name !== undefined && { name }),
+    };
+    await call(async (server, id) => {
+      const record = await server.client.executions.fork({ params: { id }, body });
+      printRecord(io, server, record, options);
+    });
   });
 }

@@ -13,7 +13,7 @@ import type { CliIo } from "../../io/cli-io.ts";
 import { executionTable } from "../../render/execution-table.ts";
 import { nextPage, type Page } from "../../render/next-page.ts";
 import { lines } from "../../render/table.ts";
-import { callServer, type ServerOptions, serverOptions } from "../../server-call.ts";
+import { onServer, type ServerOptions } from "../../server-call.ts";
 
 interface ListOptions extends ServerOptions {
   readonly workflow?: WorkflowFilter;
@@ -67,23 +67,20 @@ export function addList(execution: Command, io: CliIo): void {
       idOrBeginning,
     )
     .option("--wide", "whole ids and texts, and more columns, however wide the terminal is");
-  serverOptions(command).action((options: ListOptions) =>
-    callServer(io, options, async ({ client, print, paint }) => {
-      const { parent, before } = options;
-      const whole = {
-        ...options,
-        ...(parent && { parent: await executionId({ client }, parent) }),
-        ...(before && { before: await executionId({ client }, before) }),
-      };
-      const page = await client.executions.list({ query: listQuery(whole) });
-      print(page, () =>
-        page.items.length === 0
-          ? noneText(page.total)
-          : executionTable(page.items, paint, { now: io.now(), columns: screen(io, options) }) +
-            following(page, options),
-      );
-    }),
-  );
+  onServer(io, command, async ({ client, print }, options: ListOptions) => {
+    const { parent, before, wide } = options;
+    const whole = {
+      ...options,
+      ...(parent && { parent: await executionId({ client }, parent) }),
+      ...(before && { before: await executionId({ client }, before) }),
+    };
+    const page = await client.executions.list({ query: listQuery(whole) });
+    print(page, ({ items, total }, screen) => {
+      if (items.length === 0) return noneText(total);
+      const columns = wide ? undefined : (screen.columns ?? USUAL_COLUMNS);
+      return executionTable(items, { ...screen, columns }) + following(page, options);
+    });
+  });
   examples(command, [
     "execution list",
     "execution list --wide",
@@ -92,11 +89,6 @@ export function addList(execution: Command, io: CliIo): void {
     "execution list --schedule nightly --order created_asc --limit 200 --format json",
     "execution list --before 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
   ]);
-}
-
-/** Columns to fit into; undefined for all there is. */
-function screen(io: CliIo, { wide }: ListOptions): number | undefined {
-  return wide ? undefined : (io.out.columns ?? USUAL_COLUMNS);
 }
 
 function listQuery(options: ListOptions) {

@@ -1,15 +1,13 @@
 import { type Command, Option } from "commander";
 import {
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  executionId,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { executionView } from "../../render/execution-view.ts";
-import { callServer, serverOptions } from "../../server-call.ts";
 
 interface RenameOptions extends ExecutionOptions {
   readonly clear?: boolean;
@@ -23,31 +21,16 @@ export function addRename(execution: Command, io: CliIo): void {
     )
     .argument("[name]", "the label: 1 to 200 characters")
     .addOption(new Option("--clear", "take its label away"));
-  serverOptions(command).action(
-    async (first: string | undefined, second: string | undefined, options: RenameOptions) => {
-      const [id, name] = withoutId(options, [first, second]);
-      await rename(io, { id, name, options });
-    },
-  );
+  actOnExecution(io, command, async (call, [name = null], { clear }: RenameOptions) => {
+    if ((name === null) === !clear) {
+      throw new UsageError("say how to call it: a name, or --clear to take its label away");
+    }
+    await call(async ({ client, print }, id) =>
+      print(await client.executions.rename({ params: { id }, body: { name } }), executionView),
+    );
+  });
   examples(command, [
     `execution rename 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 "order 17, second try"`,
     "execution rename 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --clear",
   ]);
-}
-
-interface Rename {
-  readonly id: string | undefined;
-  readonly name: string | undefined;
-  readonly options: RenameOptions;
-}
-
-async function rename(io: CliIo, { id: named, name, options }: Rename): Promise<void> {
-  if ((name === undefined) === !options.clear) {
-    throw new UsageError("say how to call it: a name, or --clear to take its label away");
-  }
-  await callServer(io, options, async ({ client, print, paint }) => {
-    const id = await executionId({ client }, named, options);
-    const record = await client.executions.rename({ params: { id }, body: { name: name ?? null } });
-    print(record, () => executionView(record, paint, io.now()));
-  });
 }

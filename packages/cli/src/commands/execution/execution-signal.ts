@@ -1,16 +1,10 @@
 import { isName, NAME_RULE } from "@engine/contract";
 import type { Command } from "commander";
-import {
-  type ExecutionOptions,
-  executionArgument,
-  executionId,
-  withoutId,
-} from "../../arguments/execution-argument.ts";
+import { actOnExecution, executionArgument } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { callServer, serverOptions } from "../../server-call.ts";
 
 export function addSignal(execution: Command, io: CliIo): void {
   const command = executionArgument(execution.command("signal"))
@@ -20,43 +14,26 @@ export function addSignal(execution: Command, io: CliIo): void {
     )
     .argument("[name]", "name of the signal")
     .argument("[input]", INPUT_HELP);
-  serverOptions(command).action(
-    async (
-      first: string | undefined,
-      second: string | undefined,
-      third: string | undefined,
-      options: ExecutionOptions,
-    ) => {
-      const [id, name, input] = withoutId(options, [first, second, third]);
-      if (name === undefined) {
-        throw new UsageError("missing required argument 'name': the name of the signal");
-      }
-      if (!isName(name)) {
-        throw new UsageError(
-          `argument 'name' is invalid: '${name}'. Expected the name of a signal: ${NAME_RULE}`,
-        );
-      }
-      await signal(io, { id, name, input, options });
-    },
-  );
+  actOnExecution(io, command, async (call, [name, input]) => {
+    if (name === undefined) {
+      throw new UsageError("missing required argument 'name': the name of the signal");
+    }
+    if (!isName(name)) {
+      throw new UsageError(
+        `argument 'name' is invalid: '${name}'. Expected the name of a signal: ${NAME_RULE}`,
+      );
+    }
+    const body = await readBody(input, io);
+    await call(async ({ client, print }, id) => {
+      const sent = await client.executions.signal({ params: { id, name }, body });
+      print(
+        sent,
+        () => `Sent ${sent.name} to ${sent.execution_id}, event ${sent.seq} of its log\n`,
+      );
+    });
+  });
   examples(command, [
     `execution signal 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 address_changed '{"zip":"10115"}'`,
     "execution signal --last --workflow shop/checkout cancelled_by_customer",
   ]);
-}
-
-interface Signal {
-  readonly id: string | undefined;
-  readonly name: string;
-  readonly input: string | undefined;
-  readonly options: ExecutionOptions;
-}
-
-async function signal(io: CliIo, { id: named, name, input, options }: Signal): Promise<void> {
-  const body = await readBody(input, io);
-  await callServer(io, options, async ({ client, print }) => {
-    const id = await executionId({ client }, named, options);
-    const sent = await client.executions.signal({ params: { id, name }, body });
-    print(sent, () => `Sent ${sent.name} to ${sent.execution_id}, event ${sent.seq} of its log\n`);
-  });
 }

@@ -3,16 +3,15 @@ import type { Frame } from "@engine/client";
 import { EngineError, ExecutionRecord, isTerminal } from "@engine/contract";
 import type { Command } from "commander";
 import {
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  executionId,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
 import { examples } from "../../examples.ts";
 import { Reported } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { isState } from "../../render/frame-view.ts";
-import { callServer, type ServerCall, serverFlag, serverOptions } from "../../server-call.ts";
+import { type ServerCall, serverFlag } from "../../server-call.ts";
 import { concludeWith, nextStep } from "../run-answer.ts";
 import { printFrame } from "../run-stream.ts";
 
@@ -28,28 +27,22 @@ export function addWatch(execution: Command, io: CliIo): void {
       "Follows an execution to its end, also through pauses: its state now, each one it passes through and the progress in between. A server that restarts is waited for, and nothing but progress is missed. Ctrl-C ends the watching; the execution goes on.",
     )
     .option("--events", "each event of its log too, from now on");
-  executionArgument(command);
-  serverOptions(command).action(async (given: string | undefined, options: WatchOptions) =>
-    watch(io, withoutId(options, [given])[0], options),
-  );
+  actOnExecution(io, executionArgument(command), async (call, _, options: WatchOptions) => {
+    const leaving = new AbortController();
+    void io.stopSignals().first.then(() => leaving.abort());
+    await call(async (server, id) => {
+      const ended = await followToEnd(io, server, { id, options, signal: leaving.signal });
+      if (ended) return concludeWith(io, ended, options);
+      const again = `npx engine execution watch ${id}${serverFlag(options)}`;
+      io.err.write(`note: the execution goes on; watch it again with: ${again}\n`);
+      throw new Reported();
+    });
+  });
   examples(command, [
     "execution watch 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
     "execution watch --last",
     "execution watch 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --events --format json",
   ]);
-}
-
-async function watch(io: CliIo, named: string | undefined, options: WatchOptions): Promise<void> {
-  const leaving = new AbortController();
-  void io.stopSignals().first.then(() => leaving.abort());
-  await callServer(io, options, async (server) => {
-    const id = await executionId(server, named, options);
-    const ended = await followToEnd(io, server, { id, options, signal: leaving.signal });
-    if (ended) return concludeWith(io, ended, options);
-    const again = `npx engine execution watch ${id}${serverFlag(options)}`;
-    io.err.write(`note: the execution goes on; watch it again with: ${again}\n`);
-    throw new Reported();
-  });
 }
 
 interface Watched {
@@ -85,7 +78,7 @@ async function followToEnd(
         // Among events, the state a reader comes back at is told again.
         if (record && frame.id === told) continue;
         if (record) told = frame.id;
-        printFrame(io, server, frame, options);
+        printFrame(io, frame, options);
         if (record && isTerminal(record.state)) return record;
         if (record?.state === "PAUSED" && options.format === "simple") {
           io.err.write(nextStep(record, options));

@@ -1,16 +1,11 @@
 import type { EventType, RecordedEvent } from "@engine/contract";
 import type { Command } from "commander";
-import {
-  type ExecutionOptions,
-  executionArgument,
-  executionId,
-  withoutId,
-} from "../../arguments/execution-argument.ts";
+import { type ExecutionOptions, onExecution } from "../../arguments/execution-argument.ts";
 import { eventType } from "../../arguments/option-values.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { detailedView, eventTable } from "../../render/execution-view.ts";
-import { callServer, type ServerCall, serverOptions } from "../../server-call.ts";
+import type { ServerCall } from "../../server-call.ts";
 import { addExecutionCancel } from "./cancel.ts";
 import { addExport } from "./execution-export.ts";
 import { addFork, addRestart } from "./execution-fork.ts";
@@ -51,16 +46,11 @@ function addShow(execution: Command, io: CliIo): void {
     .command("show")
     .description("Shows one execution: state, input, output or error.")
     .option("--detailed", "add its log");
-  executionArgument(command);
-  serverOptions(command).action(async (given: string | undefined, options: ShowOptions) => {
-    const [named] = withoutId(options, [given]);
-    await callServer(io, options, async ({ client, print, paint }) => {
-      const id = await executionId({ client }, named, options);
-      const query = options.detailed ? { detailed: "true" as const } : {};
-      // A record in any state is an answer; only trouble on the way to it is thrown.
-      const { body: record } = await client.executions.get({ params: { id }, query });
-      print(record, () => detailedView(record, paint, { now: io.now(), columns: io.out.columns }));
-    });
+  onExecution(io, command, async ({ client, print }, id, options: ShowOptions) => {
+    const query = options.detailed ? { detailed: "true" as const } : {};
+    // A record in any state is an answer; only trouble on the way to it is thrown.
+    const { body: record } = await client.executions.get({ params: { id }, query });
+    print(record, detailedView);
   });
   examples(command, [
     "execution show 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --detailed",
@@ -74,17 +64,12 @@ function addEvents(execution: Command, io: CliIo): void {
     .command("events")
     .description("Prints the log of an execution, oldest first.")
     .option("--type <type>", "only events of this type; may be repeated", eventType);
-  executionArgument(command);
-  serverOptions(command).action(async (given: string | undefined, options: EventOptions) => {
-    const [named] = withoutId(options, [given]);
-    await callServer(io, options, async ({ client, print, paint }) => {
-      const id = await executionId({ client }, named, options);
-      const items = await allEvents(client, id, options.type);
-      const list = { items, total: items.length, limit: items.length, offset: 0 };
-      print(list, () =>
-        items.length === 0 ? "No events of that type.\n" : eventTable(items, paint, io.out.columns),
-      );
-    });
+  onExecution(io, command, async ({ client, print }, id, options: EventOptions) => {
+    const items = await allEvents(client, id, options.type);
+    const list = { items, total: items.length, limit: items.length, offset: 0 };
+    print(list, (_, screen) =>
+      items.length === 0 ? "No events of that type.\n" : eventTable(items, screen),
+    );
   });
   examples(command, [
     "execution events 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 --format json",

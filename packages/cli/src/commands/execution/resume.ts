@@ -1,17 +1,16 @@
 import type { Command } from "commander";
 import {
+  actOnExecution,
   type ExecutionOptions,
   executionArgument,
-  executionId,
   executionOfArgument,
-  withoutId,
 } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
-import { ofWorkflow } from "../../arguments/other-workflow.ts";
+import { actOnExecutionOf } from "../../arguments/other-workflow.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { callServer, type ServerCall, serverFlag } from "../../server-call.ts";
+import { type ServerCall, serverFlag } from "../../server-call.ts";
 import { printRecord } from "../run-answer.ts";
 import { followStream } from "../run-stream.ts";
 import { modeOption, type WaitOptions, waitOptions, waitQuery } from "../wait-options.ts";
@@ -31,23 +30,11 @@ export function addResume(workflow: Command, io: CliIo): void {
     .summary(SUMMARY)
     .description(DESCRIPTION)
     .addArgument(refArgument());
-  resumeOptions(executionOfArgument(command)).action(
-    async (
-      ref: WorkflowRef,
-      first: string | undefined,
-      second: string | undefined,
-      options: ResumeOptions,
-    ) => {
-      const [named, input] = withoutId(options, [first, second]);
-      const body = await readBody(input, io);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, { workflow: { ...ref, qualified: true } });
-        await ofWorkflow(server, { ref, id, command: "resume", options }, () =>
-          resume(io, server, { ref, id, body, options }),
-        );
-      });
-    },
-  );
+  resumeOptions(executionOfArgument(command));
+  actOnExecutionOf(io, command, "resume", async (call, [ref, input], options: ResumeOptions) => {
+    const body = await readBody(input, io);
+    await call((server, id) => resume(io, server, { ref, id, body, options }));
+  });
   examples(command, [
     `workflow resume expense 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 '{"ok":true}'`,
     `workflow resume expense --last '{"ok":true}'`,
@@ -57,30 +44,27 @@ export function addResume(workflow: Command, io: CliIo): void {
 /** The same by the id alone. */
 export function addExecutionResume(execution: Command, io: CliIo): void {
   const command = execution.command("resume").summary(SUMMARY).description(DESCRIPTION);
-  resumeOptions(executionArgument(command)).action(
-    async (first: string | undefined, second: string | undefined, options: ResumeOptions) => {
-      const [named, input] = withoutId(options, [first, second]);
-      const body = await readBody(input, io);
-      await callServer(io, options, async (server) => {
-        const id = await executionId(server, named, options);
-        const { body: record } = await server.client.executions.get({ params: { id } });
-        const ref = { ns: record.namespace, wf: record.workflow };
-        await resume(io, server, { ref, id, body, options });
-      });
-    },
-  );
+  resumeOptions(executionArgument(command));
+  actOnExecution(io, command, async (call, [input], options: ResumeOptions) => {
+    const body = await readBody(input, io);
+    await call(async (server, id) => {
+      const { body: record } = await server.client.executions.get({ params: { id } });
+      const ref = { ns: record.namespace, wf: record.workflow };
+      await resume(io, server, { ref, id, body, options });
+    });
+  });
   examples(command, [
     `execution resume 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10 '{"ok":true}'`,
     `execution resume --last --workflow shop/expense '{"ok":true}'`,
   ]);
 }
 
-function resumeOptions(command: Command): Command {
+function resumeOptions(command: Command): void {
   command
     .argument("[input]", INPUT_HELP)
     .option("--pause <name>", "which pause, when several are open")
     .addOption(modeOption("sync"));
-  return waitOptions(command);
+  waitOptions(command);
 }
 
 interface Resume {

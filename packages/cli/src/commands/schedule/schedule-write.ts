@@ -49,8 +49,17 @@ export function addCreate(schedule: Command, io: CliIo): void {
       .addArgument(refArgument())
       .argument("<name>", "name of the schedule, unique in the engine"),
   );
-  serverOptions(command).action((ref: WorkflowRef, name: string, options: WriteOptions) =>
-    create(io, ref, name, options),
+  serverOptions(command).action(
+    async ({ ns, wf }: WorkflowRef, name: string, options: WriteOptions) => {
+      const spec = specOf(options);
+      if (!spec) {
+        throw new UsageError("say when it fires: one of --cron, --every and --at");
+      }
+      const body = { ...(await fieldsOf(options, io)), name, namespace: ns, workflow: wf, spec };
+      await callServer(io, options, async ({ client, print }) =>
+        print(await client.schedules.create({ body }), scheduleView),
+      );
+    },
   );
   examples(command, [
     `schedule create sales_report nightly --cron "0 2 * * *" --timezone Europe/Berlin`,
@@ -71,9 +80,21 @@ export function addUpdate(schedule: Command, io: CliIo): void {
     .addOption(
       new Option("--clear-routing-input", "forget the routing input").conflicts("routingInput"),
     );
-  serverOptions(command).action((name: string, options: UpdateOptions) =>
-    update(io, name, options),
-  );
+  serverOptions(command).action(async (name: string, options: UpdateOptions) => {
+    const spec = specOf(options);
+    const body: ScheduleChanges = {
+      ...(await fieldsOf(options, io)),
+      ...(spec && { spec }),
+      ...(options.latest && { version: null }),
+      ...(options.clearRoutingInput && { routing_input: {} }),
+    };
+    if (Object.keys(body).length === 0) {
+      throw new UsageError("say what to change, such as --every 1h or --overlap queue");
+    }
+    await callServer(io, options, async ({ client, print }) =>
+      print(await client.schedules.update({ params: { name }, body }), scheduleView),
+    );
+  });
   examples(command, [
     `schedule update nightly --cron "30 2 * * *" --timezone Europe/Berlin`,
     "schedule update prices --overlap skip --latest",
@@ -115,40 +136,6 @@ function interval(text: string): number {
   const ms = parseDuration(text);
   if (ms !== undefined && ms >= 1000) return ms / 1000;
   throw new InvalidArgumentError("Expected at least a second, such as 30s, 15m, 1h or 7d.");
-}
-
-async function create(
-  io: CliIo,
-  { ns, wf }: WorkflowRef,
-  name: string,
-  options: WriteOptions,
-): Promise<void> {
-  const spec = specOf(options);
-  if (!spec) {
-    throw new UsageError("say when it fires: one of --cron, --every and --at");
-  }
-  const body = { ...(await fieldsOf(options, io)), name, namespace: ns, workflow: wf, spec };
-  await callServer(io, options, async ({ client, print, paint }) => {
-    const record = await client.schedules.create({ body });
-    print(record, () => scheduleView(record, paint, io.now()));
-  });
-}
-
-async function update(io: CliIo, name: string, options: UpdateOptions): Promise<void> {
-  const spec = specOf(options);
-  const body: ScheduleChanges = {
-    ...(await fieldsOf(options, io)),
-    ...(spec && { spec }),
-    ...(options.latest && { version: null }),
-    ...(options.clearRoutingInput && { routing_input: {} }),
-  };
-  if (Object.keys(body).length === 0) {
-    throw new UsageError("say what to change, such as --every 1h or --overlap queue");
-  }
-  await callServer(io, options, async ({ client, print, paint }) => {
-    const record = await client.schedules.update({ params: { name }, body });
-    print(record, () => scheduleView(record, paint, io.now()));
-  });
 }
 
 async function fieldsOf(options: WriteOptions, io: CliIo): Promise<ScheduleChanges> {

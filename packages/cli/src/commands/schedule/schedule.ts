@@ -5,7 +5,7 @@ import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { nextPage } from "../../render/next-page.ts";
 import { scheduleTable, scheduleView } from "../../render/schedule-view.ts";
-import { callServer, type ServerOptions, serverOptions } from "../../server-call.ts";
+import { onServer, type ServerOptions } from "../../server-call.ts";
 import { addDelete, addHistory, addPause, addResume, addTrigger } from "./schedule-control.ts";
 import { addCreate, addUpdate } from "./schedule-write.ts";
 
@@ -50,17 +50,15 @@ function addList(schedule: Command, io: CliIo): void {
     )
     .option("--limit <n>", "at most so many, up to 1000", wholeNumber(1, 1000), 200)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0);
-  serverOptions(command).action((options: ListOptions) =>
-    callServer(io, options, async ({ client, print, paint }) => {
-      const { format: _format, serverUrl: _url, ...query } = options;
-      const page = await client.schedules.list({ query });
-      print(page, () =>
-        page.items.length === 0
-          ? "No schedules match. Create one: npx engine schedule create <ref> <name> --every 1h\n"
-          : scheduleTable(page.items, paint, io.now()) + nextPage(page),
-      );
-    }),
-  );
+  onServer(io, command, async ({ client, print }, options: ListOptions) => {
+    const { format: _format, serverUrl: _url, ...query } = options;
+    const page = await client.schedules.list({ query });
+    print(page, ({ items }, screen) =>
+      items.length === 0
+        ? "No schedules match. Create one: npx engine schedule create <ref> <name> --every 1h\n"
+        : scheduleTable(items, screen) + nextPage(page),
+    );
+  });
   examples(command, ["schedule list", "schedule list --status disabled --format json"]);
 }
 
@@ -69,11 +67,8 @@ function addShow(schedule: Command, io: CliIo): void {
     .command("show")
     .description("Shows a schedule: when it fires next, how often it did, what went wrong.")
     .argument("<name>", "name of the schedule");
-  serverOptions(command).action((name: string, options: ServerOptions) =>
-    callServer(io, options, async ({ client, print, paint }) => {
-      const record = await client.schedules.get({ params: { name } });
-      print(record, () => scheduleView(record, paint, io.now()));
-    }),
+  onServer(io, command, async ({ client, print }, name: string) =>
+    print(await client.schedules.get({ params: { name } }), scheduleView),
   );
   examples(command, ["schedule show nightly-report"]);
 }

@@ -5,14 +5,10 @@ import { secondsOrZero } from "../../arguments/option-values.ts";
 import { examples } from "../../examples.ts";
 import { Reported } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
+import { counted } from "../../render/counted.ts";
 import { workerBrief } from "../../render/worker-view.ts";
-import {
-  type ServerCall,
-  type ServerOptions,
-  serverFlag,
-  serverOptions,
-} from "../../server-call.ts";
-import { callFleet } from "./call-fleet.ts";
+import { type ServerCall, type ServerOptions, serverFlag } from "../../server-call.ts";
+import { onFleet } from "./on-fleet.ts";
 
 interface DrainOptions extends ServerOptions {
   readonly timeout?: number;
@@ -33,26 +29,21 @@ export function addDrain(worker: Command, io: CliIo): void {
       secondsOrZero,
     )
     .option("--wait", "until it has left, telling what is left to do");
-  serverOptions(command).action((name: string, options: DrainOptions) => drain(io, name, options));
+  onFleet(io, command, async (server, name: string, options: DrainOptions) => {
+    const { timeout, wait } = options;
+    const body = timeout === undefined ? null : { timeout_seconds: timeout };
+    const asked = await server.client.fleet.drain({ params: { name }, body });
+    const record = wait ? await untilGone(io, server, asked, options) : asked;
+    server.print(record, workerBrief);
+    if (wait || options.format === "json") return;
+    const flag = serverFlag(options);
+    io.err.write(`see what is left with: npx engine worker show ${name}${flag}\n`);
+  });
   examples(command, [
     "worker drain gpu-1",
     "worker drain gpu-1 --wait",
     "worker drain gpu-1 --timeout 300 --wait",
   ]);
-}
-
-async function drain(io: CliIo, name: string, options: DrainOptions): Promise<void> {
-  const { timeout, wait } = options;
-  await callFleet(io, { ...options, worker: name }, async (server) => {
-    const { client, print, paint } = server;
-    const body = timeout === undefined ? null : { timeout_seconds: timeout };
-    const asked = await client.fleet.drain({ params: { name }, body });
-    const record = wait ? await untilGone(io, server, asked, options) : asked;
-    print(record, () => workerBrief(record, paint));
-    if (wait || options.format === "json") return;
-    const flag = serverFlag(options);
-    io.err.write(`see what is left with: npx engine worker show ${name}${flag}\n`);
-  });
 }
 
 const LOOK_MS = 500;
@@ -93,7 +84,7 @@ function isAnother(now: WorkerRecord, then: WorkerRecord): boolean {
 
 function leftText({ name, load }: WorkerRecord): string {
   if (load === 0) return `${name} has nothing left and is leaving`;
-  return `${name} has ${load === 1 ? "1 execution" : `${load} executions`} left`;
+  return `${name} has ${counted(load, "execution")} left`;
 }
 
 /** A server that is away for a moment says nothing of the worker. */

@@ -5,8 +5,8 @@ import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { nextPage } from "../../render/next-page.ts";
 import { workerTable, workerView } from "../../render/worker-view.ts";
-import { type ServerOptions, serverOptions } from "../../server-call.ts";
-import { callFleet } from "./call-fleet.ts";
+import type { ServerOptions } from "../../server-call.ts";
+import { onFleet } from "./on-fleet.ts";
 import { addDelete, addPause, addResume } from "./worker-control.ts";
 import { addDrain } from "./worker-drain.ts";
 
@@ -15,6 +15,10 @@ interface ListOptions extends ServerOptions {
   readonly label?: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly offset: number;
+}
+
+interface ShowOptions extends ServerOptions {
+  readonly packages?: boolean;
 }
 
 /** `engine worker …`: the processes that run executions, as operators see and direct them. */
@@ -40,20 +44,18 @@ function addList(worker: Command, io: CliIo): void {
     .option("--label <key=value>", "only with this label; may be repeated", label)
     .option("--limit <n>", "at most so many, up to 1000", wholeNumber(1, 1000), 100)
     .option("--offset <n>", "skip so many", wholeNumber(0), 0);
-  serverOptions(command).action((options: ListOptions) =>
-    callFleet(io, options, async ({ client, print, paint }) => {
-      const { status, label: labels, limit, offset } = options;
-      const terms = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
-      const query = { status, limit, offset, ...(terms.length > 0 && { label: terms }) };
-      const page = await client.fleet.list({ query });
-      const isFiltered = status !== undefined || terms.length > 0;
-      print(page, () =>
-        page.items.length === 0
-          ? noneText(page.total, isFiltered)
-          : workerTable(page.items, paint, io.now()) + nextPage(page),
-      );
-    }),
-  );
+  onFleet(io, command, async ({ client, print }, options: ListOptions) => {
+    const { status, label: labels, limit, offset } = options;
+    const terms = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+    const query = { status, limit, offset, ...(terms.length > 0 && { label: terms }) };
+    const page = await client.fleet.list({ query });
+    const isFiltered = status !== undefined || terms.length > 0;
+    print(page, ({ items, total }, screen) =>
+      items.length === 0
+        ? noneText(total, isFiltered)
+        : workerTable(items, screen) + nextPage(page),
+    );
+  });
   examples(command, [
     "worker list",
     "worker list --status online --label gpu=a100",
@@ -74,12 +76,9 @@ function addShow(worker: Command, io: CliIo): void {
     .description("Shows a worker: how it is, what it runs, what it can run and where it is.")
     .argument("<name>", "name of the worker")
     .option("--packages", "list its packages, however many");
-  serverOptions(command).action((name: string, options: ServerOptions & { packages?: boolean }) =>
-    callFleet(io, options, async ({ client, print, paint }) => {
-      const record = await client.fleet.show({ params: { name } });
-      const screen = { now: io.now(), packages: options.packages === true };
-      print(record, () => workerView(record, paint, screen));
-    }),
-  );
+  onFleet(io, command, async ({ client, print }, name: string, options: ShowOptions) => {
+    const record = await client.fleet.show({ params: { name } });
+    print(record, (_, screen) => workerView(record, screen, options.packages === true));
+  });
   examples(command, ["worker show gpu-1", "worker show gpu-1 --packages"]);
 }

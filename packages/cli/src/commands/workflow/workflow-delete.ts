@@ -4,14 +4,9 @@ import { refArgument, refText, type WorkflowRef } from "../../arguments/workflow
 import { confirmLoss } from "../../confirm-loss.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import {
-  callServer,
-  type ServerCall,
-  type ServerOptions,
-  serverOptions,
-} from "../../server-call.ts";
+import { onServer, type ServerCall } from "../../server-call.ts";
 
-interface DeleteOptions extends ServerOptions {
+interface DeleteOptions {
   readonly version?: number;
   readonly yes?: boolean;
 }
@@ -26,18 +21,8 @@ export function addDelete(workflow: Command, io: CliIo): void {
     .addArgument(refArgument())
     .option("--version <n>", "only this version (default: all)", wholeNumber(1))
     .option("--yes", "do not ask");
-  serverOptions(command).action((ref: WorkflowRef, options: DeleteOptions) =>
-    deleteWorkflow(io, ref, options),
-  );
-  examples(command, [
-    "workflow delete hello_world --version 2",
-    "workflow delete shop/checkout --yes",
-  ]);
-}
-
-async function deleteWorkflow(io: CliIo, ref: WorkflowRef, options: DeleteOptions): Promise<void> {
-  const { version, yes } = options;
-  await callServer(io, options, async ({ client, print }) => {
+  onServer(io, command, async ({ client, print }, ref: WorkflowRef, options: DeleteOptions) => {
+    const { version, yes } = options;
     const name = refText({ namespace: ref.ns, name: ref.wf });
     const consequence = await plan(client, ref, version);
     const what = version === undefined ? name : `version ${version} of ${name}`;
@@ -50,6 +35,10 @@ async function deleteWorkflow(io: CliIo, ref: WorkflowRef, options: DeleteOption
       () => `Deleted ${what}: ${consequence}.\n${KEPT}\n`,
     );
   });
+  examples(command, [
+    "workflow delete hello_world --version 2",
+    "workflow delete shop/checkout --yes",
+  ]);
 }
 
 const KEPT = "Executions that were created before keep the code of their version and go on.";

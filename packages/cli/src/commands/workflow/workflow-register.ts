@@ -23,41 +23,37 @@ export function addRegister(workflow: Command, io: CliIo): void {
     )
     .argument("<paths...>", "TypeScript files that export workflows, or folders to search")
     .option("--dry-run", "check only; save nothing");
-  serverOptions(command).action((paths: string[], options: RegisterOptions) =>
-    register(io, paths, options),
-  );
-  examples(command, ["workflow register hello.ts", "workflow register src --dry-run"]);
-}
-
-async function register(io: CliIo, paths: string[], options: RegisterOptions): Promise<void> {
-  const { files } = workflowFinder(paths, io.cwd)();
-  if (files.length === 0) {
-    throw new UsageError(
-      `${paths.join(", ")} has no workflow file: TypeScript that imports @engine/sdk and defines a workflow, outside of tests and node_modules; name a file or another folder`,
-    );
-  }
-  const registered: FileRegistered[] = [];
-  const warnings: SourceIssue[] = [];
-  await callServer(io, options, async (server) => {
-    for (const file of files) {
-      const outcome = await registerFile(file, server.client, options.dryRun);
-      reportProblems(io, outcome);
-      registered.push({ file: relative(io.cwd, file), items: outcome.registered?.items });
-      warnings.push(...(outcome.registered?.warnings ?? []));
-    }
-    const items = registered.flatMap((each) => each.items ?? []);
-    if (files.length > 1 || items.length || options.format === "json") {
-      server.print({ items, warnings }, () =>
-        registeredFiles(registered, server.paint, options.dryRun === true),
+  serverOptions(command).action(async (paths: string[], options: RegisterOptions) => {
+    const { files } = workflowFinder(paths, io.cwd)();
+    if (files.length === 0) {
+      throw new UsageError(
+        `${paths.join(", ")} has no workflow file: TypeScript that imports @engine/sdk and defines a workflow, outside of tests and node_modules; name a file or another folder`,
       );
     }
+    const registered: FileRegistered[] = [];
+    const warnings: SourceIssue[] = [];
+    await callServer(io, options, async (server) => {
+      for (const file of files) {
+        const outcome = await registerFile(file, server.client, options.dryRun);
+        reportProblems(io, outcome);
+        registered.push({ file: relative(io.cwd, file), items: outcome.registered?.items });
+        warnings.push(...(outcome.registered?.warnings ?? []));
+      }
+      const items = registered.flatMap((each) => each.items ?? []);
+      if (files.length > 1 || items.length || options.format === "json") {
+        server.print({ items, warnings }, (_, { paint }) =>
+          registeredFiles(registered, paint, options.dryRun === true),
+        );
+      }
+    });
+    const refused = registered.filter(({ items }) => !items).length;
+    if (refused) {
+      const what = files.length === 1 ? "the file" : `${refused} of ${files.length} files`;
+      io.err.write(
+        `error: ${what} cannot be registered; nothing of ${refused === 1 ? "it" : "them"} was saved\n`,
+      );
+      throw new Reported();
+    }
   });
-  const refused = registered.filter(({ items }) => !items).length;
-  if (refused) {
-    const what = files.length === 1 ? "the file" : `${refused} of ${files.length} files`;
-    io.err.write(
-      `error: ${what} cannot be registered; nothing of ${refused === 1 ? "it" : "them"} was saved\n`,
-    );
-    throw new Reported();
-  }
+  examples(command, ["workflow register hello.ts", "workflow register src --dry-run"]);
 }

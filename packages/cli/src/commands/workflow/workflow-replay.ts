@@ -1,5 +1,6 @@
 import type { State } from "@engine/contract";
 import { Argument, type Command, Option } from "commander";
+import { allPages } from "../../all-pages.ts";
 import { state, wholeNumber } from "../../arguments/option-values.ts";
 import { parseRef, refText, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
@@ -10,8 +11,7 @@ import { painter } from "../../render/paint.ts";
 import { count, replayView } from "../../render/replay-view.ts";
 import { codeToTry } from "../../replay/code-to-try.ts";
 import { readHistoryFile } from "../../replay/history-file.ts";
-import { historyOf, newestExecutions, removed } from "../../replay/recorded-executions.ts";
-import { type Replayed, replayOn } from "../../replay/replayed.ts";
+import { type Replayed, replayOn, replayRecorded } from "../../replay/replayed.ts";
 import { callServer, printer, type ServerOptions, serverOptions } from "../../server-call.ts";
 import { withUnawaitedRejections } from "../../workflow-file/unawaited-rejections.ts";
 
@@ -23,6 +23,7 @@ interface ReplayOptions extends ServerOptions {
 }
 
 const DEFAULT_LIMIT = 100;
+const EXECUTIONS_PER_PAGE = 200;
 
 export function addReplay(workflow: Command, io: CliIo): void {
   const command = workflow
@@ -103,12 +104,15 @@ async function ofServer(io: CliIo, ref: WorkflowRef, options: ReplayOptions): Pr
   const { file, limit = DEFAULT_LIMIT, state: states } = options;
   return callServer(io, options, async ({ client }) => {
     // First of all: a name that nobody knows has no executions either.
-    const workflow = await codeToTry(io, { client, ref, file });
-    const executions = await newestExecutions(client, ref, { limit, states });
-    return each(io, executions, async (execution) => {
-      const history = await historyOf(client, execution.execution_id);
-      return history ? replayOn(workflow, history) : removed(execution);
-    });
+    const workflow = await codeToTry(io, client, { ref, file });
+    const only = states && { state: [...states] };
+    const { items } = await allPages(
+      { limit, offset: 0 },
+      (place) =>
+        client.executions.listOfWorkflow({ params: { ...ref }, query: { ...place, ...only } }),
+      EXECUTIONS_PER_PAGE,
+    );
+    return each(io, items, (execution) => replayRecorded(client, workflow, execution));
   });
 }
 

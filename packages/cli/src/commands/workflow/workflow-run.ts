@@ -1,10 +1,5 @@
 import type { Command } from "commander";
-import {
-  type ExecutionOptions,
-  executionId,
-  executionOfArgument,
-  withoutId,
-} from "../../arguments/execution-argument.ts";
+import { executionOfArgument } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
 import {
   instant,
@@ -13,7 +8,7 @@ import {
   wholeNumber,
   workerName,
 } from "../../arguments/option-values.ts";
-import { ofWorkflow } from "../../arguments/other-workflow.ts";
+import { actOnExecutionOf } from "../../arguments/other-workflow.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
@@ -60,8 +55,21 @@ export function addRun(workflow: Command, io: CliIo): void {
     )
     .option("--prefer-worker <name>", "the worker that is asked first", workerName)
     .option("--require-worker <name>", "the only worker that may run it", workerName);
-  waitOptions(command).action((ref: WorkflowRef, input: string | undefined, options: RunOptions) =>
-    run(io, ref, input, options),
+  serverOptions(waitOptions(command)).action(
+    async (ref: WorkflowRef, input: string | undefined, options: RunOptions) => {
+      const body = await readBody(input, io);
+      const { mode } = options;
+      await callServer(io, options, async (server) => {
+        const { executions } = server.client;
+        const call = { params: { ...ref, mode }, ...startParts(options), body };
+        if (mode === "stream") {
+          return followStream(io, server, await executions.run.stream(call), options);
+        }
+        const list = `npx engine execution list${serverFlag(options)}`;
+        const answer = await whileWaiting(io, executions.run(call), { seeIt: list });
+        printRecord(io, server, answer.body, options);
+      });
+    },
   );
   examples(command, [
     `workflow run hello_world '"World"' --mode sync`,
@@ -78,43 +86,16 @@ export function addStatus(workflow: Command, io: CliIo): void {
     .summary("Shows one execution of a workflow.")
     .description("Shows one execution of a workflow: its state, output or error.")
     .addArgument(refArgument());
-  serverOptions(executionOfArgument(command)).action(
-    async (ref: WorkflowRef, given: string | undefined, options: ExecutionOptions) => {
-      const [named] = withoutId(options, [given]);
-      await callServer(io, options, async (server) => {
-        const { client, print, paint } = server;
-        const id = await executionId(server, named, { workflow: { ...ref, qualified: true } });
-        const record = await ofWorkflow(server, { ref, id, command: "show", options }, () =>
-          client.executions.status({ params: { ...ref, id } }),
-        );
-        print(record, () => executionView(record, paint, io.now()));
-      });
-    },
+  executionOfArgument(command);
+  actOnExecutionOf(io, command, "show", (call, [ref]) =>
+    call(async ({ client, print }, id) =>
+      print(await client.executions.status({ params: { ...ref, id } }), executionView),
+    ),
   );
   examples(command, [
     "workflow status hello_world 0198c2f4-5b7a-7c31-9d7e-3f1b8a6c2d10",
     "workflow status hello_world --last",
   ]);
-}
-
-async function run(
-  io: CliIo,
-  ref: WorkflowRef,
-  input: string | undefined,
-  options: RunOptions,
-): Promise<void> {
-  const body = await readBody(input, io);
-  const { mode } = options;
-  await callServer(io, options, async (server) => {
-    const { executions } = server.client;
-    const call = { params: { ...ref, mode }, ...startParts(options), body };
-    if (mode === "stream") {
-      return followStream(io, server, await executions.run.stream(call), options);
-    }
-    const list = `npx engine execution list${serverFlag(options)}`;
-    const answer = await whileWaiting(io, executions.run(call), { seeIt: list });
-    printRecord(io, server, answer.body, options);
-  });
 }
 
 function startParts(options: RunOptions) {

@@ -1,17 +1,13 @@
-import type { WorkflowRecord } from "@engine/contract";
 import type { Command } from "commander";
+import { allPages } from "../../all-pages.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
-import { writeOutFile } from "../../io/out-file.ts";
+import { writeOutFile } from "../../io/text-file.ts";
+import { counted } from "../../render/counted.ts";
 import { workflowTypes } from "../../render/workflow-types.ts";
-import {
-  callServer,
-  type ServerCall,
-  type ServerOptions,
-  serverOptions,
-} from "../../server-call.ts";
+import { onServer } from "../../server-call.ts";
 
-interface TypesOptions extends ServerOptions {
+interface TypesOptions {
   readonly namespace?: string;
   readonly out: string;
 }
@@ -25,34 +21,18 @@ export function addTypes(workflow: Command, io: CliIo): void {
     )
     .option("-n, --namespace <ns>", "only this namespace")
     .requiredOption("--out <file>", "file to write; - prints it");
-  serverOptions(command).action((options: TypesOptions) => writeTypes(io, options));
-  examples(command, ["workflow types --out workflows.d.ts", "workflow types -n shop --out -"]);
-}
-
-async function writeTypes(io: CliIo, options: TypesOptions): Promise<void> {
-  await callServer(io, options, async ({ client, print }) => {
-    const records = await allRecords(client, options.namespace);
+  onServer(io, command, async ({ client, print }, { namespace, out }: TypesOptions) => {
+    const { items: records } = await allPages({ offset: 0 }, (place) =>
+      client.catalog.list({ query: { ...place, ...(namespace && { namespace }) } }),
+    );
     const declarations = workflowTypes(records);
     const workflows = records.map(({ namespace, name }) => `${namespace}/${name}`);
-    if (options.out === "-") {
+    if (out === "-") {
       print({ file: null, workflows, declarations }, () => declarations);
       return;
     }
-    writeOutFile(io, options.out, declarations);
-    const count = records.length === 1 ? "1 workflow" : `${records.length} workflows`;
-    print({ file: options.out, workflows }, () => `Wrote ${count} to ${options.out}\n`);
+    writeOutFile(io, out, declarations);
+    print({ file: out, workflows }, () => `Wrote ${counted(records, "workflow")} to ${out}\n`);
   });
-}
-
-async function allRecords(
-  client: ServerCall["client"],
-  namespace: string | undefined,
-): Promise<WorkflowRecord[]> {
-  const records: WorkflowRecord[] = [];
-  while (true) {
-    const query = { limit: 1000, offset: records.length, ...(namespace && { namespace }) };
-    const { items } = await client.catalog.list({ query });
-    records.push(...items);
-    if (items.length < query.limit) return records;
-  }
+  examples(command, ["workflow types --out workflows.d.ts", "workflow types -n shop --out -"]);
 }

@@ -7,7 +7,7 @@ import type { CliIo } from "../../io/cli-io.ts";
 import { nextPage } from "../../render/next-page.ts";
 import { table } from "../../render/table.ts";
 import { versionTable, workflowTable, workflowView } from "../../render/workflow-view.ts";
-import { callServer, type ServerOptions, serverOptions } from "../../server-call.ts";
+import { onServer } from "../../server-call.ts";
 import { addCancel } from "../execution/cancel.ts";
 import { addResume } from "../execution/resume.ts";
 import { addDelete } from "./workflow-delete.ts";
@@ -16,7 +16,14 @@ import { addReplay } from "./workflow-replay.ts";
 import { addRun, addStatus } from "./workflow-run.ts";
 import { addTypes } from "./workflow-types.ts";
 
-interface ListOptions extends ServerOptions, PartOptions {}
+interface ListOptions extends PartOptions {
+  readonly namespace?: string;
+}
+
+interface ShowOptions {
+  readonly version?: number;
+  readonly source?: boolean;
+}
 
 /** `engine workflow …`: the catalog, and runs by workflow. */
 export function addWorkflow(program: Command, io: CliIo): void {
@@ -40,20 +47,18 @@ function addList(workflow: Command, io: CliIo): void {
     .command("list")
     .description("Lists the latest version of each workflow.")
     .option("-n, --namespace <ns>", "only this namespace");
-  serverOptions(partOptions(command)).action((options: ListOptions & { namespace?: string }) =>
-    callServer(io, options, async ({ client, print, paint }) => {
-      const { namespace } = options;
-      const page = await allPages(options, (place) =>
-        client.catalog.list({ query: { ...place, namespace } }),
-      );
-      const none = namespace === undefined ? "" : ` in namespace ${namespace}`;
-      print(page, () =>
-        page.total === 0
-          ? `No workflows${none} yet. Register a file: npx engine workflow register hello.ts\n`
-          : workflowTable(page.items, paint, io.now()) + nextPage(page),
-      );
-    }),
-  );
+  onServer(io, partOptions(command), async ({ client, print }, options: ListOptions) => {
+    const { namespace } = options;
+    const page = await allPages(options, (place) =>
+      client.catalog.list({ query: { ...place, namespace } }),
+    );
+    const none = namespace === undefined ? "" : ` in namespace ${namespace}`;
+    print(page, ({ items, total }, screen) =>
+      total === 0
+        ? `No workflows${none} yet. Register a file: npx engine workflow register hello.ts\n`
+        : workflowTable(items, screen) + nextPage(page),
+    );
+  });
   examples(command, [
     "workflow list",
     "workflow list -n shop --format json",
@@ -65,20 +70,14 @@ function addNamespaces(workflow: Command, io: CliIo): void {
   const command = workflow
     .command("namespaces")
     .description("Lists the namespaces that hold a workflow.");
-  serverOptions(partOptions(command)).action((options: ListOptions) =>
-    callServer(io, options, async ({ client, print, paint }) => {
-      const page = await allPages(options, (query) => client.catalog.namespaces({ query }));
-      print(page, () =>
-        page.total === 0
-          ? "No namespaces yet: a namespace appears with its first workflow.\n"
-          : table(
-              ["NAMESPACE", "WORKFLOWS"],
-              page.items.map((item) => [item.namespace, String(item.workflow_count)]),
-              paint,
-            ) + nextPage(page),
-      );
-    }),
-  );
+  onServer(io, partOptions(command), async ({ client, print }, options: PartOptions) => {
+    const page = await allPages(options, (query) => client.catalog.namespaces({ query }));
+    print(page, ({ items, total }, { paint }) => {
+      if (total === 0) return "No namespaces yet: a namespace appears with its first workflow.\n";
+      const rows = items.map((item) => [item.namespace, String(item.workflow_count)]);
+      return table(["NAMESPACE", "WORKFLOWS"], rows, paint) + nextPage(page);
+    });
+  });
   examples(command, ["workflow namespaces"]);
 }
 
@@ -89,18 +88,15 @@ function addShow(workflow: Command, io: CliIo): void {
     .addArgument(refArgument())
     .option("--version <n>", "this version (default: the latest)", wholeNumber(1))
     .option("--source", "print its files too");
-  serverOptions(command).action(
-    (ref: WorkflowRef, options: ServerOptions & { version?: number; source?: boolean }) =>
-      callServer(io, options, async ({ client, print, paint }) => {
-        const { version } = options;
-        const query = options.source ? { source: "true" as const } : {};
-        const record =
-          version === undefined
-            ? await client.catalog.get({ params: { ...ref }, query })
-            : await client.catalog.version({ params: { ...ref, version: String(version) }, query });
-        print(record, () => workflowView(record, paint, io.now()));
-      }),
-  );
+  onServer(io, command, async ({ client, print }, ref: WorkflowRef, options: ShowOptions) => {
+    const { version } = options;
+    const query = options.source ? { source: "true" as const } : {};
+    const record =
+      version === undefined
+        ? await client.catalog.get({ params: { ...ref }, query })
+        : await client.catalog.version({ params: { ...ref, version: String(version) }, query });
+    print(record, workflowView);
+  });
   examples(command, [
     "workflow show hello_world",
     "workflow show shop/checkout --version 2 --source",
@@ -112,13 +108,12 @@ function addVersions(workflow: Command, io: CliIo): void {
     .command("versions")
     .description("Lists the versions of a workflow, newest first.")
     .addArgument(refArgument());
-  serverOptions(partOptions(command)).action((ref: WorkflowRef, options: ListOptions) =>
-    callServer(io, options, async ({ client, print, paint }) => {
-      const page = await allPages(options, (query) =>
-        client.catalog.versions({ params: { ...ref }, query }),
-      );
-      print(page, () => versionTable(page.items, paint, io.now()) + nextPage(page));
-    }),
-  );
+  partOptions(command);
+  onServer(io, command, async ({ client, print }, ref: WorkflowRef, options: PartOptions) => {
+    const page = await allPages(options, (query) =>
+      client.catalog.versions({ params: { ...ref }, query }),
+    );
+    print(page, ({ items }, screen) => versionTable(items, screen) + nextPage(page));
+  });
   examples(command, ["workflow versions hello_world", "workflow versions hello_world --limit 10"]);
 }
