@@ -54,7 +54,7 @@ export function graph<const Nodes extends Record<string, GraphNode>, Input = unk
         run: async (inside) => {
           const run = new GraphRun(nodes, input);
           const functions = names.map((node) => () => run.node(node));
-          await branches(inside, functions, { limit: Number.POSITIVE_INFINITY, settle: false });
+          await branches(inside, functions);
           // In the order of the nodes, whichever ended first.
           const ran = names.filter((node) => Object.hasOwn(run.outputs, node));
           return Object.fromEntries(ran.map((node) => [node, run.outputs[node]]));

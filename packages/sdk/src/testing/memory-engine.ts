@@ -13,11 +13,9 @@ import {
   decideSignal,
   decideWake,
   EngineError,
-  type Event,
   type ExecutionRow,
   encode,
   handOver,
-  type KeptSignalLists,
   MemoryExecutions,
   type NewEvent,
   type NewExecution,
@@ -74,8 +72,7 @@ type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
  * does nothing by itself: its user claims executions and lets time pass. An execution's earlier copy
  * is fenced by its generation, as on a server.
  */
-export class MemoryEngine {
-  readonly executions: MemoryExecutions = new MemoryExecutions();
+export class MemoryEngine extends MemoryExecutions {
   readonly progress: unknown[] = [];
   /** Executions whose copies said that all they have left to do is held; one entry each time. */
   readonly stalled: string[] = [];
@@ -99,27 +96,8 @@ export class MemoryEngine {
   #sessions = 0;
 
   constructor(options: MemoryEngineOptions) {
+    super();
     this.#options = options;
-  }
-
-  get rows(): Map<string, ExecutionRow> {
-    return this.executions.rows;
-  }
-
-  get logs(): Map<string, Event[]> {
-    return this.executions.logs;
-  }
-
-  get signals(): KeptSignalLists {
-    return this.executions.signals;
-  }
-
-  row(execution_id: string): ExecutionRow {
-    return this.executions.row(execution_id);
-  }
-
-  log(execution_id: string): readonly Event[] {
-    return this.executions.log(execution_id);
   }
 
   /** The copy that runs it now. */
@@ -158,17 +136,12 @@ export class MemoryEngine {
     return this.row(execution_id);
   }
 
-  create(fresh: NewExecution): void {
-    this.#tell(this.executions.create(fresh));
+  override create(fresh: NewExecution): readonly Written[] {
+    return this.#told(super.create(fresh));
   }
 
-  /** @returns The events written for this execution. */
-  change(
-    execution_id: string,
-    decide: (row: ExecutionRow) => Change | undefined,
-  ): readonly Event[] {
-    const change = decide(this.row(execution_id));
-    return change ? this.#write(execution_id, change) : [];
+  override change(execution_id: string, change: Change): readonly Written[] {
+    return this.#told(super.change(execution_id, change));
   }
 
   /** A fresh copy over the log as it is; whoever ran it before is fenced. */
@@ -219,19 +192,19 @@ export class MemoryEngine {
 
   resume(execution_id: string, input: unknown, pause?: string): void {
     const resume = { input: encode(input, "input"), pause, by: null, now: this.#options.clock() };
-    this.change(execution_id, (row) => orThrow(decideResume(row, resume)));
+    this.change(execution_id, orThrow(decideResume(this.row(execution_id), resume)));
   }
 
   signal(execution_id: string, name: string, payload: unknown): void {
-    const signal = { name, payload: encode(payload, "payload"), by: null };
     const { clock, limits } = this.#options;
-    const now = clock();
-    this.change(execution_id, (row) => orThrow(decideSignal(row, { ...signal, now, limits })));
+    const given = { name, payload: encode(payload, "payload"), by: null, now: clock(), limits };
+    this.change(execution_id, orThrow(decideSignal(this.row(execution_id), given)));
   }
 
   cancel(execution_id: string, over: Partial<Cancel> = {}): void {
     const cancel = { cause: "request" as const, by: null, ...this.#cancelling, ...over };
-    this.change(execution_id, (row) => orThrow(decideCancel(row, cancel)));
+    const change = orThrow(decideCancel(this.row(execution_id), cancel));
+    if (change) this.change(execution_id, change);
   }
 
   /** Does whatever the time has come for. */
@@ -239,7 +212,8 @@ export class MemoryEngine {
     const now = this.#options.clock();
     for (const { execution_id, wake_at } of [...this.rows.values()]) {
       if (wake_at === null || wake_at > now) continue;
-      this.change(execution_id, (row) => decideWake(row, this.#cancelling));
+      const change = decideWake(this.row(execution_id), this.#cancelling);
+      if (change) this.change(execution_id, change);
     }
   }
 
@@ -252,8 +226,8 @@ export class MemoryEngine {
   /** Takes an execution from whoever runs it: what that copy sends from now on is refused. */
   fence(execution_id: string): void {
     this.#copies.delete(execution_id);
-    if (this.row(execution_id).session === null) return;
-    this.change(execution_id, (row) => handOver(row, this.#cancelling));
+    const row = this.row(execution_id);
+    if (row.session !== null) this.change(execution_id, handOver(row, this.#cancelling));
   }
 
   /** Takes it from its copy and gives it back under a new generation. */
@@ -279,7 +253,8 @@ export class MemoryEngine {
 
   #claimFor(execution_id: string, session: string): void {
     const claimant = { worker: "w", session, now: this.#options.clock() };
-    this.change(execution_id, (row) => decideClaim(row, claimant) ?? takeOver(row, claimant));
+    const row = this.row(execution_id);
+    this.change(execution_id, decideClaim(row, claimant) ?? takeOver(row, claimant));
   }
 
   #portFor(execution_id: string, copyOf: () => Copy): ExecutionPort {
@@ -319,7 +294,7 @@ export class MemoryEngine {
     switch (verdict.kind) {
       case "append":
         copy.seen = base_seq + events.length;
-        this.#write(execution_id, verdict);
+        this.change(execution_id, verdict);
         return { kind: "accepted", seq: base_seq + events.length };
       case "repeat":
         return { kind: "accepted", seq: verdict.seq };
@@ -373,16 +348,11 @@ export class MemoryEngine {
     };
   }
 
-  #write(execution_id: string, change: Change): readonly Event[] {
-    const all = this.executions.change(execution_id, change);
-    this.#tell(all);
-    return all[0]?.events ?? [];
-  }
-
   /** Says what was written, once all of it is. */
-  #tell(all: readonly Written[]): void {
+  #told(all: readonly Written[]): readonly Written[] {
     for (const { row } of all) this.onChange(row);
     for (const { row } of all) this.#push(row.execution_id);
+    return all;
   }
 
   /** Tells the running copy of what was written without it. */
