@@ -24,7 +24,7 @@ import { Failures } from "./endings/failures.ts";
 import { GivingUp } from "./endings/giving-up.ts";
 import { fetchOutput } from "./fetch-output.ts";
 import { nondeterminism, notMade } from "./log/divergence.ts";
-import { eventEntry, parkedEntry, resumedEntry } from "./log/event-entry.ts";
+import { eventEntry, parkedEntry, resumedEntry, STORED_NULL } from "./log/event-entry.ts";
 import { BY_COPIES, isCancel, mayLieElsewhere, STATE_AFTER } from "./log/event-kinds.ts";
 import { GrowingLog } from "./log/growing-log.ts";
 import { Journal, restEndedBy } from "./log/journal.ts";
@@ -36,19 +36,18 @@ import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
-import { STORED_NULL } from "./stored.ts";
 
 /** How an event is sent. */
 export interface Sending {
   /** Somebody waits for it; otherwise it may linger for company. */
   readonly isUrgent?: boolean;
-  readonly onDurable?: (seq: number) => void;
+  readonly onDurable?: ((seq: number) => void) | undefined;
   /** The code has received it already. */
   readonly isAhead?: boolean;
   readonly state?: Entry["state"];
   /** Its time; default: the clock. */
   readonly time?: string;
-  readonly meta?: Readonly<Record<string, unknown>>;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
@@ -271,10 +270,7 @@ export class Core {
     const { type, value, settle, meta } = outcome;
     const release = (seq: number) => this.settle(call, settle, seq);
     const isAhead = this.ahead.may(call, value);
-    this.emit(call, type, value, {
-      ...(isAhead ? { isAhead } : { onDurable: release }),
-      ...(meta && { meta }),
-    });
+    this.emit(call, type, value, isAhead ? { isAhead, meta } : { onDurable: release, meta });
     if (!isAhead) return;
     const seq = this.outbox.length;
     this.releases.pushAtRest(() => release(seq));
@@ -338,7 +334,7 @@ export class Core {
     this.#warnOfSignals(this.log.droppedSignals);
     const state = STATE_AFTER[type];
     const onDurable = () => this.#end("terminal");
-    this.emit(undefined, type, value, { state, onDurable, ...(meta && { meta }) });
+    this.emit(undefined, type, value, { state, onDurable, meta });
   }
 
   stop(reason: string): void {

@@ -1,4 +1,4 @@
-import { decode, engineFailure, type Failure, type Json } from "@engine/contract";
+import { decode, engineFailure, type Failure } from "@engine/contract";
 import { definedFacts } from "../defined-facts.ts";
 import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
@@ -7,11 +7,10 @@ import { asideOf, placeWorld } from "./calls/aside.ts";
 import type { BodyWorld, Scope } from "./calls/call.ts";
 import { CallIds } from "./calls/call-ids.ts";
 import { Core } from "./core.ts";
-import { toFailure } from "./endings/failure.ts";
 import type { Overtaken } from "./log/run-ahead.ts";
 import type { Ended, RunningExecution, RunOptions } from "./port.ts";
 import { CallRuntime } from "./runtime.ts";
-import { keepOutput, STORED_NULL, storeOr } from "./stored.ts";
+import { keepOutput, storeOr } from "./stored.ts";
 
 /**
  * Runs a copy of an execution: replays its log through the workflow's body and goes on from there.
@@ -79,22 +78,18 @@ function announce(core: Core): void {
     const { input, version, bundle } = core.options.info;
     // Read once: two readings would differ now and then.
     const time = core.outbox.time();
-    const meta = {
+    const facts = {
       ...(time !== core.clock && { clock: core.clock }),
       // A divergence names the code that the log was made by.
       ...(version !== null && { version, ...(bundle !== null && { bundle }) }),
     };
-    const isEmpty = Object.keys(meta).length === 0;
-    core.emit(undefined, "WORKFLOW_STARTED", stored(input), { time, ...(!isEmpty && { meta }) });
+    const meta = Object.keys(facts).length > 0 ? facts : undefined;
+    core.emit(undefined, "WORKFLOW_STARTED", JSON.stringify(input), { time, meta });
   } else if (journal.isClaimUnanswered) {
     const cause = journal.resuming?.meta?.["cause"] ?? "recover";
-    const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;
+    const input = JSON.stringify(journal.resuming?.value ?? null);
     core.emit(undefined, "WORKFLOW_RESUMED", input, { meta: { cause } });
   }
-}
-
-function stored(value: Json): string {
-  return JSON.stringify(value);
 }
 
 /** The workflow's own function: from its input to the terminal event. */
@@ -141,8 +136,7 @@ class Body {
     const body = async () => this.#workflow.body(checked.value as never, context);
     const result = core.options.host.runInScope(scope, body).then(
       (output) => this.#over({ output }),
-      (error: unknown) =>
-        this.#over({ failure: toFailure(error, { traceOf: core.failures.traceOf }) }),
+      (error: unknown) => this.#over({ failure: core.failures.from(error) }),
     );
     core.replay();
     await result;
@@ -153,10 +147,6 @@ class Body {
     const core = this.#core;
     const world = placeWorld(core, which, core.log.time);
     return this.#aside(`the ${which} schema`, () => checkSchema(schema, value), world);
-  }
-
-  #inStorage<T>(work: () => T): T {
-    return this.#aside("the outputStorage", work);
   }
 
   #aside<T>(what: string, work: () => T, world?: BodyWorld): T {
@@ -196,21 +186,16 @@ class Body {
       const failure = engineFailure("InvalidOutputError", message);
       return core.terminateFailed(failure);
     }
-    const { stored, failure } = storeOr(checked.value, "output", {
-      maxBytes: core.options.limits.max_value_bytes,
-      task_call_id: null,
-      attempts: 1,
-    });
+    const { stored, failure } = storeOr(core, checked.value, "output");
     const { outputStorage } = this.#workflow.options;
     const id = core.options.info.execution_id;
     // A storage of the user's is given nothing before all that led to it is durable.
     if (typeof outputStorage === "object") await core.ahead.caughtUp();
     const kept = failure
       ? { failure }
-      : await keepOutput(stored, id, {
+      : await keepOutput(core, stored, id, {
           storage: outputStorage,
-          run: (work) => this.#inStorage(work),
-          traceOf: core.failures.traceOf,
+          run: (work) => this.#aside("the outputStorage", work),
         });
     if (kept.failure) core.terminateFailed(kept.failure);
     else core.terminate("WORKFLOW_COMPLETED", kept.text);

@@ -30,6 +30,7 @@ import {
 import type { Core, Sending } from "./core.ts";
 import { cancelled, toFailure } from "./endings/failure.ts";
 import { changed, keepOrigin, metaOf } from "./endings/failure-stacks.ts";
+import { STORED_NULL } from "./log/event-entry.ts";
 import { isFull, warnOfLength } from "./log/history-limit.ts";
 import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./tasks/task-attempts.ts";
@@ -70,9 +71,8 @@ export class CallRuntime implements Runtime {
     const core = this.#core;
     const { name, options } = task;
     this.#refuseSecond(task);
-    const maxBytes = core.options.limits.max_value_bytes;
-    const limit = { maxBytes, task_call_id: null, attempts: 1, traceOf: core.failures.traceOf };
-    const { stored, failure } = storeOr(input, "input", limit);
+    const { traceOf } = core.failures;
+    const { stored, failure } = storeOr(core, input, "input", { traceOf });
     // What a schema of the task takes for the present: equal on a replay.
     const clock = core.log.time;
     const of = (call: Call) => {
@@ -80,10 +80,9 @@ export class CallRuntime implements Runtime {
     };
     const start = (call: Call) => {
       if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
-      const named = { task_call_id: call.id, traceOf: core.failures.traceOf };
       new TaskAttempts(core, of(call))
         .run()
-        .catch((error: unknown) => core.fail(call, toFailure(error, named)));
+        .catch((error) => core.fail(call, core.failures.from(error, { task_call_id: call.id })));
     };
     const { rollback, outputStorage } = options;
     const spec: LeafSpec = { name, kind: null, label: null, started: stored?.text ?? null, start };
@@ -216,7 +215,7 @@ export class CallRuntime implements Runtime {
     const conclude = (
       type: "TASK_COMPLETED" | "TASK_FAILED",
       value: string,
-      tell: () => Sending = () => ({}),
+      metaOfOutcome: () => Sending["meta"] = () => undefined,
     ): boolean => {
       if (call.isConcluded) return false;
       call.isConcluded = true;
@@ -224,7 +223,7 @@ export class CallRuntime implements Runtime {
       // Not waited for: the outcome follows from outcomes that are durable already.
       if (!isKnown) {
         core.whenLive(() => {
-          if (call.isBegun) core.emit(call, type, value, tell());
+          if (call.isBegun) core.emit(call, type, value, { meta: metaOfOutcome() });
         });
       }
       return true;
@@ -232,16 +231,13 @@ export class CallRuntime implements Runtime {
     const fail = (error: unknown) => {
       // The failure is made anew in every pass, so it names no line; the log has its stack beside it.
       const failure = toFailure(error, { task_call_id: call.id });
-      const tell = () => {
-        const meta = metaOf(toFailure(error, { traceOf: core.failures.traceOf }));
-        return meta ? { meta } : {};
-      };
-      if (!conclude("TASK_FAILED", JSON.stringify(failure), tell)) return;
+      const traced = () => metaOf(core.failures.from(error));
+      if (!conclude("TASK_FAILED", JSON.stringify(failure), traced)) return;
       call.reject(keepOrigin(taskError(failure), error));
     };
     spec.run(branches).then(
       (result) => {
-        const { stored, failure } = storeOr(result, "output", this.#limits(call));
+        const { stored, failure } = storeOr(core, result, "output", { task_call_id: call.id });
         if (failure) fail(taskError(failure));
         else if (conclude("TASK_COMPLETED", stored.text)) call.resolve(stored.value);
       },
@@ -274,21 +270,19 @@ export class CallRuntime implements Runtime {
     warnOfLength(core);
     call.isBegun = true;
     if (!call.recorded) {
-      const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
+      const begun = spec.begin?.() ?? { value: spec.started ?? STORED_NULL };
       const { value, meta } = begun;
       // A start that its own commit may answer is waited for before anything is parked.
       const onDurable = spec.begun && (() => spec.begun?.(call, begun));
-      core.emit(call, "TASK_STARTED", value, {
-        ...(meta && { meta }),
-        ...(onDurable && { onDurable }),
-      });
+      core.emit(call, "TASK_STARTED", value, { meta, onDurable });
       this.#start(call, spec, begun);
     } else if (call.scope.group.isAborted || core.cancellation || core.isBodyOver) {
       // The call was open when a sibling failed, the body ended or a cancel came, before the copy that
       // ran it was lost.
       core.givingUp.cancel(call);
     } else {
-      const begun = spec.begunBefore?.(call.recorded) ?? { value: "null" };
+      const { value, meta } = call.recorded.started;
+      const begun = { value: JSON.stringify(value), meta: meta ?? {} };
       this.#start(call, spec, begun);
       spec.begun?.(call, begun);
     }
@@ -328,17 +322,12 @@ export class CallRuntime implements Runtime {
     }
   }
 
-  #limits(call: Call) {
-    const maxBytes = this.#core.options.limits.max_value_bytes;
-    return { maxBytes, task_call_id: call.id, attempts: 1 };
-  }
-
   inScope<T>(scope: Scope, body: () => T): T {
     return this.#core.options.host.runInScope(scope, body);
   }
 }
 
-const NO_INPUT = { text: "null", value: null };
+const NO_INPUT = { text: STORED_NULL, value: null };
 
 function forever(): Promise<never> {
   return new Promise(() => {});

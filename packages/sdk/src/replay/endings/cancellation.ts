@@ -1,8 +1,8 @@
 import { type Event, type Failure, timeoutFailure } from "@engine/contract";
 import type { Call, CallGroup } from "../calls/call.ts";
+import { STORED_NULL } from "../log/event-entry.ts";
 import type { Releases } from "../log/releases.ts";
 import type { RunOptions } from "../port.ts";
-import { STORED_NULL } from "../stored.ts";
 
 /** What unwinding needs of the copy it unwinds. */
 interface Unwound {

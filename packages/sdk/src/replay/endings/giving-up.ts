@@ -1,9 +1,9 @@
 import type { EventType } from "@engine/contract";
 import { Call, type CallGroup } from "../calls/call.ts";
+import { STORED_NULL } from "../log/event-entry.ts";
 import type { Releases } from "../log/releases.ts";
 import type { Parking } from "../parking.ts";
 import type { RunOptions } from "../port.ts";
-import { STORED_NULL } from "../stored.ts";
 import { cancelled } from "./failure.ts";
 
 /** What giving up needs of the copy whose calls are given up. */

@@ -1,6 +1,8 @@
 import type { Event, EventType } from "@engine/contract";
-import { STORED_NULL } from "../stored.ts";
 import type { Entry } from "./outbox.ts";
+
+/** JSON null, stored: the value of an event that has none. */
+export const STORED_NULL = "null";
 
 interface EntryOf extends Omit<Entry, "type" | "head" | "meta" | "isLarge"> {
   readonly type: EventType;

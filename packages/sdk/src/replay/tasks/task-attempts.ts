@@ -7,7 +7,7 @@ import {
 } from "@engine/contract";
 import type { Call, TaskDefinition } from "../calls/call.ts";
 import type { Core } from "../core.ts";
-import { copyOfFailure, toFailure } from "../endings/failure.ts";
+import { copyOfFailure } from "../endings/failure.ts";
 import { changed } from "../endings/failure-stacks.ts";
 import { isFull } from "../log/history-limit.ts";
 import { keepOutput, storeOr } from "../stored.ts";
@@ -15,7 +15,7 @@ import { CachedOutput } from "./cached-output.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
 import { taskRoom } from "./task-room.ts";
-import { type Reached, reached, withRetryIf, withRollback } from "./task-steps.ts";
+import { type Reached, reached, withDetails } from "./task-steps.ts";
 
 /** What another attempt takes: its start, its end, and the end of the execution after it. */
 const ATTEMPT_EVENTS = 3;
@@ -149,9 +149,8 @@ export class TaskAttempts {
       const again = await this.#body.aside("retryIf", () => retryIf(copyOfFailure(failure)));
       return again === false ? { ends: failure } : {};
     } catch (error) {
-      return {
-        ends: withRetryIf(failure, toFailure(error, { traceOf: this.#core.failures.traceOf })),
-      };
+      const retry_if = this.#core.failures.from(error);
+      return { ends: withDetails(failure, { retry_if }) };
     }
   }
 
@@ -176,7 +175,7 @@ export class TaskAttempts {
         this.#call.isRolledBack = true;
         this.#core.failures.ofTask(this.#call, this.#task, result.failure, "rollback");
         this.#emit("TASK_ROLLBACK_FAILED", result.failure);
-        return this.#fail(withRollback(failure, result.failure));
+        return this.#fail(withDetails(failure, { rollback: result.failure }));
       }
       this.#call.isRolledBack = true;
       await this.#emitDurably("TASK_ROLLBACK_COMPLETED", null);
@@ -220,10 +219,9 @@ export class TaskAttempts {
   /** Hands the output to the storage that the task names; the log holds where it is (EXE-49). */
   async #completeStored(output: Stored, meta: Meta, tell: () => void): Promise<void> {
     const id = `${this.#core.options.info.execution_id}/${this.#call.id}`;
-    const kept = await keepOutput(output, id, {
+    const kept = await keepOutput(this.#core, output, id, {
       storage: this.#task.options.outputStorage,
       run: (work) => this.#body.aside("outputStorage", work),
-      traceOf: this.#core.failures.traceOf,
     });
     if (this.#call.isConcluded) return;
     tell();
@@ -237,7 +235,7 @@ export class TaskAttempts {
   }
 
   #completeWith(output: unknown, attempts: number): void {
-    const { stored, failure } = storeOr(output, "output", this.#body.storing(attempts));
+    const { stored, failure } = storeOr(this.#core, output, "output", this.#body.of(attempts));
     if (failure) this.#fail(failure);
     else this.#complete(stored, attempts);
   }

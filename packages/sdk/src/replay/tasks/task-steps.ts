@@ -33,7 +33,6 @@ interface RetryStep {
 export function reached(steps: readonly Event[]): Reached {
   let at: Reached = { kind: "attempt", attempt: 1 };
   let failure: Failure | undefined;
-  let rollback: "none" | "started" | "completed" = "none";
   let attempts = 1;
   for (const { type, value: encoded } of steps) {
     const value = decode(encoded);
@@ -58,16 +57,15 @@ export function reached(steps: readonly Event[]): Reached {
         // After a cancel nothing else is left to do: see unwound().
         if ((value as { reason: string }).reason === "cancel") return at;
         failure = (value as { error: Failure }).error;
-        rollback = "started";
-        at = { kind: "unwinding", failure, rollback, hasFallbackStarted: false };
+        at = { kind: "unwinding", failure, rollback: "started", hasFallbackStarted: false };
         break;
       case "TASK_ROLLBACK_COMPLETED":
         if (!failure) break;
-        rollback = "completed";
-        at = { kind: "unwinding", failure, rollback, hasFallbackStarted: false };
+        at = { kind: "unwinding", failure, rollback: "completed", hasFallbackStarted: false };
         break;
       case "TASK_ROLLBACK_FAILED":
-        if (failure) at = { kind: "ended", failure: withRollback(failure, value as Failure) };
+        if (!failure) break;
+        at = { kind: "ended", failure: withDetails(failure, { rollback: value as Failure }) };
         break;
       case "TASK_FALLBACK_STARTED":
         failure = (value as { error: Failure }).error;
@@ -100,14 +98,15 @@ const ROLLBACK_ENDS: ReadonlySet<string> = new Set([
   "TASK_ROLLBACK_FAILED",
 ]);
 
-/** The original failure, with why it could not be undone (EXE-39). */
-export function withRollback(failure: Failure, rollback: Failure): Failure {
-  return changed(failure, { details: { ...failure.details, rollback } });
-}
-
-/** The original failure, with why the author's `retryIf` could not say whether to try again. */
-export function withRetryIf(failure: Failure, retry_if: Failure): Failure {
-  return changed(failure, { details: { ...failure.details, retry_if } });
+/**
+ * The original failure, with why it could not be undone (EXE-39), or why the author's `retryIf` could
+ * not say whether to try again.
+ */
+export function withDetails(
+  failure: Failure,
+  details: { readonly rollback: Failure } | { readonly retry_if: Failure },
+): Failure {
+  return changed(failure, { details: { ...failure.details, ...details } });
 }
 
 /**
