@@ -35,10 +35,7 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
     hash: (text) => createHash("sha256").update(text).digest("hex"),
     callSite,
     traceOf,
-    createAbort: () => {
-      const controller = new AbortController();
-      return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
-    },
+    createAbort: () => new AbortController(),
     log: (level, message, details) => scopes.exit(() => log(level, message, details)),
     failed: (message, details) => scopes.exit(() => failed(message, details)),
   };

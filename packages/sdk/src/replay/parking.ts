@@ -64,7 +64,7 @@ export class Parking {
 
   /** Asked before a body starts. Undefined: now. */
   leaveToStart(call: Call): Promise<void> | undefined {
-    return this.#isKeptBack ? this.#keepBack(call) : undefined;
+    return this.#isKeptBack ? this.keepBack(call) : undefined;
   }
 
   get #isKeptBack(): boolean {
@@ -74,11 +74,6 @@ export class Parking {
   #letGo(): void {
     if (this.#isKeptBack) return;
     for (const { goOn, isCrowdedOut } of [...this.#held.values()]) if (!isCrowdedOut) goOn();
-  }
-
-  /** Keeps a body back until its turn to have the resources it requests. */
-  untilTurn(call: Call, turn: Promise<void>): Promise<void> {
-    return this.#keepBack(call, turn);
   }
 
   /** A body of the user's, or a short wait that keeps its slot, begins. */
@@ -142,13 +137,12 @@ export class Parking {
     for (const [{ id, name }, until] of this.#rests) {
       waiting.push({ kind: "retry", task_call_id: id, name, until: formatInstant(until) });
     }
-    this.#options.park(
-      waiting,
-      [...this.#waits].find(({ kind }) => kind === "pause"),
-    );
+    const oldestPause = [...this.#waits].find(({ kind }) => kind === "pause");
+    this.#options.park(waiting, oldestPause);
   }
 
-  #keepBack(call: Call, turn?: Promise<void>): Promise<void> {
+  /** Keeps a body back: until its turn to have the resources it requests, or until nothing is held. */
+  keepBack(call: Call, turn?: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const wasRunning = this.#stopRunning(call);
       const goOn = () => {

@@ -3,6 +3,7 @@ import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
 import { asideOf } from "./calls/aside.ts";
 import {
+  type BodyTimer,
   type BodyWorld,
   Call,
   CallGroup,
@@ -57,13 +58,10 @@ export class CallRuntime implements Runtime {
     this.#core = core;
     this.#declared = declared;
     this.#matching = new CallMatching(core);
-    const { info, host } = core.options;
-    this.world = new World({
-      seed: info.seed,
+    this.world = new World(core, {
+      seed: core.options.info.seed,
       now: () => core.log.time,
-      isReplaying: () => core.isReplaying,
-      timer: (scope, then, ms, onCancel) => this.#timer(scope, { then, onCancel }, ms),
-      warn: (message) => host.log("warn", message, { execution_id: info.execution_id }),
+      timer: this.#timer,
     });
   }
 
@@ -141,11 +139,7 @@ export class CallRuntime implements Runtime {
   }
 
   /** A timer of the body's is a sleep whose end runs a function (EXE-31). */
-  #timer(
-    scope: Scope,
-    { then, onCancel }: { then: () => void; onCancel: ((error: unknown) => void) | undefined },
-    ms: number,
-  ): () => void {
+  readonly #timer: BodyTimer = (scope, then, ms, onCancel) => {
     const core = this.#core;
     let made: Call | undefined;
     const slept = this.#leaf(scope, sleepSpec(core, { ms }), (call) => {
@@ -171,7 +165,7 @@ export class CallRuntime implements Runtime {
         if (call.isBegun) core.givingUp.cancel(call);
       });
     };
-  }
+  };
 
   #leaf(scope: Scope, spec: LeafSpec, prepare?: (call: Call) => void): Promise<unknown> {
     const core = this.#core;

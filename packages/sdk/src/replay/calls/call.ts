@@ -53,6 +53,18 @@ export interface ChildSpec {
   readonly outputStorage: OutputStorage | undefined;
 }
 
+/**
+ * A durable timer; returns what cancels it.
+ *
+ * @param onCancel Runs in place of `then` when a cancel of the execution ends the timer.
+ */
+export type BodyTimer = (
+  scope: Scope,
+  then: () => void,
+  ms: number,
+  onCancel?: (error: unknown) => void,
+) => () => void;
+
 /** The world as the workflow's own code sees it (EXE-31): equal on every replay. */
 export interface BodyWorld {
   /** Milliseconds since 1970: the time of the newest event the body has received. */
@@ -60,19 +72,10 @@ export interface BodyWorld {
   /** From 0 up to 1, seeded. */
   random(): number;
   /**
-   * A durable timer; returns what cancels it. Without one timers are the machine's own: code that
-   * runs aside of the body has nothing to record a sleep in.
-   *
-   * @param onCancel Runs in place of `then` when a cancel of the execution ends the timer.
+   * Without one timers are the machine's own: code that runs aside of the body has nothing to record
+   * a sleep in.
    */
-  readonly timer?:
-    | ((
-        scope: Scope,
-        then: () => void,
-        ms: number,
-        onCancel?: (error: unknown) => void,
-      ) => () => void)
-    | undefined;
+  readonly timer?: BodyTimer | undefined;
   /** The log is being replayed: what the body prints was printed before. */
   readonly isReplaying: boolean;
   /** For the worker's own log; once per execution and key. */

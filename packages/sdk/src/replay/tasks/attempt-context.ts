@@ -3,16 +3,9 @@ import type { TaskContext } from "../../options.ts";
 import { copyOfMetadata } from "../body-context.ts";
 import type { Host } from "../port.ts";
 
-interface ContextOf {
+interface ContextOf extends Omit<TaskContext, "metadata" | "idempotencyKey" | "signal"> {
   readonly host: Host;
-  readonly execution_id: string;
-  readonly task_call_id: string;
-  readonly name: string;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
-  readonly attempt: number;
-  readonly failure: Failure | null;
-  readonly secrets: Readonly<Record<string, unknown>>;
-  readonly configs: Readonly<Record<string, unknown>>;
 }
 
 /** The context of one attempt. Most tasks never look at the signal, so it is made when asked for. */
@@ -31,8 +24,8 @@ export class AttemptContext implements TaskContext {
   #isAborted = false;
 
   constructor(of: ContextOf) {
-    this.executionId = of.execution_id;
-    this.taskCallId = of.task_call_id;
+    this.executionId = of.executionId;
+    this.taskCallId = of.taskCallId;
     this.name = of.name;
     this.attempt = of.attempt;
     this.#metadata = of.metadata;

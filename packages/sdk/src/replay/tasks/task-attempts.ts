@@ -4,6 +4,7 @@ import {
   formatInstant,
   parseDuration,
   type Stored,
+  taskRequests,
 } from "@engine/contract";
 import type { Call, TaskDefinition } from "../calls/call.ts";
 import type { Core } from "../core.ts";
@@ -11,10 +12,10 @@ import { copyOfFailure } from "../endings/failure.ts";
 import { changed } from "../endings/failure-stacks.ts";
 import { isFull } from "../log/history-limit.ts";
 import { keepOutput, storeOr } from "../stored.ts";
+import { BodyRoom } from "./body-room.ts";
 import { CachedOutput } from "./cached-output.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
-import { taskRoom } from "./task-room.ts";
 import { type Reached, reached, withDetails } from "./task-steps.ts";
 
 /** What another attempt takes: its start, its end, and the end of the execution after it. */
@@ -63,7 +64,7 @@ export class TaskAttempts {
       await caughtUp;
       if (this.#call.isConcluded) return;
     }
-    this.#call.room = taskRoom(this.#call, this.#task, this.#core.options.port.budget);
+    this.#call.room = this.#room();
     const invalid = this.#task.options.input && (await this.#body.checkInput());
     if (invalid) return this.#fail(invalid);
     const steps = this.#call.recorded?.steps ?? [];
@@ -80,6 +81,17 @@ export class TaskAttempts {
       case "ended":
         return this.#fail(at.failure);
     }
+  }
+
+  /** Room for a function that requests some, where there is a budget (RES-4). */
+  #room(): BodyRoom | undefined {
+    const { budget } = this.#core.options.port;
+    const asked = this.#task.options.requests;
+    const requests = budget && asked ? taskRequests(asked) : undefined;
+    if (!budget || !requests) return undefined;
+    const above: BodyRoom[] = [];
+    for (let c = this.#call.scope.parent; c; c = c.scope.parent) if (c.room) above.push(c.room);
+    return new BodyRoom({ budget, call: this.#call.id, requests, above });
   }
 
   async #attempts(at: Extract<Reached, { kind: "attempt" | "failed" }>): Promise<void> {

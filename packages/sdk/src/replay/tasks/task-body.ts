@@ -79,7 +79,7 @@ export class TaskBody {
 
   async attempt(attempt: number): Promise<StoredOr> {
     const turn = this.#call.room?.enter();
-    if (turn) await this.#core.parking.untilTurn(this.#call, turn);
+    if (turn) await this.#core.parking.keepBack(this.#call, turn);
     const missing = await this.provide(attempt);
     if (missing) return { failure: missing };
     const held = this.#core.parking.leaveToStart(this.#call);
@@ -265,8 +265,8 @@ export class TaskBody {
     const { host, info } = this.#core.options;
     return new AttemptContext({
       host,
-      execution_id: info.execution_id,
-      task_call_id: this.#call.id,
+      executionId: info.execution_id,
+      taskCallId: this.#call.id,
       name: this.#task.name,
       metadata: this.#task.options.metadata,
       attempt,
