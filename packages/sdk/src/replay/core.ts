@@ -11,6 +11,7 @@ import {
   referenceOf,
   type Stored,
   store,
+  type TerminalState,
   type Wait,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
@@ -24,8 +25,8 @@ import { Failures } from "./endings/failures.ts";
 import { GivingUp } from "./endings/giving-up.ts";
 import { fetchOutput } from "./fetch-output.ts";
 import { nondeterminism, notMade } from "./log/divergence.ts";
-import { eventEntry, parkedEntry, resumedEntry, STORED_NULL } from "./log/event-entry.ts";
-import { BY_COPIES, isCancel, mayLieElsewhere, STATE_AFTER } from "./log/event-kinds.ts";
+import { headOf, parkedEntry, resumedEntry, STORED_NULL } from "./log/event-entry.ts";
+import { BY_COPIES, isCancel, mayLieElsewhere } from "./log/event-kinds.ts";
 import { GrowingLog } from "./log/growing-log.ts";
 import { Journal, restEndedBy } from "./log/journal.ts";
 import { type Entry, Outbox } from "./log/outbox.ts";
@@ -45,6 +46,7 @@ export interface Sending {
   /** The code has received it already. */
   readonly isAhead?: boolean;
   readonly state?: Entry["state"];
+  readonly waiting?: Entry["waiting"];
   /** Its time; default: the clock. */
   readonly time?: string;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
@@ -78,8 +80,8 @@ export class Core {
   /** The first call the log does not have. */
   firstNew: CallRef | undefined;
 
-  #ended: Promise<Ended>;
-  #resolveEnded: (ended: Ended) => void;
+  /** Of this life: a copy that is woken begins another one. */
+  #end: PromiseWithResolvers<Ended> = Promise.withResolvers();
   readonly #workflowHead: string;
   #replay: Replay = "ahead";
   #standing: Standing = "going";
@@ -145,14 +147,11 @@ export class Core {
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
     this.clock = this.journal.clock ?? this.outbox.time();
     this.log = new GrowingLog(history, parseEventTime(this.clock), () => this.outbox.unsent);
-    const { promise, resolve } = Promise.withResolvers<Ended>();
-    this.#ended = promise;
-    this.#resolveEnded = resolve;
   }
 
   /** How this life of the copy ends. */
   get ended(): Promise<Ended> {
-    return this.#ended;
+    return this.#end.promise;
   }
 
   /** Nothing reaches the code any more, for good or until the copy is woken. */
@@ -224,7 +223,7 @@ export class Core {
   }
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
-    const { state, onDurable, isAhead, meta } = sending;
+    const { state, waiting, onDurable, isAhead, meta } = sending;
     const isUrgent = sending.isUrgent ?? (onDurable !== undefined || isAhead === true);
     const { info, limits, check } = this.options;
     if (check) return;
@@ -234,22 +233,20 @@ export class Core {
       return;
     }
     const isLarge = value.length > limits.inline_value_bytes && mayLieElsewhere(type, value, call);
-    const source = call?.eventHead ?? this.#workflowHead;
-    const source_id = call?.id ?? info.execution_id;
-    const { time = this.outbox.time() } = sending;
-    const event = {
+    const entry: Entry = {
       type,
-      source,
-      source_id,
+      source_id: call?.id ?? info.execution_id,
+      head: headOf(type, call?.eventHead ?? this.#workflowHead),
       value,
-      time,
+      time: sending.time ?? this.outbox.time(),
       meta,
       isLarge,
       state,
+      waiting,
       onDurable,
       isAhead,
     };
-    this.outbox.add(eventEntry(event), isUrgent);
+    this.outbox.add(entry, isUrgent);
   }
 
   warn(code: string, message: string, task_call_id?: string): void {
@@ -323,18 +320,14 @@ export class Core {
 
   terminateFailed(failure: Failure): void {
     this.failures.ofExecution(failure);
-    this.terminate("WORKFLOW_FAILED", JSON.stringify(failure), metaOf(failure));
+    this.terminate("FAILED", JSON.stringify(failure), metaOf(failure));
   }
 
-  terminate(
-    type: "WORKFLOW_COMPLETED" | "WORKFLOW_FAILED" | "WORKFLOW_CANCELLED",
-    value: string,
-    meta?: Sending["meta"],
-  ): void {
+  /** Ends the execution in a state, with the event of that name. */
+  terminate(state: TerminalState, value: string, meta?: Sending["meta"]): void {
     this.#warnOfSignals(this.log.droppedSignals);
-    const state = STATE_AFTER[type];
-    const onDurable = () => this.#end("terminal");
-    this.emit(undefined, type, value, { state, onDurable, meta });
+    const onDurable = () => this.#endAs("terminal");
+    this.emit(undefined, `WORKFLOW_${state}`, value, { state, onDurable, meta });
   }
 
   stop(reason: string): void {
@@ -347,7 +340,7 @@ export class Core {
     const wasWaiting = this.#standing === "waiting";
     this.#standing = "over";
     if (!wasWaiting) this.root.abort();
-    this.#end("stopped");
+    this.#endAs("stopped");
   }
 
   deliver(base_seq: number, events: readonly Event[]): void {
@@ -368,9 +361,7 @@ export class Core {
     const isWaiting = this.#standing === "waiting";
     if (!isWaiting || !isNext || !isForeign || !isStill || !isClaimed) return undefined;
     this.#standing = "going";
-    const { promise, resolve } = Promise.withResolvers<Ended>();
-    this.#ended = promise;
-    this.#resolveEnded = resolve;
+    this.#end = Promise.withResolvers();
     this.releases.restart();
     this.outbox.restart(events);
     this.alarms.start();
@@ -381,7 +372,7 @@ export class Core {
       this.parking.active--;
       this.parking.soon();
     });
-    return promise;
+    return this.ended;
   }
 
   /** An outcome recorded inside a task: no order binds it, so the call settles at once. */
@@ -565,31 +556,25 @@ export class Core {
   }
 
   #park(waiting: readonly Wait[], pause: Call | undefined): void {
-    const source_id = this.options.info.execution_id;
     if (!pause) {
-      const onDurable = () => this.#end("parked");
+      const source_id = this.options.info.execution_id;
+      const onDurable = () => this.#endAs("parked");
       this.outbox.add(parkedEntry({ source_id, waiting, onDurable }), true);
       return;
     }
-    const event = {
-      type: "WORKFLOW_PAUSED",
-      source: this.#workflowHead,
-      source_id,
-      value: pause.pauseText ?? STORED_NULL,
-      time: this.outbox.time(),
+    this.emit(undefined, "WORKFLOW_PAUSED", pause.pauseText ?? STORED_NULL, {
       state: "PAUSED",
-      onDurable: () => this.#end("paused"),
-      ...(waiting.length > 0 && { waiting }),
-    } as const;
-    this.outbox.add(eventEntry(event), true);
+      waiting: waiting.length > 0 ? waiting : undefined,
+      onDurable: () => this.#endAs("paused"),
+    });
   }
 
-  #end(ended: Ended): void {
+  #endAs(ended: Ended): void {
     this.#standing = ended === "paused" || ended === "parked" ? "waiting" : "over";
     this.ahead.end();
     this.alarms.stop();
     this.releases.stop();
     this.outbox.stop();
-    this.#resolveEnded(ended);
+    this.#end.resolve(ended);
   }
 }

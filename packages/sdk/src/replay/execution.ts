@@ -198,6 +198,6 @@ class Body {
           run: (work) => this.#aside("the outputStorage", work),
         });
     if (kept.failure) core.terminateFailed(kept.failure);
-    else core.terminate("WORKFLOW_COMPLETED", kept.text);
+    else core.terminate("COMPLETED", kept.text);
   }
 }

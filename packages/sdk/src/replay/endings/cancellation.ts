@@ -20,11 +20,7 @@ interface Unwound {
   readonly isLive: boolean;
   isBodyOver: boolean;
   whenLive(then: () => void): void;
-  terminate(
-    type: "WORKFLOW_CANCELLED",
-    value: string,
-    meta: Readonly<Record<string, unknown>>,
-  ): void;
+  terminate(state: "CANCELLED", value: string, meta: Readonly<Record<string, unknown>>): void;
   terminateFailed(failure: Failure): void;
 }
 
@@ -163,7 +159,7 @@ export class Cancellation {
     // Calls made while it unwound never began; those that did are recorded by now.
     core.isBodyOver = true;
     if (this.#cause !== "timeout") {
-      core.terminate("WORKFLOW_CANCELLED", STORED_NULL, { cause: this.#cause });
+      core.terminate("CANCELLED", STORED_NULL, { cause: this.#cause });
       return;
     }
     const failure = timeoutFailure({ ...core.options.info, timeout_ms: core.timeout_ms });

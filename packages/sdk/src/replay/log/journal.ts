@@ -1,4 +1,5 @@
 import { type CallKind, createdLabel, type Event, isOutcome, referenceOf } from "@engine/contract";
+import { parentOf } from "../calls/call-ids.ts";
 import type { Host } from "../port.ts";
 
 /** A call the log already knows. */
@@ -143,8 +144,7 @@ export class Journal {
 
   #open(started: Event): void {
     const { source_id: id, name, kind } = started;
-    const slash = id.lastIndexOf("/");
-    const parent = slash < 0 ? undefined : this.calls.get(id.slice(0, slash));
+    const parent = this.calls.get(parentOf(id) ?? "");
     const inTask = parent !== undefined && (parent.kind === null || parent.inTask);
     const call: RecordedCall = {
       id,
