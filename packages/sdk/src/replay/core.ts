@@ -347,7 +347,6 @@ export class Core {
     if (this.#standing === "waiting" || this.#standing === "over") return;
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
     this.#pushed.add({ base_seq, events });
-    this.#pushed.take();
   }
 
   /** A paused or parked copy goes on under a new claim; undefined when it cannot (RUN-4). */

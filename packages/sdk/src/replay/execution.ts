@@ -19,7 +19,6 @@ import { keepOutput, storeOr } from "./stored.ts";
  */
 export function startExecution(workflow: AnyWorkflow, options: RunOptions): RunningExecution {
   let core = begin(workflow, options, goOn);
-  let { isListening, isHeld } = { isListening: options.listen, isHeld: options.hold ?? false };
   let end = Promise.withResolvers<Ended>();
   void core.ended.then((how) => end.resolve(how));
   return {
@@ -28,8 +27,7 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
       return end.promise;
     },
     wake(events, listen) {
-      isListening = listen;
-      core.progress.listen(listen);
+      core.progress.isWanted = listen;
       const woken = core.wake(events);
       if (!woken) return undefined;
       end = Promise.withResolvers<Ended>();
@@ -41,19 +39,17 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
     },
     deliver: (base_seq, events) => core.deliver(base_seq, events),
     listen(on) {
-      isListening = on;
-      core.progress.listen(on);
+      core.progress.isWanted = on;
     },
-    hold(on) {
-      isHeld = on;
-      core.parking.hold(on);
-    },
+    hold: (on) => core.parking.hold(on),
     stop: (reason) => core.stop(reason),
   };
 
   /** The core that ran ahead never ends: another one takes its place. */
   function goOn({ history, pushed }: Overtaken): void {
-    core = begin(workflow, { ...options, history, listen: isListening, hold: isHeld }, goOn);
+    const { isWanted: listen } = core.progress;
+    const { isHeld: hold } = core.parking;
+    core = begin(workflow, { ...options, history, listen, hold }, goOn);
     void core.ended.then((how) => end.resolve(how));
     for (const { base_seq, events } of pushed) core.deliver(base_seq, events);
   }

@@ -32,23 +32,24 @@ interface Held {
 export class Parking {
   /** Bodies that run, and graces that pass: while there are any, nothing is parked. */
   active = 0;
+  /** Bodies of tasks are kept from starting; set by {@link hold}. */
+  isHeld: boolean;
   readonly #options: ParkingOptions;
   readonly #waits: Set<Call> = new Set();
   /** Tasks between two attempts, with the instant of the next. */
   readonly #rests: Map<Call, number> = new Map();
   readonly #held: Map<Call, Held> = new Map();
-  #isHeld: boolean;
   /** A cancel is known here and has not reached the code. */
   #isCancelComing = false;
 
   constructor(options: ParkingOptions) {
     this.#options = options;
-    this.#isHeld = options.isHeld;
+    this.isHeld = options.isHeld;
   }
 
   /** Whether bodies of tasks are kept from starting; those that run go on. */
   hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
+    this.isHeld = isHeld;
     if (isHeld) this.soon();
     else this.#letGo();
   }
@@ -68,7 +69,7 @@ export class Parking {
   }
 
   get #isKeptBack(): boolean {
-    return this.#isHeld || this.#isCancelComing;
+    return this.isHeld || this.#isCancelComing;
   }
 
   #letGo(): void {

@@ -18,7 +18,7 @@ import {
   type ValueSpec,
 } from "./calls/call.ts";
 import { CallIds } from "./calls/call-ids.ts";
-import { CallMatching } from "./calls/call-matching.ts";
+import { compareInput, identify } from "./calls/call-matching.ts";
 import {
   type Begun,
   childSpec,
@@ -47,7 +47,6 @@ export class CallRuntime implements Runtime {
   readonly world: BodyWorld;
   readonly #core: Core;
   readonly #declared: Declared;
-  readonly #matching: CallMatching;
   /** The functions of the tasks called so far, by name. */
   readonly #tasks: Map<string, TaskDefinition["fn"]> = new Map();
   /** Names of pauses whose outcome the code has not received. */
@@ -57,7 +56,6 @@ export class CallRuntime implements Runtime {
   constructor(core: Core, declared: Declared) {
     this.#core = core;
     this.#declared = declared;
-    this.#matching = new CallMatching(core);
     this.world = new World(core, {
       seed: core.options.info.seed,
       now: () => core.log.time,
@@ -170,18 +168,18 @@ export class CallRuntime implements Runtime {
   #leaf(scope: Scope, spec: LeafSpec, prepare?: (call: Call) => void): Promise<unknown> {
     const core = this.#core;
     if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = this.#matching.identify(scope, spec);
+    const made = identify(core, scope, spec);
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
     prepare?.(call);
     if (scope.reach) return scope.reach.arrive(call);
-    const { recorded } = call;
-    if (recorded) this.#matching.compareInput(call, recorded, spec.started);
+    compareInput(core, call, spec.started);
     scope.group.enter(call);
     core.calls.set(call.id, call);
-    if (recorded?.outcome) {
+    const { outcome } = call.recorded ?? {};
+    if (outcome) {
       // Inside a task there is no recorded order to keep: the outcome is simply there.
-      if (scope.inTask) core.replayNested(call, recorded.outcome);
+      if (scope.inTask) core.replayNested(call, outcome);
       return call.promise;
     }
     core.whenLive(() => this.#begin(call, spec));
@@ -191,7 +189,7 @@ export class CallRuntime implements Runtime {
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown> {
     const core = this.#core;
     if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = this.#matching.identify(scope, { ...spec, label: spec.label ?? null });
+    const made = identify(core, scope, { ...spec, label: spec.label ?? null });
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
     const isKnown = call.recorded?.outcome !== undefined;

@@ -23,6 +23,7 @@ export class PushedEvents {
 
   add(pushed: Pushed): void {
     this.#waiting.push(pushed);
+    this.take();
   }
 
   /** Hands over the events that follow the known log. Taking some may call this again from inside. */

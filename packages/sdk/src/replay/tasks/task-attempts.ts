@@ -113,11 +113,9 @@ export class TaskAttempts {
       if (!known) this.#core.failures.ofTask(this.#call, this.#task, failure);
       if (attempt > 1 && !known) this.#emit("TASK_RETRY_FAILED", { ...of, error: failure });
       known = undefined;
-      const judged = await this.#judge(failure, attempt, maxAttempts);
+      const last = await this.#lastFailure(failure, attempt, maxAttempts);
       if (this.#call.isConcluded) return;
-      if (judged.ends) {
-        return this.#unwind({ failure: judged.ends, rollback: "none", hasFallbackStarted: false });
-      }
+      if (last) return this.#unwind({ failure: last, rollback: "none", hasFallbackStarted: false });
       if (isFull(this.#core, ATTEMPT_EVENTS)) return;
       const delay_ms = this.#delayBefore(attempt + 1);
       notBefore = this.#core.options.host.now() + delay_ms;
@@ -151,18 +149,24 @@ export class TaskAttempts {
     this.#complete(output, of.attempt, isLarge ? () => tell({}) : undefined);
   }
 
-  /** Whether a failure ends the attempts, and as what. A `retryIf` that fails itself ends them too. */
-  async #judge(failure: Failure, attempt: number, maxAttempts: number): Promise<Judged> {
+  /**
+   * The failure that the call goes on with if this one ends the attempts; undefined when another one
+   * follows. A `retryIf` that fails itself ends them too.
+   */
+  async #lastFailure(
+    failure: Failure,
+    attempt: number,
+    maxAttempts: number,
+  ): Promise<Failure | undefined> {
     const isLast = !failure.retryable || attempt >= maxAttempts || this.#body.isAborted;
-    if (isLast || FINAL.has(failure.type)) return { ends: failure };
+    if (isLast || FINAL.has(failure.type)) return failure;
     const { retryIf } = this.#task.options.retry ?? {};
-    if (retryIf === undefined) return {};
+    if (retryIf === undefined) return undefined;
     try {
       const again = await this.#body.aside("retryIf", () => retryIf(copyOfFailure(failure)));
-      return again === false ? { ends: failure } : {};
+      return again === false ? failure : undefined;
     } catch (error) {
-      const retry_if = this.#core.failures.from(error);
-      return { ends: withDetails(failure, { retry_if }) };
+      return withDetails(failure, { retry_if: this.#core.failures.from(error) });
     }
   }
 
@@ -288,11 +292,6 @@ export class TaskAttempts {
       left = instant - host.now();
     }
   }
-}
-
-/** `ends`: no attempt follows, and the call goes on with that failure. */
-interface Judged {
-  readonly ends?: Failure;
 }
 
 interface Attempt {

@@ -87,16 +87,13 @@ export function reached(steps: readonly Event[]): Reached {
 export function unwound(steps: readonly Event[]): "none" | "started" | "done" {
   const begun = steps.findLastIndex(({ type }) => type === "TASK_ROLLBACK_STARTED");
   if (begun < 0) return "none";
-  const isOver = steps.slice(begun).some(({ type }) => ROLLBACK_ENDS.has(type));
+  const isOver = steps
+    .slice(begun)
+    .some(({ type }) => type === "TASK_ROLLBACK_COMPLETED" || type === "TASK_ROLLBACK_FAILED");
   if (isOver) return "done";
   const { reason } = decode(steps[begun]?.value ?? null) as { reason: string };
   return reason === "cancel" ? "started" : "none";
 }
-
-const ROLLBACK_ENDS: ReadonlySet<string> = new Set([
-  "TASK_ROLLBACK_COMPLETED",
-  "TASK_ROLLBACK_FAILED",
-]);
 
 /**
  * The original failure, with why it could not be undone (EXE-39), or why the author's `retryIf` could
