@@ -40,7 +40,6 @@ export function parallel(
     }
     const rules = rulesOf("parallel", options);
     return scope.runtime.combinator(scope, {
-      name: "parallel",
       kind: "parallel",
       started: store({ branches: functions.length, ...options }, "input").text,
       run: (inside) => branches(inside, functions, rules),
@@ -78,7 +77,6 @@ export function map<Item>(
     const rules = rulesOf("map", options);
     const functions = list.map((item, index) => () => fn(item, index));
     return scope.runtime.combinator(scope, {
-      name: "map",
       kind: "map",
       started: store({ items: list, ...options }, "input").text,
       run: (inside) => branches(inside, functions, rules),
@@ -122,7 +120,6 @@ export function pipeline(
     const wrong = steps.findIndex((step) => typeof step !== "function");
     if (wrong >= 0) throw new TypeError(`pipeline() takes functions: step ${wrong} is not one`);
     return scope.runtime.combinator(scope, {
-      name: "pipeline",
       kind: "pipeline",
       started: store({ input, steps: steps.length }, "input").text,
       run: async (inside) => {

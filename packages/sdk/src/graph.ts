@@ -47,7 +47,6 @@ export function graph<const Nodes extends Record<string, GraphNode>, Input = unk
   return (input) =>
     inCurrentScope(`graph "${name}"`, (scope) =>
       scope.runtime.combinator(scope, {
-        name: "graph",
         kind: "graph",
         label: name,
         started: store({ name, nodes: names, input }, "input").text,

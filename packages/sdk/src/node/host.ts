@@ -4,7 +4,7 @@ import { setScopeReader } from "../replay/calls/scope.ts";
 import type { Host } from "../replay/port.ts";
 import { callSite } from "./call-site.ts";
 import { installReplaySafeGlobals } from "./replay-safe/install.ts";
-import { realClock } from "./replay-safe/real.ts";
+import { LONGEST_MS, realClock } from "./replay-safe/real.ts";
 import { traceOf } from "./trace-of.ts";
 
 // One storage for the process, however many hosts are made: a scope names its execution itself.
@@ -40,9 +40,6 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
     failed: (message, details) => scopes.exit(() => failed(message, details)),
   };
 }
-
-/** The longest time a timer of Node's takes; one that is given more fires at once. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 function startTimer(then: () => void, ms: number): () => void {
   let timer: ReturnType<typeof realClock.setTimeout>;

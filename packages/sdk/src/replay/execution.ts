@@ -92,11 +92,22 @@ function announce(core: Core): void {
 class Body {
   readonly #core: Core;
   readonly #workflow: AnyWorkflow;
-  #scope: Scope | undefined;
+  readonly #scope: Scope;
 
   constructor(core: Core, workflow: AnyWorkflow) {
     this.#core = core;
     this.#workflow = workflow;
+    const { secrets = [], configs = [] } = workflow.options;
+    const runtime = new CallRuntime(core, { secrets, configs });
+    this.#scope = {
+      runtime,
+      parent: undefined,
+      ids: new CallIds(null),
+      group: core.root,
+      inTask: false,
+      world: runtime.world,
+      task: undefined,
+    };
   }
 
   async run(): Promise<void> {
@@ -106,20 +117,6 @@ class Body {
       core.whenLive(() => core.bodyIsOver(() => {}));
       return;
     }
-    const runtime = new CallRuntime(core, {
-      secrets: this.#workflow.options.secrets ?? [],
-      configs: this.#workflow.options.configs ?? [],
-    });
-    const scope: Scope = {
-      runtime,
-      parent: undefined,
-      ids: new CallIds(null),
-      group: core.root,
-      inTask: false,
-      world: runtime.world,
-      task: undefined,
-    };
-    this.#scope = scope;
     const input = decode(core.options.input ?? core.options.info.input);
     const schema = this.#workflow.options.input as StandardSchema | undefined;
     const checked = schema ? await this.#checked("input", schema, input) : { value: input };
@@ -130,7 +127,7 @@ class Body {
     }
     const context = bodyContext(core, this.#workflow);
     const body = async () => this.#workflow.body(checked.value as never, context);
-    const result = core.options.host.runInScope(scope, body).then(
+    const result = core.options.host.runInScope(this.#scope, body).then(
       (output) => this.#over({ output }),
       (error: unknown) => this.#over({ failure: core.failures.from(error) }),
     );
@@ -146,9 +143,8 @@ class Body {
   }
 
   #aside<T>(what: string, work: () => T, world?: BodyWorld): T {
-    const { host } = this.#core.options;
     const of = `${what} of workflow ${this.#workflow.qualifiedName}`;
-    return this.#scope ? host.runInScope(asideOf(this.#scope, of, world), work) : work();
+    return this.#core.options.host.runInScope(asideOf(this.#scope, of, world), work);
   }
 
   /** The body is over: what it left open is given up, then the terminal event is written (EXE-33). */

@@ -188,10 +188,11 @@ export class CallRuntime implements Runtime {
 
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown> {
     const core = this.#core;
-    if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = identify(core, scope, { ...spec, label: spec.label ?? null });
+    const { kind, label = null, started } = spec;
+    if (this.#isOver(scope)) return this.#refused(scope, kind);
+    const made = identify(core, scope, { name: kind, kind, label, started });
     if (!made) return forever();
-    const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
+    const call = new Call(made.id, { name: kind, kind, scope, recorded: made.recorded });
     const isKnown = call.recorded?.outcome !== undefined;
     core.givingUp.combinators.add(call);
     call.isBegun = call.recorded !== undefined;
@@ -199,7 +200,7 @@ export class CallRuntime implements Runtime {
       // A combinator that is made while a cancel unwinds never begins.
       if (call.isBegun || core.isCancelled || isFull(core, CALL_EVENTS)) return;
       call.isBegun = true;
-      core.emit(call, "TASK_STARTED", spec.started);
+      core.emit(call, "TASK_STARTED", started);
     });
 
     const group = new CallGroup(scope.group);

@@ -12,8 +12,7 @@ import type { CallIds } from "./call-ids.ts";
 
 /** A call whose outcome follows from its branches, which run again on every replay. */
 export interface CombinatorSpec {
-  readonly name: string;
-  readonly kind: CallKind;
+  readonly kind: "parallel" | "map" | "pipeline" | "graph";
   /** The name of a graph; nothing for other combinators. */
   readonly label?: string;
   readonly started: string;
