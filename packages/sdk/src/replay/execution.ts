@@ -22,7 +22,6 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
   let end = Promise.withResolvers<Ended>();
   void core.ended.then((how) => end.resolve(how));
   return {
-    info: options.info,
     get ended() {
       return end.promise;
     },

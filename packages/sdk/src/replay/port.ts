@@ -159,7 +159,6 @@ export type Ended = "terminal" | "paused" | "parked" | "stopped";
 
 /** A copy of an execution, as the program that started it handles it. */
 export interface RunningExecution {
-  readonly info: ExecutionInfo;
   /** `seq` of the newest event this copy knows to be durable. */
   readonly head: number;
   /** Settles once, never rejects. */

@@ -1,25 +1,17 @@
 import { type Event, type Failure, timeoutFailure } from "@engine/contract";
 import type { Call, CallGroup } from "../calls/call.ts";
 import { STORED_NULL } from "../log/event-entry.ts";
-import type { Releases } from "../log/releases.ts";
-import type { RunOptions } from "../port.ts";
+import type { GivingUp, Living } from "./giving-up.ts";
 
 /** What unwinding needs of the copy it unwinds. */
-interface Unwound {
-  readonly options: RunOptions;
+interface Unwound extends Living {
   readonly timeout_ms: number | null;
-  readonly releases: Releases;
   readonly root: CallGroup;
-  readonly givingUp: {
-    readonly combinators: ReadonlySet<Call>;
-    cancel(call: Call): void;
-    closeCombinator(call: Call): void;
-  };
+  readonly givingUp: GivingUp;
   readonly isStopped: boolean;
   readonly isDoomed: boolean;
   readonly isLive: boolean;
   isBodyOver: boolean;
-  whenLive(then: () => void): void;
   terminate(state: "CANCELLED", value: string, meta: Readonly<Record<string, unknown>>): void;
   terminateFailed(failure: Failure): void;
 }

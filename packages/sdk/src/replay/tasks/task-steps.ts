@@ -3,13 +3,8 @@ import { changed } from "../endings/failure-stacks.ts";
 
 /** How far a task call had come when the copy that ran it was lost, read from its events. */
 export type Reached =
-  /** The attempt has to run; `failure` is that of the attempt before. */
-  | {
-      readonly kind: "attempt";
-      readonly attempt: number;
-      readonly not_before?: number;
-      readonly failure?: Failure;
-    }
+  /** The attempt has to run. */
+  | { readonly kind: "attempt"; readonly attempt: number; readonly not_before?: number }
   /** The attempt failed, and what follows was not recorded any more. */
   | { readonly kind: "failed"; readonly attempt: number; readonly failure: Failure }
   /** The attempts are used up; rollback and fallback follow. */
@@ -38,8 +33,8 @@ export function reached(steps: readonly Event[]): Reached {
     const value = decode(encoded);
     switch (type) {
       case "TASK_RETRY_STARTED": {
-        const { attempt, not_before, error } = value as RetryStep;
-        at = { kind: "attempt", attempt, not_before: parseInstant(not_before), failure: error };
+        const { attempt, not_before } = value as RetryStep;
+        at = { kind: "attempt", attempt, not_before: parseInstant(not_before) };
         attempts = attempt;
         break;
       }
