@@ -144,20 +144,15 @@ export class MemoryEngine extends MemoryExecutions {
     return this.#told(super.change(execution_id, change));
   }
 
-  /** A fresh copy over the log as it is; whoever ran it before is fenced. */
+  /** A fresh copy over the log as it is; the copy that ran it before is fenced. */
   claim(execution_id: string, options: { listen?: boolean } = {}): RunningExecution {
     const row = this.row(execution_id);
     const workflow = this.#findWorkflow(`${row.namespace}/${row.workflow}`);
-    const session = `s${++this.#sessions}`;
-    this.#claimFor(execution_id, session);
-    const claimed = this.row(execution_id);
     const { host, limits, runsAhead = true } = this.#options;
     const copy: Copy = {
-      session,
-      generation: claimed.generation,
-      seen: claimed.head,
+      ...this.#claimFor(execution_id),
       execution: startExecution(workflow, {
-        info: { ...claimed, bundle: claimed.module_hash },
+        info: { ...this.row(execution_id), bundle: row.module_hash },
         history: [...this.log(execution_id)],
         limits,
         listen: options.listen ?? false,
@@ -178,11 +173,7 @@ export class MemoryEngine extends MemoryExecutions {
     const copy = this.#ports.get(parked);
     if (!copy) return undefined;
     const { head } = parked;
-    const session = `s${++this.#sessions}`;
-    this.#claimFor(execution_id, session);
-    const claimed = this.row(execution_id);
-    const { generation } = claimed;
-    Object.assign(copy, { session, generation, seen: claimed.head });
+    Object.assign(copy, this.#claimFor(execution_id));
     this.#copies.set(execution_id, copy);
     const ended = parked.wake(this.log(execution_id).slice(head), false);
     if (!ended) return undefined;
@@ -223,7 +214,7 @@ export class MemoryEngine extends MemoryExecutions {
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  /** Takes an execution from whoever runs it: what that copy sends from now on is refused. */
+  /** Takes an execution from the copy that runs it: what that copy sends from now on is refused. */
   fence(execution_id: string): void {
     this.#copies.delete(execution_id);
     const row = this.row(execution_id);
@@ -236,8 +227,7 @@ export class MemoryEngine extends MemoryExecutions {
     this.fence(execution_id);
     if (!copy) return;
     this.#copies.set(execution_id, copy);
-    this.#claimFor(execution_id, copy.session);
-    copy.generation = this.row(execution_id).generation;
+    Object.assign(copy, this.#claimFor(execution_id, copy.session));
   }
 
   #findWorkflow(qualifiedName: string): AnyWorkflow {
@@ -251,10 +241,13 @@ export class MemoryEngine extends MemoryExecutions {
     return { cancel_timeout_ms: limits.cancel_timeout * 1000, hasWorker: () => true, now: clock() };
   }
 
-  #claimFor(execution_id: string, session: string): void {
+  /** Gives it to a session; what the copy that runs there knows of its claim. */
+  #claimFor(execution_id: string, session = `s${++this.#sessions}`): Omit<Copy, "execution"> {
     const claimant = { worker: "w", session, now: this.#options.clock() };
     const row = this.row(execution_id);
     this.change(execution_id, decideClaim(row, claimant) ?? takeOver(row, claimant));
+    const { generation, head } = this.row(execution_id);
+    return { session, generation, seen: head };
   }
 
   #portFor(execution_id: string, copyOf: () => Copy): ExecutionPort {

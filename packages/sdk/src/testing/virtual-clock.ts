@@ -55,7 +55,7 @@ export class VirtualClock {
     const elapsed = isMoment ? () => void isPast().then(fire) : fire;
     // What is longer than any timer of Node's passes only when somebody moves time.
     const real = ms > LONGEST_MS ? undefined : realClock.setTimeout(elapsed, ms);
-    // Whoever waits for the engine keeps the process alive, not what it might do some day.
+    // A test that waits for the engine keeps the process alive, not what the engine might do some day.
     real?.unref();
     this.#timers.add(timer);
     return cancel;

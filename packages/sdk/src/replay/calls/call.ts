@@ -243,10 +243,7 @@ export class Call {
   /** Of a task with a storage of its own: what reads an outcome back. */
   retrieve: ((reference: StoredReference) => Promise<unknown>) | undefined;
 
-  constructor(
-    id: string,
-    of: { name: string; kind: CallKind; scope: Scope; recorded: RecordedCall | undefined },
-  ) {
+  constructor(id: string, of: Pick<Call, "name" | "kind" | "scope" | "recorded">) {
     this.id = id;
     this.name = of.name;
     this.kind = of.kind;

@@ -117,7 +117,10 @@ export class Journal {
         return;
       case "WORKFLOW_RESUMING":
         this.resuming = event;
-        for (const id of restEndedBy(event)) this.#endRest(id);
+        for (const id of restEndedBy(event)) {
+          const call = this.calls.get(id);
+          if (call) call.isRestOver = true;
+        }
         return;
       case "WORKFLOW_RESUMED":
         this.resuming = undefined;
@@ -135,11 +138,6 @@ export class Journal {
       default:
         if (event.type.startsWith("TASK_")) this.#continue(event);
     }
-  }
-
-  #endRest(id: string): void {
-    const call = this.calls.get(id);
-    if (call) call.isRestOver = true;
   }
 
   #open(started: Event): void {

@@ -206,9 +206,11 @@ export class Outbox {
     this.#merge(events);
   }
 
-  /** Takes note of events the server appended and pushed, as far as they follow what is known. */
+  /**
+   * Takes note of events the server appended and pushed, as far as they are new. Called while nothing
+   * is on its way, and for events that follow what is known.
+   */
   append(base_seq: number, events: readonly Event[]): void {
-    if (this.#inFlight || base_seq > this.#head) return;
     this.#merge(events.slice(this.#head - base_seq));
     // They may have left nothing to send: nobody else would look what follows from that.
     if (this.#queue.length === 0) this.#options.onSettled();

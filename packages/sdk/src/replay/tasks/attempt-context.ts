@@ -20,8 +20,7 @@ export class AttemptContext implements TaskContext {
   readonly #metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #host: Host;
   #controller: ReturnType<Host["createAbort"]> | undefined;
-  #reason: unknown;
-  #isAborted = false;
+  #aborted: { readonly reason: unknown } | undefined;
 
   constructor(of: ContextOf) {
     this.executionId = of.executionId;
@@ -47,15 +46,13 @@ export class AttemptContext implements TaskContext {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = this.#host.createAbort();
-      if (this.#isAborted) this.#controller.abort(this.#reason);
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
     }
     return this.#controller.signal;
   }
 
   abort(reason: unknown): void {
-    if (this.#isAborted) return;
-    this.#isAborted = true;
-    this.#reason = reason;
+    this.#aborted ??= { reason };
     this.#controller?.abort(reason);
   }
 }
