@@ -24,6 +24,11 @@ interface Keeping {
   readonly run: RunAside;
 }
 
+/** A copy of JSON data, for code of the author's that may change it. */
+export function copyOf<T>(json: T): T {
+  return JSON.parse(JSON.stringify(json)) as T;
+}
+
 /** Stores a value that must fit, or says as a Failure why it cannot be kept. */
 export function storeOr(core: Core, value: unknown, root: string, of: FailureOf = {}): StoredOr {
   const { max_value_bytes } = core.options.limits;

@@ -1,7 +1,7 @@
 import type { Failure } from "@engine/contract";
 import type { TaskContext } from "../../options.ts";
-import { copyOfMetadata } from "../body-context.ts";
 import type { Host } from "../port.ts";
+import { copyOf } from "../stored.ts";
 
 interface ContextOf extends Omit<TaskContext, "metadata" | "idempotencyKey" | "signal"> {
   readonly host: Host;
@@ -36,7 +36,7 @@ export class AttemptContext implements TaskContext {
 
   /** Data of the definition is shared by all calls of the task: each look at it gives a copy. */
   get metadata(): Readonly<Record<string, unknown>> {
-    return copyOfMetadata(this.#metadata);
+    return copyOf(this.#metadata ?? {});
   }
 
   get idempotencyKey(): string {

@@ -8,10 +8,9 @@ import {
 } from "@engine/contract";
 import type { Call, TaskDefinition } from "../calls/call.ts";
 import type { Core } from "../core.ts";
-import { copyOfFailure } from "../endings/failure.ts";
 import { changed } from "../endings/failure-stacks.ts";
 import { isFull } from "../log/history-limit.ts";
-import { keepOutput, storeOr } from "../stored.ts";
+import { copyOf, keepOutput, storeOr } from "../stored.ts";
 import { BodyRoom } from "./body-room.ts";
 import { CachedOutput } from "./cached-output.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
@@ -163,7 +162,7 @@ export class TaskAttempts {
     const { retryIf } = this.#task.options.retry ?? {};
     if (retryIf === undefined) return undefined;
     try {
-      const again = await this.#body.aside("retryIf", () => retryIf(copyOfFailure(failure)));
+      const again = await this.#body.aside("retryIf", () => retryIf(copyOf(failure)));
       return again === false ? failure : undefined;
     } catch (error) {
       return withDetails(failure, { retry_if: this.#core.failures.from(error) });
@@ -201,7 +200,7 @@ export class TaskAttempts {
 
     if (!hasFallbackStarted) this.#emit("TASK_FALLBACK_STARTED", { error: failure });
     const result = await this.#body.fallBack(failure, (input, ctx) =>
-      fallback(input, copyOfFailure(failure), ctx),
+      fallback(input, copyOf(failure), ctx),
     );
     if (this.#call.isConcluded) return;
     if (result.stored) {

@@ -13,8 +13,7 @@ import {
 } from "../calls/call.ts";
 import { CallIds } from "../calls/call-ids.ts";
 import type { Core } from "../core.ts";
-import { copyOfFailure } from "../endings/failure.ts";
-import { type StoredOr, storeOr } from "../stored.ts";
+import { copyOf, type StoredOr, storeOr } from "../stored.ts";
 import { AttemptContext } from "./attempt-context.ts";
 import {
   type Declared,
@@ -270,7 +269,7 @@ export class TaskBody {
       name: this.#task.name,
       metadata: this.#task.options.metadata,
       attempt,
-      failure: failure && copyOfFailure(failure),
+      failure: failure && copyOf(failure),
       ...this.#provisions,
     });
   }

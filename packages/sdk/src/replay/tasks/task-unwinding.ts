@@ -57,11 +57,7 @@ export class TaskUnwinding {
   /** A rollback that was under way goes on: another one beside it would undo twice (I5). */
   async #waitFor({ result, stop }: Undoing): Promise<void> {
     const { host, limits } = this.#core.options;
-    let ended: Awaited<Undoing["result"]> | undefined;
-    const ending = result.then((how) => {
-      ended = how;
-    });
-    await within(host, limits.rollback_timeout * 1000, ending);
+    const ended = await within(host, limits.rollback_timeout * 1000, result);
     if (ended) return this.#record(ended.failure);
     const failure = engineFailure("TaskTimeoutError", this.#late, this.#body.of(1));
     stop(failure);
