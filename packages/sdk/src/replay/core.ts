@@ -38,19 +38,10 @@ import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
 
-/** How an event is sent. */
-export interface Sending {
-  /** Somebody waits for it; otherwise it may linger for company. */
-  readonly isUrgent?: boolean;
-  readonly onDurable?: ((seq: number) => void) | undefined;
-  /** The code has received it already. */
-  readonly isAhead?: boolean;
-  readonly state?: Entry["state"];
-  readonly waiting?: Entry["waiting"];
-  /** Its time; default: the clock. */
-  readonly time?: string;
-  readonly meta?: Readonly<Record<string, unknown>> | undefined;
-}
+/** How an event is sent. Its time is by default the clock's. */
+export type Sending = Partial<
+  Pick<Entry, "onDurable" | "isAhead" | "state" | "waiting" | "time" | "meta">
+>;
 
 /**
  * The heart of one running copy of an execution: the log it replays, the events it adds, and the
@@ -224,7 +215,6 @@ export class Core {
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
     const { state, waiting, onDurable, isAhead, meta } = sending;
-    const isUrgent = sending.isUrgent ?? (onDurable !== undefined || isAhead === true);
     const { info, limits, check } = this.options;
     if (check) return;
     if (call && info.transient) {
@@ -233,7 +223,7 @@ export class Core {
       return;
     }
     const isLarge = value.length > limits.inline_value_bytes && mayLieElsewhere(type, value, call);
-    const entry: Entry = {
+    this.outbox.add({
       type,
       source_id: call?.id ?? info.execution_id,
       head: headOf(type, call?.eventHead ?? this.#workflowHead),
@@ -245,8 +235,7 @@ export class Core {
       waiting,
       onDurable,
       isAhead,
-    };
-    this.outbox.add(entry, isUrgent);
+    });
   }
 
   warn(code: string, message: string, task_call_id?: string): void {
@@ -558,7 +547,7 @@ export class Core {
     if (!pause) {
       const source_id = this.options.info.execution_id;
       const onDurable = () => this.#endAs("parked");
-      this.outbox.add(parkedEntry({ source_id, waiting, onDurable }), true);
+      this.outbox.add(parkedEntry({ source_id, waiting, onDurable }));
       return;
     }
     this.emit(undefined, "WORKFLOW_PAUSED", pause.pauseText ?? STORED_NULL, {

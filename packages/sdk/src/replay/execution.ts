@@ -87,6 +87,8 @@ function announce(core: Core): void {
   }
 }
 
+type BodyResult = { output: unknown; failure?: never } | { failure: Failure };
+
 /** The workflow's own function: from its input to the terminal event. */
 class Body {
   readonly #core: Core;
@@ -147,7 +149,7 @@ class Body {
   }
 
   /** The body is over: what it left open is given up, then the terminal event is written (EXE-33). */
-  #over(result: { output: unknown; failure?: never } | { failure: Failure }): void {
+  #over(result: BodyResult): void {
     const core = this.#core;
     core.bodyIsOver(() => {
       if (core.root.open.size || core.givingUp.combinators.size) {
@@ -166,7 +168,7 @@ class Body {
     host.log("warn", message, { execution_id: info.execution_id });
   }
 
-  async #terminate(result: { output: unknown; failure?: never } | { failure: Failure }) {
+  async #terminate(result: BodyResult): Promise<void> {
     const core = this.#core;
     if (result.failure) return core.terminateFailed(result.failure);
     const { output } = result;
@@ -178,16 +180,12 @@ class Body {
       return core.terminateFailed(failure);
     }
     const { stored, failure } = storeOr(core, checked.value, "output");
-    const { outputStorage } = this.#workflow.options;
-    const id = core.options.info.execution_id;
+    if (failure) return core.terminateFailed(failure);
+    const { outputStorage: storage } = this.#workflow.options;
     // A storage of the user's is given nothing before all that led to it is durable.
-    if (typeof outputStorage === "object") await core.ahead.caughtUp();
-    const kept = failure
-      ? { failure }
-      : await keepOutput(core, stored, id, {
-          storage: outputStorage,
-          run: (work) => this.#aside("the outputStorage", work),
-        });
+    if (typeof storage === "object") await core.ahead.caughtUp();
+    const run = <T>(work: () => T) => this.#aside("the outputStorage", work);
+    const kept = await keepOutput(core, stored, core.options.info.execution_id, { storage, run });
     if (kept.failure) core.terminateFailed(kept.failure);
     else core.terminate("COMPLETED", kept.text);
   }

@@ -152,8 +152,8 @@ export class Outbox {
     return this.#lastTime;
   }
 
-  /** @param isUrgent An outcome somebody waits for, rather than a start that may linger. */
-  add(entry: Entry, isUrgent: boolean): void {
+  /** Adds an event, which goes at the end of the turn if somebody waits for it, or may linger. */
+  add(entry: Entry): void {
     const { ahead } = this.#options;
     if (this.#isStopped || ahead.isOvertaken) {
       this.#hasForgotten = true;
@@ -167,7 +167,7 @@ export class Outbox {
     if (last?.state && isTerminal(last.state)) {
       this.#queue.splice(-1, 1, entry, notBefore(last, entry.time));
     } else this.#queue.push(entry);
-    if (isUrgent) this.flush();
+    if (isAwaited(entry)) this.flush();
     else this.#linger();
   }
 
