@@ -25,7 +25,6 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
   const { failed = (message, details) => log("warn", message, details) } = options;
   return {
     runInScope: (scope, body) => scopes.run(scope, body),
-    currentScope: () => scopes.getStore(),
     // Outside any scope: what the core does by itself must not look like user code's doing.
     drain: (then) => void scopes.exit(() => setImmediate(then)),
     now: realClock.now,

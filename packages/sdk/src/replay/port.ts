@@ -21,7 +21,6 @@ import type {
 export interface Host {
   /** Runs `body` with `scope` as the current one, across awaits, like AsyncLocalStorage. */
   runInScope<T>(scope: unknown, body: () => T): T;
-  currentScope(): unknown;
   /** Calls back once every microtask queued so far, and those they queue, have run. */
   drain(then: () => void): void;
   /** Milliseconds since 1970. */

@@ -275,7 +275,8 @@ export class CallRuntime implements Runtime {
       core.givingUp.cancel(call);
     } else {
       const { value, meta } = call.recorded.started;
-      const begun = { value: JSON.stringify(value), meta: meta ?? {} };
+      // Only calls that depend on when they begin look at what their start said.
+      const begun = { value: spec.begin ? JSON.stringify(value) : STORED_NULL, meta: meta ?? {} };
       this.#start(call, spec, begun);
       spec.begun?.(call, begun);
     }

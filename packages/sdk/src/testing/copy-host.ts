@@ -1,5 +1,6 @@
 import type { TaskContext } from "../options.ts";
 import type { Call, Runtime, Scope, TaskDefinition } from "../replay/calls/call.ts";
+import { currentScope } from "../replay/calls/scope.ts";
 import type { Host } from "../replay/port.ts";
 import { TaskTimeoutError } from "../task-error.ts";
 import type { StandIns } from "./stand-ins.ts";
@@ -143,7 +144,7 @@ export class CopyHost {
   }
 
   #run(ctx: TaskContext, run: () => unknown): unknown {
-    const body: Body = { call: (this.host.currentScope() as Scope | undefined)?.task, ctx };
+    const body: Body = { call: currentScope()?.task, ctx };
     this.#bodies.add(body);
     this.#moved();
     const over = () => {

@@ -40,8 +40,8 @@ import type {
 import type { AnyWorkflow } from "../workflow.ts";
 
 export interface MemoryEngineOptions {
-  /** For every copy the same, or one for each. */
-  readonly host: Host | ((execution_id: string) => Host);
+  /** Asked for each copy. */
+  readonly host: (execution_id: string) => Host;
   readonly limits: EmbeddedLimits;
   /** The server's clock, milliseconds since 1970. */
   readonly clock: () => number;
@@ -158,7 +158,7 @@ export class MemoryEngine extends MemoryExecutions {
         listen: options.listen ?? false,
         runsAhead,
         port: this.#portFor(execution_id, () => copy),
-        host: typeof host === "function" ? host(execution_id) : host,
+        host: host(execution_id),
       }),
     };
     this.#copies.set(execution_id, copy);

@@ -50,7 +50,7 @@ export class MemoryExecution {
     );
     let ids = 0;
     this.engine = new MemoryEngine({
-      host,
+      host: () => host,
       limits: {
         ...Config.parse({}).executions,
         sibling_grace: 0.05,

@@ -62,7 +62,7 @@ export class Scene {
     this.#services = { ...memoryServices({ hash: host.hash }), ...options.services };
     const byName = new Map(workflows.map((wf) => [wf.qualifiedName, wf]));
     this.engine = new MemoryEngine({
-      host,
+      host: () => host,
       limits: {
         ...Config.parse({}).executions,
         max_value_bytes: 1 << 20,

@@ -22,10 +22,7 @@ export class TaskUnwinding {
     this.#body = new TaskBody(core, of);
   }
 
-  /**
-   * What a cancel leaves to do for a call that had begun: its rollback, bound in time, unless the
-   * log says that it has run (EXE-42).
-   */
+  /** Runs the rollback of a call that had begun, bound in time, unless the log says that it has run. */
   async run(): Promise<void> {
     const { rollback, input: schema } = this.#task.options;
     const at = this.#call.isRolledBack ? "done" : unwound(this.#call.recorded?.steps ?? []);
