@@ -459,7 +459,7 @@ export class Core {
       return;
     }
     this.#pushed.take();
-    // Something may have come due while a park was under way, which did not come to be.
+    // An alarm may have come due while the copy was about to park, which was then called off.
     this.alarms.start();
     this.parking.soon();
   }
@@ -519,7 +519,7 @@ export class Core {
     if (this.#cancel.at === "none") this.#cancel = { at: "log" };
   }
 
-  /** The call's outcome is decided, though perhaps not durable. */
+  /** Marks a call whose outcome is decided, though perhaps not durable. */
   decide(call: Call): void {
     if (call.isConcluded) return;
     call.isConcluded = true;

@@ -221,7 +221,7 @@ export class MemoryEngine extends MemoryExecutions {
     if (row.session !== null) this.change(execution_id, handOver(row, this.#cancelling));
   }
 
-  /** Takes it from its copy and gives it back under a new generation. */
+  /** Takes an execution from its copy and gives it back to the same copy under a new generation. */
   renew(execution_id: string): void {
     const copy = this.#copies.get(execution_id);
     this.fence(execution_id);
@@ -241,7 +241,7 @@ export class MemoryEngine extends MemoryExecutions {
     return { cancel_timeout_ms: limits.cancel_timeout * 1000, hasWorker: () => true, now: clock() };
   }
 
-  /** Gives it to a session; what the copy that runs there knows of its claim. */
+  /** Gives an execution to a session. Returns what a copy in that session knows of its claim. */
   #claimFor(execution_id: string, session = `s${++this.#sessions}`): Omit<Copy, "execution"> {
     const claimant = { worker: "w", session, now: this.#options.clock() };
     const row = this.row(execution_id);

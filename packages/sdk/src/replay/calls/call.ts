@@ -218,7 +218,7 @@ export class Call {
   /** Since when the body waits with those calls, and how long it had waited before; milliseconds. */
   waitingSince: number | undefined;
   waitedMs = 0;
-  /** Its body has stopped waiting. */
+  /** Called when its body has stopped waiting. */
   onRunsOn: (() => void) | undefined;
   /** Of a task that requests resources: what its function has of them. */
   room: BodyRoom | undefined;

@@ -213,7 +213,7 @@ export class TaskBody {
     return { failure: engineFailure("InvalidOutputError", message, this.of(attempts)) };
   }
 
-  /** Why the argument is refused, if its schema does. */
+  /** Why the task's schema refuses the argument; undefined when it takes it. */
   async checkInput(): Promise<Failure | undefined> {
     const schema = this.#task.options.input as StandardSchema;
     const checked = await this.#parsed(schema);
