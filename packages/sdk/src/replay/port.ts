@@ -62,8 +62,6 @@ export interface CallRef {
 export interface Delta {
   readonly base_seq: number;
   readonly state: State;
-  /** How many events `events` holds. */
-  readonly count: number;
   /** A JSON array of `NewEvent`s, as text: it is written into the request as it is. */
   readonly events: string;
   /** RUNNING with this = parked without an open pause. */

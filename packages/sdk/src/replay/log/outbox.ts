@@ -285,7 +285,6 @@ export class Outbox {
       base_seq: this.#head,
       // A cancelled execution stays so until its end.
       state: this.#state === "CANCELLING" && !isTerminal(state) ? "CANCELLING" : state,
-      count: events.length,
       events: `[${events.join(",")}]`,
       ...(waiting && { waiting }),
     };
