@@ -7,7 +7,7 @@ import {
   parseDuration,
   parseWorkflowName,
 } from "@engine/contract";
-import type { Scope } from "./replay/calls/call.ts";
+import type { ValueSpec } from "./replay/calls/call.ts";
 import { currentScope, inCurrentScope } from "./replay/calls/scope.ts";
 import { type AnyWorkflow, isWorkflow, type Workflow } from "./workflow.ts";
 
@@ -216,13 +216,7 @@ export function getConfig<Value = unknown>(key: string): Promise<Value> {
  * stands at the newest event it has received; this one asks the worker's clock.
  */
 export function now(): Promise<Date> {
-  return inCurrentScope("now", (scope) => {
-    return scope.runtime.recordedValue(scope, {
-      kind: "now",
-      started: null,
-      take: (host) => new Date(host.now()),
-    });
-  });
+  return recorded("now", (host) => new Date(host.now()));
 }
 
 /**
@@ -231,15 +225,10 @@ export function now(): Promise<Date> {
  * @throws TypeError unless both are integers and `min` is not above `max`.
  */
 export function random(min?: number, max?: number): Promise<number> {
+  if (min === undefined && max === undefined) {
+    return recorded("random", (host) => host.random());
+  }
   return inCurrentScope("random", (scope) => {
-    if (min === undefined && max === undefined) {
-      const take = (host: { random(): number }) => host.random();
-      return scope.runtime.recordedValue(scope, {
-        kind: "random",
-        started: null,
-        take,
-      });
-    }
     const [low, high] = [Number(min), Number(max)];
     if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || low > high) {
       throw new TypeError(`random(min, max) needs integers with min <= max; got ${min} and ${max}`);
@@ -254,14 +243,7 @@ export function random(min?: number, max?: number): Promise<number> {
 
 /** A random UUID, version 4, recorded. */
 export function uuid(): Promise<string> {
-  return inCurrentScope("uuid", (scope) => {
-    const take = (host: { uuid(): string }) => host.uuid();
-    return scope.runtime.recordedValue(scope, {
-      kind: "uuid",
-      started: null,
-      take,
-    });
-  });
+  return recorded("uuid", (host) => host.uuid());
 }
 
 /**
@@ -278,8 +260,13 @@ export function uuid(): Promise<string> {
  * ```
  */
 export function progress(value: unknown): void {
-  const scope: Scope | undefined = currentScope();
+  const scope = currentScope();
   scope?.runtime.progress(scope, value);
+}
+
+function recorded<T>(kind: ValueSpec["kind"], take: ValueSpec["take"]): Promise<T> {
+  const spec: ValueSpec = { kind, started: null, take };
+  return inCurrentScope(kind, (scope) => scope.runtime.recordedValue(scope, spec));
 }
 
 function checkLabel(builtIn: string, name: unknown): void {

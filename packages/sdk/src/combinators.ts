@@ -1,5 +1,5 @@
 import { store } from "@engine/contract";
-import { branches, type Settled } from "./replay/calls/branches.ts";
+import { type BranchRules, branches, type Settled } from "./replay/calls/branches.ts";
 import { inCurrentScope } from "./replay/calls/scope.ts";
 
 /** Options that all combinators of branches take. */
@@ -38,12 +38,11 @@ export function parallel(
         `parallel() takes functions: item ${wrong} is a ${typeof functions[wrong]}; write () => task(input) instead of task(input)`,
       );
     }
-    const limit = concurrencyOf("parallel", options);
+    const rules = rulesOf("parallel", options);
     return scope.runtime.combinator(scope, {
-      name: "parallel",
       kind: "parallel",
       started: store({ branches: functions.length, ...options }, "input").text,
-      run: (inside) => branches(inside, functions, { limit, settle: options.settle ?? false }),
+      run: (inside) => branches(inside, functions, rules),
     });
   });
 }
@@ -75,15 +74,12 @@ export function map<Item>(
   return inCurrentScope("map", (scope) => {
     const list = Array.from(items);
     if (typeof fn !== "function") throw new TypeError(`map() takes a function, not a ${typeof fn}`);
-    const limit = concurrencyOf("map", options);
+    const rules = rulesOf("map", options);
+    const functions = list.map((item, index) => () => fn(item, index));
     return scope.runtime.combinator(scope, {
-      name: "map",
       kind: "map",
       started: store({ items: list, ...options }, "input").text,
-      run: (inside) => {
-        const functions = list.map((item, index) => () => fn(item, index));
-        return branches(inside, functions, { limit, settle: options.settle ?? false });
-      },
+      run: (inside) => branches(inside, functions, rules),
     });
   });
 }
@@ -124,7 +120,6 @@ export function pipeline(
     const wrong = steps.findIndex((step) => typeof step !== "function");
     if (wrong >= 0) throw new TypeError(`pipeline() takes functions: step ${wrong} is not one`);
     return scope.runtime.combinator(scope, {
-      name: "pipeline",
       kind: "pipeline",
       started: store({ input, steps: steps.length }, "input").text,
       run: async (inside) => {
@@ -133,18 +128,22 @@ export function pipeline(
           for (const step of steps) value = await step(value as never);
           return value;
         };
-        const [result] = await branches(inside, [run], { limit: 1, settle: false });
+        const [result] = await branches(inside, [run]);
         return result;
       },
     });
   });
 }
 
-function concurrencyOf(name: string, { concurrency, ...rest }: BranchOptions): number {
-  const [unknown] = Object.keys(rest).filter((key) => key !== "settle");
+function rulesOf(
+  name: string,
+  { concurrency, settle, ...rest }: BranchOptions & { readonly settle?: boolean },
+): BranchRules {
+  const [unknown] = Object.keys(rest);
   if (unknown)
     throw new TypeError(`${name}() has no option "${unknown}"; it takes: concurrency, settle`);
-  if (concurrency === undefined) return Number.POSITIVE_INFINITY;
-  if (Number.isInteger(concurrency) && concurrency >= 1) return concurrency;
+  if (concurrency === undefined || (Number.isInteger(concurrency) && concurrency >= 1)) {
+    return { limit: concurrency, settle };
+  }
   throw new TypeError(`${name}() needs a concurrency of at least 1; got ${concurrency}`);
 }

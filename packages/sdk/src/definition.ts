@@ -9,8 +9,3 @@ export function refuseInvalid(what: string, issues: readonly OptionIssue[]): voi
     details: { issues },
   });
 }
-
-/** Sets the name that a function shows, which assignment cannot. */
-export function named<F extends object>(target: F, name: string): F {
-  return Object.defineProperty(target, "name", { value: name, configurable: true });
-}

@@ -26,10 +26,11 @@ export interface EmbeddedCalls {
   /** The workflow that is called, or in words why there is none. */
   readonly target: (start: CallStart) => AnyWorkflow | string;
   /** An execution of a workflow as this engine makes them. */
-  readonly fresh: (target: AnyWorkflow, of: EmbeddedChild) => NewExecution;
+  readonly fresh: (
+    target: AnyWorkflow,
+    of: Pick<NewExecution, "input" | "name" | "trigger" | "parent">,
+  ) => NewExecution;
 }
-
-type EmbeddedChild = Pick<NewExecution, "input" | "name" | "trigger" | "parent">;
 
 /** The child that a call starts, or why it fails by itself (EXE-54, EXE-57). */
 export function resolveEmbeddedCall(

@@ -47,14 +47,13 @@ export function graph<const Nodes extends Record<string, GraphNode>, Input = unk
   return (input) =>
     inCurrentScope(`graph "${name}"`, (scope) =>
       scope.runtime.combinator(scope, {
-        name: "graph",
         kind: "graph",
         label: name,
         started: store({ name, nodes: names, input }, "input").text,
         run: async (inside) => {
           const run = new GraphRun(nodes, input);
           const functions = names.map((node) => () => run.node(node));
-          await branches(inside, functions, { limit: Number.POSITIVE_INFINITY, settle: false });
+          await branches(inside, functions);
           // In the order of the nodes, whichever ended first.
           const ran = names.filter((node) => Object.hasOwn(run.outputs, node));
           return Object.fromEntries(ran.map((node) => [node, run.outputs[node]]));
@@ -129,20 +128,16 @@ function refuseInvalid(name: string, nodes: Readonly<Record<string, GraphNode>>)
 
 function findCycle(nodes: Readonly<Record<string, GraphNode>>): string[] | undefined {
   const done = new Set<string>();
-  const visit = (name: string, path: readonly string[]): string[] | undefined => {
-    if (done.has(name)) return undefined;
-    const at = path.indexOf(name);
-    if (at >= 0) return [...path.slice(at), name];
-    for (const up of nodes[name]?.after ?? []) {
-      const cycle = visit(up, [...path, name]);
+  const above = (names: readonly string[], path: readonly string[]): string[] | undefined => {
+    for (const name of names) {
+      if (done.has(name)) continue;
+      const at = path.indexOf(name);
+      if (at >= 0) return [...path.slice(at), name];
+      const cycle = above(nodes[name]?.after ?? [], [...path, name]);
       if (cycle) return cycle;
+      done.add(name);
     }
-    done.add(name);
     return undefined;
   };
-  for (const name of Object.keys(nodes)) {
-    const cycle = visit(name, []);
-    if (cycle) return cycle;
-  }
-  return undefined;
+  return above(Object.keys(nodes), []);
 }

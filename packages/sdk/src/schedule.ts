@@ -87,10 +87,7 @@ export function once(at: string, options: ScheduleOptions = {}): Schedule {
 function declared(builder: ScheduleBuilder, first: unknown, options: unknown): Schedule {
   const result = declareSchedule(builder, [first, options]);
   if (!result.issues) return result.declared;
-  const message = result.issues.map((issue) => issue.message).join("; ");
-  throw new EngineError("invalid_definition", message, {
-    details: {
-      issues: result.issues.map((issue) => ({ path: issue.option, message: issue.message })),
-    },
-  });
+  const issues = result.issues.map(({ option, message }) => ({ path: option, message }));
+  const message = issues.map((issue) => issue.message).join("; ");
+  throw new EngineError("invalid_definition", message, { details: { issues } });
 }

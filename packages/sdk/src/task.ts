@@ -1,5 +1,5 @@
 import { checkTaskCopyOptions, checkTaskOptions, EngineError } from "@engine/contract";
-import { named, refuseInvalid } from "./definition.ts";
+import { refuseInvalid } from "./definition.ts";
 import type { TaskContext, TaskOptions } from "./options.ts";
 import type { TaskDefinition } from "./replay/calls/call.ts";
 import { calledAside, currentScope } from "./replay/calls/scope.ts";
@@ -74,6 +74,7 @@ function callable(definition: TaskDefinition): Task<unknown, unknown> {
     refuseInvalid(`task ${name}`, checkTaskCopyOptions({ ...options }, { ...definition.options }));
     return callable({ ...definition, options: { ...definition.options, ...options } });
   };
+  Object.defineProperty(call, "name", { value: name });
   const members = { options: definition.options, fn: definition.fn, with: copy };
-  return Object.assign(named(call, name), members) as Task<unknown, unknown>;
+  return Object.assign(call, members) as Task<unknown, unknown>;
 }

@@ -3,11 +3,16 @@ import type { WorkflowContext } from "./context.ts";
 import { refuseInvalid } from "./definition.ts";
 import { type LocalRunOptions, localHost } from "./local-host.ts";
 import type { WorkflowOptions } from "./options.ts";
-import { registerWorkflow } from "./registry.ts";
 import type { RunResult } from "./run-result.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
 
 const brand = Symbol.for("engine.workflow");
+
+/** The workflows this program has defined, shared by all copies of the package in it. */
+const key = Symbol.for("engine.workflows");
+const shared = globalThis as { [key]?: Map<string, AnyWorkflow> };
+shared[key] ??= new Map();
+const defined: Map<string, AnyWorkflow> = shared[key];
 
 /** A workflow: an async function whose finished steps survive crashes (EXE-2). */
 export interface Workflow<Input, Output> {
@@ -73,12 +78,11 @@ export function workflow(
 ): AnyWorkflow {
   const [options, body] =
     typeof first === "function" ? [{}, first] : [first, second as Body<unknown, unknown>];
-  const label = options.name ?? body?.name ?? "";
+  const name = options.name ?? body?.name ?? "";
   refuseInvalid(
-    `workflow ${label || "without a name"}`,
+    `workflow ${name || "without a name"}`,
     checkWorkflowOptions({ ...options }, body?.name),
   );
-  const name = label;
   const namespace = options.namespace ?? DEFAULT_NAMESPACE;
   const definition: AnyWorkflow = {
     name,
@@ -91,11 +95,16 @@ export function workflow(
   };
   Object.defineProperty(definition, brand, { value: true });
   Object.freeze(definition);
-  registerWorkflow(definition);
+  defined.set(definition.qualifiedName, definition);
   return definition;
 }
 
 /** Whether a value was made by {@link workflow}, of this copy of the package or another. */
 export function isWorkflow(value: unknown): value is AnyWorkflow {
   return typeof value === "object" && value !== null && brand in value;
+}
+
+/** The workflow defined last under a qualified name: what a local run finds the target of `call` by. */
+export function findWorkflow(qualifiedName: string): AnyWorkflow | undefined {
+  return defined.get(qualifiedName);
 }

@@ -4,7 +4,7 @@ import { setScopeReader } from "../replay/calls/scope.ts";
 import type { Host } from "../replay/port.ts";
 import { callSite } from "./call-site.ts";
 import { installReplaySafeGlobals } from "./replay-safe/install.ts";
-import { realClock } from "./replay-safe/real.ts";
+import { LONGEST_MS, realClock } from "./replay-safe/real.ts";
 import { traceOf } from "./trace-of.ts";
 
 // One storage for the process, however many hosts are made: a scope names its execution itself.
@@ -25,7 +25,6 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
   const { failed = (message, details) => log("warn", message, details) } = options;
   return {
     runInScope: (scope, body) => scopes.run(scope, body),
-    currentScope: () => scopes.getStore(),
     // Outside any scope: what the core does by itself must not look like user code's doing.
     drain: (then) => void scopes.exit(() => setImmediate(then)),
     now: realClock.now,
@@ -35,17 +34,11 @@ export function nodeHost(options: NodeHostOptions = {}): Host {
     hash: (text) => createHash("sha256").update(text).digest("hex"),
     callSite,
     traceOf,
-    createAbort: () => {
-      const controller = new AbortController();
-      return { signal: controller.signal, abort: (reason) => controller.abort(reason) };
-    },
+    createAbort: () => new AbortController(),
     log: (level, message, details) => scopes.exit(() => log(level, message, details)),
     failed: (message, details) => scopes.exit(() => failed(message, details)),
   };
 }
-
-/** The longest time a timer of Node's takes; one that is given more fires at once. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 function startTimer(then: () => void, ms: number): () => void {
   let timer: ReturnType<typeof realClock.setTimeout>;

@@ -2,7 +2,6 @@
 
 export { definedFacts } from "../defined-facts.ts";
 export { type EmbeddedCalls, resolveEmbeddedCall } from "../embedded-call.ts";
-export { findWorkflow } from "../find-workflow.ts";
 export { type LocalHost, type LocalRunOptions, setLocalHost } from "../local-host.ts";
 export { refusedReply } from "../refused-reply.ts";
 export { startExecution } from "../replay/execution.ts";
@@ -18,7 +17,7 @@ export type {
   RunOptions,
 } from "../replay/port.ts";
 export { type RunResult, runResult } from "../run-result.ts";
-export { isWorkflow } from "../workflow.ts";
+export { findWorkflow, isWorkflow } from "../workflow.ts";
 export { type NodeHostOptions, nodeHost } from "./host.ts";
 export { machineTime } from "./machine-time.ts";
 export { type ReplayVerdict, replayHistory } from "./replay-history.ts";

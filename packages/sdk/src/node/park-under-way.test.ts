@@ -8,8 +8,8 @@ import { Scene } from "./testing/scene.ts";
 function keepParkBack(scene: Scene): PromiseWithResolvers<void> {
   const late = Promise.withResolvers<void>();
   let isKept = false;
-  scene.engine.onDelta = (_, { count }) => {
-    if (isKept || count > 0) return;
+  scene.engine.onDelta = (_, { events }) => {
+    if (isKept || events !== "[]") return;
     isKept = true;
     return late.promise;
   };

@@ -2,6 +2,7 @@ import { decode, type Event, type State } from "@engine/contract";
 import type { WorkflowContext } from "../context.ts";
 import type { AnyWorkflow } from "../workflow.ts";
 import type { Core } from "./core.ts";
+import { copyOf } from "./stored.ts";
 
 /**
  * What a body is told of its execution: equal in every pass, and a copy of its own, so that a body that
@@ -12,7 +13,8 @@ export function bodyContext(core: Core, workflow: AnyWorkflow): WorkflowContext 
   const { info } = options;
   const state: State = "RUNNING";
   const input = once(() => decode(options.input ?? info.input));
-  const metadata = once(() => copyOfMetadata(workflow.options.metadata));
+  // Metadata is data of the definition, which every execution in the process shares.
+  const metadata = once(() => copyOf(workflow.options.metadata ?? {}));
   const context: WorkflowContext = {
     executionId: info.execution_id,
     name: workflow.name,
@@ -53,11 +55,4 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** Metadata is data of the definition, which every execution in the process shares. */
-export function copyOfMetadata(
-  metadata: Readonly<Record<string, unknown>> = {},
-): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(metadata)) as Record<string, unknown>;
 }

@@ -11,6 +11,7 @@ import {
   referenceOf,
   type Stored,
   store,
+  type TerminalState,
   type Wait,
 } from "@engine/contract";
 import { taskError } from "../task-error.ts";
@@ -24,8 +25,8 @@ import { Failures } from "./endings/failures.ts";
 import { GivingUp } from "./endings/giving-up.ts";
 import { fetchOutput } from "./fetch-output.ts";
 import { nondeterminism, notMade } from "./log/divergence.ts";
-import { eventEntry, parkedEntry, resumedEntry } from "./log/event-entry.ts";
-import { BY_COPIES, isCancel, mayLieElsewhere, STATE_AFTER } from "./log/event-kinds.ts";
+import { headOf, parkedEntry, resumedEntry, STORED_NULL } from "./log/event-entry.ts";
+import { BY_COPIES, isCancel, mayLieElsewhere } from "./log/event-kinds.ts";
 import { GrowingLog } from "./log/growing-log.ts";
 import { Journal, restEndedBy } from "./log/journal.ts";
 import { type Entry, Outbox } from "./log/outbox.ts";
@@ -36,20 +37,11 @@ import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions } from "./port.ts";
 import { Progress } from "./progress.ts";
-import { STORED_NULL } from "./stored.ts";
 
-/** How an event is sent. */
-export interface Sending {
-  /** Somebody waits for it; otherwise it may linger for company. */
-  readonly isUrgent?: boolean;
-  readonly onDurable?: (seq: number) => void;
-  /** The code has received it already. */
-  readonly isAhead?: boolean;
-  readonly state?: Entry["state"];
-  /** Its time; default: the clock. */
-  readonly time?: string;
-  readonly meta?: Readonly<Record<string, unknown>>;
-}
+/** How an event is sent. Its time is by default the clock's. */
+export type Sending = Partial<
+  Pick<Entry, "onDurable" | "isAhead" | "state" | "waiting" | "time" | "meta">
+>;
 
 /**
  * The heart of one running copy of an execution: the log it replays, the events it adds, and the
@@ -79,8 +71,8 @@ export class Core {
   /** The first call the log does not have. */
   firstNew: CallRef | undefined;
 
-  #ended: Promise<Ended>;
-  #resolveEnded: (ended: Ended) => void;
+  /** Of this life: a copy that is woken begins another one. */
+  #end: PromiseWithResolvers<Ended> = Promise.withResolvers();
   readonly #workflowHead: string;
   #replay: Replay = "ahead";
   #standing: Standing = "going";
@@ -146,14 +138,11 @@ export class Core {
     this.#workflowHead = `"source_id":${JSON.stringify(execution_id)},"name":${JSON.stringify(workflow)},"kind":null`;
     this.clock = this.journal.clock ?? this.outbox.time();
     this.log = new GrowingLog(history, parseEventTime(this.clock), () => this.outbox.unsent);
-    const { promise, resolve } = Promise.withResolvers<Ended>();
-    this.#ended = promise;
-    this.#resolveEnded = resolve;
   }
 
   /** How this life of the copy ends. */
   get ended(): Promise<Ended> {
-    return this.#ended;
+    return this.#end.promise;
   }
 
   /** Nothing reaches the code any more, for good or until the copy is woken. */
@@ -225,8 +214,7 @@ export class Core {
   }
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
-    const { state, onDurable, isAhead, meta } = sending;
-    const isUrgent = sending.isUrgent ?? (onDurable !== undefined || isAhead === true);
+    const { state, waiting, onDurable, isAhead, meta } = sending;
     const { info, limits, check } = this.options;
     if (check) return;
     if (call && info.transient) {
@@ -235,22 +223,19 @@ export class Core {
       return;
     }
     const isLarge = value.length > limits.inline_value_bytes && mayLieElsewhere(type, value, call);
-    const source = call?.eventHead ?? this.#workflowHead;
-    const source_id = call?.id ?? info.execution_id;
-    const { time = this.outbox.time() } = sending;
-    const event = {
+    this.outbox.add({
       type,
-      source,
-      source_id,
+      source_id: call?.id ?? info.execution_id,
+      head: headOf(type, call?.eventHead ?? this.#workflowHead),
       value,
-      time,
+      time: sending.time ?? this.outbox.time(),
       meta,
       isLarge,
       state,
+      waiting,
       onDurable,
       isAhead,
-    };
-    this.outbox.add(eventEntry(event), isUrgent);
+    });
   }
 
   warn(code: string, message: string, task_call_id?: string): void {
@@ -271,10 +256,7 @@ export class Core {
     const { type, value, settle, meta } = outcome;
     const release = (seq: number) => this.settle(call, settle, seq);
     const isAhead = this.ahead.may(call, value);
-    this.emit(call, type, value, {
-      ...(isAhead ? { isAhead } : { onDurable: release }),
-      ...(meta && { meta }),
-    });
+    this.emit(call, type, value, isAhead ? { isAhead, meta } : { onDurable: release, meta });
     if (!isAhead) return;
     const seq = this.outbox.length;
     this.releases.pushAtRest(() => release(seq));
@@ -327,18 +309,14 @@ export class Core {
 
   terminateFailed(failure: Failure): void {
     this.failures.ofExecution(failure);
-    this.terminate("WORKFLOW_FAILED", JSON.stringify(failure), metaOf(failure));
+    this.terminate("FAILED", JSON.stringify(failure), metaOf(failure));
   }
 
-  terminate(
-    type: "WORKFLOW_COMPLETED" | "WORKFLOW_FAILED" | "WORKFLOW_CANCELLED",
-    value: string,
-    meta?: Sending["meta"],
-  ): void {
+  /** Ends the execution in a state, with the event of that name. */
+  terminate(state: TerminalState, value: string, meta?: Sending["meta"]): void {
     this.#warnOfSignals(this.log.droppedSignals);
-    const state = STATE_AFTER[type];
-    const onDurable = () => this.#end("terminal");
-    this.emit(undefined, type, value, { state, onDurable, ...(meta && { meta }) });
+    const onDurable = () => this.#endAs("terminal");
+    this.emit(undefined, `WORKFLOW_${state}`, value, { state, onDurable, meta });
   }
 
   stop(reason: string): void {
@@ -351,14 +329,13 @@ export class Core {
     const wasWaiting = this.#standing === "waiting";
     this.#standing = "over";
     if (!wasWaiting) this.root.abort();
-    this.#end("stopped");
+    this.#endAs("stopped");
   }
 
   deliver(base_seq: number, events: readonly Event[]): void {
     if (this.#standing === "waiting" || this.#standing === "over") return;
     if (!this.cancellation && events.some(isCancel)) this.parking.cancelComes(true);
     this.#pushed.add({ base_seq, events });
-    this.#pushed.take();
   }
 
   /** A paused or parked copy goes on under a new claim; undefined when it cannot (RUN-4). */
@@ -372,9 +349,7 @@ export class Core {
     const isWaiting = this.#standing === "waiting";
     if (!isWaiting || !isNext || !isForeign || !isStill || !isClaimed) return undefined;
     this.#standing = "going";
-    const { promise, resolve } = Promise.withResolvers<Ended>();
-    this.#ended = promise;
-    this.#resolveEnded = resolve;
+    this.#end = Promise.withResolvers();
     this.releases.restart();
     this.outbox.restart(events);
     this.alarms.start();
@@ -385,7 +360,7 @@ export class Core {
       this.parking.active--;
       this.parking.soon();
     });
-    return promise;
+    return this.ended;
   }
 
   /** An outcome recorded inside a task: no order binds it, so the call settles at once. */
@@ -484,7 +459,7 @@ export class Core {
       return;
     }
     this.#pushed.take();
-    // Something may have come due while a park was under way, which did not come to be.
+    // An alarm may have come due while the copy was about to park, which was then called off.
     this.alarms.start();
     this.parking.soon();
   }
@@ -544,7 +519,7 @@ export class Core {
     if (this.#cancel.at === "none") this.#cancel = { at: "log" };
   }
 
-  /** The call's outcome is decided, though perhaps not durable. */
+  /** Marks a call whose outcome is decided, though perhaps not durable. */
   decide(call: Call): void {
     if (call.isConcluded) return;
     call.isConcluded = true;
@@ -569,31 +544,25 @@ export class Core {
   }
 
   #park(waiting: readonly Wait[], pause: Call | undefined): void {
-    const source_id = this.options.info.execution_id;
     if (!pause) {
-      const onDurable = () => this.#end("parked");
-      this.outbox.add(parkedEntry({ source_id, waiting, onDurable }), true);
+      const source_id = this.options.info.execution_id;
+      const onDurable = () => this.#endAs("parked");
+      this.outbox.add(parkedEntry({ source_id, waiting, onDurable }));
       return;
     }
-    const event = {
-      type: "WORKFLOW_PAUSED",
-      source: this.#workflowHead,
-      source_id,
-      value: pause.pauseText ?? STORED_NULL,
-      time: this.outbox.time(),
+    this.emit(undefined, "WORKFLOW_PAUSED", pause.pauseText ?? STORED_NULL, {
       state: "PAUSED",
-      onDurable: () => this.#end("paused"),
-      ...(waiting.length > 0 && { waiting }),
-    } as const;
-    this.outbox.add(eventEntry(event), true);
+      waiting: waiting.length > 0 ? waiting : undefined,
+      onDurable: () => this.#endAs("paused"),
+    });
   }
 
-  #end(ended: Ended): void {
+  #endAs(ended: Ended): void {
     this.#standing = ended === "paused" || ended === "parked" ? "waiting" : "over";
     this.ahead.end();
     this.alarms.stop();
     this.releases.stop();
     this.outbox.stop();
-    this.#resolveEnded(ended);
+    this.#end.resolve(ended);
   }
 }

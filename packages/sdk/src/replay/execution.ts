@@ -1,4 +1,4 @@
-import { decode, engineFailure, type Failure, type Json } from "@engine/contract";
+import { decode, engineFailure, type Failure } from "@engine/contract";
 import { definedFacts } from "../defined-facts.ts";
 import { type Checked, checkSchema, type StandardSchema } from "../standard-schema.ts";
 import type { AnyWorkflow } from "../workflow.ts";
@@ -7,11 +7,10 @@ import { asideOf, placeWorld } from "./calls/aside.ts";
 import type { BodyWorld, Scope } from "./calls/call.ts";
 import { CallIds } from "./calls/call-ids.ts";
 import { Core } from "./core.ts";
-import { toFailure } from "./endings/failure.ts";
 import type { Overtaken } from "./log/run-ahead.ts";
 import type { Ended, RunningExecution, RunOptions } from "./port.ts";
 import { CallRuntime } from "./runtime.ts";
-import { keepOutput, STORED_NULL, storeOr } from "./stored.ts";
+import { keepOutput, storeOr } from "./stored.ts";
 
 /**
  * Runs a copy of an execution: replays its log through the workflow's body and goes on from there.
@@ -20,17 +19,14 @@ import { keepOutput, STORED_NULL, storeOr } from "./stored.ts";
  */
 export function startExecution(workflow: AnyWorkflow, options: RunOptions): RunningExecution {
   let core = begin(workflow, options, goOn);
-  let { isListening, isHeld } = { isListening: options.listen, isHeld: options.hold ?? false };
   let end = Promise.withResolvers<Ended>();
   void core.ended.then((how) => end.resolve(how));
   return {
-    info: options.info,
     get ended() {
       return end.promise;
     },
     wake(events, listen) {
-      isListening = listen;
-      core.progress.listen(listen);
+      core.progress.isWanted = listen;
       const woken = core.wake(events);
       if (!woken) return undefined;
       end = Promise.withResolvers<Ended>();
@@ -42,19 +38,17 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
     },
     deliver: (base_seq, events) => core.deliver(base_seq, events),
     listen(on) {
-      isListening = on;
-      core.progress.listen(on);
+      core.progress.isWanted = on;
     },
-    hold(on) {
-      isHeld = on;
-      core.parking.hold(on);
-    },
+    hold: (on) => core.parking.hold(on),
     stop: (reason) => core.stop(reason),
   };
 
   /** The core that ran ahead never ends: another one takes its place. */
   function goOn({ history, pushed }: Overtaken): void {
-    core = begin(workflow, { ...options, history, listen: isListening, hold: isHeld }, goOn);
+    const { isWanted: listen } = core.progress;
+    const { isHeld: hold } = core.parking;
+    core = begin(workflow, { ...options, history, listen, hold }, goOn);
     void core.ended.then((how) => end.resolve(how));
     for (const { base_seq, events } of pushed) core.deliver(base_seq, events);
   }
@@ -79,33 +73,42 @@ function announce(core: Core): void {
     const { input, version, bundle } = core.options.info;
     // Read once: two readings would differ now and then.
     const time = core.outbox.time();
-    const meta = {
+    const facts = {
       ...(time !== core.clock && { clock: core.clock }),
       // A divergence names the code that the log was made by.
       ...(version !== null && { version, ...(bundle !== null && { bundle }) }),
     };
-    const isEmpty = Object.keys(meta).length === 0;
-    core.emit(undefined, "WORKFLOW_STARTED", stored(input), { time, ...(!isEmpty && { meta }) });
+    const meta = Object.keys(facts).length > 0 ? facts : undefined;
+    core.emit(undefined, "WORKFLOW_STARTED", JSON.stringify(input), { time, meta });
   } else if (journal.isClaimUnanswered) {
     const cause = journal.resuming?.meta?.["cause"] ?? "recover";
-    const input = journal.resuming ? stored(journal.resuming.value) : STORED_NULL;
+    const input = JSON.stringify(journal.resuming?.value ?? null);
     core.emit(undefined, "WORKFLOW_RESUMED", input, { meta: { cause } });
   }
 }
 
-function stored(value: Json): string {
-  return JSON.stringify(value);
-}
+type BodyResult = { output: unknown; failure?: never } | { failure: Failure };
 
 /** The workflow's own function: from its input to the terminal event. */
 class Body {
   readonly #core: Core;
   readonly #workflow: AnyWorkflow;
-  #scope: Scope | undefined;
+  readonly #scope: Scope;
 
   constructor(core: Core, workflow: AnyWorkflow) {
     this.#core = core;
     this.#workflow = workflow;
+    const { secrets = [], configs = [] } = workflow.options;
+    const runtime = new CallRuntime(core, { secrets, configs });
+    this.#scope = {
+      runtime,
+      parent: undefined,
+      ids: new CallIds(null),
+      group: core.root,
+      inTask: false,
+      world: runtime.world,
+      task: undefined,
+    };
   }
 
   async run(): Promise<void> {
@@ -115,20 +118,6 @@ class Body {
       core.whenLive(() => core.bodyIsOver(() => {}));
       return;
     }
-    const runtime = new CallRuntime(core, {
-      secrets: this.#workflow.options.secrets ?? [],
-      configs: this.#workflow.options.configs ?? [],
-    });
-    const scope: Scope = {
-      runtime,
-      parent: undefined,
-      ids: new CallIds(null),
-      group: core.root,
-      inTask: false,
-      world: runtime.world,
-      task: undefined,
-    };
-    this.#scope = scope;
     const input = decode(core.options.input ?? core.options.info.input);
     const schema = this.#workflow.options.input as StandardSchema | undefined;
     const checked = schema ? await this.#checked("input", schema, input) : { value: input };
@@ -139,10 +128,9 @@ class Body {
     }
     const context = bodyContext(core, this.#workflow);
     const body = async () => this.#workflow.body(checked.value as never, context);
-    const result = core.options.host.runInScope(scope, body).then(
+    const result = core.options.host.runInScope(this.#scope, body).then(
       (output) => this.#over({ output }),
-      (error: unknown) =>
-        this.#over({ failure: toFailure(error, { traceOf: core.failures.traceOf }) }),
+      (error: unknown) => this.#over({ failure: core.failures.from(error) }),
     );
     core.replay();
     await result;
@@ -155,18 +143,13 @@ class Body {
     return this.#aside(`the ${which} schema`, () => checkSchema(schema, value), world);
   }
 
-  #inStorage<T>(work: () => T): T {
-    return this.#aside("the outputStorage", work);
-  }
-
   #aside<T>(what: string, work: () => T, world?: BodyWorld): T {
-    const { host } = this.#core.options;
     const of = `${what} of workflow ${this.#workflow.qualifiedName}`;
-    return this.#scope ? host.runInScope(asideOf(this.#scope, of, world), work) : work();
+    return this.#core.options.host.runInScope(asideOf(this.#scope, of, world), work);
   }
 
   /** The body is over: what it left open is given up, then the terminal event is written (EXE-33). */
-  #over(result: { output: unknown; failure?: never } | { failure: Failure }): void {
+  #over(result: BodyResult): void {
     const core = this.#core;
     core.bodyIsOver(() => {
       if (core.root.open.size || core.givingUp.combinators.size) {
@@ -185,7 +168,7 @@ class Body {
     host.log("warn", message, { execution_id: info.execution_id });
   }
 
-  async #terminate(result: { output: unknown; failure?: never } | { failure: Failure }) {
+  async #terminate(result: BodyResult): Promise<void> {
     const core = this.#core;
     if (result.failure) return core.terminateFailed(result.failure);
     const { output } = result;
@@ -196,23 +179,14 @@ class Body {
       const failure = engineFailure("InvalidOutputError", message);
       return core.terminateFailed(failure);
     }
-    const { stored, failure } = storeOr(checked.value, "output", {
-      maxBytes: core.options.limits.max_value_bytes,
-      task_call_id: null,
-      attempts: 1,
-    });
-    const { outputStorage } = this.#workflow.options;
-    const id = core.options.info.execution_id;
+    const { stored, failure } = storeOr(core, checked.value, "output");
+    if (failure) return core.terminateFailed(failure);
+    const { outputStorage: storage } = this.#workflow.options;
     // A storage of the user's is given nothing before all that led to it is durable.
-    if (typeof outputStorage === "object") await core.ahead.caughtUp();
-    const kept = failure
-      ? { failure }
-      : await keepOutput(stored, id, {
-          storage: outputStorage,
-          run: (work) => this.#inStorage(work),
-          traceOf: core.failures.traceOf,
-        });
+    if (typeof storage === "object") await core.ahead.caughtUp();
+    const run = <T>(work: () => T) => this.#aside("the outputStorage", work);
+    const kept = await keepOutput(core, stored, core.options.info.execution_id, { storage, run });
     if (kept.failure) core.terminateFailed(kept.failure);
-    else core.terminate("WORKFLOW_COMPLETED", kept.text);
+    else core.terminate("COMPLETED", kept.text);
   }
 }

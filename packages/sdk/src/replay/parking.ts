@@ -32,23 +32,24 @@ interface Held {
 export class Parking {
   /** Bodies that run, and graces that pass: while there are any, nothing is parked. */
   active = 0;
+  /** Bodies of tasks are kept from starting; set by {@link hold}. */
+  isHeld: boolean;
   readonly #options: ParkingOptions;
   readonly #waits: Set<Call> = new Set();
   /** Tasks between two attempts, with the instant of the next. */
   readonly #rests: Map<Call, number> = new Map();
   readonly #held: Map<Call, Held> = new Map();
-  #isHeld: boolean;
   /** A cancel is known here and has not reached the code. */
   #isCancelComing = false;
 
   constructor(options: ParkingOptions) {
     this.#options = options;
-    this.#isHeld = options.isHeld;
+    this.isHeld = options.isHeld;
   }
 
   /** Whether bodies of tasks are kept from starting; those that run go on. */
   hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
+    this.isHeld = isHeld;
     if (isHeld) this.soon();
     else this.#letGo();
   }
@@ -64,21 +65,16 @@ export class Parking {
 
   /** Asked before a body starts. Undefined: now. */
   leaveToStart(call: Call): Promise<void> | undefined {
-    return this.#isKeptBack ? this.#keepBack(call) : undefined;
+    return this.#isKeptBack ? this.keepBack(call) : undefined;
   }
 
   get #isKeptBack(): boolean {
-    return this.#isHeld || this.#isCancelComing;
+    return this.isHeld || this.#isCancelComing;
   }
 
   #letGo(): void {
     if (this.#isKeptBack) return;
     for (const { goOn, isCrowdedOut } of [...this.#held.values()]) if (!isCrowdedOut) goOn();
-  }
-
-  /** Keeps a body back until its turn to have the resources it requests. */
-  untilTurn(call: Call, turn: Promise<void>): Promise<void> {
-    return this.#keepBack(call, turn);
   }
 
   /** A body of the user's, or a short wait that keeps its slot, begins. */
@@ -142,13 +138,12 @@ export class Parking {
     for (const [{ id, name }, until] of this.#rests) {
       waiting.push({ kind: "retry", task_call_id: id, name, until: formatInstant(until) });
     }
-    this.#options.park(
-      waiting,
-      [...this.#waits].find(({ kind }) => kind === "pause"),
-    );
+    const oldestPause = [...this.#waits].find(({ kind }) => kind === "pause");
+    this.#options.park(waiting, oldestPause);
   }
 
-  #keepBack(call: Call, turn?: Promise<void>): Promise<void> {
+  /** Keeps a body back: until its turn to have the resources it requests, or until nothing is held. */
+  keepBack(call: Call, turn?: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const wasRunning = this.#stopRunning(call);
       const goOn = () => {

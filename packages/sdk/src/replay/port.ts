@@ -21,7 +21,6 @@ import type {
 export interface Host {
   /** Runs `body` with `scope` as the current one, across awaits, like AsyncLocalStorage. */
   runInScope<T>(scope: unknown, body: () => T): T;
-  currentScope(): unknown;
   /** Calls back once every microtask queued so far, and those they queue, have run. */
   drain(then: () => void): void;
   /** Milliseconds since 1970. */
@@ -63,8 +62,6 @@ export interface CallRef {
 export interface Delta {
   readonly base_seq: number;
   readonly state: State;
-  /** How many events `events` holds. */
-  readonly count: number;
   /** A JSON array of `NewEvent`s, as text: it is written into the request as it is. */
   readonly events: string;
   /** RUNNING with this = parked without an open pause. */
@@ -159,7 +156,6 @@ export type Ended = "terminal" | "paused" | "parked" | "stopped";
 
 /** A copy of an execution, as the program that started it handles it. */
 export interface RunningExecution {
-  readonly info: ExecutionInfo;
   /** `seq` of the newest event this copy knows to be durable. */
   readonly head: number;
   /** Settles once, never rejects. */

@@ -11,19 +11,16 @@ import type { RunOptions } from "./port.ts";
 
 /** What tasks say with `progress()`: live only, and only while somebody listens (PRG-2). */
 export class Progress {
+  /** Somebody listens. */
+  isWanted: boolean;
   readonly #options: RunOptions;
   readonly #warned: Set<string> = new Set();
-  #isWanted: boolean;
   /** Values from before the log says that this copy runs; undefined once it does. */
   #early: ProgressItem[] | undefined = [];
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#isWanted = options.listen;
-  }
-
-  listen(isWanted: boolean): void {
-    this.#isWanted = isWanted;
+    this.isWanted = options.listen;
   }
 
   /** Values wait for the log to say that this copy runs; they go before anything that ends it. */
@@ -40,7 +37,7 @@ export class Progress {
 
   /** Passes a value on. Never throws: progress must not be able to fail a task (PRG-1). */
   send(task: Call, value: unknown): void {
-    if (!this.#isWanted) return;
+    if (!this.isWanted) return;
     const { host } = this.#options;
     const stored = encoded(value);
     if (stored !== undefined) {

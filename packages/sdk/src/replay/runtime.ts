@@ -3,6 +3,7 @@ import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
 import { asideOf } from "./calls/aside.ts";
 import {
+  type BodyTimer,
   type BodyWorld,
   Call,
   CallGroup,
@@ -17,7 +18,7 @@ import {
   type ValueSpec,
 } from "./calls/call.ts";
 import { CallIds } from "./calls/call-ids.ts";
-import { CallMatching } from "./calls/call-matching.ts";
+import { compareInput, identify } from "./calls/call-matching.ts";
 import {
   type Begun,
   childSpec,
@@ -30,6 +31,7 @@ import {
 import type { Core, Sending } from "./core.ts";
 import { cancelled, toFailure } from "./endings/failure.ts";
 import { changed, keepOrigin, metaOf } from "./endings/failure-stacks.ts";
+import { STORED_NULL } from "./log/event-entry.ts";
 import { isFull, warnOfLength } from "./log/history-limit.ts";
 import { storeOr } from "./stored.ts";
 import { TaskAttempts } from "./tasks/task-attempts.ts";
@@ -45,7 +47,6 @@ export class CallRuntime implements Runtime {
   readonly world: BodyWorld;
   readonly #core: Core;
   readonly #declared: Declared;
-  readonly #matching: CallMatching;
   /** The functions of the tasks called so far, by name. */
   readonly #tasks: Map<string, TaskDefinition["fn"]> = new Map();
   /** Names of pauses whose outcome the code has not received. */
@@ -55,14 +56,10 @@ export class CallRuntime implements Runtime {
   constructor(core: Core, declared: Declared) {
     this.#core = core;
     this.#declared = declared;
-    this.#matching = new CallMatching(core);
-    const { info, host } = core.options;
-    this.world = new World({
-      seed: info.seed,
+    this.world = new World(core, {
+      seed: core.options.info.seed,
       now: () => core.log.time,
-      isReplaying: () => core.isReplaying,
-      timer: (scope, then, ms, onCancel) => this.#timer(scope, { then, onCancel }, ms),
-      warn: (message) => host.log("warn", message, { execution_id: info.execution_id }),
+      timer: this.#timer,
     });
   }
 
@@ -70,9 +67,8 @@ export class CallRuntime implements Runtime {
     const core = this.#core;
     const { name, options } = task;
     this.#refuseSecond(task);
-    const maxBytes = core.options.limits.max_value_bytes;
-    const limit = { maxBytes, task_call_id: null, attempts: 1, traceOf: core.failures.traceOf };
-    const { stored, failure } = storeOr(input, "input", limit);
+    const { traceOf } = core.failures;
+    const { stored, failure } = storeOr(core, input, "input", { traceOf });
     // What a schema of the task takes for the present: equal on a replay.
     const clock = core.log.time;
     const of = (call: Call) => {
@@ -80,10 +76,9 @@ export class CallRuntime implements Runtime {
     };
     const start = (call: Call) => {
       if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
-      const named = { task_call_id: call.id, traceOf: core.failures.traceOf };
       new TaskAttempts(core, of(call))
         .run()
-        .catch((error: unknown) => core.fail(call, toFailure(error, named)));
+        .catch((error) => core.fail(call, core.failures.from(error, { task_call_id: call.id })));
     };
     const { rollback, outputStorage } = options;
     const spec: LeafSpec = { name, kind: null, label: null, started: stored?.text ?? null, start };
@@ -142,11 +137,7 @@ export class CallRuntime implements Runtime {
   }
 
   /** A timer of the body's is a sleep whose end runs a function (EXE-31). */
-  #timer(
-    scope: Scope,
-    { then, onCancel }: { then: () => void; onCancel: ((error: unknown) => void) | undefined },
-    ms: number,
-  ): () => void {
+  readonly #timer: BodyTimer = (scope, then, ms, onCancel) => {
     const core = this.#core;
     let made: Call | undefined;
     const slept = this.#leaf(scope, sleepSpec(core, { ms }), (call) => {
@@ -172,23 +163,23 @@ export class CallRuntime implements Runtime {
         if (call.isBegun) core.givingUp.cancel(call);
       });
     };
-  }
+  };
 
   #leaf(scope: Scope, spec: LeafSpec, prepare?: (call: Call) => void): Promise<unknown> {
     const core = this.#core;
     if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = this.#matching.identify(scope, spec);
+    const made = identify(core, scope, spec);
     if (!made) return forever();
     const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
     prepare?.(call);
     if (scope.reach) return scope.reach.arrive(call);
-    const { recorded } = call;
-    if (recorded) this.#matching.compareInput(call, recorded, spec.started);
+    compareInput(core, call, spec.started);
     scope.group.enter(call);
     core.calls.set(call.id, call);
-    if (recorded?.outcome) {
+    const { outcome } = call.recorded ?? {};
+    if (outcome) {
       // Inside a task there is no recorded order to keep: the outcome is simply there.
-      if (scope.inTask) core.replayNested(call, recorded.outcome);
+      if (scope.inTask) core.replayNested(call, outcome);
       return call.promise;
     }
     core.whenLive(() => this.#begin(call, spec));
@@ -197,10 +188,11 @@ export class CallRuntime implements Runtime {
 
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown> {
     const core = this.#core;
-    if (this.#isOver(scope)) return this.#refused(scope, spec.name);
-    const made = this.#matching.identify(scope, { ...spec, label: spec.label ?? null });
+    const { kind, label = null, started } = spec;
+    if (this.#isOver(scope)) return this.#refused(scope, kind);
+    const made = identify(core, scope, { name: kind, kind, label, started });
     if (!made) return forever();
-    const call = new Call(made.id, { ...spec, scope, recorded: made.recorded });
+    const call = new Call(made.id, { name: kind, kind, scope, recorded: made.recorded });
     const isKnown = call.recorded?.outcome !== undefined;
     core.givingUp.combinators.add(call);
     call.isBegun = call.recorded !== undefined;
@@ -208,7 +200,7 @@ export class CallRuntime implements Runtime {
       // A combinator that is made while a cancel unwinds never begins.
       if (call.isBegun || core.isCancelled || isFull(core, CALL_EVENTS)) return;
       call.isBegun = true;
-      core.emit(call, "TASK_STARTED", spec.started);
+      core.emit(call, "TASK_STARTED", started);
     });
 
     const group = new CallGroup(scope.group);
@@ -216,7 +208,7 @@ export class CallRuntime implements Runtime {
     const conclude = (
       type: "TASK_COMPLETED" | "TASK_FAILED",
       value: string,
-      tell: () => Sending = () => ({}),
+      metaOfOutcome: () => Sending["meta"] = () => undefined,
     ): boolean => {
       if (call.isConcluded) return false;
       call.isConcluded = true;
@@ -224,7 +216,7 @@ export class CallRuntime implements Runtime {
       // Not waited for: the outcome follows from outcomes that are durable already.
       if (!isKnown) {
         core.whenLive(() => {
-          if (call.isBegun) core.emit(call, type, value, tell());
+          if (call.isBegun) core.emit(call, type, value, { meta: metaOfOutcome() });
         });
       }
       return true;
@@ -232,16 +224,13 @@ export class CallRuntime implements Runtime {
     const fail = (error: unknown) => {
       // The failure is made anew in every pass, so it names no line; the log has its stack beside it.
       const failure = toFailure(error, { task_call_id: call.id });
-      const tell = () => {
-        const meta = metaOf(toFailure(error, { traceOf: core.failures.traceOf }));
-        return meta ? { meta } : {};
-      };
-      if (!conclude("TASK_FAILED", JSON.stringify(failure), tell)) return;
+      const traced = () => metaOf(core.failures.from(error));
+      if (!conclude("TASK_FAILED", JSON.stringify(failure), traced)) return;
       call.reject(keepOrigin(taskError(failure), error));
     };
     spec.run(branches).then(
       (result) => {
-        const { stored, failure } = storeOr(result, "output", this.#limits(call));
+        const { stored, failure } = storeOr(core, result, "output", { task_call_id: call.id });
         if (failure) fail(taskError(failure));
         else if (conclude("TASK_COMPLETED", stored.text)) call.resolve(stored.value);
       },
@@ -274,21 +263,20 @@ export class CallRuntime implements Runtime {
     warnOfLength(core);
     call.isBegun = true;
     if (!call.recorded) {
-      const begun = spec.begin?.() ?? { value: spec.started ?? "null" };
+      const begun = spec.begin?.() ?? { value: spec.started ?? STORED_NULL };
       const { value, meta } = begun;
       // A start that its own commit may answer is waited for before anything is parked.
       const onDurable = spec.begun && (() => spec.begun?.(call, begun));
-      core.emit(call, "TASK_STARTED", value, {
-        ...(meta && { meta }),
-        ...(onDurable && { onDurable }),
-      });
+      core.emit(call, "TASK_STARTED", value, { meta, onDurable });
       this.#start(call, spec, begun);
     } else if (call.scope.group.isAborted || core.cancellation || core.isBodyOver) {
       // The call was open when a sibling failed, the body ended or a cancel came, before the copy that
       // ran it was lost.
       core.givingUp.cancel(call);
     } else {
-      const begun = spec.begunBefore?.(call.recorded) ?? { value: "null" };
+      const { value, meta } = call.recorded.started;
+      // Only calls that depend on when they begin look at what their start said.
+      const begun = { value: spec.begin ? JSON.stringify(value) : STORED_NULL, meta: meta ?? {} };
       this.#start(call, spec, begun);
       spec.begun?.(call, begun);
     }
@@ -328,17 +316,12 @@ export class CallRuntime implements Runtime {
     }
   }
 
-  #limits(call: Call) {
-    const maxBytes = this.#core.options.limits.max_value_bytes;
-    return { maxBytes, task_call_id: call.id, attempts: 1 };
-  }
-
   inScope<T>(scope: Scope, body: () => T): T {
     return this.#core.options.host.runInScope(scope, body);
   }
 }
 
-const NO_INPUT = { text: "null", value: null };
+const NO_INPUT = { text: STORED_NULL, value: null };
 
 function forever(): Promise<never> {
   return new Promise(() => {});

@@ -8,40 +8,38 @@ import {
   StoredReference,
   store,
 } from "@engine/contract";
-import type { OutputStorage } from "../options.ts";
-import { toFailure } from "./endings/failure.ts";
-import type { Host } from "./port.ts";
+import type { TaskOptions } from "../options.ts";
+import type { Core } from "./core.ts";
+import { type FailureOf, toFailure } from "./endings/failure.ts";
+
+/** A value in its stored form, or why there is none. */
+export type StoredOr =
+  | { readonly stored: Stored; readonly failure?: undefined }
+  | { readonly stored?: undefined; readonly failure: Failure };
 
 export type RunAside = <T>(work: () => T) => T;
 
-/** JSON null, stored. */
-export const STORED_NULL = "null";
-
 interface Keeping {
-  readonly storage: "engine" | "inline" | OutputStorage | undefined;
+  readonly storage: TaskOptions<unknown, unknown>["outputStorage"];
   readonly run: RunAside;
-  readonly traceOf: Host["traceOf"];
+}
+
+/** A copy of JSON data, for code of the author's that may change it. */
+export function copyOf<T>(json: T): T {
+  return JSON.parse(JSON.stringify(json)) as T;
 }
 
 /** Stores a value that must fit, or says as a Failure why it cannot be kept. */
-export function storeOr(
-  value: unknown,
-  root: string,
-  of: {
-    maxBytes: number;
-    task_call_id: string | null;
-    attempts: number;
-    traceOf?: Host["traceOf"] | undefined;
-  },
-): { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure } {
-  const { maxBytes, traceOf, ...rest } = of;
+export function storeOr(core: Core, value: unknown, root: string, of: FailureOf = {}): StoredOr {
+  const { max_value_bytes } = core.options.limits;
+  const { attempts = 1, task_call_id = null, traceOf } = of;
   try {
     const stored = store(value, root);
-    if (stored.text.length <= maxBytes) return { stored };
-    const message = `${root} takes ${stored.text.length} bytes, more than the ${maxBytes} allowed; keep large data outside and return a reference`;
-    return { failure: engineFailure("ValueTooLargeError", message, rest) };
+    if (stored.text.length <= max_value_bytes) return { stored };
+    const message = `${root} takes ${stored.text.length} bytes, more than the ${max_value_bytes} allowed; keep large data outside and return a reference`;
+    return { failure: engineFailure("ValueTooLargeError", message, { attempts, task_call_id }) };
   } catch (error) {
-    return { failure: toFailure(error, { ...rest, traceOf }) };
+    return { failure: toFailure(error, { attempts, task_call_id, traceOf }) };
   }
 }
 
@@ -52,9 +50,10 @@ export function storeOr(
  * @param run Runs the storage's own code, aside of the code whose output it is.
  */
 export async function keepOutput(
+  core: Core,
   output: Stored,
   id: string,
-  { storage, run, traceOf }: Keeping,
+  { storage, run }: Keeping,
 ): Promise<{ text: string; failure?: undefined } | { failure: Failure }> {
   if (storage === undefined || storage === "engine") return { text: output.text };
   if (storage === "inline") {
@@ -66,6 +65,6 @@ export async function keepOutput(
     const value = decode(JSON.parse(output.text) as Encoded);
     return { text: envelopeText(StoredReference.parse(await run(() => storage.store(id, value)))) };
   } catch (error) {
-    return { failure: toFailure(error, { traceOf }) };
+    return { failure: core.failures.from(error) };
   }
 }

@@ -1,16 +1,15 @@
 import type { Host } from "./port.ts";
 
-/** Waits for `work`, but no longer than `ms`. */
-export async function within(
+/** Waits for `work`, but no longer than `ms`: what it gives, undefined when it is late. */
+export async function within<T>(
   host: Host,
   ms: number,
-  work: Promise<unknown> | undefined,
-): Promise<void> {
-  if (!work) return;
-  let cancelTimer = () => {};
-  const late = new Promise<void>((resolve) => {
-    cancelTimer = host.setTimer(resolve, ms);
-  });
-  await Promise.race([work, late]);
+  work: Promise<T> | undefined,
+): Promise<T | undefined> {
+  if (!work) return undefined;
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const cancelTimer = host.setTimer(() => resolve(undefined), ms);
+  const first = await Promise.race([work, late]);
   cancelTimer();
+  return first;
 }

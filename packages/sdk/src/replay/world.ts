@@ -1,42 +1,40 @@
 import type { BodyWorld } from "./calls/call.ts";
+import type { Core } from "./core.ts";
 
-interface WorldOptions {
+interface WorldOptions extends Pick<BodyWorld, "now" | "timer"> {
   readonly seed: string;
-  readonly now: () => number;
-  readonly isReplaying: () => boolean;
-  readonly timer?: BodyWorld["timer"];
-  readonly warn: (message: string) => void;
 }
 
 /** What replay-safe globals in a body read (EXE-31). */
 export class World implements BodyWorld {
+  readonly now: () => number;
   readonly timer: BodyWorld["timer"];
-  readonly #options: WorldOptions;
+  readonly #core: Core;
+  readonly #seed: string;
   readonly #warned: Set<string> = new Set();
   #generator: (() => number) | undefined;
 
-  constructor(options: WorldOptions) {
-    this.#options = options;
-    this.timer = options.timer;
-  }
-
-  now(): number {
-    return this.#options.now();
+  constructor(core: Core, { seed, now, timer }: WorldOptions) {
+    this.#core = core;
+    this.#seed = seed;
+    this.now = now;
+    this.timer = timer;
   }
 
   random(): number {
-    this.#generator ??= generatorOf(this.#options.seed);
+    this.#generator ??= generatorOf(this.#seed);
     return this.#generator();
   }
 
   get isReplaying(): boolean {
-    return this.#options.isReplaying();
+    return this.#core.isReplaying;
   }
 
   warn(key: string, message: string): void {
     if (this.#warned.has(key)) return;
     this.#warned.add(key);
-    this.#options.warn(message);
+    const { host, info } = this.#core.options;
+    host.log("warn", message, { execution_id: info.execution_id });
   }
 }
 

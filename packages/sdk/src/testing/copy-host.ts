@@ -1,5 +1,6 @@
 import type { TaskContext } from "../options.ts";
 import type { Call, Runtime, Scope, TaskDefinition } from "../replay/calls/call.ts";
+import { currentScope } from "../replay/calls/scope.ts";
 import type { Host } from "../replay/port.ts";
 import { TaskTimeoutError } from "../task-error.ts";
 import type { StandIns } from "./stand-ins.ts";
@@ -24,9 +25,9 @@ interface Body {
  * The world of one copy of an execution. It runs stand-ins for tasks, and knows whether the copy is
  * busy by itself or can only go on when time passes.
  */
-export class CopyHost implements Host {
+export class CopyHost {
+  readonly host: Host;
   readonly #options: CopyHostOptions;
-  readonly #base: Host;
   readonly #bodies: Set<Body> = new Set();
   /** Calls that bodies wait for, by the task they were made in. */
   readonly #nested: Map<Call, number> = new Map();
@@ -42,7 +43,14 @@ export class CopyHost implements Host {
 
   constructor(options: CopyHostOptions) {
     this.#options = options;
-    this.#base = options.base;
+    const { base } = options;
+    this.host = {
+      ...base,
+      now: () => options.clock.now,
+      setTimer: (then, ms) => this.#setTimer(then, ms),
+      drain: (then) => this.#drain(then),
+      runInScope: (scope, body) => base.runInScope(scope && this.#observed(scope as Scope), body),
+    };
   }
 
   /** The core has asked for another turn: it goes on by itself. */
@@ -67,18 +75,13 @@ export class CopyHost implements Host {
     this.#timers.clear();
   }
 
-  now(): number {
-    return this.#options.clock.now;
-  }
-
-  setTimer(then: () => void, ms: number): () => void {
+  #setTimer(then: () => void, ms: number): () => void {
     if (this.#isClosed) return () => {};
+    const { base, clock } = this.#options;
     this.#moved();
     const isPast = () => this.#stillness.reached({ patience_ms: MOMENT_MS });
     // Outside any scope: what the core does by itself must not look like user code's doing.
-    const cancel = this.#base.runInScope(undefined, () =>
-      this.#options.clock.setTimer(then, ms, isPast),
-    );
+    const cancel = base.runInScope(undefined, () => clock.setTimer(then, ms, isPast));
     this.#timers.add(cancel);
     return () => {
       this.#timers.delete(cancel);
@@ -86,53 +89,13 @@ export class CopyHost implements Host {
     };
   }
 
-  drain(then: () => void): void {
+  #drain(then: () => void): void {
     this.#turns++;
-    this.#base.drain(() => {
+    this.#options.base.drain(() => {
       this.#turns--;
       if (!this.#isClosed) this.#moved();
       then();
     });
-  }
-
-  runInScope<T>(scope: unknown, body: () => T): T {
-    return this.#base.runInScope(scope && this.#observed(scope as Scope), body);
-  }
-
-  currentScope(): unknown {
-    return this.#base.currentScope();
-  }
-
-  random(): number {
-    return this.#base.random();
-  }
-
-  uuid(): string {
-    return this.#base.uuid();
-  }
-
-  hash(text: string): string {
-    return this.#base.hash(text);
-  }
-
-  callSite(): string | undefined {
-    return this.#base.callSite();
-  }
-
-  traceOf(error: Error): ReturnType<Host["traceOf"]> {
-    return this.#base.traceOf(error);
-  }
-
-  createAbort(): ReturnType<Host["createAbort"]> {
-    return this.#base.createAbort();
-  }
-
-  log(...line: Parameters<Host["log"]>): void {
-    this.#base.log(...line);
-  }
-
-  failed(...line: Parameters<Host["failed"]>): void {
-    this.#base.failed(...line);
   }
 
   #moved(): void {
@@ -181,7 +144,7 @@ export class CopyHost implements Host {
   }
 
   #run(ctx: TaskContext, run: () => unknown): unknown {
-    const body: Body = { call: (this.currentScope() as Scope | undefined)?.task, ctx };
+    const body: Body = { call: currentScope()?.task, ctx };
     this.#bodies.add(body);
     this.#moved();
     const over = () => {

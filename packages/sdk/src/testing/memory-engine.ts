@@ -13,11 +13,9 @@ import {
   decideSignal,
   decideWake,
   EngineError,
-  type Event,
   type ExecutionRow,
   encode,
   handOver,
-  type KeptSignalLists,
   MemoryExecutions,
   type NewEvent,
   type NewExecution,
@@ -42,8 +40,8 @@ import type {
 import type { AnyWorkflow } from "../workflow.ts";
 
 export interface MemoryEngineOptions {
-  /** For every copy the same, or one for each. */
-  readonly host: Host | ((execution_id: string) => Host);
+  /** Asked for each copy. */
+  readonly host: (execution_id: string) => Host;
   readonly limits: EmbeddedLimits;
   /** The server's clock, milliseconds since 1970. */
   readonly clock: () => number;
@@ -74,8 +72,7 @@ type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
  * does nothing by itself: its user claims executions and lets time pass. An execution's earlier copy
  * is fenced by its generation, as on a server.
  */
-export class MemoryEngine {
-  readonly executions: MemoryExecutions = new MemoryExecutions();
+export class MemoryEngine extends MemoryExecutions {
   readonly progress: unknown[] = [];
   /** Executions whose copies said that all they have left to do is held; one entry each time. */
   readonly stalled: string[] = [];
@@ -99,27 +96,8 @@ export class MemoryEngine {
   #sessions = 0;
 
   constructor(options: MemoryEngineOptions) {
+    super();
     this.#options = options;
-  }
-
-  get rows(): Map<string, ExecutionRow> {
-    return this.executions.rows;
-  }
-
-  get logs(): Map<string, Event[]> {
-    return this.executions.logs;
-  }
-
-  get signals(): KeptSignalLists {
-    return this.executions.signals;
-  }
-
-  row(execution_id: string): ExecutionRow {
-    return this.executions.row(execution_id);
-  }
-
-  log(execution_id: string): readonly Event[] {
-    return this.executions.log(execution_id);
   }
 
   /** The copy that runs it now. */
@@ -158,39 +136,29 @@ export class MemoryEngine {
     return this.row(execution_id);
   }
 
-  create(fresh: NewExecution): void {
-    this.#tell(this.executions.create(fresh));
+  override create(fresh: NewExecution): readonly Written[] {
+    return this.#told(super.create(fresh));
   }
 
-  /** @returns The events written for this execution. */
-  change(
-    execution_id: string,
-    decide: (row: ExecutionRow) => Change | undefined,
-  ): readonly Event[] {
-    const change = decide(this.row(execution_id));
-    return change ? this.#write(execution_id, change) : [];
+  override change(execution_id: string, change: Change): readonly Written[] {
+    return this.#told(super.change(execution_id, change));
   }
 
-  /** A fresh copy over the log as it is; whoever ran it before is fenced. */
+  /** A fresh copy over the log as it is; the copy that ran it before is fenced. */
   claim(execution_id: string, options: { listen?: boolean } = {}): RunningExecution {
     const row = this.row(execution_id);
     const workflow = this.#findWorkflow(`${row.namespace}/${row.workflow}`);
-    const session = `s${++this.#sessions}`;
-    this.#claimFor(execution_id, session);
-    const claimed = this.row(execution_id);
     const { host, limits, runsAhead = true } = this.#options;
     const copy: Copy = {
-      session,
-      generation: claimed.generation,
-      seen: claimed.head,
+      ...this.#claimFor(execution_id),
       execution: startExecution(workflow, {
-        info: { ...claimed, bundle: claimed.module_hash },
+        info: { ...this.row(execution_id), bundle: row.module_hash },
         history: [...this.log(execution_id)],
         limits,
         listen: options.listen ?? false,
         runsAhead,
         port: this.#portFor(execution_id, () => copy),
-        host: typeof host === "function" ? host(execution_id) : host,
+        host: host(execution_id),
       }),
     };
     this.#copies.set(execution_id, copy);
@@ -205,11 +173,7 @@ export class MemoryEngine {
     const copy = this.#ports.get(parked);
     if (!copy) return undefined;
     const { head } = parked;
-    const session = `s${++this.#sessions}`;
-    this.#claimFor(execution_id, session);
-    const claimed = this.row(execution_id);
-    const { generation } = claimed;
-    Object.assign(copy, { session, generation, seen: claimed.head });
+    Object.assign(copy, this.#claimFor(execution_id));
     this.#copies.set(execution_id, copy);
     const ended = parked.wake(this.log(execution_id).slice(head), false);
     if (!ended) return undefined;
@@ -219,19 +183,19 @@ export class MemoryEngine {
 
   resume(execution_id: string, input: unknown, pause?: string): void {
     const resume = { input: encode(input, "input"), pause, by: null, now: this.#options.clock() };
-    this.change(execution_id, (row) => orThrow(decideResume(row, resume)));
+    this.change(execution_id, orThrow(decideResume(this.row(execution_id), resume)));
   }
 
   signal(execution_id: string, name: string, payload: unknown): void {
-    const signal = { name, payload: encode(payload, "payload"), by: null };
     const { clock, limits } = this.#options;
-    const now = clock();
-    this.change(execution_id, (row) => orThrow(decideSignal(row, { ...signal, now, limits })));
+    const given = { name, payload: encode(payload, "payload"), by: null, now: clock(), limits };
+    this.change(execution_id, orThrow(decideSignal(this.row(execution_id), given)));
   }
 
   cancel(execution_id: string, over: Partial<Cancel> = {}): void {
     const cancel = { cause: "request" as const, by: null, ...this.#cancelling, ...over };
-    this.change(execution_id, (row) => orThrow(decideCancel(row, cancel)));
+    const change = orThrow(decideCancel(this.row(execution_id), cancel));
+    if (change) this.change(execution_id, change);
   }
 
   /** Does whatever the time has come for. */
@@ -239,7 +203,8 @@ export class MemoryEngine {
     const now = this.#options.clock();
     for (const { execution_id, wake_at } of [...this.rows.values()]) {
       if (wake_at === null || wake_at > now) continue;
-      this.change(execution_id, (row) => decideWake(row, this.#cancelling));
+      const change = decideWake(this.row(execution_id), this.#cancelling);
+      if (change) this.change(execution_id, change);
     }
   }
 
@@ -249,21 +214,20 @@ export class MemoryEngine {
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  /** Takes an execution from whoever runs it: what that copy sends from now on is refused. */
+  /** Takes an execution from the copy that runs it: what that copy sends from now on is refused. */
   fence(execution_id: string): void {
     this.#copies.delete(execution_id);
-    if (this.row(execution_id).session === null) return;
-    this.change(execution_id, (row) => handOver(row, this.#cancelling));
+    const row = this.row(execution_id);
+    if (row.session !== null) this.change(execution_id, handOver(row, this.#cancelling));
   }
 
-  /** Takes it from its copy and gives it back under a new generation. */
+  /** Takes an execution from its copy and gives it back to the same copy under a new generation. */
   renew(execution_id: string): void {
     const copy = this.#copies.get(execution_id);
     this.fence(execution_id);
     if (!copy) return;
     this.#copies.set(execution_id, copy);
-    this.#claimFor(execution_id, copy.session);
-    copy.generation = this.row(execution_id).generation;
+    Object.assign(copy, this.#claimFor(execution_id, copy.session));
   }
 
   #findWorkflow(qualifiedName: string): AnyWorkflow {
@@ -277,9 +241,13 @@ export class MemoryEngine {
     return { cancel_timeout_ms: limits.cancel_timeout * 1000, hasWorker: () => true, now: clock() };
   }
 
-  #claimFor(execution_id: string, session: string): void {
+  /** Gives an execution to a session. Returns what a copy in that session knows of its claim. */
+  #claimFor(execution_id: string, session = `s${++this.#sessions}`): Omit<Copy, "execution"> {
     const claimant = { worker: "w", session, now: this.#options.clock() };
-    this.change(execution_id, (row) => decideClaim(row, claimant) ?? takeOver(row, claimant));
+    const row = this.row(execution_id);
+    this.change(execution_id, decideClaim(row, claimant) ?? takeOver(row, claimant));
+    const { generation, head } = this.row(execution_id);
+    return { session, generation, seen: head };
   }
 
   #portFor(execution_id: string, copyOf: () => Copy): ExecutionPort {
@@ -319,7 +287,7 @@ export class MemoryEngine {
     switch (verdict.kind) {
       case "append":
         copy.seen = base_seq + events.length;
-        this.#write(execution_id, verdict);
+        this.change(execution_id, verdict);
         return { kind: "accepted", seq: base_seq + events.length };
       case "repeat":
         return { kind: "accepted", seq: verdict.seq };
@@ -373,16 +341,11 @@ export class MemoryEngine {
     };
   }
 
-  #write(execution_id: string, change: Change): readonly Event[] {
-    const all = this.executions.change(execution_id, change);
-    this.#tell(all);
-    return all[0]?.events ?? [];
-  }
-
   /** Says what was written, once all of it is. */
-  #tell(all: readonly Written[]): void {
+  #told(all: readonly Written[]): readonly Written[] {
     for (const { row } of all) this.onChange(row);
     for (const { row } of all) this.#push(row.execution_id);
+    return all;
   }
 
   /** Tells the running copy of what was written without it. */

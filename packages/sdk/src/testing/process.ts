@@ -1,4 +1,4 @@
-/** What of the process the test engine uses, taken before a test can replace it. */
+/** The parts of the process that the test engine uses, taken before a test can replace them. */
 import type { Host } from "../replay/port.ts";
 
 export const immediately: (then: () => void) => void = setImmediate;

@@ -2,7 +2,7 @@ import { realClock } from "../node/replay-safe/real.ts";
 import { immediately } from "./process.ts";
 
 interface Watched {
-  /** Somebody goes on by itself. */
+  /** A copy or the engine goes on by itself. */
   readonly hasTurns: () => boolean;
   /** Functions of the user's run, for as long as they like. */
   readonly isRunning: () => boolean;

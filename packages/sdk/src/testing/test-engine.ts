@@ -12,13 +12,12 @@ import {
   parseEventTime,
   toHistory,
 } from "@engine/contract";
-import { findWorkflow } from "../find-workflow.ts";
 import { nodeHost } from "../node/host.ts";
 import type { TaskContext } from "../options.ts";
 import type { CheckpointReply, Delta, EmbeddedLimits, Host } from "../replay/port.ts";
 import { type RunResult, runResult } from "../run-result.ts";
 import type { Task } from "../task.ts";
-import { type AnyWorkflow, isWorkflow, type Workflow } from "../workflow.ts";
+import { type AnyWorkflow, findWorkflow, isWorkflow, type Workflow } from "../workflow.ts";
 import { CopyHost } from "./copy-host.ts";
 import { Crashes } from "./crashes.ts";
 import { fixedChance } from "./fixed-chance.ts";
@@ -353,15 +352,15 @@ export class TestEngine {
     return events.some(({ type }) => type.startsWith("TASK_") && type !== "TASK_STARTED");
   }
 
-  #hostFor(execution_id: string): CopyHost {
-    const host = new CopyHost({
+  #hostFor(execution_id: string): Host {
+    const copy = new CopyHost({
       base: this.#base,
       clock: this.#clock,
       standIns: this.#standIns,
       onMove: () => this.#stillness.moved(),
     });
-    this.#hosts.set(execution_id, host);
-    return host;
+    this.#hosts.set(execution_id, copy);
+    return copy.host;
   }
 
   #someHost(is: (host: CopyHost) => boolean): boolean {

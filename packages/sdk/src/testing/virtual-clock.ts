@@ -1,4 +1,4 @@
-import { realClock } from "../node/replay-safe/real.ts";
+import { LONGEST_MS, realClock } from "../node/replay-safe/real.ts";
 
 interface Timer {
   readonly due: number;
@@ -7,8 +7,6 @@ interface Timer {
 
 /** The core lets events wait this long for company: politeness, by which no time passes. */
 export const MOMENT_MS = 5;
-/** The longest time a timer of Node's takes; what is longer passes only when somebody moves time. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 /**
  * A clock that stands still until it is moved. Its timers also fire when as much real time has
@@ -55,8 +53,9 @@ export class VirtualClock {
     };
     const timer: Timer = { due, fire };
     const elapsed = isMoment ? () => void isPast().then(fire) : fire;
+    // What is longer than any timer of Node's passes only when somebody moves time.
     const real = ms > LONGEST_MS ? undefined : realClock.setTimeout(elapsed, ms);
-    // Whoever waits for the engine keeps the process alive, not what it might do some day.
+    // A test that waits for the engine keeps the process alive, not what the engine might do some day.
     real?.unref();
     this.#timers.add(timer);
     return cancel;

@@ -15,7 +15,6 @@ import { Copies, type Copy } from "./copy.ts";
 const delta = (base_seq: number): Delta => ({
   base_seq,
   state: "RUNNING",
-  count: 1,
   events: '[{"type":"TASK_STARTED"}]',
 });
 

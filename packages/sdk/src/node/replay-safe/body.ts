@@ -3,7 +3,7 @@
  * package finds the scopes of its own executions; the copy that replaced the globals asks them all.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { BodyWorld, Scope } from "../../replay/calls/call.ts";
+import type { BodyTimer, BodyWorld, Scope } from "../../replay/calls/call.ts";
 
 /** The body that runs right now, and where in it. */
 export interface Body {
@@ -13,7 +13,7 @@ export interface Body {
 
 /** A body whose timers are durable sleeps. */
 export interface TimedBody extends Body {
-  readonly timer: NonNullable<BodyWorld["timer"]>;
+  readonly timer: BodyTimer;
 }
 
 type ReadScope = () => Scope | undefined;

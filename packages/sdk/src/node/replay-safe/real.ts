@@ -1,5 +1,8 @@
 import crypto from "node:crypto";
 
+/** The longest time a timer of Node's takes; one that is given more fires at once. */
+export const LONGEST_MS: number = 2 ** 31 - 1;
+
 /**
  * The clock, timers and randomness of the machine, whatever the globals have become. The engine's
  * own code also runs in the async context of a body, so it must not ask the globals.

@@ -9,7 +9,7 @@ interface Timer {
 /** A host whose time stands still until a test moves it, and which knows when nothing moves. */
 export class ManualClock {
   now: number = Date.UTC(2030, 0, 1);
-  /** By how much the clock of whoever runs the code is behind, milliseconds. */
+  /** By how much the clock of the machine that runs the code is behind, milliseconds. */
   behind = 0;
   readonly host: Host;
   readonly logged: { readonly level: string; readonly message: string }[] = [];

@@ -28,7 +28,7 @@ export interface MemoryOptions {
 
 /**
  * One execution and its log in memory: what the tests of the core run against. `claim` starts a copy
- * as a worker would. Its children are made beside it; whoever tests them claims them.
+ * as a worker would. Its children are made beside it; a test of them claims them.
  */
 export class MemoryExecution {
   readonly engine: MemoryEngine;
@@ -50,7 +50,7 @@ export class MemoryExecution {
     );
     let ids = 0;
     this.engine = new MemoryEngine({
-      host,
+      host: () => host,
       limits: {
         ...Config.parse({}).executions,
         sibling_grace: 0.05,

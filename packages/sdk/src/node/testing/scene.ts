@@ -62,7 +62,7 @@ export class Scene {
     this.#services = { ...memoryServices({ hash: host.hash }), ...options.services };
     const byName = new Map(workflows.map((wf) => [wf.qualifiedName, wf]));
     this.engine = new MemoryEngine({
-      host,
+      host: () => host,
       limits: {
         ...Config.parse({}).executions,
         max_value_bytes: 1 << 20,
@@ -148,11 +148,11 @@ export class Scene {
     scene.#ids = crash.rows.size;
     for (const [id, row] of crash.rows) scene.engine.rows.set(id, row);
     for (const [id, log] of crash.logs) scene.engine.logs.set(id, [...log]);
-    scene.engine.executions.signals = crash.signals.copy();
+    scene.engine.signals = crash.signals.copy();
     for (const { execution_id, session } of crash.rows.values()) {
       if (session === null) continue;
       const how = { now: crash.now, cancel_timeout_ms: 300_000 };
-      scene.engine.change(execution_id, (row) => handOver(row, how));
+      scene.engine.change(execution_id, handOver(scene.engine.row(execution_id), how));
     }
     return scene;
   }

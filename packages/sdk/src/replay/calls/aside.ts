@@ -20,11 +20,5 @@ export function asideOf(scope: Scope, what: string, world?: BodyWorld): Scope {
  * @param now What its clock shows, milliseconds since 1970.
  */
 export function placeWorld(core: Core, place: string, now: number): BodyWorld {
-  const { info, host } = core.options;
-  return new World({
-    seed: `${info.seed}/${place}`,
-    now: () => now,
-    isReplaying: () => core.isReplaying,
-    warn: (message) => host.log("warn", message, { execution_id: info.execution_id }),
-  });
+  return new World(core, { seed: `${core.options.info.seed}/${place}`, now: () => now });
 }

@@ -7,16 +7,18 @@ export type Settled<Value> =
   | { status: "fulfilled"; value: Value }
   | { status: "rejected"; failure: Failure };
 
-interface BranchRules {
-  readonly limit: number;
-  readonly settle: boolean;
+export interface BranchRules {
+  /** Branches at a time; default all. */
+  readonly limit?: number | undefined;
+  /** No failure rejects; each result says how its branch ended. */
+  readonly settle?: boolean | undefined;
 }
 
-/** Runs branches inside a scope, at most `limit` at a time; rejects with the first failure. */
+/** Runs branches inside a scope; rejects with the first failure. */
 export function branches(
   scope: Scope,
   functions: readonly (() => unknown)[],
-  { limit, settle }: BranchRules,
+  { limit = Number.POSITIVE_INFINITY, settle = false }: BranchRules = {},
 ): Promise<unknown[]> {
   const results: unknown[] = new Array(functions.length);
   return new Promise((resolve, reject) => {

@@ -1,3 +1,9 @@
+/** The id of the call that another was made in; null in the workflow's own body. */
+export function parentOf(id: string): string | null {
+  const slash = id.lastIndexOf("/");
+  return slash < 0 ? null : id.slice(0, slash);
+}
+
 /** Counts the calls made under one parent: `<parent>/<name>~<n>`, n from 1 per name (EXE-26). */
 export class CallIds {
   readonly parent_id: string | null;

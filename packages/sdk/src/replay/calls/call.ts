@@ -12,8 +12,7 @@ import type { CallIds } from "./call-ids.ts";
 
 /** A call whose outcome follows from its branches, which run again on every replay. */
 export interface CombinatorSpec {
-  readonly name: string;
-  readonly kind: CallKind;
+  readonly kind: "parallel" | "map" | "pipeline" | "graph";
   /** The name of a graph; nothing for other combinators. */
   readonly label?: string;
   readonly started: string;
@@ -53,6 +52,18 @@ export interface ChildSpec {
   readonly outputStorage: OutputStorage | undefined;
 }
 
+/**
+ * A durable timer; returns what cancels it.
+ *
+ * @param onCancel Runs in place of `then` when a cancel of the execution ends the timer.
+ */
+export type BodyTimer = (
+  scope: Scope,
+  then: () => void,
+  ms: number,
+  onCancel?: (error: unknown) => void,
+) => () => void;
+
 /** The world as the workflow's own code sees it (EXE-31): equal on every replay. */
 export interface BodyWorld {
   /** Milliseconds since 1970: the time of the newest event the body has received. */
@@ -60,19 +71,10 @@ export interface BodyWorld {
   /** From 0 up to 1, seeded. */
   random(): number;
   /**
-   * A durable timer; returns what cancels it. Without one timers are the machine's own: code that
-   * runs aside of the body has nothing to record a sleep in.
-   *
-   * @param onCancel Runs in place of `then` when a cancel of the execution ends the timer.
+   * Without one timers are the machine's own: code that runs aside of the body has nothing to record
+   * a sleep in.
    */
-  readonly timer?:
-    | ((
-        scope: Scope,
-        then: () => void,
-        ms: number,
-        onCancel?: (error: unknown) => void,
-      ) => () => void)
-    | undefined;
+  readonly timer?: BodyTimer | undefined;
   /** The log is being replayed: what the body prints was printed before. */
   readonly isReplaying: boolean;
   /** For the worker's own log; once per execution and key. */
@@ -216,7 +218,7 @@ export class Call {
   /** Since when the body waits with those calls, and how long it had waited before; milliseconds. */
   waitingSince: number | undefined;
   waitedMs = 0;
-  /** Its body has stopped waiting. */
+  /** Called when its body has stopped waiting. */
   onRunsOn: (() => void) | undefined;
   /** Of a task that requests resources: what its function has of them. */
   room: BodyRoom | undefined;
@@ -241,10 +243,7 @@ export class Call {
   /** Of a task with a storage of its own: what reads an outcome back. */
   retrieve: ((reference: StoredReference) => Promise<unknown>) | undefined;
 
-  constructor(
-    id: string,
-    of: { name: string; kind: CallKind; scope: Scope; recorded: RecordedCall | undefined },
-  ) {
+  constructor(id: string, of: Pick<Call, "name" | "kind" | "scope" | "recorded">) {
     this.id = id;
     this.name = of.name;
     this.kind = of.kind;

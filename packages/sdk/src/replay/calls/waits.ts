@@ -12,7 +12,7 @@ import {
 import type { Core } from "../core.ts";
 import { toFailure } from "../endings/failure.ts";
 import { changed } from "../endings/failure-stacks.ts";
-import type { RecordedCall } from "../log/journal.ts";
+import { STORED_NULL } from "../log/event-entry.ts";
 import { storeOr } from "../stored.ts";
 import type { Call, ChildSpec, PauseSpec, SleepSpec } from "./call.ts";
 
@@ -32,8 +32,6 @@ export interface LeafSpec {
   readonly started: string | null;
   /** The TASK_STARTED of a call that depends on when it begins; else it is `started`. */
   readonly begin?: () => Begun;
-  /** The same for a call that an earlier copy began. */
-  readonly begunBefore?: (recorded: RecordedCall) => Begun;
   /** Carries it out for the first time, or again when the log has no outcome. */
   readonly start: (call: Call, begun: Begun) => void;
   /**
@@ -53,17 +51,7 @@ function untilOf(value: string): number {
 
 /** The argument of the call could not be stored: it fails, and a replay has to know it again. */
 function refusedStart(label: string): Begun {
-  return { value: "null", meta: { label } };
-}
-
-function ofRecord({ started }: RecordedCall): Begun {
-  return { value: JSON.stringify(started.value), meta: started.meta ?? {} };
-}
-
-/** The argument of a call; one that cannot be stored is refused with the line that makes the call. */
-function limitOf(core: Core) {
-  const maxBytes = core.options.limits.max_value_bytes;
-  return { maxBytes, task_call_id: null, attempts: 1, traceOf: core.failures.traceOf };
+  return { value: STORED_NULL, meta: { label } };
 }
 
 /** A long wait of a transient execution has nowhere to be recorded (EXE-58). */
@@ -79,8 +67,8 @@ export function pauseSpec(
   { name, output, until, after, onComplete }: PauseSpec,
 ): LeafSpec {
   const shown = { name, output: output ?? null };
-  const limit = limitOf(core);
-  const { stored, failure } = storeOr(shown, "pause", limit);
+  const { traceOf } = core.failures;
+  const { stored, failure } = storeOr(core, shown, "pause", { traceOf });
   const start = (call: Call, { value }: Begun) => {
     if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
     if (refuseTransient(core, call)) return;
@@ -106,12 +94,11 @@ export function pauseSpec(
     return { value: store({ ...shown, ...wake }, "pause").text };
   };
   const started = stored?.text ?? null;
-  const begunBefore = ofRecord;
-  return { name: "pause", kind: "pause", label: name, started, begin, begunBefore, start };
+  return { name: "pause", kind: "pause", label: name, started, begin, start };
 }
 
 export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
-  const { host, limits, info } = core.options;
+  const { host, limits } = core.options;
   const begin = () => {
     const now = host.now();
     // Rounded up to a millisecond, so that a sleep never ends early.
@@ -125,19 +112,11 @@ export function sleepSpec(core: Core, spec: SleepSpec): LeafSpec {
       // A short sleep keeps its slot.
       core.parking.enter(call);
       call.onAbort = () => core.givingUp.cancel(call);
-    } else if (info.transient && refuseTransient(core, call)) return;
+    } else if (refuseTransient(core, call)) return;
     else core.parking.wait(call);
     core.alarms.set(call, untilOf(value), () => core.complete(call, NOTHING));
   };
-  return {
-    name: "sleep",
-    kind: "sleep",
-    label: null,
-    started: null,
-    begin,
-    begunBefore: ofRecord,
-    start,
-  };
+  return { name: "sleep", kind: "sleep", label: null, started: null, begin, start };
 }
 
 export function signalSpec(core: Core, name: string, timeout: number | undefined): LeafSpec {
@@ -153,17 +132,7 @@ export function signalSpec(core: Core, name: string, timeout: number | undefined
     const until = timeout === undefined ? {} : { until: formatInstant(host.now() + timeout) };
     return { value: JSON.stringify({ name, ...until }) };
   };
-  const begunBefore = ofRecord;
-  return {
-    name: "signal",
-    kind: "signal",
-    label: name,
-    started: null,
-    begin,
-    begunBefore,
-    start,
-    begun,
-  };
+  return { name: "signal", kind: "signal", label: name, started: null, begin, start, begun };
 }
 
 export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
@@ -176,8 +145,8 @@ export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
     detach,
     ...(name !== undefined && { name }),
   };
-  const limit = limitOf(core);
-  const { stored, failure } = storeOr(asked, "call", limit);
+  const { traceOf } = core.failures;
+  const { stored, failure } = storeOr(core, asked, "call", { traceOf });
   const start = (call: Call) => {
     if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
     if (!refuseTransient(core, call)) core.parking.wait(call);

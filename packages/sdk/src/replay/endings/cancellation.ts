@@ -1,30 +1,18 @@
 import { type Event, type Failure, timeoutFailure } from "@engine/contract";
 import type { Call, CallGroup } from "../calls/call.ts";
-import type { Releases } from "../log/releases.ts";
-import type { RunOptions } from "../port.ts";
-import { STORED_NULL } from "../stored.ts";
+import { STORED_NULL } from "../log/event-entry.ts";
+import type { GivingUp, Living } from "./giving-up.ts";
 
 /** What unwinding needs of the copy it unwinds. */
-interface Unwound {
-  readonly options: RunOptions;
+interface Unwound extends Living {
   readonly timeout_ms: number | null;
-  readonly releases: Releases;
   readonly root: CallGroup;
-  readonly givingUp: {
-    readonly combinators: ReadonlySet<Call>;
-    cancel(call: Call): void;
-    closeCombinator(call: Call): void;
-  };
+  readonly givingUp: GivingUp;
   readonly isStopped: boolean;
   readonly isDoomed: boolean;
   readonly isLive: boolean;
   isBodyOver: boolean;
-  whenLive(then: () => void): void;
-  terminate(
-    type: "WORKFLOW_CANCELLED",
-    value: string,
-    meta: Readonly<Record<string, unknown>>,
-  ): void;
+  terminate(state: "CANCELLED", value: string, meta: Readonly<Record<string, unknown>>): void;
   terminateFailed(failure: Failure): void;
 }
 
@@ -163,7 +151,7 @@ export class Cancellation {
     // Calls made while it unwound never began; those that did are recorded by now.
     core.isBodyOver = true;
     if (this.#cause !== "timeout") {
-      core.terminate("WORKFLOW_CANCELLED", STORED_NULL, { cause: this.#cause });
+      core.terminate("CANCELLED", STORED_NULL, { cause: this.#cause });
       return;
     }
     const failure = timeoutFailure({ ...core.options.info, timeout_ms: core.timeout_ms });

@@ -42,13 +42,13 @@ export function stackOf(failure: Failure): string | undefined {
 
 type Meta = Readonly<Record<string, unknown>> | undefined;
 
-/** The `meta` of an event that ends something with a failure, with what else it has. */
+/** The `meta` of an event that ends a call or an execution with a failure; other facts in it stay. */
 export function metaOf(failure: Failure, meta?: Meta): Meta {
   const stack = stackOf(failure);
   return stack === undefined ? meta : { ...meta, stack };
 }
 
-/** The same for an event on the way there: each failure is told with its stack once. */
+/** The `meta` of an event before a call's outcome: only the first that tells a failure has its stack. */
 export function metaOfStep(value: unknown): Meta {
   if (typeof value !== "object" || value === null) return undefined;
   const failure = ("error" in value ? value.error : value) as Failure;

@@ -99,11 +99,6 @@ function textOf(value: unknown): string {
   }
 }
 
-/** A copy that the author's code may change: the one in the log stays as it is. */
-export function copyOfFailure(failure: Failure): Failure {
-  return JSON.parse(JSON.stringify(failure)) as Failure;
-}
-
 /** The error that the caller of a call that was given up catches. */
 export function cancelled({ id }: { readonly id: string }): Error {
   const failure = engineFailure("CancelledError", `${id} was given up`, { task_call_id: id });

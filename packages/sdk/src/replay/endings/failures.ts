@@ -1,6 +1,7 @@
 import { type Failure, placeOf } from "@engine/contract";
 import type { Call, TaskDefinition } from "../calls/call.ts";
 import type { Host, RunOptions } from "../port.ts";
+import { type FailureOf, toFailure } from "./failure.ts";
 import { stackOf } from "./failure-stacks.ts";
 
 /** Most places of failures that a copy names in the log: a body may let ten thousand tasks fail. */
@@ -21,6 +22,11 @@ export class Failures {
 
   /** Finds where an error was made, for a failure that is recorded before any code receives it. */
   readonly traceOf: Host["traceOf"] = (error) => this.#run.host.traceOf(error);
+
+  /** What was thrown as a failure that is recorded before any code receives it. */
+  from(error: unknown, of: FailureOf = {}): Failure {
+    return toFailure(error, { ...of, traceOf: this.traceOf });
+  }
 
   /** @param what Which function of the task it was. */
   ofTask(call: Call, task: TaskDefinition, failure: Failure, what = "task"): void {

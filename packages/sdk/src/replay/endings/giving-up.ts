@@ -1,13 +1,14 @@
 import type { EventType } from "@engine/contract";
 import { Call, type CallGroup } from "../calls/call.ts";
+import { STORED_NULL } from "../log/event-entry.ts";
+import type { Entry } from "../log/outbox.ts";
 import type { Releases } from "../log/releases.ts";
 import type { Parking } from "../parking.ts";
 import type { RunOptions } from "../port.ts";
-import { STORED_NULL } from "../stored.ts";
 import { cancelled } from "./failure.ts";
 
 /** What giving up needs of the copy whose calls are given up. */
-interface Living {
+export interface Living {
   readonly options: RunOptions;
   readonly parking: Parking;
   readonly releases: Releases;
@@ -16,12 +17,7 @@ interface Living {
   /** Set once a cancel has reached the code. */
   readonly cancellation: { giveUp(call: Call, record: () => void): void } | undefined;
   whenLive(then: () => void): void;
-  emit(
-    call: Call,
-    type: EventType,
-    value: string,
-    sending?: { onDurable: (seq: number) => void },
-  ): void;
+  emit(call: Call, type: EventType, value: string, sending?: Pick<Entry, "onDurable">): void;
   decide(call: Call): void;
   settle(call: Call, settle: () => void, seq: number): void;
 }

@@ -1,4 +1,5 @@
 import { type Event, engineFailure, type Failure, peek } from "@engine/contract";
+import { parentOf } from "../calls/call-ids.ts";
 import type { CallRef, RunOptions } from "../port.ts";
 import type { Journal, RecordedCall } from "./journal.ts";
 
@@ -45,8 +46,7 @@ export function hasLabel(call: RecordedCall, label: string | null): boolean {
 
 /** The log holds a call that the code did not make. */
 export function notMade(call: RecordedCall, of: Divergence["of"]): Divergence {
-  const slash = call.id.lastIndexOf("/");
-  const siblings = of.journal.childrenOf(slash < 0 ? null : call.id.slice(0, slash));
+  const siblings = of.journal.childrenOf(parentOf(call.id));
   return { position: siblings.indexOf(call), expected: recordedRef(call), found: null, of };
 }
 

@@ -1,18 +1,16 @@
 import type { Event, EventType } from "@engine/contract";
-import { STORED_NULL } from "../stored.ts";
 import type { Entry } from "./outbox.ts";
 
-interface EntryOf extends Omit<Entry, "type" | "head" | "meta" | "isLarge"> {
-  readonly type: EventType;
-  /** The part of the event that is the same in all events of its source, as JSON text. */
-  readonly source: string;
-  readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  readonly isLarge?: boolean;
-}
+/** JSON null, stored: the value of an event that has none. */
+export const STORED_NULL = "null";
 
-/** An event as the outbox keeps it: as text, of which only the value may still change. */
-export function eventEntry({ source, meta, isLarge = false, ...rest }: EntryOf): Entry {
-  return { ...rest, head: `{"type":"${rest.type}",${source},"value":`, meta, isLarge };
+/**
+ * The text of an event up to its value.
+ *
+ * @param source The part that is the same in all events of its source.
+ */
+export function headOf(type: EventType, source: string): string {
+  return `{"type":"${type}",${source},"value":`;
 }
 
 /** No event: it says that the execution is parked, and for what beside the waits of its log. */
@@ -30,12 +28,16 @@ interface Resumed {
 }
 
 /** WORKFLOW_RESUMED of a copy that goes on under a new claim. */
-export function resumedEntry({ events, ...of }: Resumed): Entry {
+export function resumedEntry({ events, source, source_id, time }: Resumed): Entry {
   const resuming = events.findLast(({ type }) => type === "WORKFLOW_RESUMING");
-  return eventEntry({
-    ...of,
-    type: "WORKFLOW_RESUMED",
-    value: resuming ? JSON.stringify(resuming.value) : STORED_NULL,
+  const type = "WORKFLOW_RESUMED";
+  return {
+    type,
+    source_id,
+    head: headOf(type, source),
+    value: JSON.stringify(resuming?.value ?? null),
+    time,
     meta: { cause: resuming?.meta?.["cause"] ?? "recover" },
-  });
+    isLarge: false,
+  };
 }

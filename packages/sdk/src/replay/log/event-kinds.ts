@@ -26,17 +26,6 @@ export const BY_COPIES: ReadonlySet<EventType> = new Set([
   "WORKFLOW_PAUSED",
 ]);
 
-/** The state in which an execution ends with each of these. */
-export const STATE_AFTER: Readonly<{
-  WORKFLOW_COMPLETED: "COMPLETED";
-  WORKFLOW_FAILED: "FAILED";
-  WORKFLOW_CANCELLED: "CANCELLED";
-}> = {
-  WORKFLOW_COMPLETED: "COMPLETED",
-  WORKFLOW_FAILED: "FAILED",
-  WORKFLOW_CANCELLED: "CANCELLED",
-};
-
 export function isCancel({ type }: Event): boolean {
   return type === "WORKFLOW_CANCELLING";
 }

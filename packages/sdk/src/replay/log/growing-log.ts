@@ -35,7 +35,7 @@ export class GrowingLog {
     return this.#known(this.#received).slice(0, this.#received).map(ownEvent);
   }
 
-  /** All of it that is durable. */
+  /** The part of the log that is durable. */
   get durable(): readonly Event[] {
     return this.#events.map(eventOf);
   }

@@ -1,4 +1,5 @@
 import { type CallKind, createdLabel, type Event, isOutcome, referenceOf } from "@engine/contract";
+import { parentOf } from "../calls/call-ids.ts";
 import type { Host } from "../port.ts";
 
 /** A call the log already knows. */
@@ -116,7 +117,10 @@ export class Journal {
         return;
       case "WORKFLOW_RESUMING":
         this.resuming = event;
-        for (const id of restEndedBy(event)) this.#endRest(id);
+        for (const id of restEndedBy(event)) {
+          const call = this.calls.get(id);
+          if (call) call.isRestOver = true;
+        }
         return;
       case "WORKFLOW_RESUMED":
         this.resuming = undefined;
@@ -136,15 +140,9 @@ export class Journal {
     }
   }
 
-  #endRest(id: string): void {
-    const call = this.calls.get(id);
-    if (call) call.isRestOver = true;
-  }
-
   #open(started: Event): void {
     const { source_id: id, name, kind } = started;
-    const slash = id.lastIndexOf("/");
-    const parent = slash < 0 ? undefined : this.calls.get(id.slice(0, slash));
+    const parent = this.calls.get(parentOf(id) ?? "");
     const inTask = parent !== undefined && (parent.kind === null || parent.inTask);
     const call: RecordedCall = {
       id,

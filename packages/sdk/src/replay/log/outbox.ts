@@ -152,8 +152,8 @@ export class Outbox {
     return this.#lastTime;
   }
 
-  /** @param isUrgent An outcome somebody waits for, rather than a start that may linger. */
-  add(entry: Entry, isUrgent: boolean): void {
+  /** Adds an event, which goes at the end of the turn if somebody waits for it, or may linger. */
+  add(entry: Entry): void {
     const { ahead } = this.#options;
     if (this.#isStopped || ahead.isOvertaken) {
       this.#hasForgotten = true;
@@ -167,7 +167,7 @@ export class Outbox {
     if (last?.state && isTerminal(last.state)) {
       this.#queue.splice(-1, 1, entry, notBefore(last, entry.time));
     } else this.#queue.push(entry);
-    if (isUrgent) this.flush();
+    if (isAwaited(entry)) this.flush();
     else this.#linger();
   }
 
@@ -206,9 +206,11 @@ export class Outbox {
     this.#merge(events);
   }
 
-  /** Takes note of events the server appended and pushed, as far as they follow what is known. */
+  /**
+   * Takes note of events the server appended and pushed, as far as they are new. Called while nothing
+   * is on its way, and for events that follow what is known.
+   */
   append(base_seq: number, events: readonly Event[]): void {
-    if (this.#inFlight || base_seq > this.#head) return;
     this.#merge(events.slice(this.#head - base_seq));
     // They may have left nothing to send: nobody else would look what follows from that.
     if (this.#queue.length === 0) this.#options.onSettled();
@@ -283,7 +285,6 @@ export class Outbox {
       base_seq: this.#head,
       // A cancelled execution stays so until its end.
       state: this.#state === "CANCELLING" && !isTerminal(state) ? "CANCELLING" : state,
-      count: events.length,
       events: `[${events.join(",")}]`,
       ...(waiting && { waiting }),
     };

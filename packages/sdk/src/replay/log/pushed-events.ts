@@ -7,15 +7,12 @@ import type { Pushed, RunAhead } from "./run-ahead.ts";
  * that write for one execution in turn may be heard in another order, and do not send again.
  */
 export class PushedEvents {
-  readonly #outbox: Pick<Outbox, "append" | "head" | "isSending">;
-  readonly #ahead: Pick<RunAhead, "isOvertaken">;
+  readonly #outbox: Outbox;
+  readonly #ahead: RunAhead;
   readonly #waiting: Pushed[] = [];
   #isTaking = false;
 
-  constructor(
-    outbox: Pick<Outbox, "append" | "head" | "isSending">,
-    ahead: Pick<RunAhead, "isOvertaken">,
-  ) {
+  constructor(outbox: Outbox, ahead: RunAhead) {
     this.#outbox = outbox;
     this.#ahead = ahead;
   }
@@ -26,6 +23,7 @@ export class PushedEvents {
 
   add(pushed: Pushed): void {
     this.#waiting.push(pushed);
+    this.take();
   }
 
   /** Hands over the events that follow the known log. Taking some may call this again from inside. */

@@ -86,7 +86,9 @@ export class RunAhead {
   }
 
   /** The server has written something before what waits in `queue`; gives the part that stays. */
-  overtake<Entry extends MaybeAhead>(queue: readonly Entry[]): Entry[] {
+  overtake<Entry extends { readonly isAhead?: boolean | undefined }>(
+    queue: readonly Entry[],
+  ): Entry[] {
     const first = queue.findIndex(({ isAhead }) => isAhead);
     this.#outcomes = 1;
     this.#isOvertaken = true;
@@ -100,11 +102,6 @@ export class RunAhead {
   end(): void {
     this.#isOvertaken = false;
   }
-}
-
-interface MaybeAhead {
-  /** An outcome that the code has received. */
-  readonly isAhead?: boolean | undefined;
 }
 
 /** Events the server wrote by itself, and how long the log was before them. */

@@ -1,18 +1,11 @@
 import type { Failure } from "@engine/contract";
 import type { TaskContext } from "../../options.ts";
-import { copyOfMetadata } from "../body-context.ts";
 import type { Host } from "../port.ts";
+import { copyOf } from "../stored.ts";
 
-interface ContextOf {
+interface ContextOf extends Omit<TaskContext, "metadata" | "idempotencyKey" | "signal"> {
   readonly host: Host;
-  readonly execution_id: string;
-  readonly task_call_id: string;
-  readonly name: string;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
-  readonly attempt: number;
-  readonly failure: Failure | null;
-  readonly secrets: Readonly<Record<string, unknown>>;
-  readonly configs: Readonly<Record<string, unknown>>;
 }
 
 /** The context of one attempt. Most tasks never look at the signal, so it is made when asked for. */
@@ -27,12 +20,11 @@ export class AttemptContext implements TaskContext {
   readonly #metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #host: Host;
   #controller: ReturnType<Host["createAbort"]> | undefined;
-  #reason: unknown;
-  #isAborted = false;
+  #aborted: { readonly reason: unknown } | undefined;
 
   constructor(of: ContextOf) {
-    this.executionId = of.execution_id;
-    this.taskCallId = of.task_call_id;
+    this.executionId = of.executionId;
+    this.taskCallId = of.taskCallId;
     this.name = of.name;
     this.attempt = of.attempt;
     this.#metadata = of.metadata;
@@ -44,7 +36,7 @@ export class AttemptContext implements TaskContext {
 
   /** Data of the definition is shared by all calls of the task: each look at it gives a copy. */
   get metadata(): Readonly<Record<string, unknown>> {
-    return copyOfMetadata(this.#metadata);
+    return copyOf(this.#metadata ?? {});
   }
 
   get idempotencyKey(): string {
@@ -54,15 +46,13 @@ export class AttemptContext implements TaskContext {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = this.#host.createAbort();
-      if (this.#isAborted) this.#controller.abort(this.#reason);
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
     }
     return this.#controller.signal;
   }
 
   abort(reason: unknown): void {
-    if (this.#isAborted) return;
-    this.#isAborted = true;
-    this.#reason = reason;
+    this.#aborted ??= { reason };
     this.#controller?.abort(reason);
   }
 }

@@ -1,7 +1,7 @@
 import type { TaskRequests } from "@engine/contract";
 import type { Budget } from "../port.ts";
 
-export interface BodyRoomOptions {
+interface BodyRoomOptions {
   readonly budget: Budget;
   /** Id of the call. */
   readonly call: string;

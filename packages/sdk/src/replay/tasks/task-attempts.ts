@@ -4,18 +4,18 @@ import {
   formatInstant,
   parseDuration,
   type Stored,
+  taskRequests,
 } from "@engine/contract";
 import type { Call, TaskDefinition } from "../calls/call.ts";
 import type { Core } from "../core.ts";
-import { copyOfFailure, toFailure } from "../endings/failure.ts";
 import { changed } from "../endings/failure-stacks.ts";
 import { isFull } from "../log/history-limit.ts";
-import { keepOutput, storeOr } from "../stored.ts";
+import { copyOf, keepOutput, storeOr } from "../stored.ts";
+import { BodyRoom } from "./body-room.ts";
 import { CachedOutput } from "./cached-output.ts";
 import { recordStep, recordStepDurably } from "./record-step.ts";
 import { TaskBody, type TaskCall } from "./task-body.ts";
-import { taskRoom } from "./task-room.ts";
-import { type Reached, reached, withRetryIf, withRollback } from "./task-steps.ts";
+import { type Reached, reached, withDetails } from "./task-steps.ts";
 
 /** What another attempt takes: its start, its end, and the end of the execution after it. */
 const ATTEMPT_EVENTS = 3;
@@ -63,7 +63,7 @@ export class TaskAttempts {
       await caughtUp;
       if (this.#call.isConcluded) return;
     }
-    this.#call.room = taskRoom(this.#call, this.#task, this.#core.options.port.budget);
+    this.#call.room = this.#room();
     const invalid = this.#task.options.input && (await this.#body.checkInput());
     if (invalid) return this.#fail(invalid);
     const steps = this.#call.recorded?.steps ?? [];
@@ -80,6 +80,17 @@ export class TaskAttempts {
       case "ended":
         return this.#fail(at.failure);
     }
+  }
+
+  /** Room for a function that requests some, where there is a budget (RES-4). */
+  #room(): BodyRoom | undefined {
+    const { budget } = this.#core.options.port;
+    const asked = this.#task.options.requests;
+    const requests = budget && asked ? taskRequests(asked) : undefined;
+    if (!budget || !requests) return undefined;
+    const above: BodyRoom[] = [];
+    for (let c = this.#call.scope.parent; c; c = c.scope.parent) if (c.room) above.push(c.room);
+    return new BodyRoom({ budget, call: this.#call.id, requests, above });
   }
 
   async #attempts(at: Extract<Reached, { kind: "attempt" | "failed" }>): Promise<void> {
@@ -101,11 +112,9 @@ export class TaskAttempts {
       if (!known) this.#core.failures.ofTask(this.#call, this.#task, failure);
       if (attempt > 1 && !known) this.#emit("TASK_RETRY_FAILED", { ...of, error: failure });
       known = undefined;
-      const judged = await this.#judge(failure, attempt, maxAttempts);
+      const last = await this.#lastFailure(failure, attempt, maxAttempts);
       if (this.#call.isConcluded) return;
-      if (judged.ends) {
-        return this.#unwind({ failure: judged.ends, rollback: "none", hasFallbackStarted: false });
-      }
+      if (last) return this.#unwind({ failure: last, rollback: "none", hasFallbackStarted: false });
       if (isFull(this.#core, ATTEMPT_EVENTS)) return;
       const delay_ms = this.#delayBefore(attempt + 1);
       notBefore = this.#core.options.host.now() + delay_ms;
@@ -139,19 +148,24 @@ export class TaskAttempts {
     this.#complete(output, of.attempt, isLarge ? () => tell({}) : undefined);
   }
 
-  /** Whether a failure ends the attempts, and as what. A `retryIf` that fails itself ends them too. */
-  async #judge(failure: Failure, attempt: number, maxAttempts: number): Promise<Judged> {
+  /**
+   * The failure that the call goes on with if this one ends the attempts; undefined when another one
+   * follows. A `retryIf` that fails itself ends them too.
+   */
+  async #lastFailure(
+    failure: Failure,
+    attempt: number,
+    maxAttempts: number,
+  ): Promise<Failure | undefined> {
     const isLast = !failure.retryable || attempt >= maxAttempts || this.#body.isAborted;
-    if (isLast || FINAL.has(failure.type)) return { ends: failure };
+    if (isLast || FINAL.has(failure.type)) return failure;
     const { retryIf } = this.#task.options.retry ?? {};
-    if (retryIf === undefined) return {};
+    if (retryIf === undefined) return undefined;
     try {
-      const again = await this.#body.aside("retryIf", () => retryIf(copyOfFailure(failure)));
-      return again === false ? { ends: failure } : {};
+      const again = await this.#body.aside("retryIf", () => retryIf(copyOf(failure)));
+      return again === false ? failure : undefined;
     } catch (error) {
-      return {
-        ends: withRetryIf(failure, toFailure(error, { traceOf: this.#core.failures.traceOf })),
-      };
+      return withDetails(failure, { retry_if: this.#core.failures.from(error) });
     }
   }
 
@@ -176,7 +190,7 @@ export class TaskAttempts {
         this.#call.isRolledBack = true;
         this.#core.failures.ofTask(this.#call, this.#task, result.failure, "rollback");
         this.#emit("TASK_ROLLBACK_FAILED", result.failure);
-        return this.#fail(withRollback(failure, result.failure));
+        return this.#fail(withDetails(failure, { rollback: result.failure }));
       }
       this.#call.isRolledBack = true;
       await this.#emitDurably("TASK_ROLLBACK_COMPLETED", null);
@@ -186,7 +200,7 @@ export class TaskAttempts {
 
     if (!hasFallbackStarted) this.#emit("TASK_FALLBACK_STARTED", { error: failure });
     const result = await this.#body.fallBack(failure, (input, ctx) =>
-      fallback(input, copyOfFailure(failure), ctx),
+      fallback(input, copyOf(failure), ctx),
     );
     if (this.#call.isConcluded) return;
     if (result.stored) {
@@ -220,10 +234,9 @@ export class TaskAttempts {
   /** Hands the output to the storage that the task names; the log holds where it is (EXE-49). */
   async #completeStored(output: Stored, meta: Meta, tell: () => void): Promise<void> {
     const id = `${this.#core.options.info.execution_id}/${this.#call.id}`;
-    const kept = await keepOutput(output, id, {
+    const kept = await keepOutput(this.#core, output, id, {
       storage: this.#task.options.outputStorage,
       run: (work) => this.#body.aside("outputStorage", work),
-      traceOf: this.#core.failures.traceOf,
     });
     if (this.#call.isConcluded) return;
     tell();
@@ -237,7 +250,7 @@ export class TaskAttempts {
   }
 
   #completeWith(output: unknown, attempts: number): void {
-    const { stored, failure } = storeOr(output, "output", this.#body.storing(attempts));
+    const { stored, failure } = storeOr(this.#core, output, "output", this.#body.of(attempts));
     if (failure) this.#fail(failure);
     else this.#complete(stored, attempts);
   }
@@ -278,11 +291,6 @@ export class TaskAttempts {
       left = instant - host.now();
     }
   }
-}
-
-/** `ends`: no attempt follows, and the call goes on with that failure. */
-interface Judged {
-  readonly ends?: Failure;
 }
 
 interface Attempt {

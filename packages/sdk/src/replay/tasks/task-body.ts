@@ -13,20 +13,16 @@ import {
 } from "../calls/call.ts";
 import { CallIds } from "../calls/call-ids.ts";
 import type { Core } from "../core.ts";
-import { copyOfFailure, toFailure } from "../endings/failure.ts";
-import { storeOr } from "../stored.ts";
+import { copyOf, type StoredOr, storeOr } from "../stored.ts";
 import { AttemptContext } from "./attempt-context.ts";
 import {
   type Declared,
+  declaredFor,
   fetchProvisions,
   NO_PROVISIONS,
-  needsProvisions,
   type Provisions,
 } from "./task-provisions.ts";
 import { countsBefore } from "./task-steps.ts";
-
-/** What running a function of a task came to. */
-type Result = { stored: Stored; failure?: undefined } | { stored?: undefined; failure: Failure };
 
 /** A function of a task: its own, its rollback, its fallback. */
 export type TaskFunction = (input: unknown, ctx: TaskContext) => unknown;
@@ -61,7 +57,7 @@ export class TaskBody {
   /** @param fresh The argument, if this is the first that may give it to a function. */
   constructor(core: Core, of: TaskCall, fresh?: { readonly input: unknown }) {
     this.#core = core;
-    this.#declared = of.declared;
+    this.#declared = declaredFor(of.task, of.declared);
     this.#call = of.call;
     this.#task = of.task;
     this.started = of.input.text;
@@ -80,9 +76,9 @@ export class TaskBody {
     return this.#call.scope.group.isAborted;
   }
 
-  async attempt(attempt: number): Promise<Result> {
+  async attempt(attempt: number): Promise<StoredOr> {
     const turn = this.#call.room?.enter();
-    if (turn) await this.#core.parking.untilTurn(this.#call, turn);
+    if (turn) await this.#core.parking.keepBack(this.#call, turn);
     const missing = await this.provide(attempt);
     if (missing) return { failure: missing };
     const held = this.#core.parking.leaveToStart(this.#call);
@@ -115,12 +111,12 @@ export class TaskBody {
     context: AttemptContext,
     body: TaskFunction,
     message: string,
-  ): Promise<Result> {
+  ): Promise<StoredOr> {
     const { host } = this.#core.options;
     const call = this.#call;
     let cancelTimer = () => {};
     const end = host.now() - call.waitedMs + ms;
-    const late = new Promise<Result>((resolve) => {
+    const late = new Promise<StoredOr>((resolve) => {
       const look = () => {
         if (call.waitingSince !== undefined) return;
         const left = end + call.waitedMs - host.now();
@@ -145,7 +141,7 @@ export class TaskBody {
   }
 
   /** Runs the rollback that follows a failure; a cancel meanwhile does not run it a second time. */
-  undo(failure: Failure, rollback: TaskFunction): Promise<Result> {
+  undo(failure: Failure, rollback: TaskFunction): Promise<StoredOr> {
     return this.#runAfter(failure, () => {
       const context = this.context(failure.attempts, failure);
       const result = this.#run(context, rollback, { outlivesCancel: true });
@@ -154,13 +150,13 @@ export class TaskBody {
     });
   }
 
-  fallBack(failure: Failure, fallback: TaskFunction): Promise<Result> {
+  fallBack(failure: Failure, fallback: TaskFunction): Promise<StoredOr> {
     const run = () => this.#run(this.context(failure.attempts, failure), fallback);
     return this.#runAfter(failure, run);
   }
 
   /** Runs a function once it may start; until then a cancel takes over what is left to do. */
-  #runAfter({ attempts }: Failure, run: () => Promise<Result>): Promise<Result> {
+  #runAfter({ attempts }: Failure, run: () => Promise<StoredOr>): Promise<StoredOr> {
     const held = this.#core.parking.leaveToStart(this.#call);
     if (!held) return run();
     return held.then(() =>
@@ -172,8 +168,8 @@ export class TaskBody {
   async #run(
     context: AttemptContext,
     body: TaskFunction,
-    { late, outlivesCancel = false }: { late?: Promise<Result>; outlivesCancel?: boolean } = {},
-  ): Promise<Result> {
+    { late, outlivesCancel = false }: { late?: Promise<StoredOr>; outlivesCancel?: boolean } = {},
+  ): Promise<StoredOr> {
     const core = this.#core;
     const call = this.#call;
     const group = new CallGroup(call.scope.group);
@@ -197,28 +193,27 @@ export class TaskBody {
     return first;
   }
 
-  async settled(attempts: number, body: () => Promise<unknown>): Promise<Result> {
+  async settled(attempts: number, body: () => Promise<unknown>): Promise<StoredOr> {
     try {
-      return storeOr(await body(), "output", this.storing(attempts));
+      return storeOr(this.#core, await body(), "output", this.of(attempts));
     } catch (error) {
-      const { traceOf } = this.#core.failures;
-      return { failure: toFailure(error, { ...this.of(attempts), traceOf }) };
+      return { failure: this.#core.failures.from(error, this.of(attempts)) };
     }
   }
 
-  async #checked(result: Result, schema: unknown, attempts: number): Promise<Result> {
+  async #checked(result: StoredOr, schema: unknown, attempts: number): Promise<StoredOr> {
     if (!schema || !result.stored) return result;
     const { value } = result.stored;
     const checked = await this.aside("the output schema", () =>
       checkSchema(schema as StandardSchema, value),
     );
     if (checked.issues === undefined)
-      return storeOr(checked.value, "output", this.storing(attempts));
+      return storeOr(this.#core, checked.value, "output", this.of(attempts));
     const message = `output of ${this.#task.name} does not fit its schema: ${checked.issues}`;
     return { failure: engineFailure("InvalidOutputError", message, this.of(attempts)) };
   }
 
-  /** Why the argument is refused, if its schema does. */
+  /** Why the task's schema refuses the argument; undefined when it takes it. */
   async checkInput(): Promise<Failure | undefined> {
     const schema = this.#task.options.input as StandardSchema;
     const checked = await this.#parsed(schema);
@@ -269,12 +264,12 @@ export class TaskBody {
     const { host, info } = this.#core.options;
     return new AttemptContext({
       host,
-      execution_id: info.execution_id,
-      task_call_id: this.#call.id,
+      executionId: info.execution_id,
+      taskCallId: this.#call.id,
       name: this.#task.name,
       metadata: this.#task.options.metadata,
       attempt,
-      failure: failure && copyOfFailure(failure),
+      failure: failure && copyOf(failure),
       ...this.#provisions,
     });
   }
@@ -288,15 +283,12 @@ export class TaskBody {
     return { attempts, task_call_id: this.#call.id };
   }
 
-  storing(attempts: number): { maxBytes: number; attempts: number; task_call_id: string } {
-    return { maxBytes: this.#core.options.limits.max_value_bytes, ...this.of(attempts) };
-  }
-
   /** Fetches what the attempt has declared; the failure if something does not exist. */
   async provide(attempts: number): Promise<Failure | undefined> {
-    if (!needsProvisions(this.#task, this.#declared)) return undefined;
+    // Most tasks declare nothing, and start without waiting.
+    if (this.#declared.secrets.length + this.#declared.configs.length === 0) return undefined;
     const { services } = this.#core.options.port;
-    const fetched = await fetchProvisions(this.#task, this.#declared, services);
+    const fetched = await fetchProvisions(this.#task.name, this.#declared, services);
     if (fetched.failure) return { ...fetched.failure, ...this.of(attempts) };
     this.#provisions = fetched.provisions;
     return undefined;

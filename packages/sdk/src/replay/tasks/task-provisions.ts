@@ -2,7 +2,7 @@ import { engineFailure, type Failure } from "@engine/contract";
 import type { TaskDefinition } from "../calls/call.ts";
 import type { TaskServices } from "../port.ts";
 
-/** Names that the workflow declares for all of its tasks. */
+/** Names that the workflow declares for all of its tasks, or a task's own with them. */
 export interface Declared {
   readonly secrets: readonly string[];
   readonly configs: readonly string[];
@@ -19,32 +19,31 @@ export const NO_PROVISIONS: Provisions = Object.freeze({
   configs: Object.freeze({}),
 });
 
-/** Whether a task needs any: the others start without waiting. */
-export function needsProvisions({ options }: TaskDefinition, declared: Declared): boolean {
-  const all = [declared.secrets, declared.configs, options.secrets, options.configs];
-  return all.some((names) => names !== undefined && names.length > 0);
+export function declaredFor({ options }: TaskDefinition, all: Declared): Declared {
+  return {
+    secrets: union(all.secrets, options.secrets),
+    configs: union(all.configs, options.configs),
+  };
 }
 
-/** Fetches what a task and its workflow declare; the failure if something does not exist (EXE-5). */
+/** Fetches what a task is given; the failure if something does not exist (EXE-5). */
 export async function fetchProvisions(
-  { name, options }: TaskDefinition,
-  declared: Declared,
+  task: string,
+  { secrets, configs }: Declared,
   services: TaskServices,
 ): Promise<{ provisions: Provisions; failure?: undefined } | { failure: Failure }> {
-  const secrets = union(declared.secrets, options.secrets);
-  const configs = union(declared.configs, options.configs);
   const [given, set] = await Promise.all([
-    secrets.length ? services.secrets(name, secrets) : {},
-    configs.length ? services.configs(name, configs) : {},
+    secrets.length ? services.secrets(task, secrets) : {},
+    configs.length ? services.configs(task, configs) : {},
   ]);
   const noSecret = secrets.find((secret) => !Object.hasOwn(given, secret));
   if (noSecret !== undefined) {
-    const message = `task ${name} needs secret ${noSecret}, which does not exist`;
+    const message = `task ${task} needs secret ${noSecret}, which does not exist`;
     return { failure: engineFailure("SecretMissingError", message) };
   }
   const noConfig = configs.find((config) => !Object.hasOwn(set, config));
   if (noConfig !== undefined) {
-    const message = `task ${name} needs config ${noConfig}, which is not set`;
+    const message = `task ${task} needs config ${noConfig}, which is not set`;
     return { failure: engineFailure("ConfigMissingError", message) };
   }
   const provisions = { secrets: Object.freeze({ ...given }), configs: Object.freeze({ ...set }) };

@@ -3,13 +3,8 @@ import { changed } from "../endings/failure-stacks.ts";
 
 /** How far a task call had come when the copy that ran it was lost, read from its events. */
 export type Reached =
-  /** The attempt has to run; `failure` is that of the attempt before. */
-  | {
-      readonly kind: "attempt";
-      readonly attempt: number;
-      readonly not_before?: number;
-      readonly failure?: Failure;
-    }
+  /** The attempt has to run. */
+  | { readonly kind: "attempt"; readonly attempt: number; readonly not_before?: number }
   /** The attempt failed, and what follows was not recorded any more. */
   | { readonly kind: "failed"; readonly attempt: number; readonly failure: Failure }
   /** The attempts are used up; rollback and fallback follow. */
@@ -33,14 +28,13 @@ interface RetryStep {
 export function reached(steps: readonly Event[]): Reached {
   let at: Reached = { kind: "attempt", attempt: 1 };
   let failure: Failure | undefined;
-  let rollback: "none" | "started" | "completed" = "none";
   let attempts = 1;
   for (const { type, value: encoded } of steps) {
     const value = decode(encoded);
     switch (type) {
       case "TASK_RETRY_STARTED": {
-        const { attempt, not_before, error } = value as RetryStep;
-        at = { kind: "attempt", attempt, not_before: parseInstant(not_before), failure: error };
+        const { attempt, not_before } = value as RetryStep;
+        at = { kind: "attempt", attempt, not_before: parseInstant(not_before) };
         attempts = attempt;
         break;
       }
@@ -58,16 +52,15 @@ export function reached(steps: readonly Event[]): Reached {
         // After a cancel nothing else is left to do: see unwound().
         if ((value as { reason: string }).reason === "cancel") return at;
         failure = (value as { error: Failure }).error;
-        rollback = "started";
-        at = { kind: "unwinding", failure, rollback, hasFallbackStarted: false };
+        at = { kind: "unwinding", failure, rollback: "started", hasFallbackStarted: false };
         break;
       case "TASK_ROLLBACK_COMPLETED":
         if (!failure) break;
-        rollback = "completed";
-        at = { kind: "unwinding", failure, rollback, hasFallbackStarted: false };
+        at = { kind: "unwinding", failure, rollback: "completed", hasFallbackStarted: false };
         break;
       case "TASK_ROLLBACK_FAILED":
-        if (failure) at = { kind: "ended", failure: withRollback(failure, value as Failure) };
+        if (!failure) break;
+        at = { kind: "ended", failure: withDetails(failure, { rollback: value as Failure }) };
         break;
       case "TASK_FALLBACK_STARTED":
         failure = (value as { error: Failure }).error;
@@ -89,25 +82,23 @@ export function reached(steps: readonly Event[]): Reached {
 export function unwound(steps: readonly Event[]): "none" | "started" | "done" {
   const begun = steps.findLastIndex(({ type }) => type === "TASK_ROLLBACK_STARTED");
   if (begun < 0) return "none";
-  const isOver = steps.slice(begun).some(({ type }) => ROLLBACK_ENDS.has(type));
+  const isOver = steps
+    .slice(begun)
+    .some(({ type }) => type === "TASK_ROLLBACK_COMPLETED" || type === "TASK_ROLLBACK_FAILED");
   if (isOver) return "done";
   const { reason } = decode(steps[begun]?.value ?? null) as { reason: string };
   return reason === "cancel" ? "started" : "none";
 }
 
-const ROLLBACK_ENDS: ReadonlySet<string> = new Set([
-  "TASK_ROLLBACK_COMPLETED",
-  "TASK_ROLLBACK_FAILED",
-]);
-
-/** The original failure, with why it could not be undone (EXE-39). */
-export function withRollback(failure: Failure, rollback: Failure): Failure {
-  return changed(failure, { details: { ...failure.details, rollback } });
-}
-
-/** The original failure, with why the author's `retryIf` could not say whether to try again. */
-export function withRetryIf(failure: Failure, retry_if: Failure): Failure {
-  return changed(failure, { details: { ...failure.details, retry_if } });
+/**
+ * The original failure, with why it could not be undone (EXE-39), or why the author's `retryIf` could
+ * not say whether to try again.
+ */
+export function withDetails(
+  failure: Failure,
+  details: { readonly rollback: Failure } | { readonly retry_if: Failure },
+): Failure {
+  return changed(failure, { details: { ...failure.details, ...details } });
 }
 
 /**

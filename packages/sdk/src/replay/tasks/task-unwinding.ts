@@ -22,10 +22,7 @@ export class TaskUnwinding {
     this.#body = new TaskBody(core, of);
   }
 
-  /**
-   * What a cancel leaves to do for a call that had begun: its rollback, bound in time, unless the
-   * log says that it has run (EXE-42).
-   */
+  /** Runs the rollback of a call that had begun, bound in time, unless the log says that it has run. */
   async run(): Promise<void> {
     const { rollback, input: schema } = this.#task.options;
     const at = this.#call.isRolledBack ? "done" : unwound(this.#call.recorded?.steps ?? []);
@@ -57,11 +54,7 @@ export class TaskUnwinding {
   /** A rollback that was under way goes on: another one beside it would undo twice (I5). */
   async #waitFor({ result, stop }: Undoing): Promise<void> {
     const { host, limits } = this.#core.options;
-    let ended: Awaited<Undoing["result"]> | undefined;
-    const ending = result.then((how) => {
-      ended = how;
-    });
-    await within(host, limits.rollback_timeout * 1000, ending);
+    const ended = await within(host, limits.rollback_timeout * 1000, result);
     if (ended) return this.#record(ended.failure);
     const failure = engineFailure("TaskTimeoutError", this.#late, this.#body.of(1));
     stop(failure);
