@@ -7,7 +7,6 @@ import {
   type TerminalState,
 } from "@engine/contract";
 import { awaitRest } from "./await-rest.ts";
-import type { Follow } from "./follow.ts";
 import type { FrameStream } from "./frame-stream.ts";
 import { plainValue } from "./plain-value.ts";
 import type { CallOptions, RouteCalls } from "./route-call.ts";
@@ -96,7 +95,6 @@ export interface WorkflowParts {
   readonly namespace: string;
   readonly name: string;
   readonly executions: RouteCalls["executions"];
-  readonly follow: Follow;
   readonly timing: Timing;
 }
 
@@ -104,7 +102,7 @@ export function createExecutionHandle<Output>(
   executionId: string,
   parts: WorkflowParts,
 ): ExecutionHandle<Output> {
-  const { executions, follow, timing } = parts;
+  const { executions, timing } = parts;
   const reference = { executionId, workflow: `${parts.namespace}/${parts.name}` };
   const id = { id: executionId };
   const ofWorkflow = { ns: parts.namespace, wf: parts.name, ...id };
@@ -141,7 +139,7 @@ export function createExecutionHandle<Output>(
       return (await executions.cancel({ params: ofWorkflow, body }, options)).body;
     },
     rename: (label, options) => executions.rename({ params: id, body: { name: label } }, options),
-    stream: (options) => follow(executionId, options),
+    stream: (options) => executions.get.stream({ params: id, query: { mode: "stream" } }, options),
   };
 }
 

@@ -8,7 +8,7 @@ import { createApp } from "./create-app.ts";
 import type { Call, RouteTable } from "./handlers.ts";
 import { OpenStreams } from "./open-streams.ts";
 import type { Repeat } from "./repeat.ts";
-import { type StreamPart, stream } from "./reply.ts";
+import type { StreamPart } from "./reply.ts";
 
 const routes = {
   watch: {
@@ -45,11 +45,11 @@ function watching(frames: (call: Call) => AsyncIterable<StreamPart>, cut?: Abort
     routes,
     handlers: {
       watch: {
-        watch: (_, call) =>
-          stream(frames(call), {
-            headers: { "x-engine-execution-id": "e1" },
-            ...(cut && { cut }),
-          }),
+        watch: (_, call) => ({
+          frames: frames(call),
+          headers: { "x-engine-execution-id": "e1" },
+          cut,
+        }),
       },
     },
     log: { error: (fields) => void logged.push(fields) },

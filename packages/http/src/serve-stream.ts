@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type EngineError, type SseFrame, sseComment, sseText } from "@engine/contract";
+import { type EngineError, type SseFrame, sseComment, sseHead, sseText } from "@engine/contract";
 import { printed } from "./json/json-text.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import type { Repeat } from "./repeat.ts";
@@ -155,11 +155,6 @@ export function serveStream(
     stop();
     response.destroy();
   }
-}
-
-/** The text of a frame up to its data. */
-function sseHead({ event, id }: SseFrame): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: `;
 }
 
 const STREAM_HEADERS = {

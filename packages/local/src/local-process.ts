@@ -8,11 +8,10 @@ import {
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import type { Changed } from "@engine/store";
-import type { ChangeExecution } from "./change-execution.ts";
+import type { ChangeExecution } from "./checkpoint-port.ts";
 import { decideSuccession, type Successor } from "./continue-rules.ts";
 import { HeldExecution } from "./held-execution.ts";
-import { localClaimant } from "./local-claimant.ts";
-import type { LocalWorld } from "./local-parts.ts";
+import { type LocalWorld, localClaimant } from "./local-parts.ts";
 import { Lookout } from "./lookout.ts";
 
 /** How long the process that had an execution before may still go on with it by itself. */

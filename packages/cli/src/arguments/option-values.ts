@@ -9,8 +9,7 @@ import {
   parseUtcInstant,
   type Runner,
   Runner as RunnerSchema,
-  STATES,
-  type State,
+  State,
 } from "@engine/contract";
 import { InvalidArgumentError } from "commander";
 
@@ -109,8 +108,8 @@ export function workerName(text: string): string {
 /** Collects `--state paused --state failed`, in any case. */
 export function state(text: string, before: readonly State[] = []): State[] {
   const name = text.toUpperCase() as State;
-  if (STATES.includes(name)) return [...before, name];
-  throw new InvalidArgumentError(`Expected one of ${STATES.join(", ").toLowerCase()}.`);
+  if (State.options.includes(name)) return [...before, name];
+  throw new InvalidArgumentError(`Expected one of ${State.options.join(", ").toLowerCase()}.`);
 }
 
 /** Collects `--type task_failed --type WORKFLOW_FAILED`, in any case. */

@@ -66,8 +66,9 @@ function cancelChild(cancel: Cancel) {
 }
 
 /** What cancels the child of a waiting `call` that was given up (EXE-56). */
-export function cancelChildOf(execution_id: string, cancel: Omit<Cancel, "cause">): Effect {
-  return { kind: "change", execution_id, decide: cancelChild({ ...cancel, cause: "sibling" }) };
+export function cancelChildOf(execution_id: string, { now, cancel_timeout_ms }: EndTerms): Effect {
+  const by = { cause: "sibling", by: null, hasWorker: () => true } as const;
+  return { kind: "change", execution_id, decide: cancelChild({ ...by, now, cancel_timeout_ms }) };
 }
 
 /**
@@ -161,8 +162,7 @@ export function concluded(draft: Draft, cancel_timeout_ms: number): Append {
   for (const { kind, execution_id } of before.waits) {
     // The call was left open by an end that closed no calls, such as a divergence.
     if (kind !== "child" || execution_id === undefined || before.state === "CANCELLING") continue;
-    const cancel = { by: null, cancel_timeout_ms, hasWorker: () => true, now };
-    draft.effect(cancelChildOf(execution_id, cancel));
+    draft.effect(cancelChildOf(execution_id, { now, cancel_timeout_ms }));
   }
   const { parent_id } = row;
   if (parent_id !== null) {

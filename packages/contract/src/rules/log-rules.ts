@@ -151,13 +151,10 @@ function followPauses(draft: Draft, events: readonly NewEvent[]): void {
 
 /** Children of waiting calls that the worker gave up. */
 function giveUpChildren(draft: Draft, events: readonly NewEvent[], sender: CheckpointSender): void {
-  const { now, cancel_timeout_ms } = sender;
   for (const { type, kind, source_id } of events) {
     if (type !== "TASK_CANCELLED" || kind !== "call") continue;
     const wait = draft.before.waits.find((open) => open.task_call_id === source_id);
-    if (!wait?.execution_id) continue;
-    const cancel = { by: null, cancel_timeout_ms, hasWorker: () => true, now };
-    draft.effect(cancelChildOf(wait.execution_id, cancel));
+    if (wait?.execution_id) draft.effect(cancelChildOf(wait.execution_id, sender));
   }
 }
 

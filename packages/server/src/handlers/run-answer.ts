@@ -1,5 +1,5 @@
 import { type ExecutionRow, eventForCaller, recordForCaller, type State } from "@engine/contract";
-import { type Call, hasLeft, type ReplyHeaders, type StreamReply, stream } from "@engine/http";
+import { type Call, hasLeft, type ReplyHeaders, type StreamReply } from "@engine/http";
 import type { Follower } from "../executions/follower.ts";
 import type { Projection, Replay } from "../executions/projection.ts";
 import { toRecord, toRecordedEvent } from "../executions/record.ts";
@@ -43,7 +43,7 @@ function statusOf(state: State): RunStatus {
 /** Frames, after the headers that say of which execution they are. */
 export function streamAnswer(follower: Follower, more: ReplyHeaders = {}): StreamReply {
   const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
-  return stream(follower.frames(), { headers });
+  return { frames: follower.frames(), headers };
 }
 
 /**
