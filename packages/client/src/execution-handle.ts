@@ -4,6 +4,8 @@ import {
   failureOf,
   isTerminal,
   type Json,
+  type Output,
+  type routes,
   type TerminalState,
 } from "@engine/contract";
 import { awaitRest } from "./await-rest.ts";
@@ -41,11 +43,7 @@ export interface CancelOptions extends CallOptions {
 }
 
 /** What became of a signal: the number of its event in the log. */
-export interface SignalReceipt {
-  readonly execution_id: string;
-  readonly name: string;
-  readonly seq: number;
-}
+export type SignalReceipt = Readonly<Output<typeof routes.executions.signal>>;
 
 /**
  * One execution, wherever it runs and however it was started (EXE-90). It holds nothing but the id, so

@@ -205,11 +205,8 @@ export function noRoute(method: string, path: string, methods: PathMethods): Eng
       details: { resource: "route" },
     });
   }
-  return new EngineError(
-    "method_not_allowed",
-    `${path} does not take ${method}; it takes ${allow.join(", ")}`,
-    { details: { allow } },
-  );
+  const message = `${path} does not take ${method}; it takes ${allow.join(", ")}`;
+  return new EngineError("method_not_allowed", message, { details: { allow } });
 }
 
 function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply): FastifyReply {

@@ -36,10 +36,7 @@ export interface Cancel {
  */
 export function decideCancel(row: ExecutionRow, cancel: Cancel): Append | EngineError | undefined {
   const { state, execution_id } = row;
-  if (isTerminal(state)) {
-    const message = `execution ${execution_id} is ${state} and cannot be cancelled`;
-    return new EngineError("execution_finished", message, { details: { state } });
-  }
+  if (isTerminal(state)) return finished(row, "cannot be cancelled");
   if (state === "CANCELLING") return undefined;
   const { cause, by, reason, now } = cancel;
   const why = { cause, ...(reason !== undefined && { reason }) };
@@ -54,6 +51,12 @@ export function decideCancel(row: ExecutionRow, cancel: Cancel): Append | Engine
   if (neverRan || endsAtOnce(row, cancel)) writeEnd(draft, cause);
   else if (row.session === null) draft.set({ queued_at: now });
   return concluded(draft, cancel.cancel_timeout_ms);
+}
+
+/** The refusal of what an execution that has ended can no longer be asked for. */
+export function finished({ execution_id, state }: ExecutionRow, what: string): EngineError {
+  const message = `execution ${execution_id} is ${state} and ${what}`;
+  return new EngineError("execution_finished", message, { details: { state } });
 }
 
 /** Cancels a child with its parent or its call, unless it is to outlive them. */

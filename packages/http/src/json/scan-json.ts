@@ -56,11 +56,10 @@ function notJson({ buffer, byteOffset }: Uint8Array, { at, expected }: Scan): En
   const before = Buffer.from(buffer, byteOffset, at).toString("utf8");
   const lines = before.split("\n");
   const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
-  return new EngineError(
-    "bad_request",
-    `the body is not JSON: expected ${expected} at line ${line}, column ${column}`,
-    { details: { position: before.length, line, column } },
-  );
+  const message = `the body is not JSON: expected ${expected} at line ${line}, column ${column}`;
+  return new EngineError("bad_request", message, {
+    details: { position: before.length, line, column },
+  });
 }
 
 /** The refusal of a text that is deeper than anything recursive minds, from a place in its bytes. */
