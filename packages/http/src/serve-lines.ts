@@ -12,7 +12,7 @@ export interface LinesOptions {
   readonly limit: number;
   readonly streams: OpenStreams;
   readonly answer: (value: unknown) => Promise<unknown>;
-  /** Turns whatever a line threw into what the sender may see, and logs defects. */
+  /** Turns what a line threw into an error that the sender may see, and logs defects. */
   readonly refuse: (thrown: unknown) => EngineError;
 }
 

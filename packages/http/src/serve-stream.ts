@@ -16,7 +16,7 @@ export interface StreamOptions {
   readonly cut?: AbortSignal | undefined;
   /** Aborts what the frames wait for. */
   readonly leave: () => void;
-  /** Turns whatever the frames threw into what the reader may see, and logs defects. */
+  /** Turns what the frames threw into an error that the reader may see, and logs defects. */
   readonly refuse: (thrown: unknown) => EngineError;
 }
 

@@ -35,7 +35,7 @@ export interface ChangeOptions {
   readonly told?: number;
 }
 
-/** Changes an execution; whatever that does to executions of this process reaches them. */
+/** Changes an execution, and tells the executions of this process that the change touches. */
 export type ChangeExecution = (
   execution_id: string,
   decide: Decide,

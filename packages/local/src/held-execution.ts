@@ -44,7 +44,7 @@ export class HeldExecution implements LocalClaim {
     this.#generation = row.generation;
   }
 
-  /** As it was last seen. */
+  /** The row as it was last seen. */
   get row(): ExecutionRow {
     return this.#row;
   }
@@ -100,7 +100,7 @@ export class HeldExecution implements LocalClaim {
     this.#nudge();
   }
 
-  /** Ends it here, whatever it does. */
+  /** Ends the execution's run in this process. */
   stop(why: EngineError): void {
     this.refusal ??= why;
     if (this.#isRunning) this.#copy?.stop(why.code);

@@ -3,7 +3,7 @@ import type { AnyWorkflow } from "@engine/sdk";
 import type { EmbeddedLimits, ExecutionPort, Host } from "@engine/sdk/node";
 import type { Store, ValueStore } from "@engine/store";
 
-/** What of `[engine.executions]` a local run keeps to; `inline_wait` is without meaning here. */
+/** The settings of `[engine.executions]` that a local run keeps to; `inline_wait` means nothing here. */
 export type LocalLimits = EmbeddedLimits;
 
 /** Where secrets and configs come from. */

@@ -25,7 +25,7 @@ interface Held {
 
 /**
  * The executions that one process runs, and how they meet: a child starts as soon as it is created,
- * its parent goes on as soon as it has ended, whatever others write reaches the copy it concerns.
+ * its parent goes on as soon as it has ended, what others write reaches the copy that it concerns.
  */
 export class LocalProcess {
   readonly #world: LocalWorld;
@@ -113,7 +113,7 @@ export class LocalProcess {
     const { execution_id } = execution;
     if (this.#held.get(execution_id)?.execution !== execution) return;
     this.#held.delete(execution_id);
-    // Whoever waits for it may have nothing to hope for any more.
+    // A parent that waits for it may have nothing left that could wake it.
     const parent = execution.row.parent_id;
     if (parent !== null) this.#held.get(parent)?.execution.nudge();
     if (this.#held.size === 0) this.#lookout.stop();

@@ -22,7 +22,7 @@ export interface OpenWait {
   readonly execution_id?: string;
 }
 
-/** Somebody who waits for this execution's end with a pause (EXE-51). */
+/** A pause of another execution that waits for the end of this one (EXE-51). */
 export interface Watcher {
   readonly execution_id: string;
   readonly task_call_id: string;
@@ -36,7 +36,7 @@ export interface Cancelling {
   readonly cause: CancelCause;
   /** When it ends even if no worker has unwound it, milliseconds since 1970. */
   readonly by: number;
-  /** In the words of the one who asked for the cancel. */
+  /** As the request for the cancel gave it. */
   readonly reason?: string;
 }
 
@@ -57,17 +57,17 @@ export interface Requirements {
 
 /**
  * Why a worker lost an execution that it had. `unready`: the worker could not begin it, for reasons
- * of its own. `forgotten`: it asked for work and did not have it any more.
+ * of its own. `forgotten`: the worker asked for work and no longer had the execution.
  */
 export type LossReason = "session_lost" | "runner_lost" | "stuck" | "unready" | "forgotten";
 
-/** One time that a worker lost it before anything new was recorded (LIV-5). */
+/** One time that a worker lost an execution before anything new was recorded (LIV-5). */
 export interface Loss {
   readonly worker: string;
   readonly generation: number;
   readonly at: number;
   readonly reason: LossReason;
-  /** It says nothing of the execution by itself: others were there too, or it was not to blame. */
+  /** The loss alone says nothing of the execution: others were there too, or it was not to blame. */
   readonly uncounted?: true;
 }
 
@@ -161,7 +161,7 @@ export interface ExecutionRow extends ExecutionOrigin, ExecutionCourse {}
 /** The columns a change of an execution may write. */
 export type ExecutionPatch = Partial<ExecutionCourse>;
 
-/** Whether it waits with nobody running it, in a state a dispatcher looks at, and its time has come. */
+/** Whether an execution waits for a worker: none has it, its state can be claimed, its time has come. */
 export function isQueued(
   row: Pick<ExecutionRow, "state" | "session" | "version" | "not_before">,
 ): boolean {
@@ -169,7 +169,7 @@ export function isQueued(
   return session === null && version !== null && not_before === null && isClaimable(state);
 }
 
-/** Whether it waits with nobody running it, for an outcome of one of its waits (rows 4 and 5). */
+/** Whether an execution that no worker has waits for the outcome of a call (rows 4 and 5). */
 export function isParked(row: Pick<ExecutionRow, "state" | "session">): boolean {
   return row.session === null && (row.state === "PAUSED" || row.state === "RUNNING");
 }

@@ -75,8 +75,8 @@ export function cancelChildOf(execution_id: string, { now, cancel_timeout_ms }: 
 }
 
 /**
- * Parked with nothing but built-in calls open, and nobody there who could replay them (row 14). A local run
- * that no process holds is nobody's to unwind (EXE-15).
+ * Parked with nothing but built-in calls open, and no worker there that could replay them (row 14).
+ * A local run that no process holds has nothing to unwind it (EXE-15).
  */
 function endsAtOnce(row: ExecutionRow, { hasWorker }: Cancel): boolean {
   if (row.session === null && row.version === null) return true;
@@ -144,8 +144,7 @@ export function failExecution(
 function warnOfSignals(draft: Draft): void {
   const message = signalsDropped(draft.row.signals);
   if (message === undefined) return;
-  const value = { code: "signal_dropped", message };
-  draft.write({ type: "WORKFLOW_WARNING", value });
+  draft.write({ type: "WORKFLOW_WARNING", value: { code: "signal_dropped", message } });
 }
 
 /**
@@ -187,25 +186,22 @@ function answerParent(
   // A parent that unwinds gives its calls up itself.
   if (!parent || !wait || parent.state === "CANCELLING") return undefined;
   const draft = new Draft(parent, now);
-  const { task_call_id } = wait;
-  if (child.state === "COMPLETED")
-    answerWait(draft, wait, { cause: "child", output: child.output });
-  else answerWait(draft, wait, { cause: "child", failure: childFailure(child, task_call_id) });
+  const outcome =
+    child.state === "COMPLETED"
+      ? { output: child.output }
+      : { failure: childFailure(child, wait.task_call_id) };
+  answerWait(draft, wait, { cause: "child", ...outcome });
   return draft.done();
 }
 
 function childFailure(child: ExecutionRow, task_call_id: string): Failure {
   const { execution_id, namespace, workflow, state, failure } = child;
   const of = { task_call_id, details: { execution_id } };
-  const name = `${namespace}/${workflow}`;
+  const name = `child ${namespace}/${workflow} (${execution_id})`;
   if (state === "CANCELLED") {
-    return engineFailure(
-      "ChildCancelledError",
-      `child ${name} (${execution_id}) was cancelled`,
-      of,
-    );
+    return engineFailure("ChildCancelledError", `${name} was cancelled`, of);
   }
-  const message = `child ${name} (${execution_id}) failed: ${failure?.message ?? "no reason given"}`;
+  const message = `${name} failed: ${failure?.message ?? "no reason given"}`;
   return engineFailure("ChildFailedError", message, { ...of, cause: failure });
 }
 
@@ -232,11 +228,9 @@ export function watch(target_id: string, watcher: Watcher, now: number): Effect 
     kind: "change",
     execution_id: target_id,
     decide: (target) => {
-      if (!target)
-        return { events: [], patch: {}, effects: [refuseWatcher(watcher, target_id, now)] };
-      if (isTerminal(target.state)) {
-        return { events: [], patch: {}, effects: [wakeWatcher(watcher, now)] };
-      }
+      const nothing = { events: [], patch: {} };
+      if (!target) return { ...nothing, effects: [refuseWatcher(watcher, target_id, now)] };
+      if (isTerminal(target.state)) return { ...nothing, effects: [wakeWatcher(watcher, now)] };
       return { events: [], patch: { watchers: [...target.watchers, watcher] } };
     },
   };

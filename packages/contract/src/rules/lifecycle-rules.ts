@@ -129,15 +129,10 @@ function continuedFork(
   const opening = copied.filter(({ source_id }) => open.has(source_id));
   draft.set({ state: "PAUSED" }).write({ type: "WORKFLOW_RESUMING", meta: { cause: "fork" } });
   openWaits(draft, opening, { calls, findKept: () => undefined });
-  const { events, patch, effects, signals } = draft.done();
+  const { patch, ...change } = draft.done();
   // The copy's first event carries the time of the source's, so that times never go back.
   const first = { ...created, time: copied[0]?.time ?? created.time };
-  return {
-    row: { ...row, ...patch },
-    events: [first, ...events],
-    ...(effects && { effects }),
-    ...(signals && { signals }),
-  };
+  return { ...change, row: { ...row, ...patch }, events: [first, ...change.events] };
 }
 
 /** Who takes an execution; `now` is the clock of the server that decides, milliseconds since 1970. */
@@ -192,7 +187,7 @@ export interface HandOver {
 export interface HandOverLoss {
   readonly reason: LossReason;
   readonly max_crashes: number;
-  /** Others were there too, or it was not to blame: it is only remembered. */
+  /** Other executions were there too, or this one was not to blame: the loss is only remembered. */
   readonly uncounted?: boolean;
 }
 

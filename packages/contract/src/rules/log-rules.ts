@@ -82,7 +82,7 @@ export function decideCheckpoint(
   }
   const draft = new Draft(row, sender.now).append(events);
   if (row.outcome_generation !== row.generation && events.some(({ type }) => isOutcome(type))) {
-    // What it got on with since the last loss: losses before it do not count any more (LIV-5).
+    // An outcome was recorded after the last loss: losses before it no longer count (LIV-5).
     draft.set({ outcome_generation: row.generation });
     if (row.losses.length > 0) draft.set({ losses: [] });
   }
