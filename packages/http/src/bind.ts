@@ -8,7 +8,6 @@ import type { Call, Handlers, Look } from "./handlers.ts";
 import { printed } from "./json/json-text.ts";
 import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
-import type { OpenStreams } from "./open-streams.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
 import { owedBy, permitOf } from "./permit.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
@@ -18,7 +17,7 @@ import type { RequestBodies, Takes } from "./request-bodies.ts";
 import { RequestCall } from "./request-call.ts";
 import { inputReader, lineInput, type RequestInput, type Resources } from "./request-input.ts";
 import { serveLines } from "./serve-lines.ts";
-import { serveStream } from "./serve-stream.ts";
+import { type OpenStreams, serveStream } from "./serve-stream.ts";
 
 /** What every bound route shares. */
 export interface Binding {

@@ -10,7 +10,7 @@ import { formatEventTime } from "../values/time.ts";
 import { encode } from "../values/value.ts";
 import type { Append, Change, Effect } from "./change.ts";
 import { Draft } from "./draft.ts";
-import { failExecution } from "./ending-rules.ts";
+import { type EndTerms, failExecution } from "./ending-rules.ts";
 import { openWaits, unowned } from "./log-rules.ts";
 import { counted, crashLoop, delayedUntil, lossesAfter } from "./loss-rules.ts";
 import { wakeAt } from "./row-patch.ts";
@@ -175,11 +175,11 @@ function claimWith(row: ExecutionRow, { worker, session, now }: Claimant): Appen
     .done();
 }
 
-/** How an execution is taken from its worker: given back, or lost. */
-export interface HandOver {
-  readonly now: number;
-  /** Milliseconds the next worker has to unwind it, if it is being cancelled. */
-  readonly cancel_timeout_ms: number;
+/**
+ * How an execution is taken from its worker: given back, or lost. One that is being cancelled is to be
+ * unwound by the next worker within `cancel_timeout_ms`.
+ */
+export interface HandOver extends EndTerms {
   /** Set when the worker lost it rather than gave it back. */
   readonly loss?: HandOverLoss;
 }
