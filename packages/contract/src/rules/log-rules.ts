@@ -35,11 +35,11 @@ export interface CheckpointSender {
   /** The server's clock. */
   readonly now: number;
   /** What the `call`s among the events start. */
-  readonly calls?: CallResolutions;
+  readonly calls: CallResolutions;
   /** Milliseconds a worker has to unwind a child that is cancelled with its call. */
   readonly cancel_timeout_ms: number;
   /** Looks kept signals up; only asked where the row says that there are some. */
-  readonly findKept?: FindKept;
+  readonly findKept: FindKept;
 }
 
 /**
@@ -91,19 +91,9 @@ export function decideCheckpoint(
     const told = draft.row.waits.filter(({ kind }) => kind !== "retry");
     draft.set({ waits: [...told, ...retryWaits(item, sender.now)] });
   }
-  openWaits(draft, events, {
-    calls: sender.calls ?? NO_CALLS,
-    findKept: sender.findKept ?? nobodyLooks,
-  });
+  openWaits(draft, events, sender);
   giveUpChildren(draft, events, sender);
   return concluded(draft, sender.cancel_timeout_ms);
-}
-
-const NO_CALLS: CallResolutions = new Map();
-
-/** A signal that is kept and not found would wait for ever. */
-function nobodyLooks(name: string): never {
-  throw new Error(`a kept signal ${name} is to be taken, and nobody can look it up`);
 }
 
 /** Retry delays of a parked execution: the only waits that no event opens. */
