@@ -1,5 +1,4 @@
 import { type Route, routes } from "@engine/contract";
-import { createFollow } from "./follow.ts";
 import { baseOf, type Target } from "./request.ts";
 import { callOf, type RouteCalls } from "./route-call.ts";
 import { systemTiming, type Timing } from "./timing.ts";
@@ -74,8 +73,7 @@ export function createClient(options: ClientOptions): Client {
   const calls = mapValues(routes, (group) =>
     mapValues(group, (route: Route) => callOf(route, target, send)),
   ) as unknown as RouteCalls;
-  const { executions } = calls;
-  const shared = { executions, follow: createFollow(target, send), timing };
+  const shared = { executions: calls.executions, timing };
   return {
     ...calls,
     workflow: (name) => createWorkflowClient(name, shared),

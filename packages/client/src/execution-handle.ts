@@ -4,10 +4,11 @@ import {
   failureOf,
   isTerminal,
   type Json,
+  type Output,
+  type routes,
   type TerminalState,
 } from "@engine/contract";
 import { awaitRest } from "./await-rest.ts";
-import type { Follow } from "./follow.ts";
 import type { FrameStream } from "./frame-stream.ts";
 import { plainValue } from "./plain-value.ts";
 import type { CallOptions, RouteCalls } from "./route-call.ts";
@@ -42,11 +43,7 @@ export interface CancelOptions extends CallOptions {
 }
 
 /** What became of a signal: the number of its event in the log. */
-export interface SignalReceipt {
-  readonly execution_id: string;
-  readonly name: string;
-  readonly seq: number;
-}
+export type SignalReceipt = Readonly<Output<typeof routes.executions.signal>>;
 
 /**
  * One execution, wherever it runs and however it was started (EXE-90). It holds nothing but the id, so
@@ -96,7 +93,6 @@ export interface WorkflowParts {
   readonly namespace: string;
   readonly name: string;
   readonly executions: RouteCalls["executions"];
-  readonly follow: Follow;
   readonly timing: Timing;
 }
 
@@ -104,7 +100,7 @@ export function createExecutionHandle<Output>(
   executionId: string,
   parts: WorkflowParts,
 ): ExecutionHandle<Output> {
-  const { executions, follow, timing } = parts;
+  const { executions, timing } = parts;
   const reference = { executionId, workflow: `${parts.namespace}/${parts.name}` };
   const id = { id: executionId };
   const ofWorkflow = { ns: parts.namespace, wf: parts.name, ...id };
@@ -141,7 +137,7 @@ export function createExecutionHandle<Output>(
       return (await executions.cancel({ params: ofWorkflow, body }, options)).body;
     },
     rename: (label, options) => executions.rename({ params: id, body: { name: label } }, options),
-    stream: (options) => follow(executionId, options),
+    stream: (options) => executions.get.stream({ params: id, query: { mode: "stream" } }, options),
   };
 }
 

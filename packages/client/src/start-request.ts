@@ -5,6 +5,7 @@ import {
   parseDuration,
   type routes,
 } from "@engine/contract";
+import type { WorkflowParts } from "./execution-handle.ts";
 import { plainValue } from "./plain-value.ts";
 import type { CallOptions } from "./route-call.ts";
 
@@ -35,11 +36,6 @@ export interface StartOptions extends CallOptions {
 
 type RunInput = Input<typeof routes.executions.run>;
 
-interface Names {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /**
  * What a start sends.
  *
@@ -47,7 +43,7 @@ interface Names {
  *   that is none.
  */
 export function startRequest(
-  { namespace, name }: Names,
+  { namespace, name }: Pick<WorkflowParts, "namespace" | "name">,
   input: unknown,
   options: StartOptions,
 ): RunInput {

@@ -5,7 +5,6 @@
 export { AnyJson } from "./values/any-json.ts";
 export { type Duration, parseDuration } from "./values/duration.ts";
 export {
-  type BuiltInCall,
   DEFAULT_NAMESPACE,
   isBuiltInCall,
   isName,
@@ -65,7 +64,7 @@ export {
 // Configuration
 
 export { Config, databaseUrl } from "./config/config.ts";
-export { type ConfigProblem, type ConfigSources, resolveConfig } from "./config/resolve-config.ts";
+export { resolveConfig } from "./config/resolve-config.ts";
 
 // Definitions of workflows and tasks
 
@@ -81,7 +80,6 @@ export {
 export { parseResourceAmount } from "./definitions/resource-amount.ts";
 export {
   largestRequests,
-  type PackageRequest,
   parsePackageRequest,
   ResourceRequests,
   resourceRequests,
@@ -102,8 +100,6 @@ export {
 export {
   type Durability,
   ExtractedWorkflow,
-  Name,
-  Namespace,
   Registered,
   Registration,
   type Risk,
@@ -125,7 +121,6 @@ export {
   InspectedExecution,
   isTerminal,
   OpenPause,
-  STATES,
   State,
   type TerminalState,
   Wait,
@@ -152,11 +147,10 @@ export {
   PATCHABLE,
   patched,
   type Requirements,
-  type Watcher,
 } from "./executions/execution-row.ts";
 export type { CallResolution, CallResolutions, NewExecution } from "./executions/new-execution.ts";
 export { callStarts, callTooDeep, isCallStart } from "./rules/call-rules.ts";
-export type { Append, Change, Effect } from "./rules/change.ts";
+export type { Change, Effect } from "./rules/change.ts";
 export {
   consequencesOf,
   creation,
@@ -170,11 +164,10 @@ export {
 export {
   type Cancel,
   decideCancel,
-  type EndTerms,
   failExecution,
   timeoutFailure,
 } from "./rules/ending-rules.ts";
-export { type Cut, createdLabel, forkHistory } from "./rules/fork-rules.ts";
+export { createdLabel, forkHistory } from "./rules/fork-rules.ts";
 export {
   type Claimant,
   claimReason,
@@ -190,7 +183,6 @@ export {
   type CheckpointVerdict,
   decideCheckpoint,
   decideResume,
-  type Resume,
   stale,
   unowned,
 } from "./rules/log-rules.ts";
@@ -201,10 +193,7 @@ export { patchOf } from "./rules/row-patch.ts";
 export {
   decideSignal,
   droppedSignals,
-  type Signal,
-  type SignalLimits,
 } from "./rules/signal-rules.ts";
-export type { ResumeCause } from "./rules/wait-rules.ts";
 export { decideWake, type WaitsFor } from "./rules/wake-rules.ts";
 
 // Schedules
@@ -218,7 +207,6 @@ export {
   ScheduleStatus,
 } from "./schedules/schedule.ts";
 export {
-  type HeldStart,
   type SchedulePatch,
   type ScheduleRow,
   scheduleDueAt,
@@ -232,7 +220,6 @@ export {
   CheckpointAccepted,
   CheckpointAnswer,
   CheckpointItem,
-  ItemRefused,
 } from "./workers/checkpoint.ts";
 export { clockNews, isClockOff } from "./workers/clock-offset.ts";
 export {
@@ -245,7 +232,6 @@ export {
 } from "./workers/progress.ts";
 export { ReleaseAnswer, ReleaseItem, ReleaseReason } from "./workers/release.ts";
 export {
-  Connect,
   DispatchMode,
   ExecutionLimits,
   Heartbeat,
@@ -278,7 +264,7 @@ export {
 // The wire
 
 export { RunMode } from "./routes/execution-queries.ts";
-export { type DocumentInfo, openApiDocument } from "./wire/openapi.ts";
+export { openApiDocument } from "./wire/openapi.ts";
 export { type Permission, permissionText } from "./wire/permission.ts";
 export {
   type Answer,
@@ -286,8 +272,7 @@ export {
   isRaw,
   type Output,
   type Parsed,
-  type RawAnswer,
   type Route,
 } from "./wire/route.ts";
 export { groupTitles, routes } from "./wire/routes.ts";
-export { type SseFrame, sseComment, sseText } from "./wire/sse.ts";
+export { type SseFrame, sseComment, sseHead, sseText } from "./wire/sse.ts";

@@ -9,7 +9,6 @@ import type { Call, Handlers, Look } from "./handlers.ts";
 import { printed } from "./json/json-text.ts";
 import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
-import type { OpenStreams } from "./open-streams.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
 import { owedBy, permitOf } from "./permit.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
@@ -19,7 +18,7 @@ import type { RequestBodies, Takes } from "./request-bodies.ts";
 import { RequestCall } from "./request-call.ts";
 import { inputReader, lineInput, type RequestInput, type Resources } from "./request-input.ts";
 import { serveLines } from "./serve-lines.ts";
-import { serveStream } from "./serve-stream.ts";
+import { type OpenStreams, serveStream } from "./serve-stream.ts";
 
 /** What every bound route shares. */
 export interface Binding {
@@ -219,11 +218,8 @@ export function noRoute(method: string, path: string, methods: PathMethods): Eng
       details: { resource: "route" },
     });
   }
-  return new EngineError(
-    "method_not_allowed",
-    `${path} does not take ${method}; it takes ${allow.join(", ")}`,
-    { details: { allow } },
-  );
+  const message = `${path} does not take ${method}; it takes ${allow.join(", ")}`;
+  return new EngineError("method_not_allowed", message, { details: { allow } });
 }
 
 function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply): FastifyReply {

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { allowEveryone } from "./authorize.ts";
 import { createApp } from "./create-app.ts";
 import type { Call, Handlers, RouteTable, TableHandlers } from "./handlers.ts";
-import { answer, raw, stream } from "./reply.ts";
+import { answer } from "./reply.ts";
 
 const Thing = z.object({ name: z.string(), size: z.number() });
 const open = { permission: { kind: "open" }, effect: "read", summary: "-" } as const;
@@ -387,7 +387,7 @@ test("an expected failure answers under its own status and logs nothing", async 
 });
 
 test("an answer that is text already goes out as it is, under the media type of its row", async () => {
-  const app = tinyApp({ get: () => raw(200, '{"name":"kept",  "size":1}') });
+  const app = tinyApp({ get: () => ({ status: 200, raw: '{"name":"kept",  "size":1}' }) });
   const kept = await app.inject({ url: "/things/a" });
   expect(kept.body).toBe('{"name":"kept",  "size":1}');
   expect(kept.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -428,9 +428,9 @@ test("a wrong handler does not compile", () => {
   // @ts-expect-error the answer lacks `size`
   const misshapen: Handlers<Things> = { ...things, get: () => answer(200, { name: "a" }) };
   // @ts-expect-error the row has no status 202
-  const status: Handlers<Things> = { ...things, get: () => raw(202, "{}") };
+  const status: Handlers<Things> = { ...things, get: () => ({ status: 202, raw: "{}" }) };
   // @ts-expect-error the row has no frames
-  const frames: Handlers<Things> = { ...things, get: () => stream(noFrames()) };
+  const frames: Handlers<Things> = { ...things, get: () => ({ frames: noFrames() }) };
   expect([missing, misshapen, status, frames]).toHaveLength(4);
 
   const row = { method: "GET", path: "/x", summary: "x", effect: "read", answers: {} } as const;

@@ -6,18 +6,17 @@ import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute } from "./bind.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
-import type { HttpLog } from "./http-log.ts";
 import { inTurn } from "./in-turn.ts";
 import { type ScanThread, scanThread } from "./json/scan-thread.ts";
 import { LINES } from "./media-type.ts";
 import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
-import { OpenStreams } from "./open-streams.ts";
 import { PathMethods } from "./path-pattern.ts";
 import type { Permit } from "./permit.ts";
-import { pathOf, refusal, sendRefusal } from "./refusal.ts";
+import { type HttpLog, pathOf, refusal, sendRefusal } from "./refusal.ts";
 import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
 import type { Resources } from "./request-input.ts";
+import type { OpenStreams } from "./serve-stream.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -46,7 +45,7 @@ export interface AppOptions<Table extends RouteTable> {
   readonly authorize?: Authorize;
   /** Hosts and origins besides the server's own; none when absent. */
   readonly neighbours?: Neighbours;
-  /** Counts the streams that are open; closing the app ends them. */
+  /** The streams that are open; closing the app ends them. */
   readonly streams?: OpenStreams;
   readonly pingTimer?: Repeat;
   /** Runs the check for request bodies that have stopped arriving. */
@@ -87,7 +86,7 @@ const SECURITY_HEADERS = {
 /** The HTTP side of the server: every route of a table, bound to its handler. */
 export function createApp<Table extends RouteTable>(options: AppOptions<Table>): App {
   const { log, ids, authorize = allowEveryone, pingTimer = repeat, resources = {} } = options;
-  const streams = options.streams ?? new OpenStreams();
+  const streams: OpenStreams = options.streams ?? new Set();
   const { thread = scanThread(), stallTimer = repeat, mostBytes } = options;
   const bodies = new RequestBodies({ thread, stallTimer, mostBytes });
   const methods = new PathMethods();
@@ -138,7 +137,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   });
   app.addHook("preClose", async () => {
     isClosing = true;
-    streams.endAll();
+    for (const end of streams) end();
   });
   app.addHook("onClose", () => bodies.close());
   app.setErrorHandler((thrown, request, reply) => {

@@ -11,19 +11,16 @@ export type {
   RouteTable,
   TableHandlers,
 } from "./handlers.ts";
-export type { HttpLog } from "./http-log.ts";
 export { closeApp, leave } from "./leave.ts";
 export { type Address, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
 export type { Subject } from "./permit.ts";
+export type { HttpLog } from "./refusal.ts";
 export {
   answer,
   type EncodedFrame,
   type LongFrame,
-  lines,
   type ReplyHeaders,
-  raw,
   type StreamReply,
-  stream,
 } from "./reply.ts";
 export { hasLeft } from "./request-call.ts";

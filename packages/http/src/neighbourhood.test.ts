@@ -3,7 +3,7 @@ import * as z from "zod";
 import { createApp } from "./create-app.ts";
 import type { RouteTable } from "./handlers.ts";
 import type { Neighbours } from "./neighbourhood.ts";
-import { answer, stream } from "./reply.ts";
+import { answer } from "./reply.ts";
 
 const open = { permission: { kind: "open" }, summary: "-" } as const;
 const routes = {
@@ -54,7 +54,7 @@ function app(neighbours?: Neighbours) {
         write: does("write"),
         follow: () => {
           did.push("follow");
-          return stream((async function* () {})());
+          return { frames: (async function* () {})() };
         },
       },
     },

@@ -1,7 +1,11 @@
 import { EngineError, UnencodableValue, unencodable } from "@engine/contract";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import type { HttpLog } from "./http-log.ts";
 import { unsupportedMediaType } from "./media-type.ts";
+
+/** Where a request's defects are written whole; nothing of them goes over the wire. */
+export interface HttpLog {
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
 
 /**
  * The error that a caller is told for anything thrown: a defect is logged whole and told as

@@ -19,14 +19,20 @@ export interface LongFrame extends SseFrame {
 /** A frame, or a comment as plain text. */
 export type StreamPart = SseFrame | LongFrame | EncodedFrame | string;
 
-/** The body as it goes over the wire already, under the media type that the table names. */
+/**
+ * The body as it goes over the wire already, such as stored JSON, under the media type that the table
+ * names.
+ */
 export interface RawReply<Status extends number = number> {
   readonly status: Status;
   readonly raw: string | Uint8Array;
   readonly headers?: ReplyHeaders | undefined;
 }
 
-/** Server-sent events; always status 200. */
+/**
+ * Server-sent events; always status 200. The client leaving, or the server closing, calls `return()`
+ * of the iterator; a generator that waits should also watch `call.signal`, which fires first.
+ */
 export interface StreamReply {
   readonly frames: AsyncIterable<StreamPart>;
   readonly headers?: ReplyHeaders | undefined;
@@ -34,7 +40,10 @@ export interface StreamReply {
   readonly cut?: AbortSignal | undefined;
 }
 
-/** An answer to every line of a request that stays open; always status 200. */
+/**
+ * An answer to every line of a request that stays open, in order, until either side ends it; always
+ * status 200.
+ */
 export interface LinesReply<Line> {
   readonly answerLine: (line: Line) => Promise<unknown>;
 }
@@ -58,29 +67,4 @@ export function answer<Status extends number, Body>(
   headers?: ReplyHeaders,
 ): { status: Status; body: Body; headers?: ReplyHeaders | undefined } {
   return { status, body, headers };
-}
-
-/** An answer whose text exists already, such as stored JSON. */
-export function raw<Status extends number>(
-  status: Status,
-  text: string | Uint8Array,
-  headers?: ReplyHeaders,
-): RawReply<Status> {
-  return { status, raw: text, headers };
-}
-
-/**
- * Answers with server-sent events. The client leaving, or the server closing, calls `return()` of
- * the iterator; a generator that waits should also watch `call.signal`, which fires first.
- */
-export function stream(
-  frames: AsyncIterable<StreamPart>,
-  options: { readonly headers?: ReplyHeaders; readonly cut?: AbortSignal } = {},
-): StreamReply {
-  return { frames, ...options };
-}
-
-/** Answers every line of the request by one line, in order, until either side ends it. */
-export function lines<Line>(answerLine: (line: Line) => Promise<unknown>): LinesReply<Line> {
-  return { answerLine };
 }

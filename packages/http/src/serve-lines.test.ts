@@ -5,7 +5,6 @@ import { afterEach, expect, test } from "vitest";
 import * as z from "zod";
 import { createApp } from "./create-app.ts";
 import type { RouteTable } from "./handlers.ts";
-import { lines } from "./reply.ts";
 
 const routes = {
   things: {
@@ -29,7 +28,7 @@ afterEach(() => app?.close());
 async function talk(answerLine: (line: { n: number }) => Promise<unknown>) {
   app = createApp({
     routes,
-    handlers: { things: { talk: () => lines(answerLine) } },
+    handlers: { things: { talk: () => ({ answerLine }) } },
     log: { error: () => {} },
     ids: () => "r1",
   });

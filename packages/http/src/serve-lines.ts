@@ -3,8 +3,8 @@ import type { EngineError } from "@engine/contract";
 import { answeringLine } from "./failpoints.ts";
 import { parseJsonBody } from "./json/json-body.ts";
 import { LINES } from "./media-type.ts";
-import type { OpenStreams } from "./open-streams.ts";
 import { tooLarge } from "./refusal.ts";
+import type { OpenStreams } from "./serve-stream.ts";
 
 export interface LinesOptions {
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
@@ -12,7 +12,7 @@ export interface LinesOptions {
   readonly limit: number;
   readonly streams: OpenStreams;
   readonly answer: (value: unknown) => Promise<unknown>;
-  /** Turns whatever a line threw into what the sender may see, and logs defects. */
+  /** Turns what a line threw into an error that the sender may see, and logs defects. */
   readonly refuse: (thrown: unknown) => EngineError;
 }
 
@@ -34,7 +34,7 @@ export function serveLines(
   let isBusy = false;
   let isOpen = true;
 
-  const remove = streams.add(end);
+  streams.add(end);
   request.on("data", read);
   request.once("end", end);
   response.once("close", end);
@@ -90,7 +90,7 @@ export function serveLines(
   function end(): void {
     if (!isOpen) return;
     isOpen = false;
-    remove();
+    streams.delete(end);
     response.end();
     // Nothing more is read, and a sender that still writes sees its connection end.
     request.destroy();

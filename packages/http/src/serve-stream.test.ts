@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { createApp } from "./create-app.ts";
 import type { Call, RouteTable } from "./handlers.ts";
-import { OpenStreams } from "./open-streams.ts";
 import type { Repeat } from "./repeat.ts";
-import { type StreamPart, stream } from "./reply.ts";
+import type { StreamPart } from "./reply.ts";
+import type { OpenStreams } from "./serve-stream.ts";
 
 const routes = {
   watch: {
@@ -40,16 +40,16 @@ function watching(frames: (call: Call) => AsyncIterable<StreamPart>, cut?: Abort
     return () => void timers.delete(run);
   };
   const logged: unknown[] = [];
-  const streams = new OpenStreams();
+  const streams: OpenStreams = new Set();
   const app = createApp({
     routes,
     handlers: {
       watch: {
-        watch: (_, call) =>
-          stream(frames(call), {
-            headers: { "x-engine-execution-id": "e1" },
-            ...(cut && { cut }),
-          }),
+        watch: (_, call) => ({
+          frames: frames(call),
+          headers: { "x-engine-execution-id": "e1" },
+          cut,
+        }),
       },
     },
     log: { error: (fields) => void logged.push(fields) },

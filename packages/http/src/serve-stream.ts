@@ -1,12 +1,18 @@
 import type { ServerResponse } from "node:http";
-import { type EngineError, type SseFrame, sseComment, sseText } from "@engine/contract";
+import { type EngineError, type SseFrame, sseComment, sseHead, sseText } from "@engine/contract";
 import { printed } from "./json/json-text.ts";
-import type { OpenStreams } from "./open-streams.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LongFrame, StreamPart } from "./reply.ts";
 
 /** Proxies and clients take a silent connection for a dead one (EXE-94). */
 const PING_MS = 15_000;
+
+/**
+ * What ends each stream that is open now, without a closing frame (EXE-94). A hijacked reply is out of
+ * Fastify's sight, so shutdown has to end the streams itself, or closing would wait for readers that
+ * never leave.
+ */
+export type OpenStreams = Set<() => void>;
 
 export interface StreamOptions {
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
@@ -16,7 +22,7 @@ export interface StreamOptions {
   readonly cut?: AbortSignal | undefined;
   /** Aborts what the frames wait for. */
   readonly leave: () => void;
-  /** Turns whatever the frames threw into what the reader may see, and logs defects. */
+  /** Turns what the frames threw into an error that the reader may see, and logs defects. */
   readonly refuse: (thrown: unknown) => EngineError;
 }
 
@@ -44,7 +50,7 @@ export function serveStream(
   let gathered = "";
 
   response.once("close", stop);
-  const remove = streams.add(stop);
+  streams.add(stop);
   cut?.addEventListener("abort", breakOff, { once: true });
   const stopPings = pingTimer(PING_MS, () => {
     if (!isBlocked && !pieces) gather(sseComment("ping"));
@@ -137,7 +143,7 @@ export function serveStream(
   function end(): void {
     isOpen = false;
     stopPings();
-    remove();
+    streams.delete(stop);
     response.end(gathered);
   }
 
@@ -155,11 +161,6 @@ export function serveStream(
     stop();
     response.destroy();
   }
-}
-
-/** The text of a frame up to its data. */
-function sseHead({ event, id }: SseFrame): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: `;
 }
 
 const STREAM_HEADERS = {

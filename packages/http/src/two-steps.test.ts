@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
 import { createApp } from "./create-app.ts";
 import type { Call, RouteTable } from "./handlers.ts";
-import { answer, lines, stream } from "./reply.ts";
+import { answer } from "./reply.ts";
 
 const row = { effect: "read", summary: "-" } as const;
 const read = { kind: "grant", grant: "note:{shelf}:read" } as const;
@@ -61,7 +61,7 @@ function app(demand: Demand, caller: Caller = mayRead("a"), authorize: Authorize
         get: async ({ params: { id } }, call) => {
           await demand(call);
           if (id !== "stream") return answer(200, { id });
-          return stream(one());
+          return { frames: one() };
         },
         list: async (_, call) => {
           await demand(call);
@@ -69,7 +69,7 @@ function app(demand: Demand, caller: Caller = mayRead("a"), authorize: Authorize
         },
         talk: async (_, call) => {
           await demand(call);
-          return lines(async (line) => line);
+          return { answerLine: async (line) => line };
         },
       },
     },

@@ -15,11 +15,9 @@ import {
   type ExecutionPort,
   refusedReply,
 } from "@engine/sdk/node";
+import type { Changed, Decide } from "@engine/store";
 import { resolveCalls } from "./call-targets.ts";
-import type { ChangeExecution } from "./change-execution.ts";
-import { localClaimant } from "./local-claimant.ts";
-import type { LocalWorld } from "./local-parts.ts";
-import { taskServices } from "./task-services.ts";
+import { type LocalWorld, localClaimant } from "./local-parts.ts";
 
 /** The claim under which a local run writes. */
 export interface LocalClaim {
@@ -31,14 +29,35 @@ export interface LocalClaim {
   refusal: unknown;
 }
 
+export interface ChangeOptions {
+  readonly above?: number;
+  /** `seq` up to which the execution's copy knows its log once the change is made. */
+  readonly told?: number;
+}
+
+/** Changes an execution, and tells the executions of this process that the change touches. */
+export type ChangeExecution = (
+  execution_id: string,
+  decide: Decide,
+  options?: ChangeOptions,
+) => Promise<Changed>;
+
 /** Writes what an execution does straight into the store: the server's checkpoint without a wire. */
 export function checkpointPort(
   claim: LocalClaim,
   world: LocalWorld,
   change: ChangeExecution,
 ): ExecutionPort {
+  const { store, values, settings, clock } = world;
   return {
-    services: taskServices(claim.execution_id, world),
+    services: {
+      lookUp: (key) => store.cache.find(key, clock()),
+      keep: (key, text, ttl_ms) => store.cache.keep(key, text, clock() + ttl_ms),
+      saveValue: (text) => values.save(claim.execution_id, text),
+      loadValue: ({ reference_id }) => values.load(reference_id),
+      secrets: (task, names) => settings.secrets(task, names),
+      configs: (task, names) => settings.configs(task, names),
+    },
     // Nobody can watch a local run from outside, so the core never calls this.
     progress() {},
     async checkpoint(delta) {

@@ -42,11 +42,8 @@ export function decideContinue(row: ExecutionRow, how: Continuation): Change | u
   const { workflow, input, pause } = how;
   assertWorkflow(row, workflow);
   if (row.version !== null) {
-    throw new EngineError(
-      "conflict",
-      `execution ${row.execution_id} is run by a server (version ${row.version}) and cannot be continued locally; resume it there`,
-      { details: { version: row.version } },
-    );
+    const message = `execution ${row.execution_id} is run by a server (version ${row.version}) and cannot be continued locally; resume it there`;
+    throw new EngineError("conflict", message, { details: { version: row.version } });
   }
   if (isTerminal(row.state)) return undefined;
   if (row.state === "PAUSED") {
@@ -54,11 +51,8 @@ export function decideContinue(row: ExecutionRow, how: Continuation): Change | u
     return wakes ? wakeAndClaim(row, how) : resumeAndClaim(row, how);
   }
   if (input !== undefined) {
-    throw new EngineError(
-      "not_paused",
-      `execution ${row.execution_id} is ${row.state} and takes no input; leave the input out to continue it`,
-      { details: { state: row.state } },
-    );
+    const message = `execution ${row.execution_id} is ${row.state} and takes no input; leave the input out to continue it`;
+    throw new EngineError("not_paused", message, { details: { state: row.state } });
   }
   return succeed(row, how);
 }

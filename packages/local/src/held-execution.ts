@@ -7,16 +7,9 @@ import {
   stale,
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
-import {
-  type Ended,
-  type ExecutionInfo,
-  type RunningExecution,
-  startExecution,
-} from "@engine/sdk/node";
-import type { ChangeExecution } from "./change-execution.ts";
-import { checkpointPort, type LocalClaim } from "./checkpoint-port.ts";
-import { localClaimant } from "./local-claimant.ts";
-import type { LocalWorld } from "./local-parts.ts";
+import { type Ended, type RunningExecution, startExecution } from "@engine/sdk/node";
+import { type ChangeExecution, checkpointPort, type LocalClaim } from "./checkpoint-port.ts";
+import { type LocalWorld, localClaimant } from "./local-parts.ts";
 
 export interface HeldBy {
   readonly world: LocalWorld;
@@ -51,7 +44,7 @@ export class HeldExecution implements LocalClaim {
     this.#generation = row.generation;
   }
 
-  /** As it was last seen. */
+  /** The row as it was last seen. */
   get row(): ExecutionRow {
     return this.#row;
   }
@@ -107,7 +100,7 @@ export class HeldExecution implements LocalClaim {
     this.#nudge();
   }
 
-  /** Ends it here, whatever it does. */
+  /** Ends the execution's run in this process. */
   stop(why: EngineError): void {
     this.refusal ??= why;
     if (this.#isRunning) this.#copy?.stop(why.code);
@@ -142,7 +135,7 @@ export class HeldExecution implements LocalClaim {
     const { limits, host } = world;
     const history = await this.#readLog(0, head);
     this.#copy = startExecution(this.workflow, {
-      info: infoOf(this.#row),
+      info: { ...this.#row, bundle: null },
       history,
       // A local run has no slot to give back: it waits where it is (EXE-15).
       limits: { ...limits, inline_wait: Number.POSITIVE_INFINITY },
@@ -219,21 +212,4 @@ function isHopeful({ waits }: ExecutionRow, holds: HeldBy["holds"]): boolean {
     if (kind === "signal" || until !== undefined) return true;
     return kind === "child" && execution_id !== undefined && holds(execution_id);
   });
-}
-
-function infoOf(row: ExecutionRow): ExecutionInfo {
-  const { execution_id, namespace, workflow, version, name, input, seed, parent_id } = row;
-  const { transient } = row;
-  return {
-    execution_id,
-    namespace,
-    workflow,
-    version,
-    name,
-    input,
-    seed,
-    parent_id,
-    transient,
-    bundle: null,
-  };
 }

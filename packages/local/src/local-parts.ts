@@ -1,8 +1,9 @@
+import type { Claimant } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import type { EmbeddedLimits, ExecutionPort, Host } from "@engine/sdk/node";
 import type { Store, ValueStore } from "@engine/store";
 
-/** What of `[engine.executions]` a local run keeps to; `inline_wait` is without meaning here. */
+/** The settings of `[engine.executions]` that a local run keeps to; `inline_wait` means nothing here. */
 export type LocalLimits = EmbeddedLimits;
 
 /** Where secrets and configs come from. */
@@ -30,4 +31,9 @@ export interface LocalParts {
 export interface LocalWorld extends Required<LocalParts> {
   /** Id of this process among all that ever wrote to the database. */
   readonly session: string;
+}
+
+/** Who a local run is when it takes an execution: `worker` of its WORKFLOW_CLAIMED (EXE-13). */
+export function localClaimant({ session, clock }: Pick<LocalWorld, "session" | "clock">): Claimant {
+  return { worker: "local", session, now: clock() };
 }

@@ -8,11 +8,10 @@ import {
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import type { Changed } from "@engine/store";
-import type { ChangeExecution } from "./change-execution.ts";
+import type { ChangeExecution } from "./checkpoint-port.ts";
 import { decideSuccession, type Successor } from "./continue-rules.ts";
 import { HeldExecution } from "./held-execution.ts";
-import { localClaimant } from "./local-claimant.ts";
-import type { LocalWorld } from "./local-parts.ts";
+import { type LocalWorld, localClaimant } from "./local-parts.ts";
 import { Lookout } from "./lookout.ts";
 
 /** How long the process that had an execution before may still go on with it by itself. */
@@ -26,7 +25,7 @@ interface Held {
 
 /**
  * The executions that one process runs, and how they meet: a child starts as soon as it is created,
- * its parent goes on as soon as it has ended, whatever others write reaches the copy it concerns.
+ * its parent goes on as soon as it has ended, what others write reaches the copy that it concerns.
  */
 export class LocalProcess {
   readonly #world: LocalWorld;
@@ -114,7 +113,7 @@ export class LocalProcess {
     const { execution_id } = execution;
     if (this.#held.get(execution_id)?.execution !== execution) return;
     this.#held.delete(execution_id);
-    // Whoever waits for it may have nothing to hope for any more.
+    // A parent that waits for it may have nothing left that could wake it.
     const parent = execution.row.parent_id;
     if (parent !== null) this.#held.get(parent)?.execution.nudge();
     if (this.#held.size === 0) this.#lookout.stop();

@@ -7,7 +7,6 @@ import type { LocalParts, LocalWorld } from "./local-parts.ts";
 import { LocalProcess } from "./local-process.ts";
 import { encodeInput, newLocalExecution } from "./new-local-execution.ts";
 import { storedOutput } from "./stored-output.ts";
-import { NO_SETTINGS } from "./task-services.ts";
 
 /** An engine inside the caller's process: no server, no worker, no slots (EXE-12). */
 export interface Local {
@@ -92,7 +91,8 @@ function worldOf(parts: LocalParts, known: ReadonlyMap<string, AnyWorkflow>): Lo
   const clock = parts.clock ?? (() => host.now());
   const newId = parts.newId ?? createUuidV7(clock, randomUUID);
   return {
-    settings: NO_SETTINGS,
+    // Without a source of secrets and configs none exist: a task that declares one fails.
+    settings: { secrets: async () => ({}), configs: async () => ({}) },
     newSeed: () => randomBytes(16).toString("hex"),
     ...parts,
     host,

@@ -1,4 +1,5 @@
 import { databaseUrl } from "@engine/contract";
+import type { AnyWorkflow, LocalRunOptions, RunResult, Workflow } from "@engine/sdk";
 import { findWorkflow } from "@engine/sdk/node";
 import { openStore, openValueStore } from "@engine/store";
 import { loadConfig } from "./load-config.ts";
@@ -10,7 +11,7 @@ let opened: Promise<Local> | undefined;
  * The local engine of this process, on the configured database. Opened at the first run, once; a
  * failure is not remembered, so that a corrected configuration is seen.
  */
-export function processLocal(): Promise<Local> {
+function processLocal(): Promise<Local> {
   opened ??= openFromConfig().catch((error: unknown) => {
     opened = undefined;
     throw error;
@@ -23,4 +24,26 @@ async function openFromConfig(): Promise<Local> {
   const values = await openValueStore(config);
   const store = await openStore(databaseUrl(config), { synchronous: config.store.synchronous });
   return openLocal({ store, values, limits: config.executions, findWorkflow });
+}
+
+/**
+ * Runs a workflow in this process on the configured database. Resolves when it has ended or
+ * paused; a workflow that fails does not reject, the result says so. With `executionId` it
+ * continues that execution, and `input` is what its pause returns.
+ */
+export function run<Input, Output>(
+  workflow: Workflow<Input, Output>,
+  input?: Input,
+): Promise<RunResult<Output>>;
+export function run<Input, Output>(
+  workflow: Workflow<Input, Output>,
+  input: unknown,
+  options: LocalRunOptions,
+): Promise<RunResult<Output>>;
+export async function run(
+  workflow: AnyWorkflow,
+  input?: unknown,
+  options: LocalRunOptions = {},
+): Promise<RunResult> {
+  return (await processLocal()).run(workflow, input, options);
 }

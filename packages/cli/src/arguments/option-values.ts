@@ -7,8 +7,7 @@ import {
   NAME_RULE,
   parseUtcInstant,
   Runner,
-  STATES,
-  type State,
+  State,
 } from "@engine/contract";
 import { InvalidArgumentError } from "commander";
 
@@ -82,7 +81,9 @@ export const dispatchMode: Parser<DispatchMode> = oneOf(DispatchMode.options);
 export const runner: Collector<Runner> = collector(oneOf(Runner.options));
 
 /** Collects `--state paused --state failed`, in any case. */
-export const state: Collector<State> = collector(oneOf(STATES, (text) => text.toUpperCase()));
+export const state: Collector<State> = collector(
+  oneOf(State.options, (text) => text.toUpperCase()),
+);
 
 /** Collects `--type task_failed --type WORKFLOW_FAILED`, in any case. */
 export const eventType: Collector<EventType> = collector(

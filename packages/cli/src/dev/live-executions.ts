@@ -1,9 +1,9 @@
 /** Executions that `engine dev` tries a fresh version on: they run on other versions. */
-import { type ExecutionSummary, isTerminal, STATES } from "@engine/contract";
+import { type ExecutionSummary, isTerminal, State } from "@engine/contract";
 import type { WorkflowRef } from "../arguments/workflow-ref.ts";
 import type { ServerCall } from "../server-call.ts";
 
-const LIVE = STATES.filter((state) => !isTerminal(state));
+const LIVE = State.options.filter((state) => !isTerminal(state));
 const PER_PAGE = 200;
 /** A burst of executions of the new version may stand before the executions of earlier versions. */
 const MAX_PAGES = 10;

@@ -6,6 +6,12 @@ import { DispatchMode, Labels } from "../workers/worker.ts";
 
 const seconds = (initial: number, min = 0) => z.number().min(min).default(initial);
 const count = (initial: number, min = 0) => z.int().min(min).default(initial);
+/** A table of keys, each of which may be left out. */
+function table<Keys extends Readonly<Record<string, z.ZodOptional | z.ZodDefault | z.ZodPrefault>>>(
+  keys: Keys,
+) {
+  return z.strictObject(keys).prefault({} as z.input<z.ZodObject<Keys, z.core.$strict>>);
+}
 const names = z.array(z.string().min(1)).default([]);
 const hostName = z.string().regex(/^(?:\*|[\w.-]+)$/, {
   error: 'expected a host name without a port, as "engine.internal", or "*"',
@@ -37,182 +43,158 @@ export const Config = z.strictObject({
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
     .describe("Least severe log line that is printed."),
-  server: z
-    .strictObject({
-      host: z.string().default("127.0.0.1").describe("Address the server listens on."),
-      port: z.int().min(0).max(65535).default(8000).describe("0 = any free port, printed."),
-      allowed_hosts: z
-        .array(hostName)
-        .default([])
-        .describe(
-          "Names by which the server is reached, besides localhost and addresses; a request with another `Host` is refused. `*` allows any.",
-        ),
-      cors_allow_origins: z
-        .array(webOrigin)
-        .default([])
-        .describe(
-          "Origins of web pages that may use the server from a browser, as `https://app.example.com`; its own pages always may.",
-        ),
-    })
-    .prefault({}),
-  store: z
-    .strictObject({
-      synchronous: z
-        .enum(["full", "normal"])
-        .default("full")
-        .describe(
-          "SQLite: `full` survives power loss; `normal` is faster and may lose the last commits on power loss, never on a crash.",
-        ),
-    })
-    .prefault({}),
-  executions: z
-    .strictObject({
-      sync_timeout: seconds(300).describe("Longest wait of a sync call; 0 = none."),
-      inline_wait: seconds(1).describe(
-        "Sleeps and retry delays up to this keep their slot; longer ones give it back.",
+  server: table({
+    host: z.string().default("127.0.0.1").describe("Address the server listens on."),
+    port: z.int().min(0).max(65535).default(8000).describe("0 = any free port, printed."),
+    allowed_hosts: z
+      .array(hostName)
+      .default([])
+      .describe(
+        "Names by which the server is reached, besides localhost and addresses; a request with another `Host` is refused. `*` allows any.",
       ),
-      sibling_grace: seconds(2).describe("Time that siblings of a failed branch get to settle."),
-      rollback_timeout: seconds(10).describe("For each rollback after a cancel."),
-      cancel_timeout: seconds(300).describe(
-        "For a worker to unwind a cancelled execution; then it ends without.",
+    cors_allow_origins: z
+      .array(webOrigin)
+      .default([])
+      .describe(
+        "Origins of web pages that may use the server from a browser, as `https://app.example.com`; its own pages always may.",
       ),
-      max_depth: count(20, 1).describe("Nesting of executions by `call`."),
-      max_events: count(100_000, 100).describe(
-        "Log length at which an execution fails, and takes no more signals.",
+  }),
+  store: table({
+    synchronous: z
+      .enum(["full", "normal"])
+      .default("full")
+      .describe(
+        "SQLite: `full` survives power loss; `normal` is faster and may lose the last commits on power loss, never on a crash.",
       ),
-      max_kept_signals: count(10_000, 1).describe(
-        "Signals that an execution keeps until a call takes them.",
-      ),
-      max_kept_signal_bytes: count(67_108_864, 1024).describe("Length of their payloads in all."),
-      inline_value_bytes: count(262_144, 1024).describe(
-        "Larger values are kept in the storage below rather than in the log.",
-      ),
-      max_value_bytes: count(16_777_216, 1024).describe("Largest single value."),
-    })
-    .prefault({}),
-  storage: z
-    .strictObject({
-      type: z
-        .enum(VALUE_STORES)
-        .default("file")
-        .describe("Where values over `inline_value_bytes` are kept."),
-      path: z.string().min(1).optional().describe("Folder; by default `<home>/values`."),
-      bucket: z.string().min(1).optional().describe("S3: the bucket."),
-      prefix: z.string().default("").describe("S3: what every key begins with."),
-      endpoint: z.url().optional().describe("S3: of a compatible service."),
-      region: z.string().optional().describe("S3: the bucket's region."),
-    })
-    .prefault({}),
-  workers: z
-    .strictObject({
-      slots: count(64).describe("Executions at a time per worker; 0 = unlimited."),
-      runners: z
-        .array(Runner)
-        .min(1)
-        .default(["thread", "process"])
-        .describe("Ways to run user code."),
-      default_runner: Runner.default("thread").describe("For workflows that name no runner."),
-      threads: count(0).describe("Runner threads; 0 = min(4, cores)."),
-      thread_memory_mb: count(512, 16).describe(
-        "Memory of the objects of a runner thread, in MiB.",
-      ),
-      process_memory_mb: count(512, 16).describe(
-        "Memory of the objects of a runner process, in MiB; a workflow may ask for less.",
-      ),
-      process_spares: count(1).describe("Runner processes that are kept ready."),
-      kill_grace: seconds(10).describe("For a runner process to end, before it is killed."),
-      env_allow: names.describe(
-        "Environment variables that runner processes get besides `PATH HOME LANG LC_* TZ TMPDIR`.",
-      ),
-      env_deny: names.describe("Environment variables that no runner gets."),
-      cancel_grace: seconds(30).describe(
-        "For code of a cancelled execution to end, after its rollbacks; then it is abandoned.",
-      ),
-      stall_warn: seconds(5, 1).describe(
-        "Without an answer of a runner, before the log names the execution that blocks it.",
-      ),
-      stuck_after: seconds(30, 1).describe(
-        "Without an answer of a runner, before it is ended and its executions go elsewhere.",
-      ),
-      loop_lag_threshold: seconds(1, 0.01).describe(
-        "Delay of the worker's main loop, three times in a row, at which it gets no new work.",
-      ),
-      labels: Labels.default({}).describe("What this worker can do."),
-      resources: z
-        .strictObject({
-          cpu: z
-            .number()
-            .nonnegative()
-            .optional()
-            .describe("Cores it counts as having, in place of what the machine says."),
-          memory: amount.optional().describe("The same of memory: bytes, or text such as `16GiB`."),
-          disk: amount.optional().describe("The same of disk space."),
-          gpu: z.int().nonnegative().optional().describe("The same of GPUs: how many."),
-        })
-        .prefault({}),
-      packages: z
-        .array(z.string().min(1))
-        .default([])
-        .describe("Packages it has, as `name@version`, besides those it can resolve."),
-      heartbeat_interval: seconds(10, 1).describe("Between two heartbeats."),
-      disconnect_grace: seconds(1).describe(
-        "After a stream closed, before its executions move on.",
-      ),
-      claim_timeout: seconds(10, 1).describe(
-        "For a worker to list what was assigned to it; then it goes back to the queue.",
-      ),
-      max_crashes: count(5, 1).describe(
-        "Losses in a row, without an outcome in between, at which an execution fails.",
-      ),
-      park_ttl: seconds(0).describe(
-        "How long an execution may wait for a worker; then it fails. 0 = for ever.",
-      ),
-      offline_retention: seconds(604_800).describe(
-        "After which a name that nobody uses is forgotten.",
-      ),
-      silence_timeout: seconds(30, 2).describe("Without any request, before a worker is lost."),
-      drain_timeout: seconds(60).describe("For running work when a worker stops."),
-      checkpoint_lanes: count(1, 1).describe("Checkpoint requests in flight at a time."),
-      module_cache_size: count(64, 1).describe("Bundles kept loaded."),
-      warm_executions: count(256).describe(
-        "Waiting executions kept in memory, so that they go on without a replay.",
-      ),
-    })
-    .prefault({}),
-  retention: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe("Whether what ended long ago is removed."),
-      retention_days: z
+  }),
+  executions: table({
+    sync_timeout: seconds(300).describe("Longest wait of a sync call; 0 = none."),
+    inline_wait: seconds(1).describe(
+      "Sleeps and retry delays up to this keep their slot; longer ones give it back.",
+    ),
+    sibling_grace: seconds(2).describe("Time that siblings of a failed branch get to settle."),
+    rollback_timeout: seconds(10).describe("For each rollback after a cancel."),
+    cancel_timeout: seconds(300).describe(
+      "For a worker to unwind a cancelled execution; then it ends without.",
+    ),
+    max_depth: count(20, 1).describe("Nesting of executions by `call`."),
+    max_events: count(100_000, 100).describe(
+      "Log length at which an execution fails, and takes no more signals.",
+    ),
+    max_kept_signals: count(10_000, 1).describe(
+      "Signals that an execution keeps until a call takes them.",
+    ),
+    max_kept_signal_bytes: count(67_108_864, 1024).describe("Length of their payloads in all."),
+    inline_value_bytes: count(262_144, 1024).describe(
+      "Larger values are kept in the storage below rather than in the log.",
+    ),
+    max_value_bytes: count(16_777_216, 1024).describe("Largest single value."),
+  }),
+  storage: table({
+    type: z
+      .enum(VALUE_STORES)
+      .default("file")
+      .describe("Where values over `inline_value_bytes` are kept."),
+    path: z.string().min(1).optional().describe("Folder; by default `<home>/values`."),
+    bucket: z.string().min(1).optional().describe("S3: the bucket."),
+    prefix: z.string().default("").describe("S3: what every key begins with."),
+    endpoint: z.url().optional().describe("S3: of a compatible service."),
+    region: z.string().optional().describe("S3: the bucket's region."),
+  }),
+  workers: table({
+    slots: count(64).describe("Executions at a time per worker; 0 = unlimited."),
+    runners: z
+      .array(Runner)
+      .min(1)
+      .default(["thread", "process"])
+      .describe("Ways to run user code."),
+    default_runner: Runner.default("thread").describe("For workflows that name no runner."),
+    threads: count(0).describe("Runner threads; 0 = min(4, cores)."),
+    thread_memory_mb: count(512, 16).describe("Memory of the objects of a runner thread, in MiB."),
+    process_memory_mb: count(512, 16).describe(
+      "Memory of the objects of a runner process, in MiB; a workflow may ask for less.",
+    ),
+    process_spares: count(1).describe("Runner processes that are kept ready."),
+    kill_grace: seconds(10).describe("For a runner process to end, before it is killed."),
+    env_allow: names.describe(
+      "Environment variables that runner processes get besides `PATH HOME LANG LC_* TZ TMPDIR`.",
+    ),
+    env_deny: names.describe("Environment variables that no runner gets."),
+    cancel_grace: seconds(30).describe(
+      "For code of a cancelled execution to end, after its rollbacks; then it is abandoned.",
+    ),
+    stall_warn: seconds(5, 1).describe(
+      "Without an answer of a runner, before the log names the execution that blocks it.",
+    ),
+    stuck_after: seconds(30, 1).describe(
+      "Without an answer of a runner, before it is ended and its executions go elsewhere.",
+    ),
+    loop_lag_threshold: seconds(1, 0.01).describe(
+      "Delay of the worker's main loop, three times in a row, at which it gets no new work.",
+    ),
+    labels: Labels.default({}).describe("What this worker can do."),
+    resources: table({
+      cpu: z
         .number()
-        .positive()
-        .default(30)
-        .describe("Days an execution is kept after its end."),
-      sweep_interval: seconds(3600, 1).describe("Between two looks for what is to be removed."),
-      batch_size: count(500, 1).describe("Executions removed at a time."),
-    })
-    .prefault({}),
-  dispatch: z
-    .strictObject({
-      mode: DispatchMode.default("event").describe(
-        "How workers get their work unless they choose: `event` pushes it down a stream, `poll` answers their requests.",
-      ),
-      batch_size: count(64, 1).describe("Claims in one transaction."),
-      safety_interval: seconds(15, 1).describe("Between two looks for work that a wake-up missed."),
-    })
-    .prefault({}),
-  scheduling: z
-    .strictObject({
-      poll_interval: seconds(30, 1).describe(
-        "Between two looks for schedules that were changed without this server hearing of it.",
-      ),
-      auto_schedule_enabled: z
-        .boolean()
-        .default(true)
-        .describe(
-          "Registering a workflow makes the schedule it declares; false leaves them alone.",
-        ),
-    })
-    .prefault({}),
+        .nonnegative()
+        .optional()
+        .describe("Cores it counts as having, in place of what the machine says."),
+      memory: amount.optional().describe("The same of memory: bytes, or text such as `16GiB`."),
+      disk: amount.optional().describe("The same of disk space."),
+      gpu: z.int().nonnegative().optional().describe("The same of GPUs: how many."),
+    }),
+    packages: z
+      .array(z.string().min(1))
+      .default([])
+      .describe("Packages it has, as `name@version`, besides those it can resolve."),
+    heartbeat_interval: seconds(10, 1).describe("Between two heartbeats."),
+    disconnect_grace: seconds(1).describe("After a stream closed, before its executions move on."),
+    claim_timeout: seconds(10, 1).describe(
+      "For a worker to list what was assigned to it; then it goes back to the queue.",
+    ),
+    max_crashes: count(5, 1).describe(
+      "Losses in a row, without an outcome in between, at which an execution fails.",
+    ),
+    park_ttl: seconds(0).describe(
+      "How long an execution may wait for a worker; then it fails. 0 = for ever.",
+    ),
+    offline_retention: seconds(604_800).describe(
+      "After which a name that nobody uses is forgotten.",
+    ),
+    silence_timeout: seconds(30, 2).describe("Without any request, before a worker is lost."),
+    drain_timeout: seconds(60).describe("For running work when a worker stops."),
+    checkpoint_lanes: count(1, 1).describe("Checkpoint requests in flight at a time."),
+    module_cache_size: count(64, 1).describe("Bundles kept loaded."),
+    warm_executions: count(256).describe(
+      "Waiting executions kept in memory, so that they go on without a replay.",
+    ),
+  }),
+  retention: table({
+    enabled: z.boolean().default(true).describe("Whether what ended long ago is removed."),
+    retention_days: z
+      .number()
+      .positive()
+      .default(30)
+      .describe("Days an execution is kept after its end."),
+    sweep_interval: seconds(3600, 1).describe("Between two looks for what is to be removed."),
+    batch_size: count(500, 1).describe("Executions removed at a time."),
+  }),
+  dispatch: table({
+    mode: DispatchMode.default("event").describe(
+      "How workers get their work unless they choose: `event` pushes it down a stream, `poll` answers their requests.",
+    ),
+    batch_size: count(64, 1).describe("Claims in one transaction."),
+    safety_interval: seconds(15, 1).describe("Between two looks for work that a wake-up missed."),
+  }),
+  scheduling: table({
+    poll_interval: seconds(30, 1).describe(
+      "Between two looks for schedules that were changed without this server hearing of it.",
+    ),
+    auto_schedule_enabled: z
+      .boolean()
+      .default(true)
+      .describe("Registering a workflow makes the schedule it declares; false leaves them alone."),
+  }),
 });
 export type Config = z.infer<typeof Config>;
 

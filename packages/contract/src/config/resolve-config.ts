@@ -59,7 +59,7 @@ function problemsOf(issue: z.core.$ZodIssue, names: Map<string, string>): Config
     return [{ key, message: issueMessage(issue) }];
   }
   return issue.keys.map((key) => {
-    const known = Object.keys(shapeAt(path) ?? {});
+    const known = Object.keys(fieldsOf(schemaAt(path)) ?? {});
     const near = nearest(key, known);
     return {
       key: names.get([...path, key].join(".")) ?? ["engine", ...path, key].join("."),
@@ -73,10 +73,6 @@ function schemaAt(path: readonly string[]): z.ZodType | undefined {
   let schema: z.ZodType | undefined = Config;
   for (const key of path) schema = fieldsOf(schema)?.[key];
   return schema;
-}
-
-function shapeAt(path: readonly string[]): Record<string, z.ZodType> | undefined {
-  return fieldsOf(schemaAt(path));
 }
 
 function fieldsOf(schema: z.ZodType | undefined): Record<string, z.ZodType> | undefined {
@@ -96,11 +92,8 @@ function envPath(name: string): string[] | undefined {
   if (!name.startsWith("ENGINE_") || OTHER_VARIABLES.has(name)) return undefined;
   const path = name.slice("ENGINE_".length).toLowerCase().split("__");
   // Variables of other tools and later parts may share the prefix: only known tables are ours.
-  return path.length > 1 ? (shapeAt(path.slice(0, 1)) ? path : undefined) : known(path);
-}
-
-function known(path: string[]): string[] | undefined {
-  return schemaAt(path) ? path : undefined;
+  const ours = path.length > 1 ? fieldsOf(schemaAt(path.slice(0, 1))) : schemaAt(path);
+  return ours && path;
 }
 
 /** Text stays text where the key wants text; everything else is read as JSON if it is JSON. */

@@ -56,11 +56,10 @@ const workflowRequests: OptionTable = {
   disk: read(checks.bytes),
   packages: read(checks.packages),
 };
+const group = (inner: OptionTable): OptionRule => ({ ...read(checks.options), inner });
 /** RES-1: an unknown key of `requests`, or a wrong value, is an invalid option. */
 const requests = (inner: OptionTable): OptionRule => ({
-  check: checks.options,
-  isStatic: true,
-  inner,
+  ...group(inner),
   innerRule: "invalid_option",
 });
 
@@ -71,33 +70,24 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
     timeout: read(checks.span),
     durability: read(checks.oneOf(Durability.options)),
     runner: read(checks.oneOf(Runner.options)),
-    runnerOptions: {
-      check: checks.options,
-      isStatic: true,
-      inner: { memoryMb: read(checks.mebibytes) },
-    },
+    runnerOptions: group({ memoryMb: read(checks.mebibytes) }),
     requests: requests(workflowRequests),
     schedule: read(checks.schedule),
   },
   task: {
     ...shared,
     timeout: read(checks.span),
-    retry: {
-      check: checks.options,
-      isStatic: true,
-      inner: {
-        maxAttempts: read(checks.attempts),
-        delay: read(checks.duration),
-        backoff: read(checks.backoff),
-        maxDelay: read(checks.span),
-        retryIf: unread(checks.fn),
-      },
-    },
+    retry: group({
+      maxAttempts: read(checks.attempts),
+      delay: read(checks.duration),
+      backoff: read(checks.backoff),
+      maxDelay: read(checks.span),
+      retryIf: unread(checks.fn),
+    }),
     fallback: unread(checks.fn),
     rollback: unread(checks.fn),
     cache: {
-      check: checks.cache,
-      isStatic: true,
+      ...read(checks.cache),
       inner: { ttl: read(checks.span), key: unread(checks.fn), version: read(checks.text) },
     },
     requests: requests(taskRequests),

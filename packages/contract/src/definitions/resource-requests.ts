@@ -69,12 +69,8 @@ export function resourceRequests(option: unknown): ResourceRequests | null {
 
 /** The same of a task's option. */
 export function taskRequests(option: unknown): TaskRequests | null {
-  const { cpu, memory, gpu } = (option ?? {}) as Record<string, unknown>;
-  return whatIsSet({
-    cpu: numberOf(cpu),
-    memory: parseResourceAmount(memory),
-    gpu: numberOf(gpu),
-  });
+  const { cpu, memory, gpu } = resourceRequests(option) ?? {};
+  return whatIsSet({ cpu, memory, gpu });
 }
 
 /** Of each resource the most that any of them asks for. */

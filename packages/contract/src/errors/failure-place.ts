@@ -27,15 +27,12 @@ export function withPlace(failure: Failure, at: string | undefined): Failure {
 
 /** The failure as a caller hears of it: without places, its causes' and its rollback's included. */
 function withoutPlaces(failure: Failure): Failure {
-  const { cause, details } = failure;
-  return {
-    ...failure,
-    cause: cause && withoutPlaces(cause),
-    details: detailsWithout(failure, details),
-  };
+  const { cause } = failure;
+  return { ...failure, cause: cause && withoutPlaces(cause), details: detailsWithout(failure) };
 }
 
-function detailsWithout(failure: Failure, details: Failure["details"]): Failure["details"] {
+function detailsWithout(failure: Failure): Failure["details"] {
+  const { details } = failure;
   if (!details) return null;
   const entries = Object.entries(details).map(([key, value]) => [key, inDetails(value)] as const);
   if (placeOf(failure) === undefined) return Object.fromEntries(entries);

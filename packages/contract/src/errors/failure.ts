@@ -7,18 +7,7 @@ import type { Encoded } from "../values/value.ts";
  * failures the engine itself makes. `cause` nests at most five deep. `details` are the author's, and
  * `at`, the line of the author's code where it happened: see `failure-place.ts`.
  */
-export interface Failure {
-  type: string;
-  code: string | null;
-  message: string;
-  retryable: boolean;
-  details: Record<string, unknown> | null;
-  cause: Failure | null;
-  attempts: number;
-  task_call_id: string | null;
-}
-
-export const Failure: z.ZodType<Failure> = z.object({
+export const Failure = z.object({
   type: z.string(),
   code: z.string().nullable(),
   message: z.string(),
@@ -29,22 +18,23 @@ export const Failure: z.ZodType<Failure> = z.object({
     .describe(
       "what the author gave, or the engine; `at` is the line of the author's code where it happened, such as `lib/orders.ts:12:9`; answers of runs and resumes leave it out",
     ),
-  get cause() {
+  get cause(): z.ZodNullable<typeof Failure> {
     return Failure.nullable();
   },
   attempts: z.int().nonnegative(),
   task_call_id: z.string().nullable(),
 });
+export type Failure = z.infer<typeof Failure>;
 
 interface FailureRow {
   readonly code: string;
-  readonly retryable: boolean;
+  /** Whether the task is tried again after it. */
+  readonly retryable?: boolean;
   /** One sentence for `docs/errors.md`: when it happens. */
   readonly meaning: string;
 }
 
-/** Failure types the engine makes, with their codes (EXE-37). `docs/errors.md` is printed from this table. */
-export const ENGINE_FAILURES = {
+const ROWS = {
   TaskTimeoutError: {
     code: "timeout",
     retryable: true,
@@ -52,117 +42,98 @@ export const ENGINE_FAILURES = {
   },
   InvalidInputError: {
     code: "invalid_input",
-    retryable: false,
     meaning: "The input does not fit the schema of the task or workflow.",
   },
   InvalidOutputError: {
     code: "invalid_output",
-    retryable: false,
     meaning: "What the task or workflow returned does not fit its schema.",
   },
   UnencodableValueError: {
     code: "unencodable_value",
-    retryable: false,
     meaning: "A value cannot be stored, such as a function; the message names its place.",
   },
   ValueTooLargeError: {
     code: "value_too_large",
-    retryable: false,
     meaning:
       "A value takes more than `executions.max_value_bytes`, or more memory than a runner has.",
   },
   NondeterminismError: {
     code: "nondeterminism",
-    retryable: false,
     meaning:
       "The code does other things than its log has; the message shows both and the likely fix.",
   },
   HistoryLimitError: {
     code: "history_limit",
-    retryable: false,
     meaning: "The log has reached `executions.max_events`.",
   },
   CancelledError: {
     code: "cancelled",
-    retryable: false,
     meaning: "The call was given up: its execution is cancelled, or a sibling has failed.",
   },
   WorkflowTimeoutError: {
     code: "timeout",
-    retryable: false,
     meaning: "The execution took longer than the workflow's `timeout`.",
   },
   SecretMissingError: {
     code: "secret_missing",
-    retryable: false,
     meaning: "A secret that the task asks for is not set.",
   },
   ConfigMissingError: {
     code: "config_missing",
-    retryable: false,
     meaning: "A config that the task asks for is not set.",
   },
   NotFoundError: {
     code: "not_found",
-    retryable: false,
     meaning: "What `call` or `pause` names, a workflow, a version or an execution, does not exist.",
   },
   ChildFailedError: {
     code: "child_failed",
-    retryable: false,
     meaning: "A workflow started with `call` failed; `cause` is its failure.",
   },
   ChildCancelledError: {
     code: "child_cancelled",
-    retryable: false,
     meaning: "A workflow started with `call` was cancelled.",
   },
   DepthLimitError: {
     code: "depth_limit",
-    retryable: false,
     meaning: "`call`s are nested deeper than `executions.max_depth`.",
   },
   StoredValueMissingError: {
     code: "stored_value_missing",
-    retryable: false,
     meaning: "A value that lies outside the log is gone from its storage.",
   },
   TransientUnsupportedError: {
     code: "transient_unsupported",
-    retryable: false,
     meaning: "A transient workflow made a call that only a log can carry, such as `pause`.",
   },
   TaskNotAuthorizedError: {
     code: "permission_denied",
-    retryable: false,
     meaning: "Whoever runs the workflow may not run this task.",
   },
   WorkerCrashLoopError: {
     code: "worker_crash_loop",
-    retryable: false,
     meaning:
       "Workers lost the execution several times in a row without recording anything new; `details.attempts` lists them.",
   },
   ParkTimeoutError: {
     code: "park_timeout",
-    retryable: false,
     meaning:
       "No worker took the execution within its `park_ttl`; the message says what it waited for.",
   },
   WorkerLostError: {
     code: "worker_lost",
-    retryable: false,
     meaning: "A transient execution lost its worker, and has no log to go on from.",
   },
   WorkflowLoadError: {
     code: "workflow_load",
-    retryable: false,
     meaning:
       "The bundle does not load, or the server refused what it recorded; `details.reason` says which.",
   },
-} as const satisfies Record<string, FailureRow>;
+} satisfies Record<string, FailureRow>;
 /** `type` of a failure that the engine makes; such a failure has a `code`. */
-export type EngineFailureType = keyof typeof ENGINE_FAILURES;
+export type EngineFailureType = keyof typeof ROWS;
+/** Failure types the engine makes, with their codes (EXE-37). `docs/errors.md` is printed from this table. */
+export const ENGINE_FAILURES: Readonly<Record<EngineFailureType, FailureRow>> = ROWS;
 
 /** A failure as the log holds it: it is JSON by itself. */
 export function encodedFailure(failure: Failure): Encoded {
@@ -179,7 +150,7 @@ export function engineFailure(
   message: string,
   rest: Partial<Pick<Failure, "details" | "cause" | "attempts" | "task_call_id">> = {},
 ): Failure {
-  const { code, retryable } = ENGINE_FAILURES[type];
+  const { code, retryable = false } = ENGINE_FAILURES[type];
   return {
     type,
     code,

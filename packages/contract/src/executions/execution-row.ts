@@ -22,7 +22,7 @@ export interface OpenWait {
   readonly execution_id?: string;
 }
 
-/** Somebody who waits for this execution's end with a pause (EXE-51). */
+/** A pause of another execution that waits for the end of this one (EXE-51). */
 export interface Watcher {
   readonly execution_id: string;
   readonly task_call_id: string;
@@ -36,7 +36,7 @@ export interface Cancelling {
   readonly cause: CancelCause;
   /** When it ends even if no worker has unwound it, milliseconds since 1970. */
   readonly by: number;
-  /** In the words of the one who asked for the cancel. */
+  /** As the request for the cancel gave it. */
   readonly reason?: string;
 }
 
@@ -57,25 +57,22 @@ export interface Requirements {
 
 /**
  * Why a worker lost an execution that it had. `unready`: the worker could not begin it, for reasons
- * of its own. `forgotten`: it asked for work and did not have it any more.
+ * of its own. `forgotten`: the worker asked for work and no longer had the execution.
  */
 export type LossReason = "session_lost" | "runner_lost" | "stuck" | "unready" | "forgotten";
 
-/** One time that a worker lost it before anything new was recorded (LIV-5). */
+/** One time that a worker lost an execution before anything new was recorded (LIV-5). */
 export interface Loss {
   readonly worker: string;
   readonly generation: number;
   readonly at: number;
   readonly reason: LossReason;
-  /** It says nothing of the execution by itself: others were there too, or it was not to blame. */
+  /** The loss alone says nothing of the execution: others were there too, or it was not to blame. */
   readonly uncounted?: true;
 }
 
-/**
- * An execution as every store keeps it. Instants are milliseconds since 1970. The row is what
- * decides: ownership, generation and head are read and written in the transaction of each change.
- */
-export interface ExecutionRow {
+/** What an execution is created with and keeps. */
+interface ExecutionOrigin {
   readonly execution_id: string;
   readonly namespace: string;
   readonly workflow: string;
@@ -83,10 +80,39 @@ export interface ExecutionRow {
   readonly version: number | null;
   /** Hash of the bundle it is pinned to; null for a local run. */
   readonly module_hash: string | null;
+  readonly input: Encoded;
+  /** Longest it may take from its start to its end. */
+  readonly timeout_ms: number | null;
+  /** Of the generator behind `Math.random` in its body; a fork inherits it (EXE-31). */
+  readonly seed: string;
+  /** Only WORKFLOW_… events are recorded (EXE-58). */
+  readonly transient: boolean;
+  readonly requirements: Requirements | null;
+  /** How long it may wait for a worker each time; null = for ever (DSP-8). */
+  readonly park_ttl_ms: number | null;
+  /** At most one execution has it: an idempotency key, or a schedule's instant (EXE-84, EXE-75). */
+  readonly unique_key: string | null;
+  /** Of what was asked with the unique key: another request under the same key is refused. */
+  readonly request_hash: string | null;
+  /** Name of the schedule that started it, and the instant that was due. */
+  readonly schedule: string | null;
+  readonly scheduled_for: number | null;
+  readonly priority: number;
+  readonly parent_id: string | null;
+  readonly parent_call_id: string | null;
+  /** A child that outlives its parent's cancellation (EXE-56). */
+  readonly detached: boolean;
+  /** Ancestors by `call`. */
+  readonly depth: number;
+  readonly forked_from: { readonly execution_id: string; readonly seq: number } | null;
+  readonly created_at: number;
+}
+
+/** How far an execution has come. */
+interface ExecutionCourse {
   /** An operator's label. */
   readonly name: string | null;
   readonly state: State;
-  readonly input: Encoded;
   /** The workflow's output once COMPLETED, else null. */
   readonly output: Encoded;
   readonly failure: Failure | null;
@@ -110,46 +136,27 @@ export interface ExecutionRow {
   readonly watchers: readonly Watcher[];
   /** The earliest instant at which the engine has to do something about it; null = never. */
   readonly wake_at: number | null;
-  /** Longest it may take from its start to its end. */
-  readonly timeout_ms: number | null;
   readonly cancelling: Cancelling | null;
-  /** Of the generator behind `Math.random` in its body; a fork inherits it (EXE-31). */
-  readonly seed: string;
-  /** Only WORKFLOW_… events are recorded (EXE-58). */
-  readonly transient: boolean;
-  readonly requirements: Requirements | null;
   /** Losses since the last task outcome, oldest first. */
   readonly losses: readonly Loss[];
   /** Generation under which a task outcome was recorded last; 0 = none was. */
   readonly outcome_generation: number;
   /** No worker gets it before: its `start_at`, or the delay after a loss. */
   readonly not_before: number | null;
-  /** How long it may wait for a worker each time; null = for ever (DSP-8). */
-  readonly park_ttl_ms: number | null;
   /** When its present wait for a worker is over. */
   readonly park_by: number | null;
-  /** At most one execution has it: an idempotency key, or a schedule's instant (EXE-84, EXE-75). */
-  readonly unique_key: string | null;
-  /** Of what was asked with the unique key: another request under the same key is refused. */
-  readonly request_hash: string | null;
-  /** Name of the schedule that started it, and the instant that was due. */
-  readonly schedule: string | null;
-  readonly scheduled_for: number | null;
-  readonly priority: number;
   /** When it last became runnable; orders the queue. */
   readonly queued_at: number;
-  readonly parent_id: string | null;
-  readonly parent_call_id: string | null;
-  /** A child that outlives its parent's cancellation (EXE-56). */
-  readonly detached: boolean;
-  /** Ancestors by `call`. */
-  readonly depth: number;
-  readonly forked_from: { readonly execution_id: string; readonly seq: number } | null;
-  readonly created_at: number;
   readonly started_at: number | null;
   readonly finished_at: number | null;
   readonly updated_at: number;
 }
+
+/**
+ * An execution as every store keeps it. Instants are milliseconds since 1970. The row is what
+ * decides: ownership, generation and head are read and written in the transaction of each change.
+ */
+export interface ExecutionRow extends ExecutionOrigin, ExecutionCourse {}
 
 /** The columns a change may write: fewer than 32, so that a set of them is the bits of a number. */
 export const PATCHABLE = [
@@ -183,7 +190,7 @@ export const PATCHABLE = [
 /** What a change of an execution writes. */
 export type ExecutionPatch = Partial<Pick<ExecutionRow, (typeof PATCHABLE)[number]>>;
 
-/** Whether it waits with nobody running it, in a state a dispatcher looks at, and its time has come. */
+/** Whether an execution waits for a worker: none has it, its state can be claimed, its time has come. */
 export function isQueued(
   row: Pick<ExecutionRow, "state" | "session" | "version" | "not_before">,
 ): boolean {
@@ -191,7 +198,7 @@ export function isQueued(
   return session === null && version !== null && not_before === null && isClaimable(state);
 }
 
-/** Whether it waits with nobody running it, for an outcome of one of its waits (rows 4 and 5). */
+/** Whether an execution that no worker has waits for the outcome of a call (rows 4 and 5). */
 export function isParked(row: Pick<ExecutionRow, "state" | "session">): boolean {
   return row.session === null && (row.state === "PAUSED" || row.state === "RUNNING");
 }

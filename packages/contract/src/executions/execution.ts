@@ -3,8 +3,11 @@ import { Failure } from "../errors/failure.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { AnyJson } from "../values/any-json.ts";
 
-/** Every state of an execution, in the order in which they come about (EXE-16). */
-export const STATES = [
+/**
+ * Every state of an execution, in the order in which they come about (EXE-16). `CLAIMED` has a worker
+ * that has not told of it yet; `RESUMING` waits for one to go on; `CANCELLING` unwinds.
+ */
+export const State = z.enum([
   "CREATED",
   "CLAIMED",
   "RUNNING",
@@ -14,12 +17,7 @@ export const STATES = [
   "CANCELLED",
   "COMPLETED",
   "FAILED",
-] as const;
-/**
- * `CLAIMED` has a worker that has not told of it yet; `RESUMING` waits for one to go on;
- * `CANCELLING` unwinds.
- */
-export const State = z.enum(STATES);
+]);
 export type State = z.infer<typeof State>;
 
 /** A state that is never left. */

@@ -18,12 +18,7 @@ export interface KeptSignals {
   /** Of their payloads as JSON in UTF-8. */
   readonly bytes: number;
   /** How many there are of a name, oldest name first; names beyond the first twenty are not told apart. */
-  readonly names: readonly KeptName[];
-}
-
-export interface KeptName {
-  readonly name: string;
-  readonly count: number;
+  readonly names: readonly { readonly name: string; readonly count: number }[];
 }
 
 /** What a change does to kept signals, in this order. */

@@ -32,22 +32,10 @@ export function toHistory(
   row: ExecutionRow,
   log: readonly { readonly event: Event; readonly recorded_at: number }[],
 ): History {
-  const { execution_id, namespace, workflow, version, name } = row;
-  const { state, parent_id, transient, input, seed } = row;
   return {
     format: 1,
-    execution: {
-      execution_id,
-      namespace,
-      workflow,
-      version,
-      name,
-      state,
-      parent_id,
-      transient,
-      input,
-    },
-    seed,
+    execution: History.shape.execution.parse(row),
+    seed: row.seed,
     events: log.map(({ event, recorded_at }) => ({
       ...event,
       recorded_at: formatInstant(recorded_at),

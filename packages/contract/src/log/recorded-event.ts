@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CallKind, type Event, EventMeta } from "./event.ts";
+import { Event, NewEvent } from "./event.ts";
 import { EVENT_TYPES, EVENT_VALUES, type EventType } from "./event-values.ts";
 
 type Common = Omit<Event, "type" | "value"> & {
@@ -14,14 +14,10 @@ export type RecordedEvent = {
 
 const members = EVENT_TYPES.map((type) =>
   z.object({
-    seq: z.int().positive(),
+    seq: Event.shape.seq,
+    ...NewEvent.shape,
     type: z.literal(type),
-    source_id: z.string(),
-    name: z.string(),
-    kind: CallKind,
     value: EVENT_VALUES[type],
-    time: z.string(),
-    meta: EventMeta,
     recorded_at: z.string(),
   }),
 );

@@ -1,7 +1,7 @@
 /** What may be asked of executions: the queries and headers that their routes share. */
 import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
-import { STATES, State } from "../executions/execution.ts";
+import { State } from "../executions/execution.ts";
 import { parseUtcInstant } from "../values/time.ts";
 import { paging, QueryFlag, repeated } from "../wire/list.ts";
 import { decimalNumber, wholeNumber } from "../wire/query-number.ts";
@@ -83,7 +83,7 @@ export const ResumeQuery = z.strictObject({
   pause: PauseName,
 });
 /** Capitals and small letters alike, as a pattern that the document can show. */
-const anyCase = STATES.join("|").replace(/[A-Z]/g, (c) => `[${c}${c.toLowerCase()}]`);
+const anyCase = State.options.join("|").replace(/[A-Z]/g, (c) => `[${c}${c.toLowerCase()}]`);
 const states = repeated(
   z.union([
     State,

@@ -55,34 +55,31 @@ const listExecutions = all(grant("execution:*:read"), scoped("workflow:{ns}:{wf}
 const cancelAnswers = { 200: ExecutionRecord, 202: ExecutionRecord } as const;
 const Seq = z.int().positive();
 
+/** A start, wherever the workflow is named. */
+const start = {
+  method: "POST",
+  params: { mode: RunMode },
+  effect: "write",
+  query: RunQuery,
+  headers: RunHeaders,
+  body: AnyJson,
+  bodyLimit: RUN_BODY_LIMIT,
+  answers: runAnswers,
+  frames: runFrames,
+} as const;
+
 export const executionRoutes = {
   run: {
-    method: "POST",
+    ...start,
     path: "/workflows/{ns}/{wf}/run/{mode}",
-    params: { mode: RunMode },
     summary: `Starts a workflow; the body is its input. ${MODES}`,
     permission: run("{ns}/{wf}"),
-    effect: "write",
-    query: RunQuery,
-    headers: RunHeaders,
-    body: AnyJson,
-    bodyLimit: RUN_BODY_LIMIT,
-    answers: runAnswers,
-    frames: runFrames,
   },
   runDefault: {
-    method: "POST",
+    ...start,
     path: "/workflows/{wf}/run/{mode}",
-    params: { mode: RunMode },
     summary: `Starts a workflow of namespace \`default\`; the body is its input. ${MODES}`,
     permission: run("default/{wf}"),
-    effect: "write",
-    query: RunQuery,
-    headers: RunHeaders,
-    body: AnyJson,
-    bodyLimit: RUN_BODY_LIMIT,
-    answers: runAnswers,
-    frames: runFrames,
   },
   resume: {
     method: "POST",

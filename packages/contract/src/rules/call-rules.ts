@@ -1,7 +1,7 @@
 /** Children: how an execution starts one with `call`, and how it learns of its end (EXE-54 to 57). */
 
 import { engineFailure, type Failure } from "../errors/failure.ts";
-import type { ExecutionRow, OpenWait } from "../executions/execution-row.ts";
+import type { ExecutionRow } from "../executions/execution-row.ts";
 import type { CallResolutions } from "../executions/new-execution.ts";
 import type { Event, NewEvent } from "../log/event.ts";
 import type { CallStart } from "../log/wait-starts.ts";
@@ -52,12 +52,11 @@ export function startCalls(
     const { fresh } = resolution;
     const { execution_id } = fresh;
     draft.effect({ kind: "create", fresh });
-    if (!start.wait) answerWait(draft, wait, { cause: "child", output: execution_id });
-    else draft.set({ waits: draft.row.waits.map(withMore(task_call_id, { execution_id })) });
+    if (start.wait) {
+      const waits = draft.row.waits.map((open) =>
+        open === wait ? { ...open, execution_id } : open,
+      );
+      draft.set({ waits });
+    } else answerWait(draft, wait, { cause: "child", output: execution_id });
   }
-}
-
-function withMore(task_call_id: string, more: Partial<OpenWait>) {
-  return (wait: OpenWait): OpenWait =>
-    wait.task_call_id === task_call_id ? { ...wait, ...more } : wait;
 }

@@ -36,10 +36,7 @@ export interface Cancel {
  */
 export function decideCancel(row: ExecutionRow, cancel: Cancel): Append | EngineError | undefined {
   const { state, execution_id } = row;
-  if (isTerminal(state)) {
-    const message = `execution ${execution_id} is ${state} and cannot be cancelled`;
-    return new EngineError("execution_finished", message, { details: { state } });
-  }
+  if (isTerminal(state)) return finished(row, "cannot be cancelled");
   if (state === "CANCELLING") return undefined;
   const { cause, by, reason, now } = cancel;
   const why = { cause, ...(reason !== undefined && { reason }) };
@@ -56,6 +53,12 @@ export function decideCancel(row: ExecutionRow, cancel: Cancel): Append | Engine
   return concluded(draft, cancel.cancel_timeout_ms);
 }
 
+/** The refusal of what an execution that has ended can no longer be asked for. */
+export function finished({ execution_id, state }: ExecutionRow, what: string): EngineError {
+  const message = `execution ${execution_id} is ${state} and ${what}`;
+  return new EngineError("execution_finished", message, { details: { state } });
+}
+
 /** Cancels a child with its parent or its call, unless it is to outlive them. */
 function cancelChild(cancel: Cancel) {
   return (child: ExecutionRow | undefined): Change | undefined => {
@@ -66,13 +69,14 @@ function cancelChild(cancel: Cancel) {
 }
 
 /** What cancels the child of a waiting `call` that was given up (EXE-56). */
-export function cancelChildOf(execution_id: string, cancel: Omit<Cancel, "cause">): Effect {
-  return { kind: "change", execution_id, decide: cancelChild({ ...cancel, cause: "sibling" }) };
+export function cancelChildOf(execution_id: string, { now, cancel_timeout_ms }: EndTerms): Effect {
+  const by = { cause: "sibling", by: null, hasWorker: () => true } as const;
+  return { kind: "change", execution_id, decide: cancelChild({ ...by, now, cancel_timeout_ms }) };
 }
 
 /**
- * Parked with nothing but built-in calls open, and nobody there who could replay them (row 14). A local run
- * that no process holds is nobody's to unwind (EXE-15).
+ * Parked with nothing but built-in calls open, and no worker there that could replay them (row 14).
+ * A local run that no process holds has nothing to unwind it (EXE-15).
  */
 function endsAtOnce(row: ExecutionRow, { hasWorker }: Cancel): boolean {
   if (row.session === null && row.version === null) return true;
@@ -140,8 +144,7 @@ export function failExecution(
 function warnOfSignals(draft: Draft): void {
   const message = signalsDropped(draft.row.signals);
   if (message === undefined) return;
-  const value = { code: "signal_dropped", message };
-  draft.write({ type: "WORKFLOW_WARNING", value });
+  draft.write({ type: "WORKFLOW_WARNING", value: { code: "signal_dropped", message } });
 }
 
 /**
@@ -161,8 +164,7 @@ export function concluded(draft: Draft, cancel_timeout_ms: number): Append {
   for (const { kind, execution_id } of before.waits) {
     // The call was left open by an end that closed no calls, such as a divergence.
     if (kind !== "child" || execution_id === undefined || before.state === "CANCELLING") continue;
-    const cancel = { by: null, cancel_timeout_ms, hasWorker: () => true, now };
-    draft.effect(cancelChildOf(execution_id, cancel));
+    draft.effect(cancelChildOf(execution_id, { now, cancel_timeout_ms }));
   }
   const { parent_id } = row;
   if (parent_id !== null) {
@@ -184,25 +186,22 @@ function answerParent(
   // A parent that unwinds gives its calls up itself.
   if (!parent || !wait || parent.state === "CANCELLING") return undefined;
   const draft = new Draft(parent, now);
-  const { task_call_id } = wait;
-  if (child.state === "COMPLETED")
-    answerWait(draft, wait, { cause: "child", output: child.output });
-  else answerWait(draft, wait, { cause: "child", failure: childFailure(child, task_call_id) });
+  const outcome =
+    child.state === "COMPLETED"
+      ? { output: child.output }
+      : { failure: childFailure(child, wait.task_call_id) };
+  answerWait(draft, wait, { cause: "child", ...outcome });
   return draft.done();
 }
 
 function childFailure(child: ExecutionRow, task_call_id: string): Failure {
   const { execution_id, namespace, workflow, state, failure } = child;
   const of = { task_call_id, details: { execution_id } };
-  const name = `${namespace}/${workflow}`;
+  const name = `child ${namespace}/${workflow} (${execution_id})`;
   if (state === "CANCELLED") {
-    return engineFailure(
-      "ChildCancelledError",
-      `child ${name} (${execution_id}) was cancelled`,
-      of,
-    );
+    return engineFailure("ChildCancelledError", `${name} was cancelled`, of);
   }
-  const message = `child ${name} (${execution_id}) failed: ${failure?.message ?? "no reason given"}`;
+  const message = `${name} failed: ${failure?.message ?? "no reason given"}`;
   return engineFailure("ChildFailedError", message, { ...of, cause: failure });
 }
 
@@ -229,11 +228,9 @@ export function watch(target_id: string, watcher: Watcher, now: number): Effect 
     kind: "change",
     execution_id: target_id,
     decide: (target) => {
-      if (!target)
-        return { events: [], patch: {}, effects: [refuseWatcher(watcher, target_id, now)] };
-      if (isTerminal(target.state)) {
-        return { events: [], patch: {}, effects: [wakeWatcher(watcher, now)] };
-      }
+      const nothing = { events: [], patch: {} };
+      if (!target) return { ...nothing, effects: [refuseWatcher(watcher, target_id, now)] };
+      if (isTerminal(target.state)) return { ...nothing, effects: [wakeWatcher(watcher, now)] };
       return { events: [], patch: { watchers: [...target.watchers, watcher] } };
     },
   };

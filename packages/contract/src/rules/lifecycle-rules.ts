@@ -10,7 +10,7 @@ import { formatEventTime } from "../values/time.ts";
 import { encode } from "../values/value.ts";
 import type { Append, Change, Effect } from "./change.ts";
 import { Draft } from "./draft.ts";
-import { failExecution } from "./ending-rules.ts";
+import { type EndTerms, failExecution } from "./ending-rules.ts";
 import { openWaits, unowned } from "./log-rules.ts";
 import { counted, crashLoop, delayedUntil, lossesAfter } from "./loss-rules.ts";
 import { wakeAt } from "./row-patch.ts";
@@ -129,15 +129,10 @@ function continuedFork(
   const opening = copied.filter(({ source_id }) => open.has(source_id));
   draft.set({ state: "PAUSED" }).write({ type: "WORKFLOW_RESUMING", meta: { cause: "fork" } });
   openWaits(draft, opening, { calls, findKept: () => undefined });
-  const { events, patch, effects, signals } = draft.done();
+  const { patch, ...change } = draft.done();
   // The copy's first event carries the time of the source's, so that times never go back.
   const first = { ...created, time: copied[0]?.time ?? created.time };
-  return {
-    row: { ...row, ...patch },
-    events: [first, ...events],
-    ...(effects && { effects }),
-    ...(signals && { signals }),
-  };
+  return { ...change, row: { ...row, ...patch }, events: [first, ...change.events] };
 }
 
 /** Who takes an execution; `now` is the clock of the server that decides, milliseconds since 1970. */
@@ -180,11 +175,11 @@ function claimWith(row: ExecutionRow, { worker, session, now }: Claimant): Appen
     .done();
 }
 
-/** How an execution is taken from its worker: given back, or lost. */
-export interface HandOver {
-  readonly now: number;
-  /** Milliseconds the next worker has to unwind it, if it is being cancelled. */
-  readonly cancel_timeout_ms: number;
+/**
+ * How an execution is taken from its worker: given back, or lost. One that is being cancelled is to be
+ * unwound by the next worker within `cancel_timeout_ms`.
+ */
+export interface HandOver extends EndTerms {
   /** Set when the worker lost it rather than gave it back. */
   readonly loss?: HandOverLoss;
 }
@@ -192,7 +187,7 @@ export interface HandOver {
 export interface HandOverLoss {
   readonly reason: LossReason;
   readonly max_crashes: number;
-  /** Others were there too, or it was not to blame: it is only remembered. */
+  /** Other executions were there too, or this one was not to blame: the loss is only remembered. */
   readonly uncounted?: boolean;
 }
 

@@ -16,7 +16,13 @@ import {
   type Resume,
 } from "./log-rules.ts";
 
-const mine: CheckpointSender = { session: "s1", now: 2_000, cancel_timeout_ms: 300_000 };
+const mine: CheckpointSender = {
+  session: "s1",
+  now: 2_000,
+  calls: new Map(),
+  cancel_timeout_ms: 300_000,
+  findKept: () => undefined,
+};
 
 /** A row with its log, moved on as a store would. */
 class Execution {

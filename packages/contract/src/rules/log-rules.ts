@@ -5,7 +5,7 @@
  */
 
 import { EngineError } from "../errors/errors.ts";
-import { isTerminal, type State } from "../executions/execution.ts";
+import { isTerminal, State } from "../executions/execution.ts";
 import type { ExecutionPatch, ExecutionRow, OpenWait } from "../executions/execution-row.ts";
 import type { FindKept } from "../executions/kept-signals.ts";
 import type { CallResolutions } from "../executions/new-execution.ts";
@@ -16,7 +16,7 @@ import type { Checkpoint } from "../workers/checkpoint.ts";
 import { startCalls } from "./call-rules.ts";
 import type { Append } from "./change.ts";
 import { Draft } from "./draft.ts";
-import { cancelChildOf, concluded, watch } from "./ending-rules.ts";
+import { cancelChildOf, concluded, finished, watch } from "./ending-rules.ts";
 import { consumeSignals } from "./signal-rules.ts";
 import { stateAfter } from "./transition.ts";
 import { answerWait } from "./wait-rules.ts";
@@ -35,11 +35,11 @@ export interface CheckpointSender {
   /** The server's clock. */
   readonly now: number;
   /** What the `call`s among the events start. */
-  readonly calls?: CallResolutions;
+  readonly calls: CallResolutions;
   /** Milliseconds a worker has to unwind a child that is cancelled with its call. */
   readonly cancel_timeout_ms: number;
   /** Looks kept signals up; only asked where the row says that there are some. */
-  readonly findKept?: FindKept;
+  readonly findKept: FindKept;
 }
 
 /**
@@ -58,11 +58,8 @@ export function decideCheckpoint(
   if (!owns && !owned) return refuse(stale(row));
   if (item.base_seq > row.head) {
     if (!owns) return refuse(stale(row));
-    return refuse(
-      new EngineError("seq_gap", `the log ends at ${row.head}, before base_seq ${item.base_seq}`, {
-        details: { head: row.head },
-      }),
-    );
+    const message = `the log ends at ${row.head}, before base_seq ${item.base_seq}`;
+    return refuse(new EngineError("seq_gap", message, { details: { head: row.head } }));
   }
 
   const known = leadingRepeat(item.events, item.base_seq < row.head ? recorded : []);
@@ -76,20 +73,16 @@ export function decideCheckpoint(
 
   const events = item.events.slice(known);
   const state = stateAfter(row.state, events);
-  if (state !== item.state || !WORKER_STATES.includes(state)) {
-    return refuse(
-      new EngineError(
-        "invalid_input",
-        `state ${item.state} does not follow from ${row.state} by the events sent`,
-        {
-          details: { issues: [{ path: "state", message: `expected ${expectedState(state)}` }] },
-        },
-      ),
-    );
+  const isOfWorkers = state !== undefined && WORKER_STATES.includes(state);
+  if (!isOfWorkers || state !== item.state) {
+    const message = `state ${item.state} does not follow from ${row.state} by the events sent`;
+    const expected = isOfWorkers ? state : "events that are legal there";
+    const issues = [{ path: "state", message: `expected ${expected}` }];
+    return refuse(new EngineError("invalid_input", message, { details: { issues } }));
   }
   const draft = new Draft(row, sender.now).append(events);
   if (row.outcome_generation !== row.generation && events.some(({ type }) => isOutcome(type))) {
-    // What it got on with since the last loss: losses before it do not count any more (LIV-5).
+    // An outcome was recorded after the last loss: losses before it no longer count (LIV-5).
     draft.set({ outcome_generation: row.generation });
     if (row.losses.length > 0) draft.set({ losses: [] });
   }
@@ -98,19 +91,9 @@ export function decideCheckpoint(
     const told = draft.row.waits.filter(({ kind }) => kind !== "retry");
     draft.set({ waits: [...told, ...retryWaits(item, sender.now)] });
   }
-  openWaits(draft, events, {
-    calls: sender.calls ?? NO_CALLS,
-    findKept: sender.findKept ?? nobodyLooks,
-  });
+  openWaits(draft, events, sender);
   giveUpChildren(draft, events, sender);
   return concluded(draft, sender.cancel_timeout_ms);
-}
-
-const NO_CALLS: CallResolutions = new Map();
-
-/** A signal that is kept and not found would wait for ever. */
-function nobodyLooks(name: string): never {
-  throw new Error(`a kept signal ${name} is to be taken, and nobody can look it up`);
 }
 
 /** Retry delays of a parked execution: the only waits that no event opens. */
@@ -151,29 +134,15 @@ function followPauses(draft: Draft, events: readonly NewEvent[]): void {
 
 /** Children of waiting calls that the worker gave up. */
 function giveUpChildren(draft: Draft, events: readonly NewEvent[], sender: CheckpointSender): void {
-  const { now, cancel_timeout_ms } = sender;
   for (const { type, kind, source_id } of events) {
     if (type !== "TASK_CANCELLED" || kind !== "call") continue;
     const wait = draft.before.waits.find((open) => open.task_call_id === source_id);
-    if (!wait?.execution_id) continue;
-    const cancel = { by: null, cancel_timeout_ms, hasWorker: () => true, now };
-    draft.effect(cancelChildOf(wait.execution_id, cancel));
+    if (wait?.execution_id) draft.effect(cancelChildOf(wait.execution_id, sender));
   }
 }
 
 /** The states a worker may leave an execution in; the others come about on the server (CKP-1). */
-const WORKER_STATES: readonly State[] = [
-  "RUNNING",
-  "PAUSED",
-  "CANCELLING",
-  "COMPLETED",
-  "FAILED",
-  "CANCELLED",
-];
-
-function expectedState(state: State | undefined): string {
-  return state && WORKER_STATES.includes(state) ? state : "events that are legal there";
-}
+const WORKER_STATES: readonly State[] = State.exclude(["CREATED", "CLAIMED", "RESUMING"]).options;
 
 function parks(item: Checkpoint): boolean {
   return item.waiting !== undefined && item.state === "RUNNING";
@@ -181,17 +150,14 @@ function parks(item: Checkpoint): boolean {
 
 /** How many of the sent events the log holds already, in the same order from the same place. */
 function leadingRepeat(sent: readonly NewEvent[], recorded: readonly Event[]): number {
-  let n = 0;
-  for (; n < sent.length && n < recorded.length; n++) {
-    const [a, b] = [sent[n], recorded[n]];
-    if (!a || !b || !isRepeat(a, b)) break;
-  }
-  return n;
+  const firstNew = sent.findIndex((event, i) => !isRepeat(event, recorded[i]));
+  return firstNew < 0 ? sent.length : firstNew;
 }
 
 /** The end of a wait may be told by its copy and by the server in the same millisecond: values differ. */
-function isRepeat(a: NewEvent, b: Event): boolean {
+function isRepeat(a: NewEvent, b: Event | undefined): boolean {
   return (
+    b !== undefined &&
     a.type === b.type &&
     a.source_id === b.source_id &&
     a.time === b.time &&
@@ -207,11 +173,9 @@ function refuse(error: EngineError): CheckpointVerdict {
 export function stale(
   row: Pick<ExecutionRow, "execution_id" | "state" | "generation">,
 ): EngineError {
-  return new EngineError(
-    "stale_claim",
-    `execution ${row.execution_id} is not owned by this session at that generation`,
-    { details: { state: row.state, generation: row.generation } },
-  );
+  const { execution_id, state, generation } = row;
+  const message = `execution ${execution_id} is not owned by this session at that generation`;
+  return new EngineError("stale_claim", message, { details: { state, generation } });
 }
 
 function conflict(
@@ -244,13 +208,7 @@ export interface Resume {
 /** Decides on a resume (EXE-52, EXE-82). An owned execution goes on; its owner is told. */
 export function decideResume(row: ExecutionRow, resume: Resume): Append | EngineError {
   const { state } = row;
-  if (isTerminal(state)) {
-    return new EngineError(
-      "execution_finished",
-      `execution ${row.execution_id} is ${state} and cannot be resumed`,
-      { details: { state } },
-    );
-  }
+  if (isTerminal(state)) return finished(row, "cannot be resumed");
   const open = row.waits.filter((wait) => wait.kind === "pause");
   const named = resume.pause
     ? open.filter((w) => w.name === resume.pause || w.task_call_id === resume.pause)
@@ -258,18 +216,17 @@ export function decideResume(row: ExecutionRow, resume: Resume): Append | Engine
   const [wait, ...others] = named;
   if (!wait || state === "CANCELLING") {
     const which = resume.pause ? ` pause "${resume.pause}" open` : " open pause";
-    return new EngineError(
-      "not_paused",
-      `execution ${row.execution_id} is ${state} and has no${which}`,
-      { details: { state, pauses: open.map(pauseRef) } },
-    );
+    const message = `execution ${row.execution_id} is ${state} and has no${which}`;
+    return new EngineError("not_paused", message, {
+      details: { state, pauses: open.map(pauseRef) },
+    });
   }
   if (others.length) {
-    return new EngineError(
-      "ambiguous_pause",
-      `execution ${row.execution_id} has ${named.length} open pauses, ${named.map(({ name }) => name).join(", ")}; name one with "pause"`,
-      { details: { pauses: named.map(pauseRef) } },
-    );
+    const names = named.map(({ name }) => name).join(", ");
+    const message = `execution ${row.execution_id} has ${named.length} open pauses, ${names}; name one with "pause"`;
+    return new EngineError("ambiguous_pause", message, {
+      details: { pauses: named.map(pauseRef) },
+    });
   }
 
   const draft = new Draft(row, resume.now);

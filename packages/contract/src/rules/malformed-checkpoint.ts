@@ -1,8 +1,7 @@
 /**
  * What a worker writes is kept as it comes, but the rules read some of it: what a wait is for, when
- * it ends, why an execution failed. An event that the rules
- * could not read is refused before they see it, and so is a value of another form than the event's
- * type promises to its readers.
+ * it ends, why an execution failed. An event that the rules could not read is refused before they see
+ * it, and so is a value of another form than the event's type promises to its readers.
  */
 import type * as z from "zod";
 import { EngineError } from "../errors/errors.ts";
@@ -12,6 +11,7 @@ import type { NewEvent } from "../log/event.ts";
 import { EVENT_VALUES } from "../log/event-values.ts";
 import { CallStart, Instant, PauseStart, SignalStart, SleepStart } from "../log/wait-starts.ts";
 import { AnyJson } from "../values/any-json.ts";
+import type { BuiltInCall } from "../values/name.ts";
 import { parseEventTime } from "../values/time.ts";
 import { peek, store, toPlain, UnencodableValue } from "../values/value.ts";
 import type { Checkpoint } from "../workers/checkpoint.ts";
@@ -26,10 +26,9 @@ export function malformedCheckpoint({
       return refusal(`events[${i}].time`, "must be YYYY-MM-DD HH:MM:SS.mmm");
     }
     const schema = schemaOf(event);
-    const error = schema && malformedValue(schema, event, `events[${i}].value`);
+    const path = `events[${i}].value`;
+    const error = (schema && malformedValue(schema, event, path)) ?? misshapenValue(event, path);
     if (error) return error;
-    const misshapen = misshapenValue(event, `events[${i}].value`);
-    if (misshapen) return misshapen;
   }
   for (const [i, { until }] of waiting.entries()) {
     const fits = until === undefined || Instant.safeParse(until).success;
@@ -42,18 +41,16 @@ function schemaOf({ type, kind, value }: NewEvent): z.ZodType | undefined {
   if (type === "TASK_PAUSED") return PauseStart;
   if (type === "WORKFLOW_FAILED") return Failure;
   // Null: what the call was made with could not be stored, so it fails and waits for nothing.
-  if (type !== "TASK_STARTED" || value === null) return undefined;
-  switch (kind) {
-    case "sleep":
-      return SleepStart;
-    case "signal":
-      return SignalStart;
-    case "call":
-      return CallStart;
-    default:
-      return undefined;
-  }
+  if (type !== "TASK_STARTED" || value === null || kind === null) return undefined;
+  return STARTS[kind];
 }
+
+/** The calls that begin a wait, with what their TASK_STARTED holds. */
+const STARTS: Partial<Record<BuiltInCall, z.ZodType>> = {
+  sleep: SleepStart,
+  signal: SignalStart,
+  call: CallStart,
+};
 
 function malformedValue(
   schema: z.ZodType,

@@ -1,3 +1,4 @@
+import type { Config } from "../config/config.ts";
 import { EngineError } from "../errors/errors.ts";
 import { isTerminal } from "../executions/execution.ts";
 import type { ExecutionRow } from "../executions/execution-row.ts";
@@ -15,13 +16,9 @@ import { Draft } from "./draft.ts";
 import { answerWait } from "./wait-rules.ts";
 
 /** How much an execution may have of what others send it. */
-export interface SignalLimits {
-  /** Signals that no call has taken, by number and by the length of their payloads. */
-  readonly max_kept_signals: number;
-  readonly max_kept_signal_bytes: number;
-  /** Length of its log. */
-  readonly max_events: number;
-}
+type SignalLimits = Readonly<
+  Pick<Config["executions"], "max_kept_signals" | "max_kept_signal_bytes" | "max_events">
+>;
 
 /** A signal on its way to an execution; `by` is who sent it, null when nobody is known. */
 export interface Signal {

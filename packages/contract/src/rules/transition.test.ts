@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isTerminal, STATES, type State } from "../executions/execution.ts";
+import { isTerminal, State } from "../executions/execution.ts";
 import { EVENT_TYPES, type EventType } from "../log/event-values.ts";
 import { handOverState, nextState, stateAfter } from "./transition.ts";
 
@@ -38,7 +38,7 @@ const REMARKS: ReadonlySet<EventType> = new Set(["WORKFLOW_WARNING", "WORKFLOW_S
 
 test("EXE-16 a signal and a warning leave the state alone", () => {
   for (const event of REMARKS) {
-    for (const state of STATES.filter((known) => !isTerminal(known))) {
+    for (const state of State.options.filter((known) => !isTerminal(known))) {
       expect(nextState(state, event), `${state} ${event}`).toBe(state);
     }
   }
@@ -48,7 +48,7 @@ test("EXE-16 a state event that no row lists is refused", () => {
   const listed = new Set(
     rows.flatMap(([, from, event]) => from.map((state) => `${state} ${event}`)),
   );
-  for (const state of [...STATES, "none"] as const) {
+  for (const state of [...State.options, "none"] as const) {
     for (const event of EVENT_TYPES.filter((type) => type.startsWith("WORKFLOW_"))) {
       if (REMARKS.has(event) || listed.has(`${state} ${event}`)) continue;
       expect(nextState(state, event), `${state} ${event}`).toBeUndefined();
@@ -57,14 +57,14 @@ test("EXE-16 a state event that no row lists is refused", () => {
 });
 
 test("EXE-18 nothing follows a terminal state", () => {
-  for (const state of STATES.filter(isTerminal)) {
+  for (const state of State.options.filter(isTerminal)) {
     for (const event of EVENT_TYPES) expect(nextState(state, event)).toBeUndefined();
   }
-  expect(STATES.filter(isTerminal)).toEqual(["CANCELLED", "COMPLETED", "FAILED"]);
+  expect(State.options.filter(isTerminal)).toEqual(["CANCELLED", "COMPLETED", "FAILED"]);
 });
 
 test("EXE-19 task events and warnings leave every live state as it is", () => {
-  for (const state of STATES.filter((s) => !isTerminal(s))) {
+  for (const state of State.options.filter((s) => !isTerminal(s))) {
     for (const event of EVENT_TYPES.filter((e) => e.startsWith("TASK_"))) {
       expect(nextState(state, event)).toBe(state);
     }

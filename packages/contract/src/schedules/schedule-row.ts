@@ -1,6 +1,5 @@
 import type { Json } from "../values/value.ts";
-import type { ScheduleSource, ScheduleStatus } from "./schedule.ts";
-import type { CatchUp, Overlap, ScheduleSpec } from "./schedule-spec.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** A start whose instant the plan has passed, but which could not be made yet. */
 export interface HeldStart {
@@ -10,36 +9,20 @@ export interface HeldStart {
   readonly retry_at: number | null;
 }
 
+/** Instants of a schedule, which its row has as numbers. */
+type Instants = "next_run_at" | "last_run_at" | "last_skipped_at" | "created_at" | "updated_at";
+
 /** A schedule as every store keeps it. Instants are milliseconds since 1970. */
-export interface ScheduleRow {
-  readonly id: string;
-  readonly name: string;
-  readonly namespace: string;
-  readonly workflow: string;
-  /** Null: the latest at each fire. */
-  readonly version: number | null;
-  readonly description: string | null;
-  readonly spec: ScheduleSpec;
-  readonly overlap: Overlap;
-  readonly catch_up: CatchUp;
-  readonly input: Json;
+export interface ScheduleRow
+  extends Readonly<Omit<Schedule, Instants | "upcoming" | "routing_input_set">> {
   readonly routing_input: Readonly<Record<string, Json>>;
-  readonly run_as: string | null;
-  readonly status: ScheduleStatus;
-  readonly source: ScheduleSource;
   /** The next instant of its plan, also when it has passed without a server; null unless active. */
   readonly next_run_at: number | null;
   readonly held: HeldStart | null;
   /** Catching up with `all`: the last missed instant that is still made up for. */
   readonly catch_up_to: number | null;
   readonly last_run_at: number | null;
-  readonly last_execution_id: string | null;
-  readonly run_count: number;
-  readonly failure_count: number;
-  readonly consecutive_failures: number;
-  readonly skip_count: number;
   readonly last_skipped_at: number | null;
-  readonly last_error: string | null;
   readonly created_at: number;
   readonly updated_at: number;
   /** Grows by one with every change. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AnyJson } from "./any-json.ts";
-import { type Encoded, STORED } from "./value.ts";
+import { type Encoded, hasOnly, STORED } from "./value.ts";
 
 /** Where a value lies that is not in the log itself (EXE-49). */
 export const StoredReference = z.object({
@@ -28,9 +28,7 @@ export function storageOf({
 
 /** The place that a value of the log has been taken to; undefined when the log holds the value. */
 export function referenceOf(encoded: Encoded): StoredReference | undefined {
-  if (typeof encoded !== "object" || encoded === null || !(STORED in encoded)) return undefined;
-  if (Object.keys(encoded).length !== 1) return undefined;
-  return encoded[STORED] as unknown as StoredReference;
+  return hasOnly(encoded, STORED) ? (encoded[STORED] as unknown as StoredReference) : undefined;
 }
 
 /** The envelope that stands in the log for a value kept elsewhere, as text. */

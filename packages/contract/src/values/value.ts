@@ -57,7 +57,9 @@ export function store(value: unknown, root: string): Stored {
   if (value === undefined) return { text: UNDEFINED_TEXT, value };
   const walk: Walk = { rich: false, ancestors: [] };
   const copy = copyOf(value, () => root, walk);
-  if (!walk.rich && !looksStored(copy)) return { text: JSON.stringify(copy), value: copy };
+  // A user's own value in the shape of one of the engine's wrappings must not be taken for it.
+  const isAsItIs = !walk.rich && !hasOnly(copy, RICH) && !hasOnly(copy, STORED);
+  if (isAsItIs) return { text: JSON.stringify(copy), value: copy };
   const text = `{"${RICH}":${stringify(copy, REDUCERS)}}`;
   return { text, value: decode(JSON.parse(text)) };
 }
@@ -72,12 +74,12 @@ export function encode(value: unknown, root: string): Encoded {
  * what it is given and the log stays as it is (I9).
  */
 export function decode(encoded: Encoded): unknown {
-  return isWrapped(encoded) ? unwrapped(encoded) : copyOfJson(encoded);
+  return hasOnly(encoded, RICH) ? unwrapped(encoded) : copyOfJson(encoded);
 }
 
 /** The value of a stored form for a reader that changes nothing: its objects may be `encoded`'s own. */
 export function peek(encoded: Encoded): unknown {
-  return isWrapped(encoded) ? unwrapped(encoded) : encoded;
+  return hasOnly(encoded, RICH) ? unwrapped(encoded) : encoded;
 }
 
 function unwrapped(encoded: { [RICH]: Json }): unknown {
@@ -133,16 +135,13 @@ const REVIVERS = {
 };
 const UNDEFINED_TEXT = `{"${RICH}":${stringify(undefined)}}`;
 
-function isWrapped(value: unknown): value is { [RICH]: Json } {
-  if (typeof value !== "object" || value === null || !(RICH in value)) return false;
+/** Whether a value is an object with this key and no other. */
+export function hasOnly<Key extends string>(
+  value: unknown,
+  key: Key,
+): value is { [Only in Key]: Json } {
+  if (typeof value !== "object" || value === null || !(key in value)) return false;
   return Object.keys(value).length === 1;
-}
-
-/** A user's own value in the shape of one of the engine's wrappings must not be taken for it. */
-function looksStored(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const [key, ...others] = Object.keys(value);
-  return others.length === 0 && (key === RICH || key === STORED);
 }
 
 type Path = () => string;
@@ -265,7 +264,7 @@ function accessor(key: string): string {
  * form, which only a broken worker writes, is shown as it is, so that what has it can be read.
  */
 export function toPlain(encoded: Encoded): Json {
-  if (!isWrapped(encoded)) return encoded;
+  if (!hasOnly(encoded, RICH)) return encoded;
   try {
     return plain(peek(encoded), { left: mostNodes(encoded[RICH]) });
   } catch {

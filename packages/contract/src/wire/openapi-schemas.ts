@@ -101,11 +101,12 @@ export interface Schemas {
 export function schemasOf(groups: Groups): Schemas {
   const sent = converted("input", SENT, partsOf(groups, sentParts));
   const answered = converted("output", ANSWERED, partsOf(groups, answeredParts));
-  const [bodies, plain] = split(Object.entries(sent.components), ([, it]) => hasDefault(it));
-  const schemas = { ...Object.fromEntries(plain), ...answered.components };
+  const named = Object.entries(sent.components);
+  const bodies = named.filter(([, schema]) => hasDefault(schema));
+  const plain = named.filter(([, schema]) => !hasDefault(schema));
   return {
     components: {
-      schemas: sorted(schemas),
+      schemas: sorted({ ...Object.fromEntries(plain), ...answered.components }),
       requestBodies: sorted(
         Object.fromEntries(
           bodies.map(([name, schema]) => [
@@ -123,10 +124,6 @@ export function reference(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-function split<Item>(items: readonly Item[], belongs: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(belongs), items.filter((item) => !belongs(item))];
-}
-
 function sorted(record: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -142,9 +139,7 @@ function partsOf(groups: Groups, of: (route: Route) => NamedSchemas): NamedSchem
   const schemas: Record<string, z.ZodType> = {};
   for (const [group, routes] of Object.entries(groups)) {
     for (const [name, route] of Object.entries(routes)) {
-      for (const [part, schema] of Object.entries(of(route))) {
-        schemas[`${group}.${name} ${part}`] = schema;
-      }
+      Object.assign(schemas, prefixed(`${group}.${name}`, of(route)));
     }
   }
   return schemas;

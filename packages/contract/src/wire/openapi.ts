@@ -76,7 +76,8 @@ type Named = Row & { readonly group: string; readonly name: string };
 
 function operation({ group, name, route, mode }: Named, { components, parts }: Schemas) {
   const id = `${group}.${name}`;
-  const body = parts.get(`${id} body`);
+  const part: Part = (of) => parts.get(`${id} ${of}`);
+  const body = part("body");
   const streams = route.frames && mode !== "sync" && mode !== "async";
   return {
     operationId: mode === undefined ? id : `${id}.${mode}`,
@@ -85,28 +86,29 @@ function operation({ group, name, route, mode }: Named, { components, parts }: S
     "x-permission": permissionText(route.permission),
     "x-effect": route.effect,
     ...(route.permission.kind === "open" && { security: [] }),
-    ...(streams && { "x-frames": framesOf(id, route, parts) }),
-    ...(route.lines && { "x-lines": parts.get(`${id} lines`) ?? {} }),
+    ...(streams && { "x-frames": framesOf(route, part) }),
+    ...(route.lines && { "x-lines": part("lines") ?? {} }),
     parameters: [
       ...Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param = ""]) => ({
         name: param,
         in: "path",
         required: true,
-        schema: parts.get(`${id} param ${param}`) ?? { type: "string" },
+        schema: part(`param ${param}`) ?? { type: "string" },
       })),
-      ...parameters("query", parts.get(`${id} query`)),
-      ...parameters("header", parts.get(`${id} headers`)),
+      ...parameters("query", part("query")),
+      ...parameters("header", part("headers")),
     ],
     ...(body && { requestBody: requestBody(route, body, components) }),
-    responses: responses(id, { route, streams: streams === true, parts }),
+    responses: responses(route, streams === true, part),
   } satisfies JsonObject;
 }
 
+/** The schema of a part of one route, such as `query`. */
+type Part = (name: string) => JsonObject | undefined;
+
 /** The data of each frame, by its name. */
-function framesOf(id: string, { frames = {} }: Route, parts: Schemas["parts"]): JsonObject {
-  return Object.fromEntries(
-    Object.keys(frames).map((name) => [name, parts.get(`${id} frame ${name}`) ?? {}]),
-  );
+function framesOf({ frames = {} }: Route, part: Part): JsonObject {
+  return Object.fromEntries(Object.keys(frames).map((name) => [name, part(`frame ${name}`) ?? {}]));
 }
 
 function parameters(place: string, schema: JsonObject = {}): JsonObject[] {
@@ -129,14 +131,8 @@ function requestBody(
   return { content: { [lines ? "application/x-ndjson" : "application/json"]: { schema } } };
 }
 
-interface Answered {
-  readonly route: Route;
-  readonly streams: boolean;
-  readonly parts: Schemas["parts"];
-}
-
-function responses(id: string, { route, streams, parts }: Answered): JsonObject {
-  const listed = Object.entries(route.answers).map(([status, answer]) => {
+function responses({ answers }: Route, streams: boolean, part: Part): JsonObject {
+  const listed = Object.entries(answers).map(([status, answer]) => {
     if (isRaw(answer)) {
       // Raw JSON is a value that was printed already, of any type.
       const schema = answer.raw === "application/json" ? {} : { type: "string" };
@@ -144,7 +140,7 @@ function responses(id: string, { route, streams, parts }: Answered): JsonObject 
       return [status, { description: answer.meaning, ...content }];
     }
     const stream = status === "200" && streams && { "text/event-stream": { schema: FRAMES } };
-    const schema = parts.get(`${id} ${status}`) ?? {};
+    const schema = part(status) ?? {};
     // A request may also be refused with the same status.
     const body = Number(status) < 400 ? schema : { anyOf: [schema, ERROR] };
     return [

@@ -1,7 +1,6 @@
 /**
- * Numbers in the text of a query or a header. `z.coerce.number()` would take
- * everything that JavaScript takes for a number: nothing, spaces, `0x10`, `true`, an instant, a list
- * of one.
+ * Numbers in the text of a query or a header. `z.coerce.number()` would take everything that
+ * JavaScript takes for a number: nothing, spaces, `0x10`, `true`, an instant, a list of one.
  */
 import * as z from "zod";
 

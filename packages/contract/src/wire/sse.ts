@@ -5,10 +5,14 @@ export interface SseFrame {
   readonly id?: number | undefined;
 }
 
+/** The text of a frame up to its data. */
+export function sseHead({ event, id }: SseFrame): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: `;
+}
+
 /** The frame as text. Data is one line: JSON escapes every line break. */
-export function sseText({ event, data, id }: SseFrame): string {
-  const head = id === undefined ? "" : `id: ${id}\n`;
-  return `${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+export function sseText(frame: SseFrame): string {
+  return `${sseHead(frame)}${JSON.stringify(frame.data)}\n\n`;
 }
 
 /** A comment keeps the connection alive through proxies and means nothing else. */

@@ -35,6 +35,9 @@ export const Assignment = z.object({
 });
 export type Assignment = z.infer<typeof Assignment>;
 
+/** An execution under the claim of the worker that is told. */
+const held = { execution_id: z.string(), generation: z.int() };
+
 /** What a server sends down a worker's stream (WRK-7): the SSE event's name and its data. */
 export const WorkerFrame = z.discriminatedUnion("event", [
   z.object({
@@ -43,27 +46,21 @@ export const WorkerFrame = z.discriminatedUnion("event", [
       /** The server that holds the stream. */
       replica: z.string(),
       server_time: z.string(),
-      keep: z.array(z.object({ execution_id: z.string(), generation: z.int() })),
-      drop: z.array(
-        z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
-      ),
+      keep: z.array(z.object(held)),
+      drop: z.array(z.object({ ...held, reason: z.string() })),
     }),
   }),
   z.object({ event: z.literal("assign"), data: Assignment }),
   z.object({
     event: z.literal("events"),
     data: z.object({
-      execution_id: z.string(),
-      generation: z.int(),
+      ...held,
       /** `seq` before the first of `events`. */
       base_seq: z.int(),
       events: z.array(Event),
     }),
   }),
-  z.object({
-    event: z.literal("revoke"),
-    data: z.object({ execution_id: z.string(), generation: z.int(), reason: z.string() }),
-  }),
+  z.object({ event: z.literal("revoke"), data: z.object({ ...held, reason: z.string() }) }),
   z.object({
     event: z.literal("listen"),
     data: z.object({ execution_id: z.string(), on: z.boolean() }),

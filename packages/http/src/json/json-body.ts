@@ -1,17 +1,16 @@
 import { isUtf8 } from "node:buffer";
 import { EngineError } from "@engine/contract";
-import { MAX_DEPTH, notJson } from "./scan-json.ts";
+import { MAX_DEPTH, tooDeep, unreadable } from "./scan-json.ts";
 
 /** The JSON value of a request body; an empty body is null (EXE-79). */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return null;
   if (!isUtf8(bytes)) throw new EngineError("bad_request", "the body is not UTF-8 text");
   refuseDeep(bytes);
-  const text = bytes.toString("utf8");
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw notJson(text);
+    throw unreadable(bytes);
   }
 }
 
@@ -28,11 +27,7 @@ function refuseDeep(bytes: Buffer): void {
     const byte = bytes[i];
     if (byte === QUOTE) i = endOfString(bytes, i);
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      if (++depth > MAX_DEPTH) {
-        throw new EngineError("bad_request", `the body is nested deeper than ${MAX_DEPTH} levels`, {
-          details: { position: i },
-        });
-      }
+      if (++depth > MAX_DEPTH) throw tooDeep(i);
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
   }
 }

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { EngineError } from "@engine/contract";
-import { findJsonError } from "./json-error.ts";
 
 /** How deep a body may be nested (NET-1). */
 export const MAX_DEPTH = 128;
@@ -40,28 +39,43 @@ export function scanJson(bytes: Uint8Array): Scanned {
   if (!isUtf8(bytes)) throw new EngineError("bad_request", "the body is not UTF-8 text");
   const scan = new Scan(bytes);
   if (scan.run()) return scan;
-  if (scan.isTooDeep) {
-    throw new EngineError("bad_request", `the body is nested deeper than ${MAX_DEPTH} levels`, {
-      details: { position: scan.at },
-    });
-  }
-  throw notJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+  throw scan.expected === undefined ? tooDeep(scan.at) : notJson(bytes, scan);
 }
 
-/** The refusal of a text that `JSON.parse` does not read. */
-export function notJson(text: string): EngineError {
-  const { expected, position, line, column } = findJsonError(text);
-  return new EngineError(
-    "bad_request",
-    `the body is not JSON: expected ${expected} at line ${line}, column ${column}`,
-    { details: { position, line, column } },
-  );
+/**
+ * The refusal of a text that `JSON.parse` does not read. `JSON.parse` names the place only for some
+ * mistakes, and in words that change with the runtime.
+ */
+export function unreadable(bytes: Uint8Array): EngineError {
+  const scan = new Scan(bytes);
+  scan.run();
+  return notJson(bytes, scan);
+}
+
+function notJson({ buffer, byteOffset }: Uint8Array, { at, expected }: Scan): EngineError {
+  const before = Buffer.from(buffer, byteOffset, at).toString("utf8");
+  const lines = before.split("\n");
+  const [line, column] = [lines.length, (lines.at(-1)?.length ?? 0) + 1];
+  const message = `the body is not JSON: expected ${expected} at line ${line}, column ${column}`;
+  return new EngineError("bad_request", message, {
+    details: { position: before.length, line, column },
+  });
+}
+
+/** The refusal of a text that is deeper than anything recursive minds, from a place in its bytes. */
+export function tooDeep(position: number): EngineError {
+  return new EngineError("bad_request", `the body is nested deeper than ${MAX_DEPTH} levels`, {
+    details: { position },
+  });
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 const [MINUS, PLUS, DOT, ZERO, NINE] = [0x2d, 0x2b, 0x2e, 0x30, 0x39];
 const LITERALS = new Map(["true", "false", "null"].map((text) => [text.charCodeAt(0), text]));
+const PARTS_OF_SCALARS: ReadonlySet<number> = new Set(
+  Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-"),
+);
 const PROTO = "__proto__";
 
 class Scan implements Scanned {
@@ -72,7 +86,8 @@ class Scan implements Scanned {
   values = 0;
   depth = 0;
   hasProto = false;
-  isTooDeep = false;
+  /** What JSON allows where the text stops being it, in words; undefined where it is too deep. */
+  expected: string | undefined;
   readonly large: LargeField[] = [];
   #topKeys = 0;
   #topKey: string | undefined;
@@ -87,7 +102,7 @@ class Scan implements Scanned {
     return this.#topKeys === 1 ? this.#topKey : undefined;
   }
 
-  /** Whether it is JSON; otherwise `at` is about where it stops. */
+  /** Whether it is JSON and not too deep; otherwise `at` is where it stops. */
   run(): boolean {
     let level = 0;
     for (;;) {
@@ -98,10 +113,7 @@ class Scan implements Scanned {
       if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
         level++;
         if (level > this.depth) this.depth = level;
-        if (level > MAX_DEPTH) {
-          this.isTooDeep = true;
-          return false;
-        }
+        if (level > MAX_DEPTH) return false;
         const isObject = byte === OPEN_OBJECT;
         this.#objects[level] = isObject ? 1 : 0;
         this.at++;
@@ -118,10 +130,14 @@ class Scan implements Scanned {
       for (;;) {
         if (level === 1) this.#noteField();
         this.#space();
-        if (level === 0) return this.at === this.#bytes.length;
+        if (level === 0) {
+          return this.at === this.#bytes.length || this.#stop("the end of the body");
+        }
         const isObject = this.#objects[level] === 1;
         const next = this.#bytes[this.at];
-        if (next !== COMMA && next !== (isObject ? CLOSE_OBJECT : CLOSE_LIST)) return false;
+        if (next !== COMMA && next !== (isObject ? CLOSE_OBJECT : CLOSE_LIST)) {
+          return this.#stop(`"," or "${isObject ? "}" : "]"}"`);
+        }
         this.at++;
         if (next !== COMMA) {
           level--;
@@ -136,11 +152,13 @@ class Scan implements Scanned {
 
   #key(level: number): boolean {
     const start = this.at;
-    if (this.#bytes[start] !== QUOTE || !this.#string()) return false;
+    if (this.#bytes[start] !== QUOTE || !this.#string()) {
+      return this.#stop("a field name in double quotes");
+    }
     const end = this.at;
     this.#note(start, end, level);
     this.#space();
-    if (this.#bytes[this.at] !== COLON) return false;
+    if (this.#bytes[this.at] !== COLON) return this.#stop('":"');
     this.at++;
     if (level === 1) this.#field = { start, end, value: this.at };
     return true;
@@ -174,11 +192,23 @@ class Scan implements Scanned {
     return first === 0x5f || first === BACKSLASH;
   }
 
+  #stop(expected: string, at: number = this.at): false {
+    this.expected = expected;
+    this.at = at;
+    return false;
+  }
+
   #scalar(byte: number | undefined): boolean {
-    if (byte === undefined) return false;
-    if (byte === QUOTE) return this.#string();
-    if (byte === MINUS || (byte >= ZERO && byte <= NINE)) return this.#number();
-    const literal = LITERALS.get(byte);
+    if (byte === QUOTE) return this.#string() || this.#stop("a complete string");
+    const start = this.at;
+    const isRead = byte === MINUS || isDigit(byte) ? this.#number() : this.#literal(byte);
+    // What continues a number or a word belongs to it, and makes it none.
+    const isWhole = isRead && !PARTS_OF_SCALARS.has(this.#bytes[this.at] as number);
+    return isWhole || this.#stop("a value", start);
+  }
+
+  #literal(byte: number | undefined): boolean {
+    const literal = LITERALS.get(byte as number);
     if (literal === undefined) return false;
     for (let i = 0; i < literal.length; i++) {
       if (this.#bytes[this.at + i] !== literal.charCodeAt(i)) return false;

@@ -61,8 +61,9 @@ test("EXE-15 EXE-53 a signal reaches a local run, which no worker is given", asy
     claimant,
   );
   const events = [worker.event(of, "WORKFLOW_STARTED", null), waiting(worker)];
-  await t.store.executions.change(execution_id, (row) => {
-    const sender = { session: "process", now: t.time.now, cancel_timeout_ms: 1000 };
+  await t.store.executions.change(execution_id, (row, _, findKept) => {
+    const by = { session: "process", now: t.time.now, cancel_timeout_ms: 1000 };
+    const sender = { ...by, calls: new Map(), findKept };
     const parked = { generation: 1, base_seq: 2, state: "RUNNING" as const, waiting: [] };
     const verdict = decideCheckpoint(row, { ...parked, events }, sender, []);
     return verdict.kind === "append" ? verdict : undefined;

@@ -1,5 +1,5 @@
 import { permissionText, routes } from "@engine/contract";
-import { type Call, createApp, raw, type TableHandlers } from "@engine/http";
+import { type Call, createApp, type TableHandlers } from "@engine/http";
 import { expect, test } from "vitest";
 import { unchecked } from "../testing/unchecked.ts";
 
@@ -16,7 +16,7 @@ function namingApp() {
             for (const [, kind = ""] of needed.matchAll(/scoped\((\w+):/g)) permit.seen(kind);
             await permit.demandOf(async () => ({}));
             const said = JSON.stringify([`${group}.${name}`, params]);
-            return raw(Number(Object.keys(route.answers)[0]), said);
+            return { status: Number(Object.keys(route.answers)[0]), raw: said };
           },
         ]),
       ),

@@ -1,5 +1,5 @@
 import { type ExecutionRow, eventForCaller, recordForCaller, type State } from "@engine/contract";
-import { type Call, hasLeft, type ReplyHeaders, type StreamReply, stream } from "@engine/http";
+import { type Call, hasLeft, type ReplyHeaders, type StreamReply } from "@engine/http";
 import type { Follower } from "../executions/follower.ts";
 import { toRecord, toRecordedEvent } from "../executions/record.ts";
 import type { Asker, Projection, Replay } from "../executions/run-modes.ts";
@@ -42,7 +42,7 @@ function statusOf(state: State): RunStatus {
 /** The frames of a follower, after a header that names the execution. */
 export function streamAnswer(follower: Follower, more: ReplyHeaders = {}): StreamReply {
   const headers = { [EXECUTION_ID]: follower.execution_id, ...more };
-  return stream(follower.frames(), { headers });
+  return { frames: follower.frames(), headers };
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   type SessionRef,
   type WorkerFrame,
 } from "@engine/contract";
-import { answer, type Handlers, lines, raw, stream } from "@engine/http";
+import { answer, type Handlers } from "@engine/http";
 import { LargeJson } from "@engine/http/json";
 import type { Engine } from "../engine.ts";
 import { FrameQueue } from "./frame-queue.ts";
@@ -29,7 +29,7 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       void connection.closed.then(() => queue.end());
       signal.addEventListener("abort", () => connection.close(), { once: true });
       if (signal.aborted) connection.close();
-      return stream(queue.frames(), { cut: queue.overflow });
+      return { frames: queue.frames(), cut: queue.overflow };
     },
     poll: async ({ params, headers, body }, { signal }) => {
       const frames = await workers.poll(ref(params.name, headers), body, { signal });
@@ -47,7 +47,7 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     },
     checkpointLines: async ({ params, headers }) =>
       // An unknown session is refused as a request, before any line.
-      lines(await workers.openCheckpoints(ref(params.name, headers))),
+      ({ answerLine: await workers.openCheckpoints(ref(params.name, headers)) }),
     release: async ({ params, headers, body }) => {
       const items = await workers.release(ref(params.name, headers), body.items);
       return answer(200, { items: [...items] });
@@ -57,8 +57,9 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       return answer(200, await workers.progress(session, params.execution_id, body));
     },
     module: async ({ params, headers }) => {
-      const bundle = await workers.module(ref(params.name, headers), params.hash);
-      return raw(200, bundle, { "cache-control": "private, max-age=31536000, immutable" });
+      const raw = await workers.module(ref(params.name, headers), params.hash);
+      const cacheControl = "private, max-age=31536000, immutable";
+      return { status: 200, raw, headers: { "cache-control": cacheControl } };
     },
     events: async ({ params, headers, query }) => {
       const page = await workers.events(ref(params.name, headers), params.id, query);
@@ -72,12 +73,13 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     loadValue: async ({ params: { name, id, sha256 }, headers, query }) => {
       const { generation, of = id } = query;
       const value = { generation, reference_id: `${of}/${sha256}` };
-      return raw(200, await workers.loadValue(ref(name, headers), id, value));
+      return { status: 200, raw: await workers.loadValue(ref(name, headers), id, value) };
     },
     cacheLookup: async ({ params: { name, id }, headers, body: { generation, ...key } }) => {
       const { text } = await workers.cacheLookup(ref(name, headers), id, { generation, key });
       // The text is not parsed only to be printed again: outputs may be large.
-      return raw(200, text === null ? '{"hit":false}' : `{"hit":true,"value":${text}}`);
+      const json = text === null ? '{"hit":false}' : `{"hit":true,"value":${text}}`;
+      return { status: 200, raw: json };
     },
     cacheKeep: async ({ params: { name, id }, headers, body }) => {
       const { generation, value, ttl_ms, ...key } = body;

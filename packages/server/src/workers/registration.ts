@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import {
   EngineError,
   ExecutionLimits,
@@ -13,16 +12,11 @@ import type { Bus } from "../replicas/bus.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { Session } from "./session.ts";
-import type { SessionLookup } from "./session-lookup.ts";
+import { type SessionLookup, tokenHash } from "./session-lookup.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** This release and the one before it understand each other (WRK-2). */
 const SUPPORTED_PROTOCOLS = [WORKER_PROTOCOL, WORKER_PROTOCOL - 1].filter((n) => n >= 1);
-
-/** The hash of a session's secret, which is all that is kept of it. */
-export function tokenHash(token: string): string {
-  return hash("sha256", token, "hex");
-}
 
 interface Parts {
   readonly ports: EnginePorts;

@@ -1,10 +1,15 @@
+import { hash } from "node:crypto";
 import { EngineError, type SessionRef } from "@engine/contract";
 import type { SessionRow } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Liveness } from "./liveness.ts";
-import { tokenHash } from "./registration.ts";
 import { Session } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
+
+/** The hash of a session's secret, which is all that is kept of it. */
+export function tokenHash(token: string): string {
+  return hash("sha256", token, "hex");
+}
 
 interface Parts {
   readonly ports: EnginePorts;

@@ -106,7 +106,8 @@ export class FakeExecutions {
   checkpoint(session: string, item: CheckpointItem): CheckpointVerdict {
     const { execution_id, base_seq } = item;
     const recorded = this.log(execution_id).slice(base_seq);
-    const sender = { session, now: Date.now(), ...CANCELLING };
+    const findKept = this.#executions.signals.finderOf(execution_id);
+    const sender = { session, now: Date.now(), calls: new Map(), findKept, ...CANCELLING };
     const verdict = decideCheckpoint(this.row(execution_id), item, sender, recorded);
     if (verdict.kind === "append") this.#executions.change(execution_id, verdict);
     return verdict;

@@ -52,7 +52,7 @@ async function taken(store: Store, n: number, names: readonly string[]): Promise
     }));
     const { generation, head } = row;
     const item = { generation, base_seq: head, state: "RUNNING" as const, events: calls };
-    const sender = { session: "s1", now: 2, cancel_timeout_ms: 1, findKept };
+    const sender = { session: "s1", now: 2, calls: new Map(), cancel_timeout_ms: 1, findKept };
     const verdict = decideCheckpoint(row, item, sender, []);
     if (verdict.kind !== "append") throw new Error(`a checkpoint was not taken: ${verdict.kind}`);
     return verdict;
