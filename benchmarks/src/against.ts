@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Cleanup, stopAll } from "./cleanup.ts";
+import { untilBodies } from "./dispatch.ts";
 import { startTwoProcesses } from "./engine.ts";
 import { gate } from "./gate.ts";
 import type { HttpClient } from "./http-client.ts";
@@ -21,6 +22,10 @@ const LATENCY = [
   { tasks: 100, block: 3, rounds: 16 },
 ];
 const THROUGHPUT = { concurrency: [32, 200], blockMs: 1_000, rounds: 10 };
+/** Tasks a second of workflows with many tasks, as `sustained` has them. */
+const SUSTAINED = { tasks: 20, concurrency: [16, 64], blockMs: 1_500, rounds: 8 };
+/** From a request to the body's first line. */
+const DISPATCH = { block: 20, rounds: 10 };
 const WARM_UP_TURNS = 8;
 const QUICK = { starts: 1, rounds: 4 };
 
@@ -39,7 +44,7 @@ interface Pairs {
  */
 export const against: Measure = {
   name: "against",
-  means: "latency and throughput of two checkouts by turns; see --against",
+  means: "latency, throughput and dispatch of two checkouts by turns; see --against",
   onlyWhenNamed: true,
   async run(bench) {
     const folder = bench.against;
@@ -90,6 +95,21 @@ async function measureBoth(bench: Bench, sides: Sides, all: Map<string, Pairs>):
       throughput(client, concurrency, THROUGHPUT.blockMs),
     );
   }
+  const { tasks: many } = SUSTAINED;
+  for (const concurrency of SUSTAINED.concurrency) {
+    bench.tell(`${many} tasks, ${concurrency} at a time, by turns`);
+    const pairs = pairsOf(`tasks/s, ${many}-task workflows at ${concurrency}`, count);
+    await byTurns(rounds(SUSTAINED.rounds), pairs, sides, async (client) => {
+      const perSecond = await throughput(client, concurrency, SUSTAINED.blockMs, many);
+      return perSecond * many;
+    });
+  }
+  bench.tell("dispatch, by turns");
+  const untilBody = pairsOf("request to the body's first line, p50 of a turn", ms);
+  await byTurns(rounds(DISPATCH.rounds), untilBody, sides, async (client) => {
+    await client.run("stamp", null);
+    return median(await untilBodies(client, DISPATCH.block));
+  });
   for (const { tasks, block, rounds: full } of LATENCY) {
     bench.tell(`${tasks} tasks, by turns`);
     const pairs = pairsOf(`${tasks} tasks, p50 of a turn`, ms);
@@ -121,16 +141,17 @@ async function byTurns(
   }
 }
 
-/** 3-task workflows a second. */
+/** Workflows a second. */
 async function throughput(
   client: HttpClient,
   concurrency: number,
   milliseconds: number,
+  tasks = 3,
 ): Promise<number> {
   let done = 0;
   const elapsed = await submitFor(milliseconds, concurrency, async () => {
-    const { output } = await client.run("chain", 3);
-    gate(output === 3, () => `chain(3) answered ${output}`);
+    const { output } = await client.run("chain", tasks);
+    gate(output === tasks, () => `chain(${tasks}) answered ${output}`);
     done++;
   });
   return done / (elapsed / 1000);

@@ -54,7 +54,7 @@ export async function measureDispatch(
 }
 
 /** By a clock that all processes share, so that no commit is part of it but that of the start. */
-async function untilBodies(client: HttpClient, runs: number): Promise<number[]> {
+export async function untilBodies(client: HttpClient, runs: number): Promise<number[]> {
   const taken: number[] = [];
   for (let i = 0; i < runs; i++) {
     const asked = sharedClock();
