@@ -87,6 +87,11 @@ const FOUND: readonly Found[] = [
     keep: "rates=drop+duplicate+store_error+pace,disturbances=1+4,operations=0+2+4",
     what: "I16 a server that stood still gave a worker more than it has slots for, whose stream another one had by then (replicas.test.ts)",
   },
+  {
+    seed: 70124632,
+    keep: "rates=store_unknown+store_slow+pace,disturbances=0,operations=0+1+2+3+4+5+6+7+8,stretch=21995",
+    what: "I16 the second look at a claim whose answer was lost gave the slot of a newer claim away (unsure-claims.test.ts)",
+  },
 ];
 
 const programs = await loadPrograms(2);

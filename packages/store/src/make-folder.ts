@@ -21,14 +21,22 @@ export function makeFolder(path: string): void {
 
 function make(path: string): void {
   try {
-    mkdirSync(path);
+    makeOne(path);
   } catch (error) {
-    if (isFolder(path)) return;
     const above = dirname(path);
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT" || above === path || isFolder(above)) throw error;
-    make(above);
-    make(path);
+    if (code !== "ENOENT" || above === path) throw error;
+    // Where it is there, another process may have made it since.
+    if (!isFolder(above)) make(above);
+    makeOne(path);
+  }
+}
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!isFolder(path)) throw error;
   }
 }
 

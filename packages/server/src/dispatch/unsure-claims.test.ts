@@ -56,6 +56,25 @@ test("I16 a claim that is settled after its answer was lost gives no slot of a n
   expect(rows.filter(({ worker }) => worker === "w")).toHaveLength(1);
 });
 
+test("I16 nor does the second look at it, which may come while the newer one is under way", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  await t.worker("w", { slots: 1 });
+  const takenBack = doubtful.holdAnswers("executions.change");
+  doubtful.loseAnswer("executions.create");
+  await expect(t.run("first")).rejects.toThrow(EngineError);
+  await settled();
+  await t.run("second");
+  takenBack();
+  const claimed = doubtful.holdAnswers("executions.change");
+  await settled();
+  await t.time.advance(20_000);
+  claimed();
+  await settled();
+  const { items } = await t.engine.executions.list({ order: "created_asc", limit: 10, offset: 0 });
+  expect(items.map(({ worker }) => worker).sort()).toEqual([null, "w"]);
+});
+
 /** One whose answers to writes that were committed can get lost. */
 async function forgetfulStore(): Promise<{
   store: Store;

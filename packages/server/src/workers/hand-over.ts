@@ -10,7 +10,7 @@ import {
 import type { OwnedExecution, SessionGuard } from "@engine/store";
 import type { Commits } from "../commits.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import type { Held } from "./holdings.ts";
+import type { Claiming, Held } from "./holdings.ts";
 import type { Session } from "./session.ts";
 
 /** A loss, and whether it says anything about the execution (LIV-5). */
@@ -27,6 +27,14 @@ interface WhyAll extends Pick<Why, "guard"> {
   readonly loss?: LossReason | undefined;
 }
 
+/** An execution that a session may own without this server knowing. */
+interface Doubt {
+  readonly session: Session;
+  readonly execution_id: string;
+  /** The claim whose answer was lost, while it has a slot for that. */
+  readonly claim: Claiming | undefined;
+}
+
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "config">;
   readonly commits: Commits;
@@ -38,7 +46,7 @@ export class HandOvers {
   /** Sessions that lost the right to their executions while the store was away. */
   readonly #unfinished = new Map<Session, WhyAll>();
   /** Sessions that may own an execution without this server knowing. */
-  readonly #unsure: { readonly session: Session; readonly execution_id: string }[] = [];
+  readonly #unsure: Doubt[] = [];
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -84,9 +92,10 @@ export class HandOvers {
    * may still be at it. Never rejects.
    */
   async unsure(session: Session, execution_id: string): Promise<void> {
+    const claim = session.holdings.claiming.get(execution_id);
     try {
-      await this.#settle(session, execution_id);
-      this.#unsure.push({ session, execution_id });
+      await this.#settle({ session, execution_id, claim });
+      this.#unsure.push({ session, execution_id, claim: undefined });
     } catch {
       // The store is away; the claim is kept for later.
     }
@@ -95,9 +104,7 @@ export class HandOvers {
   /** Tries again what failed, unless the worker is back: then its listing has settled everything. */
   async retry(): Promise<void> {
     const unsure = this.#unsure.splice(0);
-    await Promise.all(
-      unsure.map(({ session, execution_id }) => this.#settle(session, execution_id)),
-    );
+    await Promise.all(unsure.map((doubt) => this.#settle(doubt)));
     for (const [session, why] of this.#unfinished) {
       this.#unfinished.delete(session);
       if (session.ended || !session.isConnected) await this.all(session, why);
@@ -105,20 +112,25 @@ export class HandOvers {
   }
 
   /** Takes an execution back that was claimed after all: its assignment was never sent. */
-  async #settle(session: Session, execution_id: string): Promise<void> {
-    const claim = session.holdings.claiming.get(execution_id);
+  async #settle(doubt: Doubt): Promise<void> {
+    const { session, execution_id, claim } = doubt;
+    const { claiming } = session.holdings;
+    const hasNewer = () => claiming.get(execution_id) !== claim;
     try {
-      const row = await this.#parts.ports.store.executions.find(execution_id);
-      if (session.holdings.claiming.get(execution_id) !== claim) return;
+      const row = hasNewer()
+        ? undefined
+        : await this.#parts.ports.store.executions.find(execution_id);
+      // A newer claim keeps its slot, and what it owns; it may fail, so there is another look.
+      if (hasNewer()) {
+        this.#unsure.push({ session, execution_id, claim: undefined });
+        return;
+      }
       if (row?.session === session.id && !session.holdings.owns(row)) {
         await this.one(session.id, row, { guard: session.guard });
       }
-      // A newer claim keeps its slot.
-      if (session.holdings.claiming.get(execution_id) === claim) {
-        session.holdings.claiming.delete(execution_id);
-      }
+      if (!hasNewer()) claiming.delete(execution_id);
     } catch (error) {
-      this.#unsure.push({ session, execution_id });
+      this.#unsure.push(doubt);
       throw error;
     }
   }

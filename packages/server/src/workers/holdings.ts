@@ -38,7 +38,7 @@ export interface Told extends Held {
 }
 
 /** A claim that is on its way to the store, or whose answer was lost. */
-interface Claiming {
+export interface Claiming {
   readonly done: Promise<unknown>;
   readonly requirements: Requirements | null;
   readonly suspicion: Suspicion;

@@ -18,14 +18,22 @@ export async function modulesFolder(home: string): Promise<string> {
 /** Node's own `recursive` never returns where the folder above is there and takes none. */
 async function make(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await makeOne(path);
   } catch (error) {
-    if (await isFolder(path)) return;
     const above = dirname(path);
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT" || above === path || (await isFolder(above))) throw error;
-    await make(above);
-    await make(path);
+    if (code !== "ENOENT" || above === path) throw error;
+    // Where it is there, another process may have made it since.
+    if (!(await isFolder(above))) await make(above);
+    await makeOne(path);
+  }
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (!(await isFolder(path))) throw error;
   }
 }
 
