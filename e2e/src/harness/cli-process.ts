@@ -9,15 +9,20 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Text for standard input. */
   readonly stdin?: string;
+  /** Another checkout's `engine.js`. */
+  readonly program?: string;
 }
 
 export type CliResult = ProgramResult;
 
 /** One `engine …` process, as a user would start it. */
 export class CliProcess extends Program {
-  constructor(args: readonly string[], { cwd, env = {}, stdin = "" }: CliOptions) {
+  constructor(
+    args: readonly string[],
+    { cwd, env = {}, stdin = "", program = ENGINE }: CliOptions,
+  ) {
     const all = { ...cleanEnvironment(), ...env };
-    super(`engine ${args.join(" ")}`, [ENGINE, ...args], { cwd, env: all, stdin });
+    super(`engine ${args.join(" ")}`, [program, ...args], { cwd, env: all, stdin });
   }
 }
 

@@ -25,6 +25,7 @@ import { isRefusal } from "../refusal.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { HandOvers } from "../workers/hand-over.ts";
+import type { Claiming } from "../workers/holdings.ts";
 import type { Session } from "../workers/session.ts";
 import type { SessionLookup } from "../workers/session-lookup.ts";
 import type { Sessions } from "../workers/sessions.ts";
@@ -386,15 +387,21 @@ export class Dispatcher implements Domain {
     commit: Promise<Done>,
   ): Promise<Done> {
     const { execution_id, requirements = null, suspicion = "none" } = of;
-    session.holdings.claiming.set(execution_id, { done: commit, requirements, suspicion });
+    const { claiming } = session.holdings;
+    const claim: Claiming = { done: commit, requirements, suspicion };
+    // The queue, read again, may have brought the execution once more: then the newer claim has the slot.
+    const settled = () => {
+      if (claiming.get(execution_id) === claim) claiming.delete(execution_id);
+    };
+    claiming.set(execution_id, claim);
     try {
       const done = await commit;
-      session.holdings.claiming.delete(execution_id);
+      settled();
       return done;
     } catch (error) {
-      if (isRefusal(error)) session.holdings.claiming.delete(execution_id);
+      if (isRefusal(error)) settled();
       // The claim keeps its slot until it is known what became of it.
-      else void this.#parts.handOvers.unsure(session, execution_id).then(() => this.wake());
+      else void this.#parts.handOvers.unsure(session, execution_id, claim).then(() => this.wake());
       throw error;
     }
   }

@@ -75,6 +75,27 @@ test("I16 nor does the second look at it, which may come while the newer one is 
   expect(items.map(({ worker }) => worker).sort()).toEqual([null, "w"]);
 });
 
+test("I16 nor does a claim that failed while another one of the same execution is under way", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  await t.run("first");
+  const fail = doubtful.refuseLater("executions.change");
+  await t.worker("w", { slots: 2 });
+  await settled();
+  // The first claim is still on its way: the queue, read again, brings the execution once more.
+  const claimed = doubtful.holdAnswers("executions.change");
+  await t.time.advance(15_000);
+  fail();
+  await settled();
+  await t.run("second");
+  await t.run("third");
+  await settled();
+  claimed();
+  await settled();
+  const { items } = await t.engine.executions.list({ order: "created_asc", limit: 10, offset: 0 });
+  expect(items.map(({ worker }) => worker).sort()).toEqual([null, "w", "w"]);
+});
+
 /** One whose answers to writes that were committed can get lost. */
 async function forgetfulStore(): Promise<{
   store: Store;

@@ -9,17 +9,20 @@ export class DoubtfulStore implements AsyncDisposable {
   readonly #store: Store;
   readonly #lost: Set<string>;
   readonly #held: Map<string, PromiseWithResolvers<void>>;
+  readonly #refusing: Map<string, PromiseWithResolvers<void>>;
 
   private constructor(parts: {
     engine: TestEngine;
     store: Store;
     lost: Set<string>;
     held: Map<string, PromiseWithResolvers<void>>;
+    refusing: Map<string, PromiseWithResolvers<void>>;
   }) {
     this.engine = parts.engine;
     this.#store = parts.store;
     this.#lost = parts.lost;
     this.#held = parts.held;
+    this.#refusing = parts.refusing;
   }
 
   static async start(): Promise<DoubtfulStore> {
@@ -28,9 +31,13 @@ export class DoubtfulStore implements AsyncDisposable {
     const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
     const lost = new Set<string>();
     const held = new Map<string, PromiseWithResolvers<void>>();
+    const refusing = new Map<string, PromiseWithResolvers<void>>();
     const seen = interposed(store, ({ name, kind }, call) => {
       if (!call || kind === "itself") return undefined;
       return async (...asked) => {
+        const refused = refusing.get(name);
+        refusing.delete(name);
+        await refused?.promise;
         const answer = await call(...asked);
         await held.get(name)?.promise;
         if (!lost.delete(name)) return answer;
@@ -38,12 +45,19 @@ export class DoubtfulStore implements AsyncDisposable {
       };
     });
     const engine = await TestEngine.start({}, { shared: { store: seen, time } });
-    return new DoubtfulStore({ engine, store, lost, held });
+    return new DoubtfulStore({ engine, store, lost, held, refusing });
   }
 
   /** The next call of it does what it should, and says that it cannot tell. */
   loseAnswer(method: StoreMethod): void {
     this.#lost.add(method);
+  }
+
+  /** The next call of it does nothing, and fails when that is called which this answers. */
+  refuseLater(method: StoreMethod): () => void {
+    const gate = Promise.withResolvers<void>();
+    this.#refusing.set(method, gate);
+    return () => gate.reject(new EngineError("unavailable", "the database is away"));
   }
 
   /** Calls of it do what they should at once, and answer when that is called which this answers. */

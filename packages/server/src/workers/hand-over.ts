@@ -91,8 +91,7 @@ export class HandOvers {
    * Looks what became of a claim whose answer was lost, and again with {@link retry}, as the database
    * may still be at it. Never rejects.
    */
-  async unsure(session: Session, execution_id: string): Promise<void> {
-    const claim = session.holdings.claiming.get(execution_id);
+  async unsure(session: Session, execution_id: string, claim: Claiming): Promise<void> {
     try {
       await this.#settle({ session, execution_id, claim });
       this.#unsure.push({ session, execution_id, claim: undefined });

@@ -73,16 +73,17 @@ export class ListThread implements ListReader {
 
   /** At the first list: most processes that open a store read none. */
   #start(): Worker {
-    const worker = new Worker(program, { workerData: this.#data, env: {}, execArgv: [] });
+    const execArgv = fromSources ? ["--conditions=@engine/source"] : [];
+    const worker = new Worker(program, { workerData: this.#data, env: {}, execArgv });
     worker.on("message", (answer: ListAnswer) => this.#settle(worker, answer));
-    let cause: unknown;
+    let cause: Error | undefined;
     worker.on("error", (error) => {
       cause = error;
     });
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
-      // The next list starts another one.
-      this.#refuseAll(unavailable(cause));
+      // The next list starts another one. A defect is told as what it is, so that it is logged.
+      this.#refuseAll(cause && !isEndOfThread(cause) ? cause : unavailable(cause));
     });
     return worker;
   }
@@ -99,10 +100,16 @@ export class ListThread implements ListReader {
     }
   }
 
-  #refuseAll(reason: EngineError): void {
+  #refuseAll(reason: Error): void {
     for (const { reject } of this.#waiting.values()) reject(reason);
     this.#waiting.clear();
   }
+}
+
+/** The database failed it, or it had no memory left. */
+function isEndOfThread(cause: Error): boolean {
+  const { code } = cause as NodeJS.ErrnoException;
+  return isDatabaseFailure(cause) || code === "ERR_WORKER_OUT_OF_MEMORY";
 }
 
 function closed(): EngineError {
