@@ -113,6 +113,8 @@ class Access {
       world.after(server.time.ahead + this.#delay(), () => {
         if (!server.isAlive) return;
         if (this.#happens("error", this.#parts.faults.rates.store_error)) {
+          // Who could not read looks again some time later: until then the engine is not at rest.
+          this.#noteError();
           server.after(this.#delay(), () => reject(away()));
           return;
         }
@@ -132,6 +134,12 @@ class Access {
       this.#queue.push({ ...job, asked, resolve, reject });
       this.#schedule();
     });
+  }
+
+  #noteError(): void {
+    const { faults, world, server } = this.#parts;
+    const of = { worker: null, server: server.name };
+    faults.note({ kind: "store_error", at: world.now, until: null, ...of });
   }
 
   /** One transaction at a time, which takes all that is queued by then. */
@@ -155,7 +163,7 @@ class Access {
     this.#queue = [];
     const who = { until: null, at: world.now, worker: null, server: server.name };
     if (this.#happens("error", rates.store_error)) {
-      faults.note({ kind: "store_error", ...who });
+      this.#noteError();
       world.trace.say(server.name, () => `cannot write: ${namesOf(jobs)}`);
       server.after(this.#delay(), () => {
         for (const { reject } of jobs) reject(away());

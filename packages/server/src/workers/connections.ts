@@ -137,7 +137,10 @@ export class Connections {
     if (!row) throw ended(session.worker);
     if (!session.connect(stream, row)) throw replaced(session.worker);
     // The session may have been forgotten, or found anew, while the store was asked.
+    const isForgotten = sessions.find(session.id) !== session;
     sessions.add(session, row.token_hash);
+    // What operators decided meanwhile was told to nobody.
+    if (isForgotten) await sessions.lookAtDesired(() => store.workers.find(session.worker));
     // A hand-over that is under way comes first: it could take what is kept here.
     await session.handingOver?.catch(() => undefined);
     if (stream.isClosed) throw replaced(session.worker);

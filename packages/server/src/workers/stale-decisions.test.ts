@@ -55,6 +55,23 @@ test("WRK-11 a resume while its worker registers is not lost on it", async () =>
   expect(await worker.next("assign")).toMatchObject({ execution_id });
 });
 
+test("WRK-11 a resume while a worker that was given up connects again is not lost on it", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  const worker = await t.worker();
+  await t.engine.fleet.pause("w");
+  const answer = doubtful.holdAnswers("sessions.connect");
+  const connected = worker.connect();
+  await settled();
+  // It was silent for so long that its session is forgotten while the store is asked.
+  await t.time.advance(60_000);
+  await t.engine.fleet.resume("w");
+  answer();
+  await connected;
+  const { execution_id } = await t.run();
+  expect(await worker.next("assign")).toMatchObject({ execution_id });
+});
+
 test("WRK-4 a session that was read before the next process of the name came does not hide that one", async () => {
   await using doubtful = await DoubtfulStore.start();
   const t = doubtful.engine;
