@@ -6,7 +6,8 @@ import { TestEngine } from "./start-engine.ts";
 /** An engine whose store may lose its answers, or be long in giving them. */
 export class DoubtfulStore implements AsyncDisposable {
   readonly engine: TestEngine;
-  readonly #store: Store;
+  /** The store itself, for another server on it. */
+  readonly store: Store;
   readonly #lost: Set<string>;
   readonly #held: Map<string, PromiseWithResolvers<void>>;
   readonly #refusing: Map<string, PromiseWithResolvers<void>>;
@@ -19,7 +20,7 @@ export class DoubtfulStore implements AsyncDisposable {
     refusing: Map<string, PromiseWithResolvers<void>>;
   }) {
     this.engine = parts.engine;
-    this.#store = parts.store;
+    this.store = parts.store;
     this.#lost = parts.lost;
     this.#held = parts.held;
     this.#refusing = parts.refusing;
@@ -72,6 +73,6 @@ export class DoubtfulStore implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.engine[Symbol.asyncDispose]();
-    await this.#store.close();
+    await this.store.close();
   }
 }

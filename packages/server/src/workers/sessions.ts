@@ -18,7 +18,11 @@ type PushListener = (session: Session, of: Told, events: readonly Event[]) => vo
 /** The sessions that live, and the executions of those that this server holds. */
 export class Sessions implements Domain {
   readonly #byId = new Map<string, Session>();
-  readonly #byWorker = new Map<string, Session>();
+  /**
+   * The one that was added last comes last. There may be several: of two registrations at two servers
+   * the answer to the first may come after the second one's.
+   */
+  readonly #byWorker = new Map<string, Set<Session>>();
   /** By the SHA-256 of the session's secret. */
   readonly #byToken = new Map<string, Session>();
   readonly #tokens = new Map<Session, string>();
@@ -38,7 +42,8 @@ export class Sessions implements Domain {
     if (earlier) this.remove(earlier);
     else this.#outdate(session.worker);
     this.#byId.set(session.id, session);
-    this.#byWorker.set(session.worker, session);
+    const ofWorker = this.#byWorker.get(session.worker) ?? new Set();
+    this.#byWorker.set(session.worker, ofWorker.add(session));
     this.#byToken.set(token_hash, session);
     this.#tokens.set(session, token_hash);
   }
@@ -49,7 +54,9 @@ export class Sessions implements Domain {
     this.#tokens.delete(session);
     this.#byToken.delete(token_hash);
     this.#byId.delete(session.id);
-    if (this.#byWorker.get(session.worker) === session) this.#byWorker.delete(session.worker);
+    const ofWorker = this.#byWorker.get(session.worker);
+    ofWorker?.delete(session);
+    if (ofWorker?.size === 0) this.#byWorker.delete(session.worker);
   }
 
   find(session_id: string): Session | undefined {
@@ -61,7 +68,7 @@ export class Sessions implements Domain {
   }
 
   findByWorker(worker: string): Session | undefined {
-    return this.#byWorker.get(worker);
+    return [...(this.#byWorker.get(worker) ?? [])].at(-1);
   }
 
   all(): Iterable<Session> {
@@ -118,10 +125,10 @@ export class Sessions implements Domain {
   /** Tells a worker what operators have decided, also where it knows already. */
   desire({ worker, state, timeout_seconds }: Decision): void {
     this.#outdate(worker);
-    const session = this.#byWorker.get(worker);
-    if (!session) return;
-    session.desired = state;
-    session.send(control(state, timeout_seconds));
+    for (const session of this.#byWorker.get(worker) ?? []) {
+      session.desired = state;
+      session.send(control(state, timeout_seconds));
+    }
     this.tellRoom();
   }
 
@@ -131,10 +138,12 @@ export class Sessions implements Domain {
   ): Promise<void> {
     await this.reading(read, (found, outdated) => {
       for (const { name, desired_state } of [found ?? []].flat()) {
-        const session = this.#byWorker.get(name);
-        if (!session || outdated.has(name) || session.desired === desired_state) continue;
-        session.desired = desired_state;
-        session.send(control(desired_state));
+        if (outdated.has(name)) continue;
+        for (const session of this.#byWorker.get(name) ?? []) {
+          if (session.desired === desired_state) continue;
+          session.desired = desired_state;
+          session.send(control(desired_state));
+        }
       }
     });
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { DoubtfulStore } from "../testing/doubtful-store.ts";
 import { settled } from "../testing/manual-time.ts";
+import { TestEngine } from "../testing/start-engine.ts";
 
 const OTHER_PROCESS = "01900000-0000-7000-8000-000000000002";
 
@@ -88,4 +89,28 @@ test("WRK-4 a session that was read before the next process of the name came doe
   expect(next.heard).toEqual(["welcome", "control", "control"]);
   const { execution_id } = await t.run();
   expect(await next.next("assign")).toMatchObject({ execution_id });
+});
+
+test("WRK-4 a process of the name whose registration is slow does not hide the next one, which is connected", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  const { store } = doubtful;
+  await using other = await TestEngine.start({}, { shared: { store, time: t.time } });
+  const answer = doubtful.holdAnswers("sessions.open");
+  const registered = t.strangeWorker("w").register();
+  await settled();
+  const next = other.strangeWorker("w");
+  await next.register({ instance_id: OTHER_PROCESS });
+  const worker = t.strangeWorker("w");
+  worker.ref = next.ref;
+  await worker.connect();
+  answer();
+  await registered.catch(() => undefined);
+  await t.engine.workers.refresh();
+  await t.engine.fleet.pause("w");
+  await t.engine.fleet.resume("w");
+  await settled();
+  expect(worker.heard).toEqual(["welcome", "control", "control"]);
+  const { execution_id } = await t.run();
+  expect(await worker.next("assign")).toMatchObject({ execution_id });
 });
