@@ -1,10 +1,15 @@
 import { RunnerClock } from "@engine/worker/machine";
 import type { Process } from "./process.ts";
 
+/** A wait that began before the clock was set back ends by what the clock would have shown. */
+const WAITS_MS = 10_000;
+
 /** What the copies of a worker take for the time, read without anybody taking the time to look. */
 export class ShownClock extends RunnerClock {
   readonly #time: Process["time"];
   #before = Number.NEGATIVE_INFINITY;
+  /** The setting by which it was ahead of the present one, and when that was replaced. */
+  #replaced: { readonly serverAtZero: number; readonly elapsed: number } | undefined;
 
   constructor({ clock, monotonic, time }: Process) {
     super({ clock, monotonic });
@@ -13,6 +18,10 @@ export class ShownClock extends RunnerClock {
 
   override set(serverAtZero: number): void {
     this.#before = this.latest;
+    const { serverAtZero: earlier } = this;
+    if (earlier !== undefined && earlier > serverAtZero) {
+      this.#replaced = { serverAtZero: earlier, elapsed: this.#time.peekElapsed() };
+    }
     super.set(serverAtZero);
   }
 
@@ -22,8 +31,12 @@ export class ShownClock extends RunnerClock {
     return Math.floor(serverAtZero + this.#time.peekElapsed());
   }
 
-  /** The latest that it has shown: what it is set to may be earlier. */
+  /** The latest that it has shown, or would show to a wait: what it is set to may be earlier. */
   get latest(): number {
-    return Math.max(this.#before, this.shown);
+    const elapsed = this.#time.peekElapsed();
+    const { serverAtZero, elapsed: at } = this.#replaced ?? { serverAtZero: 0, elapsed: 0 };
+    const isRecent = this.#replaced !== undefined && elapsed - at < WAITS_MS;
+    const awaited = isRecent ? Math.floor(serverAtZero + elapsed) : Number.NEGATIVE_INFINITY;
+    return Math.max(this.#before, this.shown, awaited);
   }
 }
