@@ -373,7 +373,12 @@ export class Dispatcher implements Domain {
       // The owner gets the claim itself with the assignment, or with the answer to a reconnect.
       { ownerHas: () => 1, guard: { ...guard, active: true } },
     );
-    return this.#during(session, { execution_id, requirements, suspicion }, commit);
+    const of = { execution_id, requirements, suspicion };
+    // An earlier claim whose answer was lost may have been committed: then the session has the execution
+    // by that one, of which nobody here knows.
+    return this.#during(session, of, commit, ({ changed: { row }, wrote }) => {
+      return wrote || row.session !== id || session.holdings.owns(row);
+    });
   }
 
   /** Lets a claim under way take a slot, also while it is not known whether it was committed. */
@@ -385,6 +390,7 @@ export class Dispatcher implements Domain {
       readonly suspicion?: Suspicion | undefined;
     },
     commit: Promise<Done>,
+    isKnown: (done: Done) => boolean = () => true,
   ): Promise<Done> {
     const { execution_id, requirements = null, suspicion = "none" } = of;
     const { claiming } = session.holdings;
@@ -396,7 +402,8 @@ export class Dispatcher implements Domain {
     claiming.set(execution_id, claim);
     try {
       const done = await commit;
-      settled();
+      if (isKnown(done)) settled();
+      else void this.#parts.handOvers.unsure(session, execution_id, claim).then(() => this.wake());
       return done;
     } catch (error) {
       if (isRefusal(error)) settled();

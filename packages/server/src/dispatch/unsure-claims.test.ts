@@ -96,6 +96,25 @@ test("I16 nor does a claim that failed while another one of the same execution i
   expect(items.map(({ worker }) => worker).sort()).toEqual([null, "w", "w"]);
 });
 
+test("I16 nor does a second claim, which finds that the first one was committed", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  await t.run("first");
+  const looked = doubtful.holdAnswers("executions.find");
+  doubtful.loseAnswer("executions.change");
+  await t.worker("w", { slots: 2 });
+  await settled();
+  // While it is looked what became of the claim, the queue brings the execution once more.
+  await t.time.advance(15_000);
+  await t.run("second");
+  await t.run("third");
+  await settled();
+  const { items } = await t.engine.executions.list({ order: "created_asc", limit: 10, offset: 0 });
+  expect(items.filter(({ worker }) => worker === "w").length).toBeLessThanOrEqual(2);
+  looked();
+  await settled();
+});
+
 /** One whose answers to writes that were committed can get lost. */
 async function forgetfulStore(): Promise<{
   store: Store;

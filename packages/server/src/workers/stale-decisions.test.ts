@@ -114,3 +114,15 @@ test("WRK-4 a process of the name whose registration is slow does not hide the n
   const { execution_id } = await t.run();
   expect(await worker.next("assign")).toMatchObject({ execution_id });
 });
+
+test("WRK-11 a worker that has missed a resume with its last stream is told again when it says that it is paused", async () => {
+  await using doubtful = await DoubtfulStore.start();
+  const t = doubtful.engine;
+  const worker = await t.worker();
+  await worker.beat([], { status: "paused" });
+  expect(worker.heard).toEqual(["welcome", "control"]);
+  expect(worker.frames.at(-1)).toMatchObject({ data: { command: "resume" } });
+  await worker.beat([], { status: "draining" });
+  await worker.beat([], { status: "active" });
+  expect(worker.heard).toEqual(["welcome", "control"]);
+});

@@ -35,6 +35,7 @@ import type { Replicas } from "../replicas/replicas.ts";
 import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
+import { control } from "./control.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Held } from "./holdings.ts";
 import type { Liveness } from "./liveness.ts";
@@ -174,7 +175,7 @@ export class Workers implements WorkerProtocol, Domain {
       void this.#parts.bus.send({ kind: "beat", session: session.id, heartbeat });
       return { server_time, drop: [] };
     }
-    const drop = this.#compare(session, heartbeat.running);
+    const drop = this.#compare(session, heartbeat);
     return { server_time, drop };
   }
 
@@ -281,7 +282,7 @@ export class Workers implements WorkerProtocol, Domain {
       const session = this.#sessions.find(message.session);
       if (!session?.isHeld) return;
       this.#noteSaid(session, message.heartbeat);
-      this.#compare(session, message.heartbeat.running);
+      this.#compare(session, message.heartbeat);
     }
   }
 
@@ -293,9 +294,15 @@ export class Workers implements WorkerProtocol, Domain {
     this.#sessions.tellRoom();
   }
 
-  /** Compares what a worker lists with what its session owns (LIV-1); answers what it does not own. */
-  #compare(session: Session, running: readonly Holding[]): HeartbeatAnswer["drop"] {
+  /**
+   * Compares what a worker says with what is known of it: what it lists with what its session owns
+   * (LIV-1), of which it answers what that does not own, and whether it does what operators want.
+   */
+  #compare(session: Session, { running, status }: Heartbeat): HeartbeatAnswer["drop"] {
     const { repeats } = this.#parts;
+    const isEnding = status === "draining" || session.desired === "draining";
+    // It may have missed a frame with its last stream.
+    if (!isEnding && status !== session.desired) session.send(control(session.desired));
     for (const holding of running) {
       session.holdings.acknowledged(holding);
       if (session.holdings.hasMissed(holding)) repeats.send(session, holding, holding.seq);
