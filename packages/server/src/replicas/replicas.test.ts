@@ -256,7 +256,7 @@ test("WRK-11 WRK-12 what operators decide reaches a worker of another server tho
   await t.a.engine.fleet.pause("w");
   await t.time.advance(15_000);
   expect(await worker.next("control")).toEqual({ command: "pause" });
-  await worker.beat();
+  await worker.beat([], { status: "paused" });
   await t.a.engine.fleet.resume("w");
   await t.time.advance(15_000);
   expect(await worker.next("control")).toEqual({ command: "resume" });
