@@ -33,10 +33,12 @@ export class ShownClock extends RunnerClock {
 
   /** The latest that it has shown, or would show to a wait: what it is set to may be earlier. */
   get latest(): number {
+    return Math.max(this.#before, this.shown, this.#awaited);
+  }
+
+  get #awaited(): number {
     const elapsed = this.#time.peekElapsed();
-    const { serverAtZero, elapsed: at } = this.#replaced ?? { serverAtZero: 0, elapsed: 0 };
-    const isRecent = this.#replaced !== undefined && elapsed - at < WAITS_MS;
-    const awaited = isRecent ? Math.floor(serverAtZero + elapsed) : Number.NEGATIVE_INFINITY;
-    return Math.max(this.#before, this.shown, awaited);
+    if (!this.#replaced || elapsed - this.#replaced.elapsed >= WAITS_MS) return this.shown;
+    return Math.floor(this.#replaced.serverAtZero + elapsed);
   }
 }

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { cp, mkdir, readdir, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -12,12 +11,10 @@ const root = resolve(import.meta.dirname, "../../..");
 
 /** What a clone holds after `npm install`: no package is built, and every thread has to find its sources. */
 async function clone(to: string): Promise<void> {
-  const tracked = execFileSync("git", ["ls-files", "-z", "packages", "examples", "package.json"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  const files = tracked.split("\0").filter((file) => file !== "" && !file.endsWith(".test.ts"));
-  for (const file of files) await cp(join(root, file), join(to, file));
+  const isSource = (path: string) => !/[\\/](?:dist|node_modules)$/.test(path);
+  for (const name of ["packages", "examples", "package.json"]) {
+    await cp(join(root, name), join(to, name), { recursive: true, filter: isSource });
+  }
   const modules = join(to, "node_modules");
   await mkdir(join(modules, "@engine"), { recursive: true });
   for (const name of await readdir(join(root, "node_modules"))) {

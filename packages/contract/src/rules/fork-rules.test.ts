@@ -189,7 +189,7 @@ test("EXE-87 a sleep that is open at the cut ends at its instant in the copy too
   rows.running();
   rows.send("RUNNING", opens.sleep("sleep~1", formatInstant(50_000)), { waiting: [] });
   fork(rows, 4);
-  // Whoever takes it over times it, until it parks.
+  // The worker that takes it over times it, until it parks.
   expect(rows.row("f1")).toMatchObject({ state: "RESUMING", wake_at: null });
   rows.claim("f1");
   rows.send("RUNNING", [event("WORKFLOW_RESUMED", "f1")], { id: "f1", waiting: [] });

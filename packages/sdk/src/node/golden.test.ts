@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-/** How an execution ended and what its calls came to, whoever ran it when. */
+/** How an execution ended and what its calls came to; by which worker and when does not count. */
 function essenceOf(engine: TestEngine) {
   const { state, output, failure, events } = engine.get("e1");
   const outcomes = events.filter(({ type }) => isOutcome(type));

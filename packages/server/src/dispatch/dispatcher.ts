@@ -395,20 +395,20 @@ export class Dispatcher implements Domain {
     const { execution_id, requirements = null, suspicion = "none" } = of;
     const { claiming } = session.holdings;
     const claim: Claiming = { done: commit, requirements, suspicion };
-    // The queue, read again, may have brought the execution once more: then the newer claim has the slot.
-    const settled = () => {
-      if (claiming.get(execution_id) === claim) claiming.delete(execution_id);
+    const settle = (known: boolean) => {
+      // The claim keeps its slot until it is known what became of it.
+      if (!known)
+        void this.#parts.handOvers.unsure(session, execution_id, claim).then(() => this.wake());
+      // The queue, read again, may have brought the execution once more: then a newer claim has the slot.
+      else if (claiming.get(execution_id) === claim) claiming.delete(execution_id);
     };
     claiming.set(execution_id, claim);
     try {
       const done = await commit;
-      if (isKnown(done)) settled();
-      else void this.#parts.handOvers.unsure(session, execution_id, claim).then(() => this.wake());
+      settle(isKnown(done));
       return done;
     } catch (error) {
-      if (isRefusal(error)) settled();
-      // The claim keeps its slot until it is known what became of it.
-      else void this.#parts.handOvers.unsure(session, execution_id, claim).then(() => this.wake());
+      settle(isRefusal(error));
       throw error;
     }
   }

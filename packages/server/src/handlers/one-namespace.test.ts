@@ -222,7 +222,7 @@ class Guarded implements AsyncDisposable {
     return (await response.json()) as Body;
   }
 
-  /** What stands in the store, whoever may see it. */
+  /** What stands in the store, also what the caller may not see. */
   async contents(): Promise<unknown> {
     const { executions, catalog, schedules } = this.#server.engine;
     const page = { limit: 100, offset: 0 };

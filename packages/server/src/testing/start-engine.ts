@@ -12,7 +12,7 @@ import { ScriptedWorker } from "./scripted-worker.ts";
 
 let instances = 0;
 
-/** What several servers have in common; closed by whoever made it. */
+/** What several servers have in common; the test that made it closes it. */
 interface Shared {
   readonly store: Store;
   readonly time: ManualTime;

@@ -12,7 +12,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
-import { control } from "./control.ts";
+import { control, correction } from "./control.ts";
 import { type HandOvers, lossIfRunning, lossOfPoll } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
@@ -170,8 +170,8 @@ export class Connections {
     const known = new Map(heartbeat.running.map((one) => [one.execution_id, one.generation]));
     const isNews = drop.length > 0 || keep.some((k) => known.get(k.execution_id) !== k.generation);
     if (isFirst || isNews) return this.#opening(session, reconciled);
-    const isAgreed = session.desired === heartbeat.status || heartbeat.status === "draining";
-    return [...events, ...(isAgreed ? [] : [control(session.desired)])];
+    const corrected = correction(session.desired, heartbeat);
+    return corrected ? [...events, corrected] : events;
   }
 
   /** Sends the frames that were held for executions which the worker has. */

@@ -1,4 +1,4 @@
-import type { WorkerActivity, WorkerFrame } from "@engine/contract";
+import type { Heartbeat, WorkerActivity, WorkerFrame } from "@engine/contract";
 
 /** A decision of operators about a worker. */
 export interface Decision {
@@ -17,4 +17,12 @@ export function control(
 ): Extract<WorkerFrame, { event: "control" }> {
   const timeout = timeout_seconds === undefined ? {} : { timeout_seconds };
   return { event: "control", data: { command: COMMANDS[desired], ...timeout } };
+}
+
+/** What a worker is told that says it does something else than is desired; one that ends goes on ending. */
+export function correction(
+  desired: WorkerActivity,
+  { status }: Pick<Heartbeat, "status">,
+): ReturnType<typeof control> | undefined {
+  return status === desired || status === "draining" ? undefined : control(desired);
 }

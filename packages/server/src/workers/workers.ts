@@ -35,7 +35,7 @@ import type { Replicas } from "../replicas/replicas.ts";
 import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
-import { control } from "./control.ts";
+import { correction } from "./control.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Held } from "./holdings.ts";
 import type { Liveness } from "./liveness.ts";
@@ -298,11 +298,12 @@ export class Workers implements WorkerProtocol, Domain {
    * Compares what a worker says with what is known of it: what it lists with what its session owns
    * (LIV-1), of which it answers what that does not own, and whether it does what operators want.
    */
-  #compare(session: Session, { running, status }: Heartbeat): HeartbeatAnswer["drop"] {
+  #compare(session: Session, heartbeat: Heartbeat): HeartbeatAnswer["drop"] {
     const { repeats } = this.#parts;
-    const isEnding = status === "draining" || session.desired === "draining";
-    // It may have missed a frame with its last stream.
-    if (!isEnding && status !== session.desired) session.send(control(session.desired));
+    const { running } = heartbeat;
+    // It may have missed a frame with its last stream. A drain comes once, since only that has its timeout.
+    const corrected = correction(session.desired, heartbeat);
+    if (corrected && session.desired !== "draining") session.send(corrected);
     for (const holding of running) {
       session.holdings.acknowledged(holding);
       if (session.holdings.hasMissed(holding)) repeats.send(session, holding, holding.seq);

@@ -28,7 +28,7 @@ const worker = await startTestWorker(
     },
   },
 );
-// What the worker's log does is the doing of whoever logs.
+// What the worker's log does is the doing of the code that logs.
 const push = worker.lines.push.bind(worker.lines);
 worker.lines.push = (line) => {
   if (line.startsWith("warn")) note("log");

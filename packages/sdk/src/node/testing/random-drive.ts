@@ -1,4 +1,4 @@
-/** Drives random programs to their end, and says what of a log must come out the same. */
+/** Drives random programs to their end, and says which part of a log must come out the same. */
 import { isOutcome, isParked, isTerminal, type NewEvent, type OpenWait } from "@engine/contract";
 import type { RunningExecution } from "../../replay/port.ts";
 import type { MemoryExecution } from "./memory-execution.ts";

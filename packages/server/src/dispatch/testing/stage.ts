@@ -91,7 +91,7 @@ export class Stage implements AsyncDisposable {
     const instance_id = `01900000-0000-7000-8000-${String(++this.#processes).padStart(12, "0")}`;
     const registration = { ...attributes, name, slots, instance_id };
     const member = await Member.join(this.t, this.#mode, registration);
-    // Whoever had the name has heard that it stops.
+    // The process that had the name has heard that it stops.
     this.#members.findLast(({ worker }) => worker.name === name)?.die();
     this.#members.push(member);
   }
