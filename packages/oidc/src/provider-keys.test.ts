@@ -248,6 +248,20 @@ test("AUTH-15 an unknown key while the provider is away is 503, not a refusal, a
   expect(await outcome(verifier, provider.token({}, second))).toBe("ada");
 });
 
+test("AUTH-15 a fetch that failed for the age of the keys counts for an unknown key too", async () => {
+  const provider = await ScriptedProvider.start();
+  const verifier = provider.verifier();
+  expect(await outcome(verifier, provider.token())).toBe("ada");
+  provider.isAway = true;
+  provider.now += HOUR;
+  expect(await outcome(verifier, provider.token())).toBe("ada");
+  const tries = provider.asked.length;
+  provider.now += 30 * SECOND - 1;
+  const second = await signingKey("second");
+  expect(await outcome(verifier, provider.token({}, second))).toBe("auth_unavailable");
+  expect(provider.asked).toHaveLength(tries);
+});
+
 test.each([
   ["no keys", { keys: [] }],
   ["something else", { error: "maintenance" }],
