@@ -41,6 +41,29 @@ export {
   UnencodableValue,
 } from "./values/value.ts";
 
+// Who asks, and what they may do
+
+export { type AuditEntry, AuditRecord } from "./auth/audit.ts";
+export {
+  covers,
+  Grant,
+  gives,
+  type Rights,
+  rightsInBoth,
+  rightsOf,
+  type Seen,
+} from "./auth/grants.ts";
+export {
+  Credential,
+  CredentialKind,
+  ENGINE_ISSUER,
+  type Identity,
+  PrincipalRef,
+  PrincipalType,
+  WORKER_ISSUER,
+} from "./auth/principal.ts";
+export { BUILT_IN_ROLES, type BuiltInRole, isBuiltInRole } from "./auth/roles.ts";
+
 // Errors and failures
 
 export { EngineError, ERRORS, ErrorBody, type ErrorCode, notFound } from "./errors/errors.ts";

@@ -1,20 +1,4 @@
-import type { Route } from "@engine/contract";
-
-/**
- * What a row may be seen by: values of a permission's placeholders; one that is left out is any.
- */
-export type Seen = Readonly<Record<string, string>>;
-
-/** What a caller holds, as far as one request has to know. */
-export interface Rights {
-  /**
-   * Whether a permission is held, such as `workflow:shop:refund:run`; a `*` in it stands for
-   * itself.
-   */
-  holds(permission: string): boolean;
-  /** What is seen by a permission with placeholders, such as `workflow:{ns}:{wf}:read`. */
-  seenBy(permission: string): readonly Seen[];
-}
+import type { Identity, Rights, Route } from "@engine/contract";
 
 /** Who asks. */
 export interface Caller {
@@ -22,6 +6,14 @@ export interface Caller {
   readonly principal: string | null;
   /** Absent: the caller may do everything. */
   readonly rights?: Rights;
+  /** Absent with authorization off, and on routes that are open. */
+  readonly identity?: Identity;
+  /**
+   * Asks anew who the caller is, for an answer that goes on for long (AUTH-58). Answers the caller as
+   * it is now, at once while nothing can have changed; rejects once the credential has ended. Absent:
+   * nothing is lost while the answer lasts.
+   */
+  again?(): Caller | Promise<Caller>;
 }
 
 /** What is known of a request before its body is read. */

@@ -1,6 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { AnyJson, EngineError, isRaw, permissionText, type Route } from "@engine/contract";
+import {
+  AnyJson,
+  DEFAULT_NAMESPACE,
+  EngineError,
+  isRaw,
+  permissionText,
+  type Route,
+} from "@engine/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod";
 import type { AuthorizationRequest, Authorize } from "./authorize.ts";
@@ -10,7 +17,7 @@ import { printed } from "./json/json-text.ts";
 import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
-import { owedBy, permitOf } from "./permit.ts";
+import { denied, filled, type Owed, owedBy, permitOf } from "./permit.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
@@ -20,6 +27,15 @@ import { inputReader, lineInput, type RequestInput, type Resources } from "./req
 import { serveLines } from "./serve-lines.ts";
 import { type OpenStreams, serveStream } from "./serve-stream.ts";
 
+/**
+ * All that running a workflow takes (AUTH-31), by its name as `ns/wf`; undefined where there is none of
+ * that name.
+ */
+export type RunList = (
+  workflow: string,
+  query: Readonly<Record<string, unknown>>,
+) => Promise<readonly string[] | undefined>;
+
 /** What every bound route shares. */
 export interface Binding {
   readonly authorize: Authorize;
@@ -28,6 +44,7 @@ export interface Binding {
   readonly bodies: RequestBodies;
   readonly pingTimer: Repeat;
   readonly resources: Resources;
+  readonly runList: RunList | undefined;
   readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
 }
 
@@ -41,9 +58,10 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
   app: FastifyInstance,
   group: Group,
   {
+    name: groupName,
     handlers,
     looks,
-  }: { handlers: Handlers<Group>; looks: Readonly<Record<string, Look | undefined>> },
+  }: { name: string; handlers: Handlers<Group>; looks: Readonly<Record<string, Look | undefined>> },
   binding: Binding,
 ): void {
   for (const [name, route] of Object.entries(group)) {
@@ -71,14 +89,19 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         }
         const params = request.params as Record<string, string>;
         request.caller = await binding.authorize(route, new UnreadRequest(request));
-        request.permit = permitOf(owed, params, request.caller.rights);
+        const { rights } = request.caller;
+        try {
+          request.permit = permitOf(owed, params, request.headers, rights);
+        } catch (refused) {
+          throw await wholeRefusal(refused, owed, request);
+        }
         refuseOtherMedia(request, route.lines !== undefined);
         if (isLarge(request) && route.body && !route.lines) {
           await admit(route, name, request, reply);
         }
       },
       handler: async (request, reply) => {
-        const call = new RequestCall(request, reply);
+        const call = new RequestCall(request, reply, `${groupName}.${name}`);
         const answered = await handle(read(request), call);
         // An answer whose permission the handler did not demand may hold what the caller must not
         // see.
@@ -110,6 +133,25 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     const reserved = binding.bodies.reserve(length, pool);
     request.reserved = reserved;
     reply.raw.once("close", reserved.release);
+  }
+
+  /**
+   * A refusal that lacks the right to run names all that running takes, once the caller knows the
+   * workflow anyway (AUTH-10).
+   */
+  async function wholeRefusal(
+    refused: unknown,
+    { run }: Owed,
+    { params, query, caller: { rights } }: FastifyRequest,
+  ): Promise<unknown> {
+    if (run === undefined || !rights || !binding.runList) return refused;
+    const values = { namespace: DEFAULT_NAMESPACE, ...(query as object), ...(params as object) };
+    const workflow = filled(run, values);
+    if (!workflow || !rights.holds(`workflow:${workflow.replace("/", ":")}:read`)) return refused;
+    const list = await binding.runList(workflow, query as Record<string, unknown>);
+    const [{ missing_permissions = [] } = {}] = [(refused as EngineError).details];
+    const others = (list ?? []).filter((needed) => !rights.holds(needed));
+    return denied([...new Set([...(missing_permissions as string[]), ...others])]);
   }
 
   function converse(

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
-import { type Binding, bind, noRoute } from "./bind.ts";
+import { type Binding, bind, noRoute, type RunList } from "./bind.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import { inTurn } from "./in-turn.ts";
@@ -56,6 +56,8 @@ export interface AppOptions<Table extends RouteTable> {
   readonly looks?: Looks<Table>;
   /** Looks through large JSON; closing the app ends it. */
   readonly thread?: ScanThread;
+  /** All that running a workflow takes, for refusals; the right to run alone when absent. */
+  readonly runList?: RunList;
   /** How many bytes of large bodies may be in memory at a time. */
   readonly mostBytes?: number;
 }
@@ -178,10 +180,12 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     return true;
   }
 
-  const binding: Binding = { authorize, methods, streams, bodies, pingTimer, resources, refuse };
+  const { runList } = options;
+  const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList };
+  const binding: Binding = { ...shared, refuse };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
-    bind(app, group, { handlers, looks: options.looks?.[name] ?? {} }, binding);
+    bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);
   }
   return app;
 }

@@ -11,8 +11,12 @@ export interface Call {
   readonly signal: AbortSignal;
   readonly caller: Caller;
   /** Where a handler demands what the row leaves to it; without that its answer is not sent. */
-  readonly permit: Pick<Permit, "demand" | "demandOf" | "seen">;
+  readonly permit: Pick<Permit, "demand" | "demandOf" | "demandRun" | "seen">;
   readonly request_id: string;
+  /** The row's name in the route table, as `schedules.create`. */
+  readonly action: string;
+  /** Of the socket's other end; undefined once it is gone. */
+  readonly address: string | undefined;
   /** As received, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }

@@ -1,7 +1,5 @@
-import type { Permission } from "@engine/contract";
-import { EngineError } from "@engine/contract";
+import { EngineError, type Permission, type Rights } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { Rights } from "./authorize.ts";
 import { owedBy, permitOf } from "./permit.ts";
 
 const grant = (text: string): Permission => ({ kind: "grant", grant: text });
@@ -18,9 +16,14 @@ function holding(...held: string[]): Rights {
   };
 }
 
-function asked(permission: Permission, params: Record<string, string>, rights?: Rights) {
+function asked(
+  permission: Permission,
+  params: Record<string, string>,
+  rights?: Rights,
+  headers: Record<string, string> = {},
+) {
   const names = Object.keys(params).map((name) => `{${name}}`);
-  return permitOf(owedBy({ permission, path: `/${names.join("/")}` }), params, rights);
+  return permitOf(owedBy({ permission, path: `/${names.join("/")}` }), params, headers, rights);
 }
 
 function missing(act: () => unknown): unknown {
@@ -36,11 +39,10 @@ function missing(act: () => unknown): unknown {
 const params = { ns: "shop", wf: "pay" };
 
 test("AUTH-5 what the path decides is decided by it, and nothing is left to ask", () => {
-  for (const permission of [grant("workflow:{ns}:{wf}:run"), run("{ns}/{wf}")]) {
-    expect(asked(permission, params).isSettled).toBe(true);
-    expect(asked(permission, params, holding("workflow:shop:pay:run")).isSettled).toBe(true);
-    expect(missing(() => asked(permission, params, holding()))).toEqual(["workflow:shop:pay:run"]);
-  }
+  const permission = grant("workflow:{ns}:{wf}:run");
+  expect(asked(permission, params).isSettled).toBe(true);
+  expect(asked(permission, params, holding("workflow:shop:pay:run")).isSettled).toBe(true);
+  expect(missing(() => asked(permission, params, holding()))).toEqual(["workflow:shop:pay:run"]);
   for (const kind of ["open", "identity", "worker"] as const) {
     expect(asked({ kind }, {}, holding()).isSettled).toBe(true);
   }
@@ -130,4 +132,66 @@ test("AUTH-33 a list is settled when its handler has asked for what is seen", ()
   expect(missing(() => asked(permission, {}, holding("execution:*:read")))).toEqual([
     "workflow:*:*:read",
   ]);
+});
+
+test("AUTH-31 running takes a whole list: the path decides of its first entry, the handler asks for all", async () => {
+  const permission = run("{ns}/{wf}");
+  expect(missing(() => asked(permission, params, holding()))).toEqual(["workflow:shop:pay:run"]);
+  const list = ["workflow:shop:pay:run", "workflow:shop:pay:task:a:execute", "workflow:x:y:run"];
+  const permit = asked(permission, params, holding("workflow:shop:pay:run"));
+  expect(permit.isSettled).toBe(false);
+  await expect(permit.demandRun(() => list)).rejects.toMatchObject({
+    code: "permission_denied",
+    details: { missing_permissions: list.slice(1) },
+  });
+  expect(permit.isSettled).toBe(false);
+  const whole = asked(permission, params, holding(...list));
+  await whole.demandRun(async () => list);
+  expect(whole.isSettled).toBe(true);
+  // Who may do everything is asked all the same, and costs no lookup.
+  const open = asked(permission, params);
+  expect(open.isSettled).toBe(false);
+  await open.demandRun(() => expect.unreachable("nobody has to know the list"));
+  expect(open.isSettled).toBe(true);
+});
+
+test("AUTH-59 a caller without the grant to read is let in to what is its own", () => {
+  const permission = any(
+    grant("workflow:{ns}:{wf}:read"),
+    all(grant("workflow:{ns}:{wf}:run"), { kind: "own" }),
+  );
+  const runs = holding("workflow:shop:pay:run");
+  expect(missing(() => asked(permission, params, runs).demand({ own: null }))).toEqual([]);
+  expect(missing(() => asked(permission, params, runs).demand({ own: "another's" }))).toEqual([
+    "workflow:shop:pay:read",
+  ]);
+  const reads = holding("workflow:shop:pay:read");
+  expect(missing(() => asked(permission, params, reads).demand({ own: "another's" }))).toEqual([]);
+  expect(missing(() => asked(permission, params, holding()))).toEqual([
+    "workflow:shop:pay:read",
+    "workflow:shop:pay:run",
+  ]);
+});
+
+test("AUTH-59 a header takes a permission of its own, and only where it is sent", () => {
+  const permission: Permission = { kind: "when", header: "X-Aim", grant: "worker:{value}:target" };
+  const aimed = { "x-aim": "w$&1" };
+  expect(asked(permission, {}, holding()).isSettled).toBe(true);
+  expect(missing(() => asked(permission, {}, holding(), aimed))).toEqual(["worker:w$&1:target"]);
+  expect(missing(() => asked(permission, {}, holding("worker:w$&1:target"), aimed))).toEqual([]);
+});
+
+test("AUTH-58 what was demanded is judged again by what the caller holds by now", async () => {
+  const permission = all(grant("workflow:{ns}:{wf}:read"), run("{ns}/{wf}"));
+  const all3 = [
+    "workflow:shop:pay:read",
+    "workflow:shop:pay:run",
+    "workflow:shop:pay:task:a:execute",
+  ];
+  const permit = asked(permission, {}, holding(...all3));
+  permit.demand(params);
+  await permit.demandRun(() => all3.slice(1));
+  expect(missing(() => permit.again(holding(...all3)))).toEqual([]);
+  expect(missing(() => permit.again(holding(...all3.slice(0, 2))))).toEqual(all3.slice(2));
+  expect(missing(() => permit.again(holding(...all3.slice(1))))).toEqual(all3.slice(0, 1));
 });

@@ -1,8 +1,8 @@
 /**
- * The two steps in which a row's permission is decided: by the path, then by what a handler found.
+ * The two steps in which a row's permission is decided: by the path and the headers, then by what a
+ * handler found.
  */
-import { EngineError, type Permission, type Route } from "@engine/contract";
-import type { Rights, Seen } from "./authorize.ts";
+import { EngineError, type Permission, type Rights, type Route, type Seen } from "@engine/contract";
 
 /** Values for placeholders that the path does not fill; null where there is nothing to guard. */
 export type Subject = Readonly<Record<string, string | null>>;
@@ -13,42 +13,63 @@ export interface Owed {
   readonly placeholders: readonly string[];
   /** Permissions that filter what is listed. */
   readonly scopes: readonly string[];
+  /** Headers that take a permission of their own, in lower case. */
+  readonly headers: readonly string[];
+  /** The workflow whose running takes a whole list of permissions, as `{ns}/{wf}` (AUTH-31). */
+  readonly run: string | undefined;
 }
 
 export function owedBy({ permission, path }: Pick<Route, "permission" | "path">): Owed {
   const inPath = new Set(placeholdersOf(path));
   const placeholders = new Set<string>();
   const scopes: string[] = [];
+  const headers: string[] = [];
+  let run: string | undefined;
   for (const leaf of leavesOf(permission)) {
+    if (leaf.kind === "run") run = leaf.workflow;
     if (leaf.kind === "scoped") scopes.push(leaf.grant);
+    else if (leaf.kind === "when") headers.push(leaf.header.toLowerCase());
+    else if (leaf.kind === "own") placeholders.add(OWN);
     else
       for (const name of placeholdersOf(textOf(leaf)))
         if (!inPath.has(name)) placeholders.add(name);
   }
-  return { permission, placeholders: [...placeholders], scopes };
+  return { permission, placeholders: [...placeholders], scopes, headers, run };
 }
+
+/** The name under which a demand says whether the execution is the caller's own: then it is null. */
+const OWN = "own";
+
+const NO_SCOPES: Set<string> = new Set();
+const NO_SUBJECT: readonly Subject[] = [{}];
+const NOTHING: readonly string[] = [];
 
 /** What one request has been allowed so far. */
 export class Permit {
   readonly #owed: Owed;
   readonly #params: Subject;
-  readonly #rights: Rights | undefined;
+  #rights: Rights | undefined;
   /** Scopes that the handler has not asked for yet. */
   readonly #unasked: Set<string>;
   #isDemanded: boolean;
+  #isRunDemanded: boolean;
+  /** What was demanded, to be demanded again of an answer that goes on for long (AUTH-58). */
+  #subjects: readonly Subject[] = NO_SUBJECT;
+  #needed: readonly string[] = NOTHING;
 
   constructor(owed: Owed, params: Subject, rights: Rights | undefined) {
     this.#owed = owed;
     this.#params = params;
     this.#rights = rights;
-    this.#unasked = new Set(owed.scopes);
+    this.#unasked = owed.scopes.length === 0 ? NO_SCOPES : new Set(owed.scopes);
     this.#isDemanded = owed.placeholders.length === 0;
+    this.#isRunDemanded = owed.run === undefined;
     this.#judge({});
   }
 
   /** Whether everything that the row needs has been asked for: nothing is answered before. */
   get isSettled(): boolean {
-    return this.#isDemanded && this.#unasked.size === 0;
+    return this.#isDemanded && this.#isRunDemanded && this.#unasked.size === 0;
   }
 
   /** @throws EngineError `permission_denied` naming what is missing for any of the subjects. */
@@ -57,6 +78,7 @@ export class Permit {
       const unfilled = this.#owed.placeholders.find((name) => subject[name] === undefined);
       if (unfilled !== undefined) throw new Error(`a demand leaves {${unfilled}} open`);
       this.#judge(subject);
+      if (this.#rights) this.#subjects = [...this.#subjects, subject];
     }
     this.#isDemanded = true;
   }
@@ -70,72 +92,143 @@ export class Permit {
   }
 
   /**
-   * What the caller may see in a list, by the row's scoped permission of a kind such as `workflow`;
+   * Demands all that running a workflow takes, for the version that will run (AUTH-31). Callers who
+   * may do everything cost no lookup.
+   *
+   * @throws EngineError `permission_denied` naming everything of the list that is missing.
+   */
+  async demandRun(find: () => readonly string[] | Promise<readonly string[]>): Promise<void> {
+    if (this.#rights) {
+      const needed = await find();
+      refuseMissing(needed, this.#rights);
+      this.#needed = [...this.#needed, ...needed];
+    }
+    this.#isRunDemanded = true;
+  }
+
+  /**
+   * What the caller may see in a list, by the row's scoped permissions of a kind such as `workflow`;
    * undefined is everything.
    */
   seen(kind: string): readonly Seen[] | undefined {
-    const scope = this.#owed.scopes.find((text) => text.startsWith(`${kind}:`));
-    if (scope === undefined)
+    const scopes = this.#owed.scopes.filter((text) => text.startsWith(`${kind}:`));
+    if (scopes.length === 0)
       throw new Error(`no scoped permission of the row begins with ${kind}:`);
-    this.#unasked.delete(scope);
-    const seen = this.#rights?.seenBy(scope);
+    for (const scope of scopes) this.#unasked.delete(scope);
+    const rights = this.#rights;
+    const seen = rights && scopes.flatMap((scope) => rights.seenBy(scope));
     return seen?.some((one) => Object.keys(one).length === 0) ? undefined : seen;
+  }
+
+  /**
+   * Judges all that was demanded again, by what the caller holds by now (AUTH-58).
+   *
+   * @throws EngineError `permission_denied`.
+   */
+  again(rights: Rights | undefined): void {
+    if (!rights || rights === this.#rights) return;
+    this.#rights = rights;
+    for (const subject of this.#subjects) this.#judge(subject);
+    refuseMissing(this.#needed, rights);
   }
 
   #judge(subject: Subject): void {
     if (!this.#rights) return;
     const values = { ...subject, ...this.#params };
-    const missing = missingOf(this.#owed.permission, values, this.#rights);
-    if (missing !== undefined && missing.length > 0) throw denied(missing);
+    const judged = judge(this.#owed.permission, values, this.#rights);
+    if (judged && !judged.isHeld) throw denied(judged.missing);
   }
 }
 
-/**
- * For rows that their path decides, asked by callers who may do everything: nothing is left open.
- */
+/** Of requests that anybody may make and that demand nothing: they share one. */
 const SETTLED = new Permit(
-  { permission: { kind: "open" }, placeholders: [], scopes: [] },
+  { permission: { kind: "open" }, placeholders: [], scopes: [], headers: [], run: undefined },
   {},
   undefined,
 );
 
-/** @throws EngineError `permission_denied` for what the path alone forbids (AUTH-5). */
-export function permitOf(owed: Owed, params: Subject, rights: Rights | undefined): Permit {
-  const isSettled = !rights && owed.placeholders.length === 0 && owed.scopes.length === 0;
-  return isSettled ? SETTLED : new Permit(owed, params, rights);
+/**
+ * @param params Of the path.
+ * @param headers As received.
+ * @throws EngineError `permission_denied` for what path and headers alone forbid (AUTH-5).
+ */
+export function permitOf(
+  owed: Owed,
+  params: Subject,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  rights: Rights | undefined,
+): Permit {
+  const owes = owed.placeholders.length > 0 || owed.scopes.length > 0 || owed.run !== undefined;
+  if (!rights && !owes) return SETTLED;
+  if (owed.headers.length === 0) return new Permit(owed, params, rights);
+  const sent = owed.headers.map((name) => [inHeader(name), headers[name]?.toString() ?? null]);
+  return new Permit(owed, { ...params, ...Object.fromEntries(sent) }, rights);
 }
 
-/** The permissions that are missing, in the row's order; undefined while a placeholder decides. */
-function missingOf(
-  permission: Permission,
-  values: Subject,
-  rights: Rights,
-): readonly string[] | undefined {
+/** No name in a path or a subject looks like this. */
+function inHeader(name: string): string {
+  return `header ${name}`;
+}
+
+interface Judged {
+  readonly isHeld: boolean;
+  /** The permissions that are missing, in the row's order. */
+  readonly missing: readonly string[];
+}
+
+const HELD: Judged = { isHeld: true, missing: [] };
+
+/** Undefined while a placeholder decides. */
+function judge(permission: Permission, values: Subject, rights: Rights): Judged | undefined {
   switch (permission.kind) {
     // `authorize` has settled who asks.
     case "open":
     case "identity":
     case "worker":
-      return [];
+      return HELD;
+    case "own":
+      if (values[OWN] === undefined) return undefined;
+      return values[OWN] === null ? HELD : { isHeld: false, missing: [] };
     case "grant":
-    case "run": {
-      const needed = filled(textOf(permission), values);
-      if (needed === undefined) return undefined;
-      return needed === null || rights.holds(needed) ? [] : [needed];
+    case "run":
+      return judgeText(filled(textOf(permission), values), rights);
+    case "when": {
+      const value = values[inHeader(permission.header.toLowerCase())];
+      if (value === null || value === undefined) return HELD;
+      return judgeText(
+        permission.grant.replace("{value}", () => value),
+        rights,
+      );
     }
     case "scoped":
-      return rights.seenBy(permission.grant).length > 0 ? [] : [anyOf(permission.grant)];
+      if (rights.seenBy(permission.grant).length > 0) return HELD;
+      return { isHeld: false, missing: [anyOf(permission.grant)] };
     case "all": {
-      const each = permission.of.map((one) => missingOf(one, values, rights));
-      const missing = each.flatMap((one) => one ?? []);
-      return missing.length === 0 && each.includes(undefined) ? undefined : missing;
+      const each = permission.of.map((one) => judge(one, values, rights));
+      const refused = each.filter((one) => one?.isHeld === false);
+      if (refused.length > 0) {
+        return { isHeld: false, missing: refused.flatMap((one) => one?.missing ?? []) };
+      }
+      return each.includes(undefined) ? undefined : HELD;
     }
     case "any": {
-      const each = permission.of.map((one) => missingOf(one, values, rights));
-      if (each.some((one) => one?.length === 0)) return [];
-      return each.includes(undefined) ? undefined : each.flatMap((one) => one ?? []);
+      const each = permission.of.map((one) => judge(one, values, rights));
+      if (each.some((one) => one?.isHeld)) return HELD;
+      if (each.includes(undefined)) return undefined;
+      return { isHeld: false, missing: each.flatMap((one) => one?.missing ?? []) };
     }
   }
+}
+
+function judgeText(needed: string | null | undefined, rights: Rights): Judged | undefined {
+  if (needed === undefined) return undefined;
+  if (needed === null || rights.holds(needed)) return HELD;
+  return { isHeld: false, missing: [needed] };
+}
+
+function refuseMissing(needed: readonly string[], rights: Rights): void {
+  const missing = needed.filter((permission) => !rights.holds(permission));
+  if (missing.length > 0) throw denied(missing);
 }
 
 type Leaf = Exclude<Permission, { kind: "all" | "any" }>;
@@ -159,7 +252,7 @@ function placeholdersOf(text: string): readonly string[] {
 /**
  * The text with its values; undefined while one is unknown, null where there is nothing to guard.
  */
-function filled(text: string, values: Subject): string | null | undefined {
+export function filled(text: string, values: Subject): string | null | undefined {
   const names = placeholdersOf(text);
   if (names.some((name) => values[name] === undefined)) return undefined;
   if (names.some((name) => values[name] === null)) return null;
@@ -171,7 +264,7 @@ function anyOf(grant: string): string {
   return grant.replace(/\{\w+\}/g, "*");
 }
 
-function denied(missing_permissions: readonly string[]): EngineError {
+export function denied(missing_permissions: readonly string[]): EngineError {
   const message = `the caller lacks ${missing_permissions.join(", ")}`;
   return new EngineError("permission_denied", message, { details: { missing_permissions } });
 }

@@ -18,15 +18,23 @@ export class RequestCall implements Call {
   readonly permit: Permit;
   readonly request_id: string;
   readonly headers: Call["headers"];
+  readonly action: string;
+  readonly #raw: FastifyRequest["raw"];
   readonly #response: ServerResponse;
   #controller: AbortController | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
+  constructor(request: FastifyRequest, reply: FastifyReply, action: string) {
     this.caller = request.caller;
     this.permit = request.permit;
     this.request_id = request.id;
     this.headers = request.headers;
+    this.action = action;
+    this.#raw = request.raw;
     this.#response = reply.raw;
+  }
+
+  get address(): string | undefined {
+    return this.#raw.socket.remoteAddress;
   }
 
   get signal(): AbortSignal {

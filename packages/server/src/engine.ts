@@ -1,4 +1,5 @@
 import { readInProcess } from "@engine/sources";
+import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
 import { Commits } from "./commits.ts";
@@ -40,6 +41,7 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  readonly runLists: RunLists;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -127,6 +129,7 @@ export function createEngine(ports: EnginePorts): Engine {
     catalog,
     schedules,
     workers,
+    runLists: new RunLists({ ports, catalog }),
     fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();

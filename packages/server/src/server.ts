@@ -17,7 +17,7 @@ import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
-import { looks } from "./handlers/looks.ts";
+import { looks, runListOf } from "./handlers/looks.ts";
 import { resources } from "./handlers/resources.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
@@ -95,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       basic: basicHandlers(engine, sync_timeout),
     },
     looks: looks(engine),
+    runList: runListOf(engine),
     resources,
     log,
     ids,

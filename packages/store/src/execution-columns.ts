@@ -64,6 +64,8 @@ export function toRow(
     detached: row[at++] === 1,
     depth: row[at++],
     forked_from: fromText(row[at++]),
+    started_by: row[at++],
+    run_as: row[at++],
     created_at: row[at++],
     started_at: row[at++],
     finished_at: row[at++],

@@ -5,8 +5,10 @@ export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
 export type { MigrationStatus } from "./migration-files.ts";
 export { migrationStatus, upgradeDatabase } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
+export type { AuditFilter } from "./ports/audit.ts";
 export type { Beat } from "./ports/beats.ts";
 export type { NewVersions, StoredVersion, WorkflowFilter } from "./ports/catalog.ts";
+export type { EpochName, Epochs } from "./ports/epochs.ts";
 export type {
   Changed,
   Decide,

@@ -5,8 +5,10 @@ import {
   type Operations,
   portOn,
 } from "./operations/operation.ts";
+import { AUDIT, type AuditPort } from "./ports/audit.ts";
 import { BEATS, type BeatPort } from "./ports/beats.ts";
 import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
+import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
@@ -29,6 +31,8 @@ export interface SharedPorts {
   readonly cache: TaskCachePort;
   readonly forgottenValues: ForgottenValuePort;
   readonly queue: QueuePort;
+  readonly epochs: EpochPort;
+  readonly audit: AuditPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -40,6 +44,8 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   cache: TASK_CACHE,
   forgottenValues: FORGOTTEN_VALUES,
   queue: QUEUE,
+  epochs: EPOCHS,
+  audit: AUDIT,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

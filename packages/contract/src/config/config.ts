@@ -3,23 +3,19 @@ import { parseResourceAmount, RESOURCE_AMOUNT } from "../definitions/resource-am
 import { Runner } from "../definitions/runner.ts";
 import { VALUE_STORES } from "../values/stored-reference.ts";
 import { DispatchMode, Labels } from "../workers/worker.ts";
+import { count, seconds, table } from "./config-table.ts";
+import { securityTable } from "./security-config.ts";
 
-const seconds = (initial: number, min = 0) => z.number().min(min).default(initial);
-const count = (initial: number, min = 0) => z.int().min(min).default(initial);
-/** A table of keys, each of which may be left out. */
-function table<Keys extends Readonly<Record<string, z.ZodOptional | z.ZodDefault | z.ZodPrefault>>>(
-  keys: Keys,
-) {
-  return z.strictObject(keys).prefault({} as z.input<z.ZodObject<Keys, z.core.$strict>>);
-}
 const names = z.array(z.string().min(1)).default([]);
 const hostName = z.string().regex(/^(?:\*|[\w.-]+)$/, {
   error: 'expected a host name without a port, as "engine.internal", or "*"',
 });
-const webOrigin = z.string().regex(/^https?:\/\/(?:[a-z\d.-]+|\[[a-f\d:]+\])(?::\d{1,5})?$/, {
-  error:
-    'expected an origin as browsers send it: scheme, host in lower case, and the port if it is not the usual one, as "https://app.example.com"',
-});
+const webOrigin = z
+  .string()
+  .regex(/^(?:\*|https?:\/\/(?:[a-z\d.-]+|\[[a-f\d:]+\])(?::\d{1,5})?)$/, {
+    error:
+      'expected an origin as browsers send it: scheme, host in lower case, and the port if it is not the usual one, as "https://app.example.com"',
+  });
 const amount = z
   .union([z.number(), z.string()], { error: `expected ${RESOURCE_AMOUNT}` })
   .refine((value) => parseResourceAmount(value) !== undefined, {
@@ -56,9 +52,30 @@ export const Config = z.strictObject({
       .array(webOrigin)
       .default([])
       .describe(
-        "Origins of web pages that may use the server from a browser, as `https://app.example.com`; its own pages always may.",
+        "Origins of web pages that may use the server from a browser, as `https://app.example.com`; its own pages always may. `*` allows any, with authorization on.",
       ),
+    trusted_proxies: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        "Networks of proxies, as `10.0.0.0/8`, whose `X-Forwarded-For` is believed; without any the header is ignored.",
+      ),
+    tls: table({
+      cert_file: z.string().min(1).optional().describe("Certificate chain, PEM; with `key_file`."),
+      key_file: z.string().min(1).optional().describe("Its private key, PEM."),
+      min_version: z.enum(["1.2", "1.3"]).default("1.2").describe("Oldest TLS that is spoken."),
+      client_ca_file: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Authorities of client certificates, PEM."),
+      require_client_cert: z
+        .boolean()
+        .default(false)
+        .describe("Whether clients need a certificate of those authorities."),
+    }),
   }),
+  security: securityTable,
   store: table({
     synchronous: z
       .enum(["full", "normal"])
@@ -162,6 +179,45 @@ export const Config = z.strictObject({
       "After which a name that nobody uses is forgotten.",
     ),
     silence_timeout: seconds(30, 2).describe("Without any request, before a worker is lost."),
+    bootstrap_token: z
+      .string()
+      .trim()
+      .refine((text) => text === "" || text.length >= 32, {
+        error: "expected at least 32 characters",
+      })
+      .optional()
+      .describe(
+        "Secret with which workers join, at least 32 characters; by default the server makes one and keeps it in `<home>/bootstrap-token`.",
+      ),
+    bootstrap_token_file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("File that a worker reads the bootstrap token from."),
+    bootstrap_token_enabled: z
+      .boolean()
+      .default(true)
+      .describe("Whether workers may join with it; false leaves join tokens."),
+    join_token: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Single-use token with which this worker joins; best set in the environment."),
+    join_token_file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("File that a worker reads its join token from."),
+    join_token_ttl: seconds(3600, 60).describe("Life of a join token unless it is given one."),
+    join_token_retention: seconds(86_400).describe(
+      "After which expired join tokens are forgotten.",
+    ),
+    credential_ttl: seconds(86_400, 60).describe(
+      "Life of a worker's credential; it renews it at two thirds.",
+    ),
+    credential_renew_window: seconds(604_800).describe(
+      "After its end, in which a credential can still be renewed.",
+    ),
     drain_timeout: seconds(60).describe("For running work when a worker stops."),
     checkpoint_lanes: count(1, 1).describe("Checkpoint requests in flight at a time."),
     module_cache_size: count(64, 1).describe("Bundles kept loaded."),
@@ -178,6 +234,7 @@ export const Config = z.strictObject({
       .describe("Days an execution is kept after its end."),
     sweep_interval: seconds(3600, 1).describe("Between two looks for what is to be removed."),
     batch_size: count(500, 1).describe("Executions removed at a time."),
+    audit_days: count(365).describe("Days the audit log is kept; 0 = for ever."),
   }),
   dispatch: table({
     mode: DispatchMode.default("event").describe(

@@ -26,9 +26,23 @@ export const ERRORS = {
       "The request cannot be read: broken JSON, an unknown mode, a header that is not text.",
     host_not_allowed:
       "The server is addressed by a name that it does not go by; `[engine.server] allowed_hosts` lists names besides localhost and addresses.",
+    principal_not_found: "No service account has this subject.",
+    principal_not_service_account:
+      "Executions run unattended as service accounts only; name one of those.",
+    principal_banned: "The service account is banned; unban and enable it, or name another.",
+    principal_disabled: "The service account is disabled; enable it, or name another.",
+  }),
+  ...under(401, {
+    unauthenticated:
+      "No credential came, or none that counts; `details.reason` says why. Send `Authorization: Bearer <token>`.",
   }),
   ...under(403, {
-    permission_denied: "The caller lacks a permission; `details.missing_permissions` lists it.",
+    permission_denied:
+      "The caller lacks a permission; `details.missing_permissions` lists it. With `details.reason` no grant would help: another kind of credential is needed.",
+    principal_not_permitted:
+      "The service account `details.principal` lacks what running the workflow takes; `details.missing_permissions` lists it.",
+    privilege_escalation:
+      "Nobody confers more than they hold; `details.missing_permissions` lists what the caller lacks.",
     origin_denied:
       "A browser asks for a page of another site; `[engine.server] cors_allow_origins` lists the origins that may.",
   }),
@@ -72,6 +86,17 @@ export const ERRORS = {
     schedule_exists: "Another schedule has this name; choose another.",
     schedule_is_declared:
       "A workflow declares the schedule: change its `schedule` option and register it. Pause, resume and trigger are open.",
+    last_admin:
+      "Without this principal, role or key nobody could administer the engine; make another admin first.",
+    built_in_role: "The engine's own roles do not change; clone one under another name.",
+    role_in_use:
+      "`details.principals` principals have the role; revoke it there, or pass `force=true`.",
+    principal_in_use:
+      "The principal has keys or work (`details` counts them); end that, or pass `force=true`.",
+    ambiguous_subject:
+      "Several principals have this subject; pass `issuer`, one of `details.issuers`.",
+    worker_name_unavailable: "This credential cannot register this worker name; choose another.",
+    provider_disabled: "API keys are turned off by `[engine.security.auth.api_keys] enabled`.",
   }),
   ...under(413, { payload_too_large: "The body exceeds `details.limit_bytes`." }),
   ...under(414, { uri_too_long: "The path is longer than 2 KiB." }),
@@ -85,6 +110,13 @@ export const ERRORS = {
     idempotency_mismatch:
       "The idempotency key belongs to a start with another input or version, `details.execution_id`.",
     unknown_worker: "No worker has ever registered under this name.",
+    unknown_role: "No role has this name; `GET /admin/roles` lists them.",
+    secret_too_short:
+      "A secret without a text of 8 characters or a number of 8 digits cannot be masked in what is read; send `unmasked: true` to keep it all the same.",
+  }),
+  ...under(429, {
+    rate_limited:
+      "Too many requests of this kind; try again after `Retry-After` seconds, also in `details.retry_after_seconds`.",
   }),
   ...under(431, { headers_too_large: "The request headers exceed 16 KiB." }),
   ...under(500, {
@@ -94,6 +126,12 @@ export const ERRORS = {
   ...under(503, {
     unavailable:
       "The server or its database is away, or has no room for another large body; try again, after `Retry-After` seconds where the answer has that.",
+    auth_unavailable:
+      "The identity provider gave no keys to check the token with; try again after `Retry-After` seconds.",
+    encryption_unavailable:
+      "No encryption key is configured, so nothing secret can be kept; set `[engine.security.encryption]`.",
+    redaction_unavailable:
+      "What has to be masked could not be read, so nothing is shown; try again.",
   }),
   ...under(null, {
     invalid_definition:

@@ -105,6 +105,8 @@ interface ExecutionOrigin {
   /** Ancestors by `call`. */
   readonly depth: number;
   readonly forked_from: { readonly execution_id: string; readonly seq: number } | null;
+  /** Id of the principal that started it; null with authorization off (AUTH-34). */
+  readonly started_by: string | null;
   readonly created_at: number;
 }
 
@@ -147,6 +149,8 @@ interface ExecutionCourse {
   readonly park_by: number | null;
   /** When it last became runnable; orders the queue. */
   readonly queued_at: number;
+  /** Id of the principal whose rights apply to it (AUTH-34); null: nobody's. */
+  readonly run_as: string | null;
   readonly started_at: number | null;
   readonly finished_at: number | null;
   readonly updated_at: number;
@@ -182,6 +186,7 @@ export const PATCHABLE = [
   "outcome_generation",
   "not_before",
   "park_by",
+  "run_as",
   "started_at",
   "finished_at",
   "updated_at",

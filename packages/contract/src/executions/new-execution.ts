@@ -14,7 +14,10 @@ export interface NewExecution {
   readonly name?: string | null;
   readonly input: Encoded;
   readonly trigger: Trigger;
+  /** Id of the principal that starts it, which it also runs as. */
   readonly by: string | null;
+  /** Whose rights apply to it, where that is another one: a child has those of its parent (AUTH-34). */
+  readonly run_as?: string | null;
   readonly priority?: number | undefined;
   readonly timeout_ms?: number | null;
   readonly transient?: boolean;

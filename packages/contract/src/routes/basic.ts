@@ -6,7 +6,14 @@ import { DEFAULT_NAMESPACE } from "../values/name.ts";
 import { QueryFlag } from "../wire/list.ts";
 import { run } from "../wire/permission.ts";
 import type { Route } from "../wire/route.ts";
-import { PauseName, RUN_BODY_LIMIT, RunHeaders, RunVersion, Waiting } from "./execution-queries.ts";
+import {
+  aimed,
+  PauseName,
+  RUN_BODY_LIMIT,
+  RunHeaders,
+  RunVersion,
+  Waiting,
+} from "./execution-queries.ts";
 import { readExecution } from "./executions.ts";
 
 const BasicQuery = {
@@ -24,7 +31,7 @@ export const basicRoutes = {
     method: "POST",
     path: "/{workflow_name}",
     summary: "Runs a workflow and waits until it has ended or paused; the body is its input.",
-    permission: run("{namespace}/{workflow_name}"),
+    permission: aimed(run("{namespace}/{workflow_name}")),
     effect: "write",
     query: z.strictObject({ ...BasicQuery, version: RunVersion }),
     headers: RunHeaders,

@@ -4,6 +4,7 @@ import { Name } from "../definitions/catalog.ts";
 import { State } from "../executions/execution.ts";
 import { parseUtcInstant } from "../values/time.ts";
 import { paging, QueryFlag, repeated } from "../wire/list.ts";
+import { all, type Permission, when } from "../wire/permission.ts";
 import { decimalNumber, wholeNumber } from "../wire/query-number.ts";
 
 /** An input may be as large as the largest value (`executions.max_value_bytes`). */
@@ -68,6 +69,9 @@ export const RunHeaders = z.object({
   ),
   "x-engine-require-worker": Name.optional().describe("the only worker that may run it"),
 });
+/** What a start takes that may name the only worker it goes to (AUTH-59). */
+export const aimed = (start: Permission): Permission =>
+  all(start, when("X-Engine-Require-Worker", "worker:{value}:target"));
 export const FollowHeaders = z.object({
   /** What a browser's EventSource sends by itself (EXE-93). */
   "last-event-id": wholeNumber({ min: 0 })

@@ -7,11 +7,12 @@ import { History } from "../log/history.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { AnyJson } from "../values/any-json.ts";
 import { listOf, repeated } from "../wire/list.ts";
-import { all, any, grant, run, scoped } from "../wire/permission.ts";
+import { all, any, grant, own, run, scoped } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
 import { TaskProgress } from "../workers/progress.ts";
 import {
+  aimed,
   CancelQuery,
   EachEvent,
   EventPageQuery,
@@ -44,11 +45,9 @@ const runFrames = {
   error: ErrorBody.shape.error,
 } as const;
 
-const read = any(
-  grant("workflow:{ns}:{wf}:read"),
-  // A caller who may start executions may follow them without the grant.
-  grant("workflow:{ns}:{wf}:run"),
-);
+const runOf = grant("workflow:{ns}:{wf}:run");
+/** Who may start executions may follow their own without the grant to read. */
+const status = any(grant("workflow:{ns}:{wf}:read"), all(runOf, own));
 export const readExecution = all(grant("execution:*:read"), grant("workflow:{ns}:{wf}:read"));
 const listExecutions = all(grant("execution:*:read"), scoped("workflow:{ns}:{wf}:read"));
 
@@ -73,13 +72,13 @@ export const executionRoutes = {
     ...start,
     path: "/workflows/{ns}/{wf}/run/{mode}",
     summary: `Starts a workflow; the body is its input. ${MODES}`,
-    permission: run("{ns}/{wf}"),
+    permission: aimed(run("{ns}/{wf}")),
   },
   runDefault: {
     ...start,
     path: "/workflows/{wf}/run/{mode}",
     summary: `Starts a workflow of namespace \`default\`; the body is its input. ${MODES}`,
-    permission: run("default/{wf}"),
+    permission: aimed(run("default/{wf}")),
   },
   resume: {
     method: "POST",
@@ -110,7 +109,7 @@ export const executionRoutes = {
     method: "GET",
     path: "/workflows/{ns}/{wf}/status/{id}",
     summary: "Reads one execution of a workflow.",
-    permission: read,
+    permission: status,
     effect: "read",
     query: z.strictObject({ detailed: Waiting.detailed }),
     answers: { 200: ExecutionRecord },
@@ -120,7 +119,7 @@ export const executionRoutes = {
     path: "/workflows/{ns}/{wf}/cancel/{id}",
     summary:
       "Cancels an execution and its children. What runs is told to stop and rolled back; `reason` is kept and shown.",
-    permission: run("{ns}/{wf}"),
+    permission: runOf,
     effect: "write",
     query: CancelQuery,
     body: z.strictObject({ reason: z.string().trim().min(1).max(1000).optional() }).nullable(),
@@ -130,7 +129,7 @@ export const executionRoutes = {
     method: "GET",
     path: "/workflows/{ns}/{wf}/cancel/{id}",
     summary: "The same as a link to click, without a reason.",
-    permission: run("{ns}/{wf}"),
+    permission: runOf,
     effect: "write",
     query: CancelQuery,
     answers: cancelAnswers,
@@ -196,7 +195,7 @@ export const executionRoutes = {
     method: "PUT",
     path: "/executions/{id}/name",
     summary: "Gives an execution a label for people; null takes it away.",
-    permission: run("{ns}/{wf}"),
+    permission: runOf,
     effect: "write",
     body: z.strictObject({ name: Label.nullable() }),
     answers: { 200: ExecutionRecord },
@@ -233,7 +232,7 @@ export const executionRoutes = {
     path: "/executions/{id}/fork",
     summary:
       "Starts a copy that keeps the log up to an event (`from_seq`) or before a call (`from_call`) and goes on from there; with neither it begins anew, with another `input` if one is given. `name` is its label.",
-    permission: run("{ns}/{wf}"),
+    permission: all(run("{ns}/{wf}"), grant("workflow:{ns}:{wf}:read")),
     effect: "write",
     body: z
       .strictObject({

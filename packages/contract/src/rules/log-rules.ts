@@ -230,6 +230,8 @@ export function decideResume(row: ExecutionRow, resume: Resume): Append | Engine
   }
 
   const draft = new Draft(row, resume.now);
+  // Whoever resumes an execution answers for what it does from there on (AUTH-34).
+  if (resume.by !== null && resume.by !== row.run_as) draft.set({ run_as: resume.by });
   answerWait(draft, wait, { cause: "resume", output: resume.input, by: resume.by });
   return draft.done();
 }

@@ -14,6 +14,10 @@ export type Permission =
   | { readonly kind: "run"; readonly workflow: string }
   /** Rows are filtered by this grant. */
   | { readonly kind: "scoped"; readonly grant: string }
+  /** The caller is the execution's `started_by` or `run_as`. */
+  | { readonly kind: "own" }
+  /** Needed of a request that carries the header, whose value is `{value}`. */
+  | { readonly kind: "when"; readonly header: string; readonly grant: string }
   | { readonly kind: "all"; readonly of: readonly Permission[] }
   | { readonly kind: "any"; readonly of: readonly Permission[] };
 
@@ -23,6 +27,12 @@ export const worker: Permission = { kind: "worker" };
 export const grant = (text: string): Permission => ({ kind: "grant", grant: text });
 export const run = (workflow: string): Permission => ({ kind: "run", workflow });
 export const scoped = (text: string): Permission => ({ kind: "scoped", grant: text });
+export const own: Permission = { kind: "own" };
+export const when = (header: string, text: string): Permission => ({
+  kind: "when",
+  header,
+  grant: text,
+});
 export const all = (...of: Permission[]): Permission => ({ kind: "all", of });
 export const any = (...of: Permission[]): Permission => ({ kind: "any", of });
 
@@ -32,7 +42,10 @@ export function permissionText(permission: Permission): string {
     case "open":
     case "identity":
     case "worker":
+    case "own":
       return permission.kind;
+    case "when":
+      return `${permission.grant.replace("{value}", "{name}")} when ${permission.header}`;
     case "grant":
       return permission.grant;
     case "run":

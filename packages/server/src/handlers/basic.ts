@@ -12,21 +12,26 @@ type Told = Pick<Parsed<typeof routes.basic.run>["query"], "timeout" | "inspect"
 
 /** The basic API (EXE-89). @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function basicHandlers(
-  { executions }: Engine,
+  { executions, runLists }: Engine,
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.basic> {
   return {
-    run: ({ params, query, headers, body: input }, call) => {
-      call.permit.demand({ namespace: query.namespace });
+    run: async ({ params, query, headers, body: input }, call) => {
       const { namespace, version } = query;
-      const asked = { namespace, workflow: params.workflow_name, version, input };
+      const workflow = params.workflow_name;
+      call.permit.demand({ namespace });
+      await call.permit.demandRun(() => runLists.ofName(namespace, workflow, version));
+      const asked = { namespace, workflow, version, input };
       return run(executions, startRequest(asked, headers, call), askedOf(query, call));
     },
-    resume: ({ params, query, body: input }, call) => {
-      call.permit.demand({ namespace: query.namespace });
+    resume: async ({ params, query, body: input }, call) => {
       const { namespace, pause } = query;
       const { execution_id, workflow_name } = params;
       const workflow = { namespace, name: workflow_name };
+      call.permit.demand({ namespace });
+      await call.permit.demandRun(async () =>
+        runLists.ofExecution(await executions.get(execution_id, workflow)),
+      );
       const request = { workflow, execution_id, input, pause, by: call.caller.principal };
       return resume(executions, request, askedOf(query, call));
     },

@@ -15,6 +15,7 @@ function namingApp() {
             const needed = permissionText(route.permission);
             for (const [, kind = ""] of needed.matchAll(/scoped\((\w+):/g)) permit.seen(kind);
             await permit.demandOf(async () => ({}));
+            await permit.demandRun(() => []);
             const said = JSON.stringify([`${group}.${name}`, params]);
             return { status: Number(Object.keys(route.answers)[0]), raw: said };
           },

@@ -16,31 +16,42 @@ import { rowAsCreated } from "../executions/row-after.ts";
 import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { startRequest } from "./start-request.ts";
-import { visibleWorkflows, workflowOf } from "./subjects.ts";
+import { ownership, visibleWorkflows, workflowOf } from "./subjects.ts";
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
-  { executions }: Engine,
+  { executions, runLists }: Engine,
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
-    run: (asked, call) => {
+    run: async (asked, call) => {
       const { params, query } = asked;
+      await call.permit.demandRun(() => runLists.ofName(params.ns, params.wf, query.version));
       const request = startOf(params.ns, asked, call);
       return run(executions, request, askedOf(params.mode, query, call));
     },
-    runDefault: (asked, call) => {
+    runDefault: async (asked, call) => {
+      const { params, query } = asked;
+      await call.permit.demandRun(() =>
+        runLists.ofName(DEFAULT_NAMESPACE, params.wf, query.version),
+      );
       const request = startOf(DEFAULT_NAMESPACE, asked, call);
-      return run(executions, request, askedOf(asked.params.mode, asked.query, call));
+      return run(executions, request, askedOf(params.mode, query, call));
     },
-    resume: (asked, call) =>
-      resume(executions, resumeOf(asked, call), askedOf("sync", asked.query, call)),
-    resumeMode: (asked, call) =>
-      resume(executions, resumeOf(asked, call), askedOf(asked.params.mode, asked.query, call)),
+    resume: async (asked, call) => {
+      await demandRunOf(asked.params, call);
+      return resume(executions, resumeOf(asked, call), askedOf("sync", asked.query, call));
+    },
+    resumeMode: async (asked, call) => {
+      await demandRunOf(asked.params, call);
+      const { params, query } = asked;
+      return resume(executions, resumeOf(asked, call), askedOf(params.mode, query, call));
+    },
     cancel: (asked, call) => cancel(asked, asked.body?.reason, call),
     cancelLink: (asked, call) => cancel(asked, undefined, call),
-    status: async ({ params: { ns, wf, id }, query }) => {
+    status: async ({ params: { ns, wf, id }, query }, { permit, caller }) => {
       const row = await executions.get(id, { namespace: ns, name: wf });
+      permit.demand(ownership(row, caller));
       return answer(200, await recordOf(row, query.detailed));
     },
     listOfWorkflow: ({ params: { ns, wf }, query }, call) =>
@@ -91,13 +102,13 @@ export function executionHandlers(
       return answer(200, await executions.history(id));
     },
     signal: async ({ params: { id, name }, body: payload }, call) => {
-      await demand(id, call);
+      await demandToRun(id, call);
       const by = call.caller.principal;
       const seq = await executions.signal({ execution_id: id, name, payload, by });
       return answer(202, { execution_id: id, name, seq });
     },
     fork: async ({ params: { id }, body }, call) => {
-      await demand(id, call);
+      await demandToRun(id, call, body?.version);
       const { name: label, ...rest } = body ?? {};
       const request = { ...rest, label, execution_id: id, by: call.caller.principal };
       const row = rowAsCreated(await executions.fork(request));
@@ -108,6 +119,27 @@ export function executionHandlers(
   /** Demands what the path leaves open: the workflow of the execution. */
   function demand(id: string, { permit }: Call): Promise<void> {
     return permit.demandOf(async () => workflowOf(await executions.get(id)));
+  }
+
+  /** The same with all that running the workflow takes, in the version of the execution or another. */
+  async function demandToRun(id: string, { permit }: Call, version?: number): Promise<void> {
+    await permit.demandOf(async () => workflowOf(await executions.get(id)));
+    await permit.demandRun(async () => {
+      const row = await executions.get(id);
+      return version === undefined
+        ? runLists.ofExecution(row)
+        : runLists.ofName(row.namespace, row.workflow, version);
+    });
+  }
+
+  /** Demands all that running the workflow takes, in the version that the execution has. */
+  function demandRunOf(
+    { ns, wf, id }: { readonly ns: string; readonly wf: string; readonly id: string },
+    { permit }: Call,
+  ): Promise<void> {
+    return permit.demandRun(async () =>
+      runLists.ofExecution(await executions.get(id, { namespace: ns, name: wf })),
+    );
   }
 
   function askedOf<Mode extends RunMode>(mode: Mode, manner: Manner, call: Call) {

@@ -1,5 +1,5 @@
 import { DEFAULT_NAMESPACE, type routes, SESSION_HEADER } from "@engine/contract";
-import type { Look, Looks } from "@engine/http";
+import type { Look, Looks, RunList } from "@engine/http";
 import type { Engine } from "../engine.ts";
 
 /** Looks up the records without which a large body is not read at all. */
@@ -34,6 +34,14 @@ export function looks({ catalog, executions, workers }: Engine): Looks<typeof ro
     },
     basic: { run: workflow, resume: execution },
     workers: { checkpoints: session, saveValue: session, cacheKeep: session, progress: session },
+  };
+}
+
+/** What running a workflow takes, for a refusal; undefined where nobody knows the workflow. */
+export function runListOf({ runLists }: Pick<Engine, "runLists">): RunList {
+  return (workflow, query) => {
+    const slash = workflow.indexOf("/");
+    return runLists.ofName(workflow.slice(0, slash), workflow.slice(slash + 1), versionOf(query));
   };
 }
 

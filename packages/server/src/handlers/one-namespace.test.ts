@@ -1,9 +1,9 @@
 /** Every route, asked by a caller whose rights end at one namespace. */
-import { Config, type ErrorBody, type Json, type Route, routes } from "@engine/contract";
+import { Config, type ErrorBody, type Json, type Route, rightsOf, routes } from "@engine/contract";
 import { openSqliteStore } from "@engine/store";
 import { expect, test, vi } from "vitest";
 import { type Server, startServer } from "../server.ts";
-import { grantsOf } from "../testing/grants.ts";
+
 import { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { silent } from "../testing/start-engine.ts";
 
@@ -100,7 +100,7 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
     history: { ...ofExecution("/history"), own: 200, other: READ },
     signal: { ...ofExecution("/signals/go"), body: () => 1, own: 202, other: RUN },
-    fork: { ...ofExecution("/fork"), own: 201, other: RUN },
+    fork: { ...ofExecution("/fork"), own: 201, other: [...RUN, ...READ] },
     cancel: { ...below("cancel/"), own: 202, other: RUN },
     cancelLink: { ...below("cancel/"), own: 409, other: RUN },
   },
@@ -194,7 +194,7 @@ class Guarded implements AsyncDisposable {
       store,
       log: silent,
       version: "0",
-      authorize: () => ({ principal: "ada", rights: grantsOf(grants) }),
+      authorize: () => ({ principal: "ada", rights: rightsOf(grants) }),
     });
     const end = async () => {
       await server.close();

@@ -1,4 +1,4 @@
-import type { routes } from "@engine/contract";
+import type { routes, ScheduleRow } from "@engine/contract";
 import { answer, type Call, type Handlers } from "@engine/http";
 import type { Engine } from "../engine.ts";
 import { toRecord } from "../executions/record.ts";
@@ -9,10 +9,12 @@ import { visibleNames, visibleWorkflows, workflowOf } from "./subjects.ts";
 
 export function scheduleHandlers({
   schedules,
-}: Pick<Engine, "schedules">): Handlers<typeof routes.schedules> {
+  runLists,
+}: Pick<Engine, "schedules" | "runLists">): Handlers<typeof routes.schedules> {
   return {
     create: async ({ body }, { permit }) => {
       permit.demand({ name: body.name, run_as: body.run_as, ...workflowOf(body) });
+      await permit.demandRun(() => runListOf(body));
       return answer(201, toSchedule(await schedules.create(body)));
     },
     list: async ({ query }, { permit }) => {
@@ -53,10 +55,23 @@ export function scheduleHandlers({
   };
 
   /** Demands what every way to run as the schedule's account demands (AUTH-45). */
-  function demandStart(name: string, { permit }: Call, run_as?: string | null): Promise<void> {
-    return permit.demandOf(async () => {
+  async function demandStart(
+    name: string,
+    { permit }: Call,
+    run_as?: string | null,
+  ): Promise<void> {
+    await permit.demandOf(async () => {
       const row = await schedules.get(name);
       return { ...workflowOf(row), run_as: run_as === undefined ? row.run_as : run_as };
     });
+    await permit.demandRun(async () => runListOf(await schedules.get(name)));
+  }
+
+  function runListOf({
+    namespace,
+    workflow,
+    version,
+  }: Pick<ScheduleRow, "namespace" | "workflow" | "version">): Promise<readonly string[]> {
+    return runLists.ofName(namespace, workflow, version ?? undefined);
   }
 }

@@ -1,6 +1,6 @@
 /** Values for the placeholders of permissions that a handler fills in, once it knows the record. */
-import type { ExecutionRow, ScheduleRow } from "@engine/contract";
-import type { Seen, Subject } from "@engine/http";
+import type { ExecutionRow, ScheduleRow, Seen } from "@engine/contract";
+import type { Caller, Subject } from "@engine/http";
 import type { Visible } from "@engine/store";
 
 export function workflowOf({
@@ -10,6 +10,15 @@ export function workflowOf({
   return { ns: namespace, wf: workflow };
 }
 
+/** Whether an execution is the caller's own: then there is nothing to guard. */
+export function ownership(
+  { started_by, run_as }: Pick<ExecutionRow, "started_by" | "run_as">,
+  { principal }: Caller,
+): Subject {
+  const isOwn = principal !== null && (principal === started_by || principal === run_as);
+  return { own: isOwn ? null : "another's" };
+}
+
 /** Filters a list of records that belong to workflows. */
 export function visibleWorkflows(seen: readonly Seen[] | undefined): Visible | undefined {
   return seen?.map(({ ns: namespace, wf: workflow }) => ({ namespace, workflow }));
@@ -17,5 +26,7 @@ export function visibleWorkflows(seen: readonly Seen[] | undefined): Visible | u
 
 /** Filters a list of records that have names of their own. */
 export function visibleNames(seen: readonly Seen[] | undefined): readonly string[] | undefined {
+  // One without a name is seen by any name: of another field the caller sees a part.
+  if (seen?.some(({ name }) => name === undefined)) return undefined;
   return seen?.flatMap(({ name }) => name ?? []);
 }
