@@ -12,7 +12,7 @@ import { LINES } from "./media-type.ts";
 import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
 import { PathMethods } from "./path-pattern.ts";
 import type { Permit } from "./permit.ts";
-import { type HttpLog, pathOf, refusal, sendRefusal } from "./refusal.ts";
+import { type HttpLog, pathOf, refusal, refusalHeaders, sendRefusal } from "./refusal.ts";
 import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
 import type { Resources } from "./request-input.ts";
@@ -112,7 +112,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.server.on("checkExpectation", (_, response: ServerResponse) => {
     const refused = new EngineError("bad_request", "of Expect only 100-continue is known here");
     response.writeHead(refused.status, {
-      ...refusalHeaders(),
+      ...HEADERS_OF_JSON,
       "x-request-id": ids(),
       connection: "close",
     });
@@ -144,14 +144,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.addHook("onClose", () => bodies.close());
   app.setErrorHandler((thrown, request, reply) => {
     const error = refuse(thrown, request);
-    const { allow, retry_after_seconds } = error.details ?? {};
-    if (error.code === "method_not_allowed" && Array.isArray(allow)) {
-      reply.header("allow", allow.join(", "));
-    }
-    if (error.code === "unavailable" && typeof retry_after_seconds === "number") {
-      reply.header("retry-after", String(retry_after_seconds));
-    }
-    sendRefusal(reply, error);
+    sendRefusal(reply.headers(refusalHeaders(error)), error);
   });
   app.setNotFoundHandler((request) => {
     throw noRoute(request.method, pathOf(request), methods);
@@ -191,9 +184,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 }
 
 /** Headers of a refusal that is written without Fastify, past its hooks. */
-function refusalHeaders(): Record<string, string> {
-  return { ...SECURITY_HEADERS, "content-type": "application/json; charset=utf-8" };
-}
+const HEADERS_OF_JSON = {
+  ...SECURITY_HEADERS,
+  "content-type": "application/json; charset=utf-8",
+};
 
 /** Answers a request that is not readable HTTP: there is no reply object, only the socket. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -204,7 +198,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   const refused = unreadable(error.code);
   const body = JSON.stringify(refused.toBody());
   const headers = Object.entries({
-    ...refusalHeaders(),
+    ...HEADERS_OF_JSON,
     "content-length": String(Buffer.byteLength(body)),
     connection: "close",
   });
