@@ -11,6 +11,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod";
 import type { AuthorizationRequest, Authorize } from "./authorize.ts";
+import { bodyLimitOf } from "./body-limit.ts";
 import { answering } from "./failpoints.ts";
 import type { Call, Handlers, Look } from "./handlers.ts";
 import { printed } from "./json/json-text.ts";
@@ -45,13 +46,12 @@ export interface Binding {
   readonly pingTimer: Repeat;
   readonly resources: Resources;
   readonly runList: RunList | undefined;
+  readonly valueBytes: number;
   readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
 }
 
 type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
 type AnyReply = JsonReply | RawReply | StreamReply | LinesReply<unknown>;
-
-const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /** Serves a group of routes. The only place where a request becomes a call. */
 export function bind<Group extends Readonly<Record<string, Route>>>(
@@ -71,7 +71,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       call: Call,
     ) => AnyReply | Promise<AnyReply>;
     binding.methods.add(route);
-    const bodyLimit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
+    const bodyLimit = bodyLimitOf(route, binding.valueBytes);
     const owed = owedBy(route);
     const read = inputReader(route, binding.resources);
 
@@ -163,7 +163,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     reply.hijack();
     serveLines(request.raw, reply.raw, {
       headers: reply.getHeaders(),
-      limit: route.bodyLimit ?? DEFAULT_BODY_LIMIT,
+      limit: bodyLimitOf(route, binding.valueBytes),
       streams: binding.streams,
       answer: (value) => answered.answerLine(lineInput(route, value)),
       refuse: (thrown) => binding.refuse(thrown, request),

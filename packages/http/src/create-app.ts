@@ -4,6 +4,7 @@ import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute, type RunList } from "./bind.ts";
+import { DEFAULT_VALUE_BYTES } from "./body-limit.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import { inTurn } from "./in-turn.ts";
@@ -60,6 +61,8 @@ export interface AppOptions<Table extends RouteTable> {
   readonly runList?: RunList;
   /** How many bytes of large bodies may be in memory at a time. */
   readonly mostBytes?: number;
+  /** Largest body that is a value, for routes whose limit follows it; 16 MiB when absent. */
+  readonly valueBytes?: number;
 }
 
 const MAX_PATH_BYTES = 2048;
@@ -173,8 +176,8 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     return true;
   }
 
-  const { runList } = options;
-  const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList };
+  const { runList, valueBytes = DEFAULT_VALUE_BYTES } = options;
+  const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList, valueBytes };
   const binding: Binding = { ...shared, refuse };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;

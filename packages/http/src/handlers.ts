@@ -36,7 +36,7 @@ type Received<R extends Route> = R extends { body: infer Body extends z.ZodType 
 
 type WithText<R, Value> = Json extends Value
   ? Value | LargeJson
-  : R extends { bodyLimit: number }
+  : R extends { bodyLimit: NonNullable<Route["bodyLimit"]> }
     ? Value extends object
       ? { [Key in keyof Value]: Json extends Value[Key] ? Value[Key] | LargeJson : Value[Key] }
       : Value

@@ -97,6 +97,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     looks: looks(engine),
     runList: runListOf(engine),
     resources,
+    valueBytes: config.executions.max_value_bytes,
     log,
     ids,
     neighbours: {

@@ -174,7 +174,7 @@ export const workerRoutes = {
     headers: session,
     query: z.strictObject({ generation: Generation }),
     body: z.strictObject({ text: z.string() }),
-    bodyLimit: LOG_LIMIT,
+    bodyLimit: "quoted_value",
     answers: { 200: StoredReference },
   },
   loadValue: {

@@ -7,6 +7,12 @@ export interface RawAnswer {
   readonly meaning: string;
 }
 
+/**
+ * A limit that follows `executions.max_value_bytes`: of a body that is a value, or of one that holds
+ * a value's JSON text as a string.
+ */
+type ConfiguredLimit = "value" | "quoted_value";
+
 /** One HTTP operation, described once: the server binds it, the client calls it, the docs print it. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -23,8 +29,8 @@ export interface Route {
   readonly headers?: z.ZodObject;
   /** Absent: a body is refused. Any JSON, or a schema of named fields. */
   readonly body?: z.ZodType;
-  /** Largest body in bytes; 1 MiB when absent (NET-1). */
-  readonly bodyLimit?: number;
+  /** Largest body in bytes, or what is configured; 1 MiB when absent (NET-1). */
+  readonly bodyLimit?: number | ConfiguredLimit;
   /**
    * Every status that carries a result rather than an error, with its body. An answer whose status
    * is listed and whose body fits is a result; any other non-2xx is an `ErrorBody`.
