@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute, type RunList } from "./bind.ts";
 import { DEFAULT_VALUE_BYTES } from "./body-limit.ts";
+import { addressKey, TrustedProxies } from "./client-address.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import { inTurn } from "./in-turn.ts";
@@ -13,6 +14,7 @@ import { LINES } from "./media-type.ts";
 import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
 import { PathMethods } from "./path-pattern.ts";
 import type { Permit } from "./permit.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import { type HttpLog, pathOf, refusal, refusalHeaders, sendRefusal } from "./refusal.ts";
 import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
@@ -63,6 +65,10 @@ export interface AppOptions<Table extends RouteTable> {
   readonly mostBytes?: number;
   /** Largest body that is a value, for routes whose limit follows it; 16 MiB when absent. */
   readonly valueBytes?: number;
+  /** How often routes may be asked for, and credentials refused (`auth_failures`); none when absent. */
+  readonly limits?: RateLimits;
+  /** Networks of proxies whose `X-Forwarded-For` is believed; none when absent. */
+  readonly trustedProxies?: readonly string[];
 }
 
 const MAX_PATH_BYTES = 2048;
@@ -97,6 +103,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const methods = new PathMethods();
   const neighbourhood = new Neighbourhood(options.neighbours ?? { hosts: [], origins: [] });
   const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
+  const { limits, trustedProxies = [] } = options;
+  const proxies = new TrustedProxies(trustedProxies);
+  const addressOf = ({ socket, headers }: IncomingMessage) =>
+    proxies.clientAddress(socket.remoteAddress, headers["x-forwarded-for"]);
   let isClosing = false;
 
   const app = Fastify({
@@ -146,7 +156,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   });
   app.addHook("onClose", () => bodies.close());
   app.setErrorHandler((thrown, request, reply) => {
-    const error = refuse(thrown, request);
+    const error = limited(refuse(thrown, request), request);
     sendRefusal(reply.headers(refusalHeaders(error)), error);
   });
   app.setNotFoundHandler((request) => {
@@ -176,9 +186,23 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     return true;
   }
 
+  /**
+   * Counts a refused credential, wherever it was looked at. A client that has been refused too often
+   * is not told any more what became of the next one, unless that counts (NET-2).
+   */
+  function limited(error: EngineError, { raw }: FastifyRequest): EngineError {
+    if (error.code !== "unauthenticated" || !limits) return error;
+    try {
+      limits.take("auth_failures", addressKey(addressOf(raw)));
+      return error;
+    } catch (tooMany) {
+      return tooMany as EngineError;
+    }
+  }
+
   const { runList, valueBytes = DEFAULT_VALUE_BYTES } = options;
   const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList, valueBytes };
-  const binding: Binding = { ...shared, refuse };
+  const binding: Binding = { ...shared, refuse, limits, addressOf };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);

@@ -46,6 +46,7 @@ export const workerRoutes = {
     summary: "Registers a worker process and opens its session.",
     permission: open,
     effect: "write",
+    limit: { rate: "register", per: "address" },
     body: WorkerRegistration,
     answers: { 200: WorkerRegistered, 201: WorkerRegistered },
   },
