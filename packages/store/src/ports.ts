@@ -11,6 +11,7 @@ import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
+import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
 import { QUEUE, type QueuePort } from "./ports/queue.ts";
@@ -33,6 +34,7 @@ export interface SharedPorts {
   readonly queue: QueuePort;
   readonly epochs: EpochPort;
   readonly audit: AuditPort;
+  readonly identities: IdentityPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -46,6 +48,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   queue: QUEUE,
   epochs: EPOCHS,
   audit: AUDIT,
+  identities: IDENTITIES,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */
