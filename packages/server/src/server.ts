@@ -104,10 +104,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     routes,
     handlers: {
       system: systemHandlers({ store, version, isReady: () => isReady }),
-      catalog: catalogHandlers(engine),
+      catalog: catalogHandlers(engine, ports),
       executions: executionHandlers(engine, sync_timeout),
-      fleet: fleetHandlers(engine),
-      schedules: scheduleHandlers(engine),
+      fleet: fleetHandlers(engine, ports),
+      schedules: scheduleHandlers(engine, ports),
       workers: workerHandlers(engine),
       basic: basicHandlers(engine, sync_timeout),
     },
