@@ -1,4 +1,7 @@
 import { readInProcess } from "@engine/sources";
+import { ApiKeys } from "./auth/api-keys.ts";
+import { Principals } from "./auth/principals.ts";
+import { Roles } from "./auth/roles.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
@@ -42,6 +45,9 @@ export interface Engine {
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly runLists: RunLists;
+  readonly roles: Roles;
+  readonly principals: Principals;
+  readonly apiKeys: ApiKeys;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -96,6 +102,10 @@ export function createEngine(ports: EnginePorts): Engine {
   changes.listen(() => void scheduler.wake());
   const schedules = new Schedules({ ports, starts: scheduled, changed });
 
+  // Nothing is kept of who may do what: nobody has to hear that it was changed.
+  const identityChanged = () => undefined;
+  const principals = new Principals({ ports, changed: identityChanged });
+
   const domains: readonly Domain[] = [
     inputs,
     catalog,
@@ -130,6 +140,9 @@ export function createEngine(ports: EnginePorts): Engine {
     schedules,
     workers,
     runLists: new RunLists({ ports, catalog }),
+    roles: new Roles({ ports, changed: identityChanged }),
+    principals,
+    apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();

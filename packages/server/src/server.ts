@@ -13,12 +13,15 @@ import { openValueStore, type Store } from "@engine/store";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
+import { auditHandlers } from "./handlers/audit.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
+import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
+import { roleHandlers } from "./handlers/roles.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
@@ -92,6 +95,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       fleet: fleetHandlers(engine),
       schedules: scheduleHandlers(engine),
       workers: workerHandlers(engine),
+      roles: roleHandlers(engine),
+      principals: principalHandlers(engine),
+      audit: auditHandlers(store),
       basic: basicHandlers(engine, sync_timeout),
     },
     looks: looks(engine),

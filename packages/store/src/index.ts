@@ -16,8 +16,18 @@ export type {
   GuardedClaimant,
   SessionGuard,
 } from "./ports/executions.ts";
+export type { IdentityWrite } from "./ports/identity-write.ts";
+export type { KeyRow, NewKeyRow } from "./ports/keys.ts";
 export type { EventFilter, EventPage, LoggedEvent, LogPage } from "./ports/log.ts";
 export type { Page } from "./ports/port.ts";
+export type {
+  DecidePrincipal,
+  NewPrincipalRow,
+  PrincipalFilter,
+  PrincipalPatch,
+  PrincipalRow,
+  PrincipalUses,
+} from "./ports/principals.ts";
 export type {
   DueExecution,
   DuePage,
@@ -26,6 +36,7 @@ export type {
   QueuePage,
 } from "./ports/queue.ts";
 export { type Leadership, REPLICA_GONE_MS, type ReplicaRow } from "./ports/replicas.ts";
+export type { DecideRole, NewRoleRow, RolePatch, RoleRow } from "./ports/roles.ts";
 export type {
   DecideSchedule,
   DeclaredSchedules,
@@ -36,6 +47,7 @@ export type {
   ScheduleFilter,
 } from "./ports/schedules.ts";
 export type { OpenedSession } from "./ports/sessions.ts";
+export type { Logins } from "./ports/usable-admin.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
