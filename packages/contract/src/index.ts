@@ -45,6 +45,7 @@ export {
 
 export { type AuditEntry, AuditRecord } from "./auth/audit.ts";
 export { type AuthSwitch, authContradictions, authSwitch } from "./auth/auth-switch.ts";
+export { commonGrants } from "./auth/common-grants.ts";
 export {
   covers,
   Grant,

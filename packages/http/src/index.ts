@@ -1,7 +1,7 @@
 /** What a process needs to serve a table of routes; every line here is public. */
 export type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
 export type { RunList } from "./bind.ts";
-export { type App, type AppOptions, createApp } from "./create-app.ts";
+export { type App, type AppOptions, createApp, type Refused } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
 export type {
   Call,

@@ -1,3 +1,4 @@
+import { authRoutes } from "../routes/auth.ts";
 import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
 import { executionRoutes } from "../routes/executions.ts";
@@ -13,6 +14,7 @@ import type { Route } from "./route.ts";
  */
 export const routes = {
   system: systemRoutes,
+  auth: authRoutes,
   catalog: catalogRoutes,
   executions: executionRoutes,
   schedules: scheduleRoutes,
@@ -24,6 +26,7 @@ export const routes = {
 /** What each group is about, as pages and the document call it. */
 export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   system: "System",
+  auth: "Access",
   catalog: "Workflows",
   executions: "Executions",
   schedules: "Schedules",
