@@ -79,7 +79,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       method: route.method,
       url: routerPath(route.path),
       bodyLimit,
-      config: { takes: takesOf(route, bodyLimit) },
+      config: { takes: takesOf(route, bodyLimit), action: `${groupName}.${name}` },
       // Fixed order (AUTH-5): the route, the declared size, the caller; only then the body is read.
       onRequest: async (request, reply) => {
         refuseUnmeant(route, request, binding.methods);

@@ -1,7 +1,7 @@
 /** What a process needs to serve a table of routes; every line here is public. */
 export type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
 export type { RunList } from "./bind.ts";
-export { type App, type AppOptions, createApp } from "./create-app.ts";
+export { type App, type AppOptions, createApp, type Refused } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
 export type {
   Call,
@@ -15,7 +15,7 @@ export type {
 export { closeApp, leave } from "./leave.ts";
 export { type Address, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
-export type { Subject } from "./permit.ts";
+export { denied, type Subject } from "./permit.ts";
 export type { HttpLog } from "./refusal.ts";
 export {
   answer,

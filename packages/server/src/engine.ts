@@ -1,5 +1,7 @@
 import { readInProcess } from "@engine/sources";
 import { ApiKeys } from "./auth/api-keys.ts";
+import { EpochWatch } from "./auth/epoch-watch.ts";
+import { Identities } from "./auth/identities.ts";
 import { Principals } from "./auth/principals.ts";
 import { Roles } from "./auth/roles.ts";
 import { RunLists } from "./auth/run-lists.ts";
@@ -48,6 +50,9 @@ export interface Engine {
   readonly roles: Roles;
   readonly principals: Principals;
   readonly apiKeys: ApiKeys;
+  /** What was changed of what is kept in memory, on whichever server. */
+  readonly epochs: EpochWatch;
+  readonly identities: Identities;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -63,6 +68,8 @@ export function createEngine(ports: EnginePorts): Engine {
   const bus = new Bus(ports);
   const replicas = new Replicas({ ports, bus });
   const leadership = new Leadership(ports);
+  const epochs = new EpochWatch({ ports, bus, replicas });
+  const identities = new Identities({ ports, epochs });
   const news = new ChangeNews({ bus, replicas, setTimer });
 
   const changes = new ScheduleChanges(bus);
@@ -102,8 +109,7 @@ export function createEngine(ports: EnginePorts): Engine {
   changes.listen(() => void scheduler.wake());
   const schedules = new Schedules({ ports, starts: scheduled, changed });
 
-  // Nothing is kept of who may do what: nobody has to hear that it was changed.
-  const identityChanged = () => undefined;
+  const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
   const domains: readonly Domain[] = [
@@ -143,6 +149,8 @@ export function createEngine(ports: EnginePorts): Engine {
     roles: new Roles({ ports, changed: identityChanged }),
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
+    epochs,
+    identities,
     fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();

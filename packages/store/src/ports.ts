@@ -11,6 +11,7 @@ import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
+import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { KEYS, type KeyPort } from "./ports/keys.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
@@ -39,6 +40,7 @@ export interface SharedPorts {
   readonly principals: PrincipalPort;
   readonly roles: RolePort;
   readonly keys: KeyPort;
+  readonly identities: IdentityPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -55,6 +57,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   principals: PRINCIPALS,
   roles: ROLES,
   keys: KEYS,
+  identities: IDENTITIES,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

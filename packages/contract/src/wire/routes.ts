@@ -1,4 +1,5 @@
 import { auditRoutes } from "../routes/audit.ts";
+import { authRoutes } from "../routes/auth.ts";
 import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
 import { executionRoutes } from "../routes/executions.ts";
@@ -16,6 +17,7 @@ import type { Route } from "./route.ts";
  */
 export const routes = {
   system: systemRoutes,
+  auth: authRoutes,
   catalog: catalogRoutes,
   executions: executionRoutes,
   schedules: scheduleRoutes,
@@ -30,6 +32,7 @@ export const routes = {
 /** What each group is about, as pages and the document call it. */
 export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   system: "System",
+  auth: "Access",
   catalog: "Workflows",
   executions: "Executions",
   schedules: "Schedules",
