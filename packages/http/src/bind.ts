@@ -84,7 +84,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       method: route.method,
       url: routerPath(route.path),
       bodyLimit,
-      config: { takes: takesOf(route, bodyLimit) },
+      config: { takes: takesOf(route, bodyLimit), action: `${groupName}.${name}` },
       // Fixed order (AUTH-5): the route, the declared size, how often this address asked, the caller
       // and what it may, how often the caller asked; only then the body is read.
       onRequest: async (request, reply) => {

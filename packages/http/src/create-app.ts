@@ -33,7 +33,19 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** What the route's body may be. */
     takes?: Takes;
+    /** The row's name in the route table. */
+    action?: string;
   }
+}
+
+/** A request that was refused for who asks. */
+export interface Refused {
+  /** The row's name in the route table, as `schedules.create`. */
+  readonly action: string;
+  /** Null until it is known who asks. */
+  readonly caller: Caller | null;
+  readonly address: string | undefined;
+  readonly request_id: string;
 }
 
 /** Every route of a table over one socket; `listen` opens it. */
@@ -61,6 +73,8 @@ export interface AppOptions<Table extends RouteTable> {
   readonly thread?: ScanThread;
   /** All that running a workflow takes, for refusals; the right to run alone when absent. */
   readonly runList?: RunList;
+  /** Told of every request that was refused for who asks: 401 and 403. */
+  readonly onRefused?: (error: EngineError, refused: Refused) => void;
   /** How many bytes of large bodies may be in memory at a time. */
   readonly mostBytes?: number;
   /** Largest body that is a value, for routes whose limit follows it; 16 MiB when absent. */
@@ -102,11 +116,18 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const bodies = new RequestBodies({ thread, stallTimer, mostBytes });
   const methods = new PathMethods();
   const neighbourhood = new Neighbourhood(options.neighbours ?? { hosts: [], origins: [] });
-  const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
   const { limits, trustedProxies = [] } = options;
   const proxies = new TrustedProxies(trustedProxies);
   const addressOf = ({ socket, headers }: IncomingMessage) =>
     proxies.clientAddress(socket.remoteAddress, headers["x-forwarded-for"]);
+  const { onRefused } = options;
+  const refuse = (thrown: unknown, request: FastifyRequest) => {
+    const error = refusal(thrown, request, log);
+    if (error.status === 401 || error.status === 403) {
+      onRefused?.(error, refusedOf(request, addressOf(request.raw)));
+    }
+    return error;
+  };
   let isClosing = false;
 
   const app = Fastify({
@@ -208,6 +229,15 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);
   }
   return app;
+}
+
+function refusedOf(request: FastifyRequest, address: string | undefined): Refused {
+  return {
+    action: request.routeOptions.config.action ?? "",
+    caller: request.caller,
+    address,
+    request_id: request.id,
+  };
 }
 
 /** Headers of a refusal that is written without Fastify, past its hooks. */

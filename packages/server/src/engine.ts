@@ -1,8 +1,11 @@
 import { authSwitch } from "@engine/contract";
 import { readInProcess } from "@engine/sources";
 import { Accounts } from "./auth/accounts.ts";
+import { ApiKeys } from "./auth/api-keys.ts";
 import { EpochWatch } from "./auth/epoch-watch.ts";
 import { Identities } from "./auth/identities.ts";
+import { Principals } from "./auth/principals.ts";
+import { Roles } from "./auth/roles.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
@@ -49,6 +52,9 @@ export interface Engine {
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
+  readonly roles: Roles;
+  readonly principals: Principals;
+  readonly apiKeys: ApiKeys;
   /** What was changed of what is kept in memory, on whichever server. */
   readonly epochs: EpochWatch;
   readonly identities: Identities;
@@ -113,6 +119,9 @@ export function createEngine(ports: EnginePorts): Engine {
   changes.listen(() => void scheduler.wake());
   const schedules = new Schedules({ ports, starts: scheduled, changed });
 
+  const identityChanged = () => epochs.raised("identity");
+  const principals = new Principals({ ports, changed: identityChanged });
+
   const domains: readonly Domain[] = [
     inputs,
     catalog,
@@ -149,6 +158,9 @@ export function createEngine(ports: EnginePorts): Engine {
     declarations,
     runLists,
     accounts,
+    roles: new Roles({ ports, changed: identityChanged }),
+    principals,
+    apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     epochs,
     identities,
     fleet: new Fleet({ ports, sessions, bus }),

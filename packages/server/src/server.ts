@@ -14,16 +14,21 @@ import type { TokenFetch } from "@engine/oidc";
 import { openValueStore, type Store } from "@engine/store";
 import { type Access, createAccess } from "./auth/access.ts";
 import { ensureFirstAdmin } from "./auth/first-admin.ts";
+import { RefusalLog } from "./auth/refusal-log.ts";
 import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
+import { auditHandlers } from "./handlers/audit.ts";
+import { authHandlers } from "./handlers/auth.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
+import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
+import { roleHandlers } from "./handlers/roles.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
@@ -99,16 +104,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const access = createAccess({ ports, engine, fetch: options.fetch ?? fetch });
   let isReady = false;
   const { sync_timeout } = config.executions;
+  const refusals = new RefusalLog(ports);
   const authorize = options.authorize ?? access?.authentication.authorize;
   const app = createApp({
     routes,
     handlers: {
       system: systemHandlers({ store, version, isReady: () => isReady }),
       catalog: catalogHandlers(engine, ports),
+      auth: authHandlers({ engine, config, access }),
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine, ports),
       schedules: scheduleHandlers(engine, ports),
       workers: workerHandlers(engine),
+      roles: roleHandlers(engine),
+      principals: principalHandlers(engine),
+      audit: auditHandlers(store),
       basic: basicHandlers(engine, sync_timeout),
     },
     looks: looks(engine),
@@ -123,6 +133,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       hosts: [...config.server.allowed_hosts, new URL(config.server_url).hostname],
       origins: config.server.cors_allow_origins,
     },
+    onRefused: (error, refused) => refusals.note(error, refused),
     ...(authorize && { authorize }),
   });
   let listening: Listening;
@@ -145,18 +156,23 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     access,
     close() {
       isReady = false;
-      closing ??= close({ engine, app, access }, setTimer);
+      closing ??= close({ engine, app, access, refusals }, setTimer);
       return closing;
     },
   };
 }
 
-async function close(
-  { engine, app, access }: { engine: Engine; app: App; access: Access | undefined },
-  setTimer: SetTimer,
-): Promise<void> {
+interface Closed {
+  readonly engine: Engine;
+  readonly app: App;
+  readonly access: Access | undefined;
+  readonly refusals: RefusalLog;
+}
+
+async function close({ engine, app, access, refusals }: Closed, setTimer: SetTimer): Promise<void> {
   if (engine.hasPeers) await leave(app, setTimer);
   await engine.close();
   await closeApp(app, setTimer);
   await access?.close();
+  await refusals.close();
 }

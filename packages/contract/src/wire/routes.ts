@@ -1,7 +1,11 @@
+import { auditRoutes } from "../routes/audit.ts";
+import { authRoutes } from "../routes/auth.ts";
 import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
+import { principalRoutes } from "../routes/principals.ts";
+import { roleRoutes } from "../routes/roles.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
 import { systemRoutes } from "../routes/system.ts";
 import { workerRoutes } from "../routes/workers.ts";
@@ -13,21 +17,29 @@ import type { Route } from "./route.ts";
  */
 export const routes = {
   system: systemRoutes,
+  auth: authRoutes,
   catalog: catalogRoutes,
   executions: executionRoutes,
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
   workers: workerRoutes,
+  roles: roleRoutes,
+  principals: principalRoutes,
+  audit: auditRoutes,
   basic: basicRoutes,
 } as const satisfies Record<string, Record<string, Route>>;
 
 /** What each group is about, as pages and the document call it. */
 export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   system: "System",
+  auth: "Access",
   catalog: "Workflows",
   executions: "Executions",
   schedules: "Schedules",
   fleet: "Workers",
   workers: "Worker protocol",
+  roles: "Roles",
+  principals: "Principals",
+  audit: "Audit log",
   basic: "Basic interface",
 };
