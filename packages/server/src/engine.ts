@@ -1,6 +1,9 @@
 import { readInProcess } from "@engine/sources";
+import { ApiKeys } from "./auth/api-keys.ts";
 import { EpochWatch } from "./auth/epoch-watch.ts";
 import { Identities } from "./auth/identities.ts";
+import { Principals } from "./auth/principals.ts";
+import { Roles } from "./auth/roles.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
@@ -44,6 +47,9 @@ export interface Engine {
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly runLists: RunLists;
+  readonly roles: Roles;
+  readonly principals: Principals;
+  readonly apiKeys: ApiKeys;
   /** What was changed of what is kept in memory, on whichever server. */
   readonly epochs: EpochWatch;
   readonly identities: Identities;
@@ -103,6 +109,9 @@ export function createEngine(ports: EnginePorts): Engine {
   changes.listen(() => void scheduler.wake());
   const schedules = new Schedules({ ports, starts: scheduled, changed });
 
+  const identityChanged = () => epochs.raised("identity");
+  const principals = new Principals({ ports, changed: identityChanged });
+
   const domains: readonly Domain[] = [
     inputs,
     catalog,
@@ -137,6 +146,9 @@ export function createEngine(ports: EnginePorts): Engine {
     schedules,
     workers,
     runLists: new RunLists({ ports, catalog }),
+    roles: new Roles({ ports, changed: identityChanged }),
+    principals,
+    apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     epochs,
     identities,
     fleet: new Fleet({ ports, sessions, bus }),

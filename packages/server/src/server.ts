@@ -19,13 +19,16 @@ import { authProblems, refuseStartProblems, type StartProblems } from "./auth/st
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
+import { auditHandlers } from "./handlers/audit.ts";
 import { authHandlers } from "./handlers/auth.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
+import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
+import { roleHandlers } from "./handlers/roles.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
@@ -113,6 +116,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       fleet: fleetHandlers(engine),
       schedules: scheduleHandlers(engine),
       workers: workerHandlers(engine),
+      roles: roleHandlers(engine),
+      principals: principalHandlers(engine),
+      audit: auditHandlers(store),
       basic: basicHandlers(engine, sync_timeout),
     },
     looks: looks(engine),
@@ -163,10 +169,7 @@ interface Closed {
   readonly refusals: RefusalLog;
 }
 
-async function close(
-  { engine, app, access, refusals }: Closed,
-  setTimer: SetTimer,
-): Promise<void> {
+async function close({ engine, app, access, refusals }: Closed, setTimer: SetTimer): Promise<void> {
   if (engine.hasPeers) await leave(app, setTimer);
   await engine.close();
   await closeApp(app, setTimer);

@@ -12,11 +12,14 @@ import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
 import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
+import { KEYS, type KeyPort } from "./ports/keys.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
+import { PRINCIPALS, type PrincipalPort } from "./ports/principals.ts";
 import { QUEUE, type QueuePort } from "./ports/queue.ts";
 import { REPLICAS, type ReplicaPort } from "./ports/replicas.ts";
 import { RETENTION, type RetentionPort } from "./ports/retention.ts";
+import { ROLES, type RolePort } from "./ports/roles.ts";
 import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
 import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
 import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
@@ -34,6 +37,9 @@ export interface SharedPorts {
   readonly queue: QueuePort;
   readonly epochs: EpochPort;
   readonly audit: AuditPort;
+  readonly principals: PrincipalPort;
+  readonly roles: RolePort;
+  readonly keys: KeyPort;
   readonly identities: IdentityPort;
 }
 
@@ -48,6 +54,9 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   queue: QUEUE,
   epochs: EPOCHS,
   audit: AUDIT,
+  principals: PRINCIPALS,
+  roles: ROLES,
+  keys: KEYS,
   identities: IDENTITIES,
 };
 
