@@ -1,4 +1,6 @@
+import { authSwitch } from "@engine/contract";
 import { readInProcess } from "@engine/sources";
+import { Accounts } from "./auth/accounts.ts";
 import { ApiKeys } from "./auth/api-keys.ts";
 import { EpochWatch } from "./auth/epoch-watch.ts";
 import { Identities } from "./auth/identities.ts";
@@ -23,6 +25,7 @@ import { ChangeNews } from "./replicas/change-news.ts";
 import { Leadership } from "./replicas/leadership.ts";
 import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention/retention.ts";
+import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 import { Firing } from "./schedules/firing.ts";
 import { ScheduleChanges } from "./schedules/schedule-changes.ts";
 import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
@@ -46,7 +49,9 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
+  readonly accounts: Accounts;
   readonly roles: Roles;
   readonly principals: Principals;
   readonly apiKeys: ApiKeys;
@@ -101,7 +106,12 @@ export function createEngine(ports: EnginePorts): Engine {
   const followed = { waiters, followers, calls, inputs };
   const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
 
-  const scheduled = new ScheduledStarts({ starts, authorize: ports.authorizeSchedule });
+  const runLists = new RunLists({ ports, catalog });
+  const areChecked = authSwitch(config.security.auth).isOn;
+  const accounts = new Accounts({ ports, runLists, areChecked });
+  const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);
+  const { authorizeSchedule = areChecked ? permitted : undefined } = ports;
+  const scheduled = new ScheduledStarts({ starts, authorize: authorizeSchedule });
   const cancel = (execution_id: string, reason: string) =>
     executions.cancel({ execution_id, reason, by: null });
   const firing = new Firing({ ports, starts: scheduled, cancel });
@@ -145,7 +155,9 @@ export function createEngine(ports: EnginePorts): Engine {
     catalog,
     schedules,
     workers,
-    runLists: new RunLists({ ports, catalog }),
+    declarations,
+    runLists,
+    accounts,
     roles: new Roles({ ports, changed: identityChanged }),
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),

@@ -111,10 +111,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     handlers: {
       system: systemHandlers({ store, version, isReady: () => isReady }),
       auth: authHandlers({ engine, config, access }),
-      catalog: catalogHandlers(engine),
+      catalog: catalogHandlers(engine, ports),
       executions: executionHandlers(engine, sync_timeout),
-      fleet: fleetHandlers(engine),
-      schedules: scheduleHandlers(engine),
+      fleet: fleetHandlers(engine, ports),
+      schedules: scheduleHandlers(engine, ports),
       workers: workerHandlers(engine),
       roles: roleHandlers(engine),
       principals: principalHandlers(engine),

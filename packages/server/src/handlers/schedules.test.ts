@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type Json, routes, type Schedule } from "@engine/contract";
 import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
@@ -17,7 +18,9 @@ const runLists = {
 function http({ schedules }: Scheduled) {
   const app = createApp({
     routes: { schedules: routes.schedules },
-    handlers: { schedules: scheduleHandlers({ schedules, runLists }) },
+    handlers: {
+      schedules: scheduleHandlers({ schedules, runLists }, { clock: Date.now, ids: randomUUID }),
+    },
     log: silent,
     ids: () => "r",
   });

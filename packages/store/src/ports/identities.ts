@@ -6,6 +6,7 @@ import {
   type PrincipalType,
 } from "@engine/contract";
 import {
+  first,
   lock,
   now,
   type Operation,
@@ -90,6 +91,8 @@ export interface Used {
 export interface IdentityPort {
   find(id: string): Promise<StoredIdentity | undefined>;
   findBySubject(subject: string, issuer: string): Promise<StoredIdentity | undefined>;
+  /** Whether anybody has the subject, of whatever issuer. */
+  hasSubject(subject: string): Promise<boolean>;
   findByKey(key_id: string): Promise<{ key: StoredKey; principal: StoredIdentity } | undefined>;
   /** Those of the names that no role has. */
   unknownRoles(names: readonly string[]): Promise<readonly string[]>;
@@ -98,6 +101,8 @@ export interface IdentityPort {
    * a new one that gets no role. One that is disabled or banned stays as it is.
    */
   login(login: Login): Promise<StoredIdentity | undefined>;
+  /** Whether somebody can log in as admin (AUTH-20). */
+  hasAdmin(logins: Logins): Promise<boolean>;
   /**
    * Makes an admin, or gives one that has no key a new one; answers its subject. Undefined where
    * somebody can log in as admin already.
@@ -113,6 +118,12 @@ export const IDENTITIES: Operations<IdentityPort> = {
   find: reads((id) => found(sql`p.id = ${id}`)),
 
   findBySubject: reads((subject, issuer) => bySubject(subject, issuer)),
+
+  hasSubject: reads(function* (subject) {
+    const found = yield* first(sql`
+      SELECT 1 AS one FROM principals WHERE subject = ${subject} AND deleted_at IS NULL LIMIT 1`);
+    return found !== undefined;
+  }),
 
   findByKey: reads(function* (key_id) {
     const [[key], [principal], held] = yield* together<[KeyColumns, PrincipalColumns, HeldRole]>(
@@ -157,6 +168,8 @@ export const IDENTITIES: Operations<IdentityPort> = {
     yield* raise("identity");
     return yield* bySubject(subject, issuer);
   }),
+
+  hasAdmin: reads(hasUsableAdmin),
 
   makeFirstAdmin: writes(function* ({ id, key, logins }) {
     yield* lock(ADMINS);
