@@ -121,8 +121,9 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const addressOf = ({ socket, headers }: IncomingMessage) =>
     proxies.clientAddress(socket.remoteAddress, headers["x-forwarded-for"]);
   const { onRefused } = options;
-  const refuse = (thrown: unknown, request: FastifyRequest) => {
-    const error = refusal(thrown, request, log);
+  const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
+  /** An answer that refuses somebody is told of. */
+  const told = (error: EngineError, request: FastifyRequest) => {
     if (error.status === 401 || error.status === 403) {
       onRefused?.(error, refusedOf(request, addressOf(request.raw)));
     }
@@ -177,7 +178,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   });
   app.addHook("onClose", () => bodies.close());
   app.setErrorHandler((thrown, request, reply) => {
-    const error = limited(refuse(thrown, request), request);
+    const error = told(limited(refuse(thrown, request), request), request);
     sendRefusal(reply.headers(refusalHeaders(error)), error);
   });
   app.setNotFoundHandler((request) => {
@@ -223,7 +224,8 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 
   const { runList, valueBytes = DEFAULT_VALUE_BYTES } = options;
   const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList, valueBytes };
-  const binding: Binding = { ...shared, refuse, limits, addressOf };
+  const tell: Binding["refuse"] = (thrown, request) => told(refuse(thrown, request), request);
+  const binding: Binding = { ...shared, refuse: tell, limits, addressOf };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);

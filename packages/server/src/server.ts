@@ -110,8 +110,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     routes,
     handlers: {
       system: systemHandlers({ store, version, isReady: () => isReady }),
-      catalog: catalogHandlers(engine, ports),
       auth: authHandlers({ engine, config, access }),
+      catalog: catalogHandlers(engine, ports),
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine, ports),
       schedules: scheduleHandlers(engine, ports),

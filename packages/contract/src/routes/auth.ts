@@ -91,6 +91,7 @@ export const authRoutes = {
     summary: "Says whose a token is, or why it would be refused; nobody is let in by that.",
     permission: grant("admin:principals:read"),
     effect: "read",
+    limit: { rate: "test_token", per: "principal" },
     body: z.strictObject({ token: z.string().max(65_536) }),
     answers: { 200: TokenTest },
   },
