@@ -11,6 +11,7 @@ import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
+import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
 import { QUEUE, type QueuePort } from "./ports/queue.ts";
@@ -19,6 +20,7 @@ import { RETENTION, type RetentionPort } from "./ports/retention.ts";
 import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
 import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
 import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
+import { WORKER_CREDENTIALS, type WorkerCredentialPort } from "./ports/worker-credentials.ts";
 import { WORKERS, type WorkerPort } from "./ports/workers.ts";
 
 /** Domains whose operations are written once for both databases. */
@@ -33,6 +35,8 @@ export interface SharedPorts {
   readonly queue: QueuePort;
   readonly epochs: EpochPort;
   readonly audit: AuditPort;
+  readonly workerCredentials: WorkerCredentialPort;
+  readonly joinTokens: JoinTokenPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -46,6 +50,8 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   queue: QUEUE,
   epochs: EPOCHS,
   audit: AUDIT,
+  workerCredentials: WORKER_CREDENTIALS,
+  joinTokens: JOIN_TOKENS,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

@@ -54,7 +54,14 @@ export class WorkerRegistrations {
     const token = ports.token();
     const token_hash = tokenHash(token);
     const { mode: dispatch } = ports.config.dispatch;
-    const fresh = { ...rest, session_id: ports.ids(), token_hash, worker: name, dispatch };
+    const fresh = {
+      ...rest,
+      session_id: ports.ids(),
+      token_hash,
+      worker: name,
+      dispatch,
+      credential_line: null,
+    };
     const opened = await ports.store.sessions.open(fresh);
     const { session: row, is_new_worker, superseded } = opened;
     if (superseded) {
