@@ -15,7 +15,7 @@ export type {
 export { closeApp, leave } from "./leave.ts";
 export { type Address, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
-export type { Subject } from "./permit.ts";
+export { denied, type Subject } from "./permit.ts";
 export type { HttpLog } from "./refusal.ts";
 export {
   answer,

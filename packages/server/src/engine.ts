@@ -1,4 +1,6 @@
 import { readInProcess } from "@engine/sources";
+import { EpochWatch } from "./auth/epoch-watch.ts";
+import { Identities } from "./auth/identities.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
@@ -42,6 +44,9 @@ export interface Engine {
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly runLists: RunLists;
+  /** What was changed of what is kept in memory, on whichever server. */
+  readonly epochs: EpochWatch;
+  readonly identities: Identities;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -57,6 +62,8 @@ export function createEngine(ports: EnginePorts): Engine {
   const bus = new Bus(ports);
   const replicas = new Replicas({ ports, bus });
   const leadership = new Leadership(ports);
+  const epochs = new EpochWatch({ ports, bus, replicas });
+  const identities = new Identities({ ports, epochs });
   const news = new ChangeNews({ bus, replicas, setTimer });
 
   const changes = new ScheduleChanges(bus);
@@ -130,6 +137,8 @@ export function createEngine(ports: EnginePorts): Engine {
     schedules,
     workers,
     runLists: new RunLists({ ports, catalog }),
+    epochs,
+    identities,
     fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();

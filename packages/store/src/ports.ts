@@ -11,6 +11,7 @@ import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
+import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
@@ -37,6 +38,7 @@ export interface SharedPorts {
   readonly audit: AuditPort;
   readonly workerCredentials: WorkerCredentialPort;
   readonly joinTokens: JoinTokenPort;
+  readonly identities: IdentityPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -52,6 +54,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   audit: AUDIT,
   workerCredentials: WORKER_CREDENTIALS,
   joinTokens: JOIN_TOKENS,
+  identities: IDENTITIES,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */
