@@ -23,7 +23,7 @@ CREATE TABLE join_tokens (
   subject     TEXT,                 -- NULL: for any new name
   services    TEXT    NOT NULL,
   created_at  INTEGER NOT NULL,
-  created_by  TEXT,                 -- a principal's id; NULL: nobody that is kept
+  created_by  TEXT,                 -- a subject; NULL: nobody, as without authorization
   expires_at  INTEGER NOT NULL,
   used_at     INTEGER,
   used_by     TEXT,                 -- the worker's name
@@ -35,7 +35,7 @@ CREATE INDEX join_tokens_expires ON join_tokens (expires_at);
 
 -- One row, or none before the first server made one.
 CREATE TABLE bootstrap_token (
-  only        INTEGER NOT NULL PRIMARY KEY CHECK (only = 1),
+  singleton   INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
   secret_hash TEXT    NOT NULL,
   created_at  INTEGER NOT NULL
 ) STRICT;
@@ -67,7 +67,7 @@ CREATE TABLE join_tokens (
   subject     TEXT COLLATE "C",              -- NULL: for any new name
   services    TEXT COLLATE "C" NOT NULL,
   created_at  BIGINT           NOT NULL,
-  created_by  TEXT COLLATE "C",              -- a principal's id; NULL: nobody that is kept
+  created_by  TEXT COLLATE "C",              -- a subject; NULL: nobody, as without authorization
   expires_at  BIGINT           NOT NULL,
   used_at     BIGINT,
   used_by     TEXT COLLATE "C",              -- the worker's name
@@ -79,7 +79,7 @@ CREATE INDEX join_tokens_expires ON join_tokens (expires_at);
 
 -- One row, or none before the first server made one.
 CREATE TABLE bootstrap_token (
-  only        SMALLINT         NOT NULL PRIMARY KEY CHECK (only = 1),
+  singleton   SMALLINT         NOT NULL PRIMARY KEY CHECK (singleton = 1),
   secret_hash TEXT COLLATE "C" NOT NULL,
   created_at  BIGINT           NOT NULL
 );

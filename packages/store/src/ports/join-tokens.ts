@@ -26,7 +26,7 @@ export interface NewJoinToken {
   readonly subject: string | null;
   /** What the worker may offer from its first registration on. */
   readonly services: readonly string[];
-  /** The principal that made it; null: nobody that is kept. */
+  /** Subject of the principal that made it; null without authorization. */
   readonly created_by: string | null;
   readonly expires_at: number;
 }
@@ -113,14 +113,14 @@ export const JOIN_TOKENS: Operations<JoinTokenPort> = {
 
   keepBootstrap: writes(function* (secret_hash) {
     const at = yield* now();
-    const row = { only: 1, secret_hash, created_at: at };
-    yield* run(sql`${insertInto("bootstrap_token", row)} ON CONFLICT (only) DO NOTHING`);
+    const row = { singleton: 1, secret_hash, created_at: at };
+    yield* run(sql`${insertInto("bootstrap_token", row)} ON CONFLICT (singleton) DO NOTHING`);
     return (yield* bootstrapHash()) ?? secret_hash;
   }),
 
   rotateBootstrap: writes(function* (secret_hash, audit) {
-    const row = { only: 1, secret_hash, created_at: yield* now() };
-    yield* run(sql`${insertInto("bootstrap_token", row)} ON CONFLICT (only) DO UPDATE SET
+    const row = { singleton: 1, secret_hash, created_at: yield* now() };
+    yield* run(sql`${insertInto("bootstrap_token", row)} ON CONFLICT (singleton) DO UPDATE SET
       secret_hash = excluded.secret_hash, created_at = excluded.created_at`);
     yield* audited(audit);
   }),
