@@ -246,6 +246,7 @@ export {
   CheckpointItem,
 } from "./workers/checkpoint.ts";
 export { clockNews, isClockOff } from "./workers/clock-offset.ts";
+export { CreatedJoinToken, JoinTokenRecord, NewJoinToken } from "./workers/join-token.ts";
 export {
   PROGRESS_QUEUE_LIMIT,
   PROGRESS_VALUE_BYTES,
@@ -255,6 +256,7 @@ export {
   TaskProgress,
 } from "./workers/progress.ts";
 export { ReleaseAnswer, ReleaseItem, ReleaseReason } from "./workers/release.ts";
+export { ExecutionToken, NOT_ENFORCED, TaskAuthz } from "./workers/task-authz.ts";
 export {
   DispatchMode,
   ExecutionLimits,
@@ -266,6 +268,8 @@ export {
   SESSION_HEADER,
   WORKER_PROTOCOL,
   WorkerActivity,
+  WorkerCredential,
+  WorkerName,
   WorkerPackage,
   WorkerRegistered,
   WorkerRegistration,

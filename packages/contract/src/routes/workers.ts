@@ -3,7 +3,7 @@ import { CacheKey } from "../definitions/task-cache.ts";
 import { ErrorBody } from "../errors/errors.ts";
 import { AnyJson } from "../values/any-json.ts";
 import { StoredReference } from "../values/stored-reference.ts";
-import { open, worker } from "../wire/permission.ts";
+import { worker } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
 import {
@@ -14,12 +14,14 @@ import {
 } from "../workers/checkpoint.ts";
 import { ProgressAccepted, ProgressBatch } from "../workers/progress.ts";
 import { ReleaseAnswer, ReleaseItem } from "../workers/release.ts";
+import { ExecutionToken } from "../workers/task-authz.ts";
 import {
   Connect,
   Heartbeat,
   HeartbeatAnswer,
   Poll,
   SESSION_HEADER,
+  WorkerCredential,
   WorkerRegistered,
   WorkerRegistration,
 } from "../workers/worker.ts";
@@ -43,11 +45,21 @@ export const workerRoutes = {
   register: {
     method: "POST",
     path: "/workers/register",
-    summary: "Registers a worker process and opens its session.",
-    permission: open,
+    summary:
+      "Registers a worker process and opens its session; with authorization on by the bootstrap token, a join token, or the worker's own credential.",
+    permission: worker,
     effect: "write",
+    limit: { rate: "register", per: "address" },
     body: WorkerRegistration,
     answers: { 200: WorkerRegistered, 201: WorkerRegistered },
+  },
+  credential: {
+    method: "POST",
+    path: "/workers/{name}/credential",
+    summary: "Gives a worker the successor of the credential that it sends.",
+    permission: worker,
+    effect: "write",
+    answers: { 200: WorkerCredential },
   },
   connect: {
     method: "POST",
@@ -174,7 +186,7 @@ export const workerRoutes = {
     headers: session,
     query: z.strictObject({ generation: Generation }),
     body: z.strictObject({ text: z.string() }),
-    bodyLimit: LOG_LIMIT,
+    bodyLimit: "quoted_value",
     answers: { 200: StoredReference },
   },
   loadValue: {
@@ -210,6 +222,16 @@ export const workerRoutes = {
     body: CacheQuestion.extend({ value: AnyJson, ttl_ms: z.int().positive() }),
     bodyLimit: LOG_LIMIT,
     answers: { 204: { raw: null, meaning: "the output is kept" } },
+  },
+  executionToken: {
+    method: "POST",
+    path: "/workers/{name}/executions/{id}/token",
+    summary: "Makes a token that acts as the principal an execution of the session runs as.",
+    permission: worker,
+    effect: "write",
+    headers: session,
+    body: z.strictObject({ generation: z.int().positive() }),
+    answers: { 200: ExecutionToken },
   },
   disconnect: {
     method: "POST",

@@ -2,6 +2,7 @@ import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
+import { joinTokenRoutes } from "../routes/join-tokens.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
 import { systemRoutes } from "../routes/system.ts";
 import { workerRoutes } from "../routes/workers.ts";
@@ -17,6 +18,7 @@ export const routes = {
   executions: executionRoutes,
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
+  joinTokens: joinTokenRoutes,
   workers: workerRoutes,
   basic: basicRoutes,
 } as const satisfies Record<string, Record<string, Route>>;
@@ -28,6 +30,7 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   executions: "Executions",
   schedules: "Schedules",
   fleet: "Workers",
+  joinTokens: "Join tokens",
   workers: "Worker protocol",
   basic: "Basic interface",
 };

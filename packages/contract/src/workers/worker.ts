@@ -2,8 +2,11 @@ import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { Runner } from "../definitions/runner.ts";
 
-/** The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). */
-export const WORKER_PROTOCOL = 1;
+/**
+ * The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). 1 knew
+ * nothing of what an execution's principal may do.
+ */
+export const WORKER_PROTOCOL = 2;
 
 /** Header that names the session on every worker route but `register` (WRK-3). */
 export const SESSION_HEADER = "x-engine-worker-session";
@@ -43,7 +46,7 @@ export type WorkerResources = z.infer<typeof WorkerResources>;
 export const WorkerPackage = z.strictObject({ name: z.string().min(1), version: z.string() });
 export type WorkerPackage = z.infer<typeof WorkerPackage>;
 
-const ServiceName = z
+export const ServiceName: z.ZodString = z
   .string()
   .max(32)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lower-case words joined by hyphens");
@@ -52,9 +55,15 @@ const ServiceName = z
 export const DispatchMode = z.enum(["event", "poll"]);
 export type DispatchMode = z.infer<typeof DispatchMode>;
 
+/** A worker's name. Some are taken: by local runs, and by a fixed path. */
+export const WorkerName: z.ZodString = Name.refine(
+  (name) => name !== "local" && name !== "join-tokens",
+  "is a reserved name",
+);
+
 /** `POST /workers/register`: one process life under a name (WRK-1, WRK-2). */
 export const WorkerRegistration = z.strictObject({
-  name: Name.refine((name) => name !== "local" && name !== "join-tokens", "is a reserved name"),
+  name: WorkerName,
   /** UUIDv7 made at process start; the same one again continues the session. */
   instance_id: z.uuidv7(),
   protocol: z.int(),
@@ -90,15 +99,26 @@ export const ExecutionLimits = z.object({
 });
 export type ExecutionLimits = z.infer<typeof ExecutionLimits>;
 
+/** With this a worker proves who it is from now on (AUTH-51); the server keeps only its hash. */
+export const WorkerCredential = z.object({
+  token: z.string(),
+  expires_at: z.string(),
+});
+export type WorkerCredential = z.infer<typeof WorkerCredential>;
+
 /** What registration answers; the session lasts until the worker disconnects or is lost. */
 export const WorkerRegistered = z.object({
   worker: z.object({ name: z.string(), labels: Labels, slots: z.int() }),
+  /** The server's number, whatever the worker's is; a server of protocol 1 did not say it. */
+  protocol: z.int().default(1),
   /** A secret: the server keeps only its hash. */
   session: z.string(),
   /** How the server would like it to get its frames; its own setting wins. */
   dispatch: DispatchMode,
   heartbeat_seconds: z.number(),
   executions: ExecutionLimits,
+  /** Null with authorization off, and from a server that did not say it. */
+  credential: WorkerCredential.nullable().default(null),
 });
 export type WorkerRegistered = z.infer<typeof WorkerRegistered>;
 

@@ -17,7 +17,16 @@ const VERSION_MS = 60_000;
 type Ports = Pick<EnginePorts, "store" | "values" | "clock" | "setTimer" | "config" | "log">;
 
 /** How many were removed of each kind. */
-type Swept = Record<"executions" | "cache_entries" | "versions" | "sessions" | "workers", number>;
+type Swept = Record<
+  | "executions"
+  | "cache_entries"
+  | "versions"
+  | "sessions"
+  | "workers"
+  | "join_tokens"
+  | "worker_credentials",
+  number
+>;
 
 export class Retention implements LedWork {
   readonly #ports: Ports;
@@ -49,6 +58,10 @@ export class Retention implements LedWork {
     const { retention_days, batch_size } = config.retention;
     const before = clock() - retention_days * DAY_MS;
     const unused = clock() - config.workers.offline_retention * 1000;
+    const { join_token_retention, credential_renew_window } = config.workers;
+    const tokens = clock() - join_token_retention * 1000;
+    // Until then they can still be renewed.
+    const credentials = clock() - credential_renew_window * 1000;
     const workers = async () => (await store.workers.deleteUnused(unused, batch_size)).length;
     const all = (remove: () => Promise<number>) => this.#all(batch_size, remove);
     return {
@@ -57,6 +70,10 @@ export class Retention implements LedWork {
       versions: await all(() => store.catalog.deleteUnused(batch_size, clock() - VERSION_MS)),
       sessions: await all(() => store.sessions.deleteEnded(before, batch_size)),
       workers: await all(workers),
+      join_tokens: await all(() => store.joinTokens.deleteExpired(tokens, batch_size)),
+      worker_credentials: await all(() =>
+        store.workerCredentials.deleteExpired(credentials, batch_size),
+      ),
     };
   }
 

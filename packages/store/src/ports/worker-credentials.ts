@@ -35,9 +35,9 @@ export interface WorkerCredentialPort {
   find(id: string): Promise<KnownWorkerCredential | undefined>;
   /**
    * Notes the first use of a credential: others of its line, of the same generation and of earlier
-   * ones, end a minute later. Later uses change nothing.
+   * ones, end a minute later. Whether there were any; later uses change nothing.
    */
-  use(id: string): Promise<void>;
+  use(id: string): Promise<boolean>;
   /**
    * Gives a worker the successor of its credential; false where that cannot be renewed any more.
    */
@@ -80,7 +80,7 @@ export const WORKER_CREDENTIALS: Operations<WorkerCredentialPort> = {
 
   use: writes(function* (id) {
     const credential = yield* locked(id);
-    if (!credential || credential.used_at !== null) return;
+    if (!credential || credential.used_at !== null) return false;
     const at = yield* now();
     const { line, generation } = credential;
     yield* run(sql`UPDATE worker_credentials SET used_at = ${at} WHERE id = ${id}`);
@@ -90,6 +90,7 @@ export const WORKER_CREDENTIALS: Operations<WorkerCredentialPort> = {
         AND superseded_at IS NULL`);
     // What is known of them in memory has to end in time.
     if (superseded > 0) yield* raise("identity");
+    return superseded > 0;
   }),
 
   renew: writes(function* (id, successor, { renew_window_ms, audit }) {
