@@ -92,7 +92,7 @@ async function startWorkerCommand(
   const config = workerConfig(io, flags);
   const baseUrl = flags.serverUrl ?? [config.server_url];
   const log = await createLog(config.log_level, io);
-  const { httpLink, startWorker } = await import("@engine/worker");
+  const { httpLink, OwnCredential, startWorker } = await import("@engine/worker");
   const signals = io.stopSignals();
   const refused = Promise.withResolvers<void>();
   // Listened to once the worker has started; until then a refusal must not count as unhandled.
@@ -100,7 +100,11 @@ async function startWorkerCommand(
 
   const worker = await startWorker({
     name,
-    link: httpLink({ baseUrl }),
+    link: httpLink({
+      baseUrl,
+      credential: new OwnCredential({ name, home: config.home, config: config.workers, log }),
+      warn: (message) => log.warn(message),
+    }),
     config: { ...config.workers, home: config.home },
     log,
     ...(flags.dispatch && { dispatch: flags.dispatch }),
