@@ -86,6 +86,12 @@ async function startWorkerCommand(
   flags: WorkerFlags,
 ): Promise<void> {
   const name = given ?? `worker-${randomBytes(3).toString("hex")}`;
+  // Whoever lists processes sees arguments, and the text is not repeated here.
+  if (/^engine_[a-z]{2}_/.test(name)) {
+    throw new UsageError(
+      "a token is never an argument: give it as ENGINE_WORKERS__JOIN_TOKEN or in a file as engine.workers.join_token_file",
+    );
+  }
   const isName = WorkerRegistration.shape.name.safeParse(name);
   if (!isName.success)
     throw new UsageError(`worker name "${name}" ${isName.error.issues[0]?.message}`);
