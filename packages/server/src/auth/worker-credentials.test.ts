@@ -42,7 +42,10 @@ async function actions({ store }: GuardedServer): Promise<readonly string[]> {
 /** A clock that the test moves. */
 function movedClock() {
   let ahead = 0;
-  return { clock: () => Date.now() + ahead, pass: (ms: number) => void (ahead += ms) };
+  const pass = (ms: number) => {
+    ahead += ms;
+  };
+  return { clock: () => Date.now() + ahead, pass };
 }
 
 test("AUTH-53 a server with authorization makes a bootstrap token, which only its owner reads", async () => {
