@@ -1,5 +1,5 @@
 import { authSwitch, type Config, databaseUrl } from "@engine/contract";
-import type { Server } from "@engine/server";
+import type { Server, ServerOptions } from "@engine/server";
 import type { Logger } from "pino";
 import { processPorts } from "./io/process-ports.ts";
 import { productVersion } from "./product-version.ts";
@@ -13,7 +13,11 @@ export interface OpenServer {
 }
 
 /** Takes the home folder, opens the store and starts the server; undoes it all when one fails. */
-export async function openServer(config: Config, log: Logger): Promise<OpenServer> {
+export async function openServer(
+  config: Config,
+  log: Logger,
+  own: Pick<ServerOptions, "ownToken"> = {},
+): Promise<OpenServer> {
   // Loaded here, so that commands without a server start without one.
   const [{ lockServer, openStore, shownDatabaseUrl }, { startServer }] = await Promise.all([
     import("@engine/store"),
@@ -29,6 +33,7 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
     try {
       const server = await startServer({
         ...processPorts,
+        ...own,
         config,
         store,
         log,

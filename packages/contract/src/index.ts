@@ -251,6 +251,7 @@ export {
   CheckpointItem,
 } from "./workers/checkpoint.ts";
 export { clockNews, isClockOff } from "./workers/clock-offset.ts";
+export { CreatedJoinToken, JoinTokenRecord, NewJoinToken } from "./workers/join-token.ts";
 export {
   PROGRESS_QUEUE_LIMIT,
   PROGRESS_VALUE_BYTES,
@@ -272,6 +273,8 @@ export {
   SESSION_HEADER,
   WORKER_PROTOCOL,
   WorkerActivity,
+  WorkerCredential,
+  WorkerName,
   WorkerPackage,
   WorkerRegistered,
   WorkerRegistration,

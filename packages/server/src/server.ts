@@ -13,7 +13,9 @@ import {
 import type { TokenFetch } from "@engine/oidc";
 import { openValueStore, type Store } from "@engine/store";
 import { type Access, createAccess } from "./auth/access.ts";
+import { ensureBootstrapToken } from "./auth/bootstrap-token.ts";
 import { ensureFirstAdmin } from "./auth/first-admin.ts";
+import { JoinTokens } from "./auth/join-tokens.ts";
 import { RefusalLog } from "./auth/refusal-log.ts";
 import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
 import { createEngine, type Engine } from "./engine.ts";
@@ -25,6 +27,7 @@ import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
+import { joinTokenHandlers } from "./handlers/join-tokens.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
 import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
@@ -42,6 +45,11 @@ export interface ServerOptions
     Partial<Pick<EnginePorts, Time | Chance>> {
   /** Stays the caller's: close it after the server. */
   readonly store: Store;
+  /**
+   * With it this process calls the server in it: it reads and registers everything, and starts nothing
+   * (AUTH-63). Made in memory, `engine_in_<secret>`, and never shown.
+   */
+  readonly ownToken?: string;
   /** Of the product, as `GET /health` shows it. */
   readonly version: string;
   /** In place of what `[engine.security]` says; for tests. */
@@ -101,7 +109,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const chance = { ids, token, seed, random, replica: ids() };
   const ports = { store, values, config, log, ...time, ...chance };
   const engine = createEngine(ports);
-  const access = createAccess({ ports, engine, fetch: options.fetch ?? fetch });
+  const access = createAccess({
+    ports,
+    engine,
+    fetch: options.fetch ?? fetch,
+    ownToken: options.ownToken,
+  });
   let isReady = false;
   const { sync_timeout } = config.executions;
   const refusals = new RefusalLog(ports);
@@ -115,6 +128,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine, ports),
       schedules: scheduleHandlers(engine, ports),
+      joinTokens: joinTokenHandlers({ joinTokens: new JoinTokens(ports), ports }),
       workers: workerHandlers(engine),
       roles: roleHandlers(engine),
       principals: principalHandlers(engine),
@@ -139,7 +153,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let listening: Listening;
   try {
     await engine.start();
-    if (access) await ensureFirstAdmin(ports);
+    if (access) {
+      await ensureFirstAdmin(ports);
+      await ensureBootstrapToken(ports);
+    }
     listening = await listen(app, config.server);
     if (recovered.hasSubscribers) recovered.publish({ of: ["listening"] });
   } catch (error) {

@@ -12,6 +12,7 @@ import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
 import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
+import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { KEYS, type KeyPort } from "./ports/keys.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
@@ -23,6 +24,7 @@ import { ROLES, type RolePort } from "./ports/roles.ts";
 import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
 import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
 import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
+import { WORKER_CREDENTIALS, type WorkerCredentialPort } from "./ports/worker-credentials.ts";
 import { WORKERS, type WorkerPort } from "./ports/workers.ts";
 
 /** Domains whose operations are written once for both databases. */
@@ -40,6 +42,8 @@ export interface SharedPorts {
   readonly principals: PrincipalPort;
   readonly roles: RolePort;
   readonly keys: KeyPort;
+  readonly workerCredentials: WorkerCredentialPort;
+  readonly joinTokens: JoinTokenPort;
   readonly identities: IdentityPort;
 }
 
@@ -57,6 +61,8 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   principals: PRINCIPALS,
   roles: ROLES,
   keys: KEYS,
+  workerCredentials: WORKER_CREDENTIALS,
+  joinTokens: JOIN_TOKENS,
   identities: IDENTITIES,
 };
 

@@ -15,6 +15,7 @@ import { Heartbeats } from "./link/heartbeats.ts";
 import { Outage } from "./link/outage.ts";
 import { OwnSession } from "./link/own-session.ts";
 import { registrationOf } from "./link/registration.ts";
+import { Renewal } from "./link/renewal.ts";
 import { ServerClock } from "./link/server-clock.ts";
 import { ServerStream } from "./link/server-stream.ts";
 import { textCalls } from "./link/text-link.ts";
@@ -78,6 +79,10 @@ export async function createParts(
     onRenewed: () => stream.reconnect(),
     onRefused: refused,
   });
+  if ("renewCredential" in link && link.credential && link.renewCredential) {
+    const renew = link.renewCredential.bind(link, options.name);
+    new Renewal({ ...world, clock: options.clock, session, credential: link.credential, renew });
+  }
   const pool = new RunnerPool({
     ...world,
     config,

@@ -4,6 +4,7 @@ import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
+import { joinTokenRoutes } from "../routes/join-tokens.ts";
 import { principalRoutes } from "../routes/principals.ts";
 import { roleRoutes } from "../routes/roles.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
@@ -22,6 +23,7 @@ export const routes = {
   executions: executionRoutes,
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
+  joinTokens: joinTokenRoutes,
   workers: workerRoutes,
   roles: roleRoutes,
   principals: principalRoutes,
@@ -37,6 +39,7 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   executions: "Executions",
   schedules: "Schedules",
   fleet: "Workers",
+  joinTokens: "Join tokens",
   workers: "Worker protocol",
   roles: "Roles",
   principals: "Principals",

@@ -161,8 +161,19 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     drain: directed("/drain"),
     delete: directed(""),
   },
+  joinTokens: {
+    create: { path: () => "/admin/workers/join-tokens", body: () => ({}), own: 403, other: ADMIN },
+    list: { path: () => "/admin/workers/join-tokens", own: 403, other: ADMIN },
+    revoke: { path: () => "/admin/workers/join-tokens/x", own: 403, other: ADMIN },
+    revokeFor: {
+      path: ({ ns }) => `/admin/workers/join-tokens?subject=${ns}`,
+      own: 403,
+      other: ADMIN,
+    },
+  },
   workers: {
     register: ofWorker,
+    credential: ofWorker,
     connect: ofWorker,
     poll: ofWorker,
     heartbeat: ofWorker,

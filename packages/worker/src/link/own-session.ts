@@ -51,7 +51,7 @@ export class OwnSession {
     return this.#current;
   }
 
-  /** Makes one call; only a lost session makes it again. */
+  /** Makes one call; only a lost session, or credential, makes it again. */
   async call<T>(send: (ref: SessionRef) => Promise<T>): Promise<T> {
     const backoff = new Backoff(this.#options.random);
     for (;;) {
@@ -62,7 +62,9 @@ export class OwnSession {
         return await send({ worker: this.#options.registration.name, session });
       } catch (error) {
         if (hasCode(error, "session_superseded")) this.#options.onRefused(error);
-        if (!hasCode(error, "session_unknown")) throw error;
+        // Without a credential that counts it does as at its start (AUTH-62).
+        const isUnknown = hasCode(error, "session_unknown") || hasCode(error, "unauthenticated");
+        if (!isUnknown) throw error;
         if (this.#current === current) {
           await this.#wait(backoff);
           if (this.#current === current) this.#renew();
