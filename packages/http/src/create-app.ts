@@ -20,6 +20,7 @@ import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
 import type { Resources } from "./request-input.ts";
 import type { OpenStreams } from "./serve-stream.ts";
+import { StandingWatch } from "./standing.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -51,6 +52,8 @@ export interface AppOptions<Table extends RouteTable> {
   /** The streams that are open; closing the app ends them. */
   readonly streams?: OpenStreams;
   readonly pingTimer?: Repeat;
+  /** Asks, for answers that go on for long, whether their callers may still have them (AUTH-58). */
+  readonly standingTimer?: Repeat;
   /** Runs the check for request bodies that have stopped arriving. */
   readonly stallTimer?: Repeat;
   /** What parameters of paths name, where that is not the parameter's own name. */
@@ -202,7 +205,8 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 
   const { runList, valueBytes = DEFAULT_VALUE_BYTES } = options;
   const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList, valueBytes };
-  const binding: Binding = { ...shared, refuse, limits, addressOf };
+  const watch = new StandingWatch(options.standingTimer ?? repeat);
+  const binding: Binding = { ...shared, refuse, limits, addressOf, watch };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);
