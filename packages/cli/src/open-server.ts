@@ -34,6 +34,9 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
         log,
         version: productVersion(),
       });
+      // A hangup ends a process that has no certificate to read again, as it ends any other.
+      const hangup = () => void server.reloadTls();
+      if (config.server.tls.cert_file) process.on("SIGHUP", hangup);
       const address = `${config.server.host}:${server.port}`;
       const meaning = `authentication is off: whoever reaches ${address} may run and read everything`;
       log.warn({ address }, meaning);
@@ -44,6 +47,7 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
           await server.close();
           await store.close();
           lock.release();
+          process.off("SIGHUP", hangup);
         },
       };
     } catch (error) {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { createUuidV7, routes, type WorkerProtocol } from "@engine/contract";
+import { createUuidV7, EngineError, routes, type WorkerProtocol } from "@engine/contract";
 import {
   type App,
   type Authorize,
@@ -9,8 +9,10 @@ import {
   leave,
   listen,
   RateLimits,
+  Tls,
 } from "@engine/http";
 import { openValueStore, type Store } from "@engine/store";
+import { edgeProblems } from "./edge-problems.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
@@ -46,6 +48,8 @@ export interface Server {
   readonly engine: Engine;
   /** For a worker in this process: the same protocol without the network. */
   readonly workers: WorkerProtocol;
+  /** Reads the files of its certificate again, as it does by itself now and then (NET-6). */
+  reloadTls(): Promise<void>;
   /** Answers what waits, ends streams, lets requests finish; at most a few seconds. */
   close(): Promise<void>;
 }
@@ -61,7 +65,8 @@ const systemTimer: SetTimer = (run, ms) => {
 /**
  * Starts the engine and serves it over HTTP.
  *
- * @throws EngineError `conflict` when the port is taken.
+ * @throws EngineError `conflict` when the port is taken, `invalid_input` with a line for each problem of
+ * the configuration.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, store, log, version, authorize } = options;
@@ -72,6 +77,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     random = Math.random,
   } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
+  const problems = await edgeProblems({ config });
+  if (problems.length > 0) throw new EngineError("invalid_input", problems.join("\n"));
   const values = await openValueStore(config);
   if (store.kind === "postgres" && config.storage.type === "file") {
     log.warn(
@@ -81,6 +88,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
   const time = { clock, monotonic, setTimer };
   const chance = { ids, token, seed, random, replica: ids() };
+  const tls = await Tls.open(config.server.tls, { log });
   const engine = createEngine({ store, values, config, log, ...time, ...chance });
   let isReady = false;
   const { sync_timeout } = config.executions;
@@ -99,6 +107,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     runList: runListOf(engine),
     resources,
     valueBytes: config.executions.max_value_bytes,
+    ...(tls && { tls }),
     limits: new RateLimits({ rates: config.security.rate_limits, monotonic }),
     trustedProxies: config.server.trusted_proxies,
     log,
@@ -125,6 +134,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ...listening,
     engine,
     workers: engine.workers,
+    reloadTls: async () => tls?.reload(),
     close() {
       isReady = false;
       closing ??= close(engine, app, setTimer);
