@@ -44,6 +44,9 @@ export async function openServer(
         const meaning = `authentication is off: whoever reaches ${address} may run and read everything`;
         log.warn({ address }, meaning);
       }
+      // A hangup ends a process that has no certificate to read again, as it ends any other.
+      const hangup = () => void server.reloadTls();
+      if (config.server.tls.cert_file) process.on("SIGHUP", hangup);
       return {
         server,
         database: shownDatabaseUrl(url),
@@ -51,6 +54,7 @@ export async function openServer(
           await server.close();
           await store.close();
           lock.release();
+          process.off("SIGHUP", hangup);
         },
       };
     } catch (error) {

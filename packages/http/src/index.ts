@@ -27,3 +27,4 @@ export {
   type StreamReply,
 } from "./reply.ts";
 export { hasLeft } from "./request-call.ts";
+export { Tls, tlsProblems } from "./tls.ts";

@@ -9,6 +9,7 @@ import {
   leave,
   listen,
   RateLimits,
+  Tls,
 } from "@engine/http";
 import type { TokenFetch } from "@engine/oidc";
 import { openValueStore, type Store } from "@engine/store";
@@ -18,6 +19,7 @@ import { ensureFirstAdmin } from "./auth/first-admin.ts";
 import { JoinTokens } from "./auth/join-tokens.ts";
 import { RefusalLog } from "./auth/refusal-log.ts";
 import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
+import { edgeProblems } from "./edge-problems.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
@@ -67,12 +69,14 @@ export interface Server {
   readonly workers: WorkerProtocol;
   /** Who is let in; undefined with authorization off. */
   readonly access: Access | undefined;
+  /** Reads the files of its certificate again, as it does by itself now and then (NET-6). */
+  reloadTls(): Promise<void>;
   /** Answers what waits, ends streams, lets requests finish; at most a few seconds. */
   close(): Promise<void>;
 }
 
 /** All that can be wrong with a configuration and what it finds (AUTH-3). */
-const START_PROBLEMS: readonly StartProblems[] = [authProblems];
+const START_PROBLEMS: readonly StartProblems[] = [authProblems, edgeProblems];
 
 /** Node refuses longer timers: a wait of a month ends early, which every caller allows for. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -115,6 +119,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     fetch: options.fetch ?? fetch,
     ownToken: options.ownToken,
   });
+  const tls = await Tls.open(config.server.tls, { log });
   let isReady = false;
   const { sync_timeout } = config.executions;
   const refusals = new RefusalLog(ports);
@@ -139,6 +144,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     runList: runListOf(engine),
     resources,
     valueBytes: config.executions.max_value_bytes,
+    ...(tls && { tls }),
     limits: new RateLimits({ rates: config.security.rate_limits, monotonic }),
     trustedProxies: config.server.trusted_proxies,
     log,
@@ -171,6 +177,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     engine,
     workers: engine.workers,
     access,
+    reloadTls: async () => tls?.reload(),
     close() {
       isReady = false;
       closing ??= close({ engine, app, access, refusals }, setTimer);
