@@ -138,6 +138,7 @@ test("the public surface is deliberate", () => {
       "engineFailure",
       "envelopeText",
       "eventForCaller",
+      "executePermission",
       "executionError",
       "failExecution",
       "failureOf",

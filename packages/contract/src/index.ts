@@ -44,6 +44,7 @@ export {
 // Who asks, and what they may do
 
 export { type AuditEntry, AuditRecord } from "./auth/audit.ts";
+export { executePermission } from "./auth/execute-permission.ts";
 export {
   covers,
   Grant,
