@@ -94,7 +94,8 @@ export class ExecutionTokens {
   }
 
   #take(copy: Copy, held: Held, { token, expires_at }: ExecutionToken, generation: number): Kept {
-    const expires = parseInstant(expires_at);
+    // One whose end cannot be read is not given out twice.
+    const expires = parseInstant(expires_at) || 0;
     held.cancelTimer();
     held.kept = { token, expires_at: expires, generation };
     if (this.#held.get(copy) === held) {
