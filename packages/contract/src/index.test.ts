@@ -146,6 +146,7 @@ test("the public surface is deliberate", () => {
       "engineFailure",
       "envelopeText",
       "eventForCaller",
+      "executePermission",
       "executionError",
       "failExecution",
       "failureOf",

@@ -47,6 +47,7 @@ export { ApiKeyRecord, CreatedApiKey, NewApiKey } from "./auth/api-key.ts";
 export { type AuditEntry, AuditRecord } from "./auth/audit.ts";
 export { type AuthSwitch, authContradictions, authSwitch } from "./auth/auth-switch.ts";
 export { commonGrants } from "./auth/common-grants.ts";
+export { executePermission } from "./auth/execute-permission.ts";
 export { grantWarnings, PERMISSION_FAMILIES } from "./auth/families.ts";
 export {
   covers,

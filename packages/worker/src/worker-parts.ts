@@ -134,6 +134,8 @@ export async function createParts(
       session,
       values: options.values ?? NO_VALUES,
       reservations: new Reservations(resources.budget),
+      setTimer,
+      serverTime: () => serverClock.now,
       onStale: (copy) => executions.drop(copy, "stale_claim"),
     }),
     warm,
@@ -141,6 +143,7 @@ export async function createParts(
     onRecovered: () => stream.reconnect(),
     onCancelling: () => heartbeats.soon(),
     limits: () => session.answer.executions,
+    serverProtocol: () => session.answer.protocol,
     cancelGrace: config.cancel_grace,
     missing: (assignment, from) =>
       readMissing(assignment, from, { link: text, session, tries: FETCH_TRIES }),
@@ -242,6 +245,7 @@ export async function createParts(
         executions.listen(frame.data);
         break;
       case "grants":
+        executions.grants(frame.data);
         break;
       case "revoke":
         executions.drop(frame.data, frame.data.reason);

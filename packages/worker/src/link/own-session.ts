@@ -4,6 +4,7 @@ import { registered } from "../failpoints.ts";
 import { hasCode, isTransient } from "../transient.ts";
 import { delay, type World } from "../world.ts";
 import type { Outage } from "./outage.ts";
+import { spokenByBoth } from "./spoken-protocol.ts";
 import type { Calls } from "./text-link.ts";
 
 /** Once `life` has aborted, every call rejects. */
@@ -100,15 +101,21 @@ export class OwnSession {
   async #register(): Promise<WorkerRegistered> {
     const { link, registration, outage, random } = this.#options;
     const backoff = new Backoff(random);
+    let { protocol } = registration;
     for (;;) {
       this.#assertAlive();
       try {
-        const answer = await link.register(registration);
+        const answer = await link.register({ ...registration, protocol });
         if (registered.hasSubscribers) registered.publish({ of: [] });
         this.#answer = answer;
         outage.over();
         return answer;
       } catch (error) {
+        const older = spokenByBoth(error, protocol);
+        if (older !== undefined) {
+          protocol = older;
+          continue;
+        }
         if (!isTransient(error)) {
           this.#options.onRefused(error);
           throw error;
