@@ -121,7 +121,8 @@ export class TestEngine implements AsyncDisposable {
     if (this.#ownsStore) await this.store.close();
   }
 
-  #breakable(): Store {
+  /** The store as the engine sees it. */
+  get breakable(): Store {
     return interposed(this.store, ({ name }, call) => {
       if (!call) return undefined;
       return (...args) => {
@@ -133,7 +134,7 @@ export class TestEngine implements AsyncDisposable {
 
   #create(): Engine {
     return createEngine({
-      store: this.#breakable(),
+      store: this.breakable,
       values: this.values,
       config: this.config,
       clock: this.time.clock,
