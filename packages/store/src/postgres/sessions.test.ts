@@ -40,6 +40,20 @@ test("servers know one another, and for how long each was silent by the database
   expect(await b.replicas.note("b")).toMatchObject([{ replica: "b", silent_ms: 0 }]);
 });
 
+test("AUTH-57 a server hears the epochs with its sign of life, in the same statement", async () => {
+  const url = await postgres.createDatabase();
+  const store = await opened(() => openPostgresStore({ url, clock: Date.now }));
+  await store.replicas.note("b");
+  const logins = { api_keys: true, oidc_issuer: null };
+  await store.identities.makeFirstAdmin({ id: "p", key: { id: "k", secret_hash: "h" }, logins });
+  const before = store.statementCount();
+  const rows = await store.replicas.note("a");
+  expect(store.statementCount() - before).toBe(1);
+  const epochs = { identity: 1, masks: 0, services: 0, catalog: 0 };
+  expect(rows.find(({ replica }) => replica === "a")?.epochs).toEqual(epochs);
+  expect(rows.find(({ replica }) => replica === "b")).not.toHaveProperty("epochs");
+});
+
 test("a server that was silent for over an hour is forgotten", async () => {
   const [a, b, client] = await replicas();
   await a.replicas.note("a");

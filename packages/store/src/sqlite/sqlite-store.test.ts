@@ -117,3 +117,20 @@ test("the time recorded with an event is the store's clock, one for all of a com
   expect(second).toBe(first);
   expect(later.recorded_at).toBe((first ?? 0) + 1);
 });
+
+test("AUTH-57 a commit sees that another process wrote to the file", async () => {
+  const path = join(folder, `${++files}.db`);
+  const open = () => openSqliteStore({ path, synchronous: "normal", clock: Date.now });
+  const [server, command] = [await opened(open), await opened(open)];
+  const logins = { api_keys: true, oidc_issuer: null };
+  await server.executions.create(newExecution(1));
+  let times = 0;
+  server.replicas.onWrittenBeside?.(() => void times++);
+  await server.executions.create(newExecution(2));
+  expect(times).toBe(0);
+  const key = { id: "k", secret_hash: "h" };
+  await command.identities.makeFirstAdmin({ id: "p", key, logins });
+  await server.executions.create(newExecution(3));
+  expect(times).toBe(1);
+  expect((await server.epochs.read()).identity).toBe(1);
+});
