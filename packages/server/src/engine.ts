@@ -10,6 +10,7 @@ import { every } from "./every.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { LargeInputs } from "./executions/large-inputs.ts";
+import { PrincipalRefs } from "./executions/principal-refs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
 import { Bus } from "./replicas/bus.ts";
@@ -73,7 +74,8 @@ export function createEngine(ports: EnginePorts): Engine {
   const repeats = new Repeats({ ports, sessions });
   const progress = new ProgressHub({ ports, bus, replicas, sessions });
   const waiters = new Waiters(ports);
-  const followers = new Followers({ ports, progress, replicas });
+  const refs = new PrincipalRefs(ports);
+  const followers = new Followers({ ports, progress, replicas, refs });
 
   const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers };
   const dispatcher = new Dispatcher(served);
@@ -85,7 +87,7 @@ export function createEngine(ports: EnginePorts): Engine {
 
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
-  const followed = { waiters, followers, calls, inputs };
+  const followed = { waiters, followers, calls, inputs, refs };
   const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
 
   const scheduled = new ScheduledStarts({ starts, authorize: ports.authorizeSchedule });

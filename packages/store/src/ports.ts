@@ -13,6 +13,7 @@ import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
+import { PRINCIPAL_REFS, type PrincipalRefPort } from "./ports/principal-refs.ts";
 import { QUEUE, type QueuePort } from "./ports/queue.ts";
 import { REPLICAS, type ReplicaPort } from "./ports/replicas.ts";
 import { RETENTION, type RetentionPort } from "./ports/retention.ts";
@@ -32,6 +33,7 @@ export interface SharedPorts {
   readonly forgottenValues: ForgottenValuePort;
   readonly queue: QueuePort;
   readonly epochs: EpochPort;
+  readonly principalRefs: PrincipalRefPort;
   readonly audit: AuditPort;
 }
 
@@ -45,6 +47,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   forgottenValues: FORGOTTEN_VALUES,
   queue: QUEUE,
   epochs: EPOCHS,
+  principalRefs: PRINCIPAL_REFS,
   audit: AUDIT,
 };
 

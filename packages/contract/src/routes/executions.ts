@@ -6,7 +6,7 @@ import { EVENT_TYPES } from "../log/event-values.ts";
 import { History } from "../log/history.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { AnyJson } from "../values/any-json.ts";
-import { listOf, repeated } from "../wire/list.ts";
+import { filteredListOf, listOf, repeated } from "../wire/list.ts";
 import { all, any, grant, own, run, scoped } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
@@ -141,7 +141,7 @@ export const executionRoutes = {
     permission: listExecutions,
     effect: "read",
     query: z.strictObject(ExecutionFilter),
-    answers: { 200: listOf(ExecutionSummary) },
+    answers: { 200: filteredListOf(ExecutionSummary) },
   },
   list: {
     method: "GET",
@@ -154,7 +154,7 @@ export const executionRoutes = {
       workflow: Name.optional().describe("only of workflows with this name"),
       ...ExecutionFilter,
     }),
-    answers: { 200: listOf(ExecutionSummary) },
+    answers: { 200: filteredListOf(ExecutionSummary) },
   },
   get: {
     method: "GET",

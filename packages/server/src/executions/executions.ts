@@ -39,6 +39,7 @@ import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
 import { keyOf } from "./idempotency.ts";
 import { encodedLarge, type LargeInputs } from "./large-inputs.ts";
+import type { PrincipalRefs, Who } from "./principal-refs.ts";
 import type {
   CancelRequest,
   FollowOptions,
@@ -63,6 +64,7 @@ interface Parts {
   readonly followers: Followers;
   readonly calls: CallResolver;
   readonly inputs: LargeInputs;
+  readonly refs: PrincipalRefs;
 }
 
 /** How an execution is by now, and whether it was there before the start (EXE-84). */
@@ -252,6 +254,13 @@ export class Executions {
   /** The row as records show it: with its values, also those that are kept outside the log. */
   shown(row: ExecutionRow): Promise<ExecutionRow> {
     return resolveValues(row, this.#ports.values);
+  }
+
+  /** Who started these, and whose rights they have, as their records show it. */
+  who(...rows: readonly ExecutionRow[]): Who | Promise<Who> {
+    const { refs } = this.#parts;
+    const [row] = rows;
+    return (rows.length === 1 && row ? refs.known(row) : undefined) ?? refs.of(rows);
   }
 
   /** @param workflow When given, an execution of another workflow is not found. */

@@ -16,7 +16,7 @@ import { rowAsCreated } from "../executions/row-after.ts";
 import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { startRequest } from "./start-request.ts";
-import { ownership, visibleWorkflows, workflowOf } from "./subjects.ts";
+import { isFiltered, ownership, visibleWorkflows, workflowOf } from "./subjects.ts";
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
@@ -72,7 +72,7 @@ export function executionHandlers(
         : await executions.get(id);
       const page = { after, before, limit };
       const log = detailed ? await executions.logUpTo(row, page) : undefined;
-      const record = toRecord(await executions.shown(row), log);
+      const record = toRecord(await executions.shown(row), await executions.who(row), log);
       return mode ? runAnswer(row, record) : answer(200, record);
     },
     rename: async ({ params: { id }, body }, call) => {
@@ -167,7 +167,7 @@ export function executionHandlers(
   async function recordOf(row: ExecutionRow, detailed?: boolean): Promise<ExecutionRecord> {
     // A record has no event that is newer than its state.
     const log = detailed ? await executions.logUpTo(row) : undefined;
-    return toRecord(await executions.shown(row), log);
+    return toRecord(await executions.shown(row), await executions.who(row), log);
   }
 
   async function list(query: Asked<"list">["query"], { permit }: Call) {
@@ -175,7 +175,9 @@ export function executionHandlers(
     const visible = visibleWorkflows(permit.seen("workflow"));
     const filter = { ...query, states: state, label: name, behind: before, visible };
     const { items, total } = await executions.list(filter);
-    return answer(200, { items: items.map(toSummary), total, limit, offset });
+    const who = await executions.who(...items);
+    const shown = items.map((row) => toSummary(row, who));
+    return answer(200, { items: shown, total, limit, offset, auth_filtered: isFiltered(visible) });
   }
 
   function waitOptions(manner: Manner, { signal }: Call) {

@@ -1,13 +1,14 @@
 import type { routes } from "@engine/contract";
 import { answer, type Handlers } from "@engine/http";
 import type { Engine } from "../engine.ts";
-import { visibleNames } from "./subjects.ts";
+import { isFiltered, visibleNames } from "./subjects.ts";
 
 export function fleetHandlers({ fleet }: Engine): Handlers<typeof routes.fleet> {
   return {
     list: async ({ query: { label: labels, ...query } }, { permit }) => {
       const names = visibleNames(permit.seen("worker"));
-      return answer(200, await fleet.list({ ...query, labels, names }));
+      const page = await fleet.list({ ...query, labels, names });
+      return answer(200, { ...page, auth_filtered: isFiltered(names) });
     },
     show: async ({ params }) => answer(200, await fleet.show(params.name)),
     pause: async ({ params }) => answer(200, await fleet.pause(params.name)),

@@ -1,16 +1,20 @@
 import type { routes, ScheduleRow } from "@engine/contract";
 import { answer, type Call, type Handlers } from "@engine/http";
 import type { Engine } from "../engine.ts";
+import type { Executions } from "../executions/executions.ts";
 import { toRecord } from "../executions/record.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import { toSchedule, toScheduleRun } from "../schedules/schedule-record.ts";
 import { addressOf } from "./run-answer.ts";
-import { visibleNames, visibleWorkflows, workflowOf } from "./subjects.ts";
+import { isFiltered, visibleNames, visibleWorkflows, workflowOf } from "./subjects.ts";
 
 export function scheduleHandlers({
+  executions,
   schedules,
   runLists,
-}: Pick<Engine, "schedules" | "runLists">): Handlers<typeof routes.schedules> {
+}: Pick<Engine, "schedules" | "runLists"> & {
+  readonly executions: Pick<Executions, "who">;
+}): Handlers<typeof routes.schedules> {
   return {
     create: async ({ body }, { permit }) => {
       permit.demand({ name: body.name, run_as: body.run_as, ...workflowOf(body) });
@@ -22,7 +26,8 @@ export function scheduleHandlers({
       const names = visibleNames(permit.seen("schedule"));
       const { items, total } = await schedules.list({ ...query, visible, names });
       const { limit, offset } = query;
-      return answer(200, { items: items.map(toSchedule), total, limit, offset });
+      const auth_filtered = isFiltered(visible, names);
+      return answer(200, { items: items.map(toSchedule), total, limit, offset, auth_filtered });
     },
     get: async ({ params: { name } }, { permit }) => {
       const row = await schedules.get(name);
@@ -45,7 +50,7 @@ export function scheduleHandlers({
     trigger: async ({ params: { name } }, call) => {
       await demandStart(name, call);
       const row = rowAsCreated(await schedules.trigger(name));
-      return answer(202, toRecord(row), addressOf(row));
+      return answer(202, toRecord(row, await executions.who(row)), addressOf(row));
     },
     history: async ({ params: { name }, query }, { permit }) => {
       await permit.demandOf(async () => workflowOf(await schedules.get(name)));
