@@ -73,7 +73,13 @@ test("a call becomes the request of its route, every part percent-encoded", asyn
 });
 
 test("lists in a query are repeated, absent values left out, headers sent as given", async () => {
-  const { client, sent } = answering(200, { items: [], total: 0, limit: 50, offset: 0 });
+  const { client, sent } = answering(200, {
+    items: [],
+    total: 0,
+    limit: 50,
+    offset: 0,
+    auth_filtered: false,
+  });
   await client.executions.list({ query: { state: ["PAUSED", "RUNNING"], name: undefined } });
   expect(sent[0]?.url).toBe("http://engine.test/executions?state=PAUSED&state=RUNNING");
   const worker = answering(204, "");
