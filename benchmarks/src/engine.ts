@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BenchProcess } from "./bench-process.ts";
 import { type Cleanup, stopAll, stopOnFailure } from "./cleanup.ts";
@@ -36,6 +38,8 @@ export interface TwoProcessesOptions {
   readonly checkout?: string;
   /** For the server's Node. */
   readonly nodeArgs?: readonly string[];
+  /** Everybody has to say who they are: the client is the first admin. */
+  readonly auth?: boolean;
 }
 
 /** One server and one worker as two processes. */
@@ -43,11 +47,11 @@ export function startTwoProcesses(
   setup: Setup,
   options: TwoProcessesOptions = {},
 ): Promise<TwoProcesses> {
-  const { nodeArgs = [], checkout = CHECKOUT } = options;
+  const { nodeArgs = [], checkout = CHECKOUT, auth = false } = options;
   return stopOnFailure(async (cleanup) => {
     const place = await preparePlace(setup, cleanup);
     const { cwd } = place;
-    const env = { ...place.env, ...options.env };
+    const env = { ...place.env, ...(auth && authEnv()), ...options.env };
     const server = engineProcess(["start", "server", "--port", "0"], {
       cwd,
       env,
@@ -56,9 +60,10 @@ export function startTwoProcesses(
     });
     cleanup.push(() => server.stop());
     const url = await printedUrl(server);
-    const client = new HttpClient(url);
+    const token = auth ? (await readFile(join(cwd, "admin-key"), "utf8")).trim() : undefined;
+    const client = new HttpClient(url, token);
     cleanup.push(() => Promise.resolve(client.close()));
-    await register(url, cwd, checkout);
+    await register(url, cwd, { checkout, token });
 
     const workerEnv = { ...env, ENGINE_SERVER_URL: url };
     const startWorker = async (name: string) => {
@@ -122,8 +127,21 @@ export async function preparePlace(
   return { cwd: home.path, env };
 }
 
-export async function register(url: string, cwd: string, checkout = CHECKOUT): Promise<void> {
-  const env = { ENGINE_SERVER_URL: url };
+/** What server and workers need to know each other, on either database. */
+function authEnv(): Record<string, string> {
+  return {
+    ENGINE_SECURITY__AUTH__ENABLED: "true",
+    ENGINE_SECURITY__ENCRYPTION__KEY: randomBytes(32).toString("base64"),
+    ENGINE_WORKERS__BOOTSTRAP_TOKEN: randomBytes(32).toString("base64url"),
+  };
+}
+
+export async function register(
+  url: string,
+  cwd: string,
+  { checkout = CHECKOUT, token }: { checkout?: string; token?: string | undefined } = {},
+): Promise<void> {
+  const env = { ENGINE_SERVER_URL: url, ...(token !== undefined && { ENGINE_AUTH_TOKEN: token }) };
   const file = join(checkout, WORKFLOWS);
   await engineProcess(["workflow", "register", file], { cwd, env, checkout }).succeeded();
 }

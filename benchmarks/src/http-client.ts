@@ -7,8 +7,9 @@ import { until } from "./until.ts";
 export class HttpClient {
   readonly #http: JsonClient;
 
-  constructor(url: string) {
-    this.#http = new JsonClient(url);
+  /** @param token Of whoever asks; nobody's when absent. */
+  constructor(url: string, token?: string) {
+    this.#http = new JsonClient(url, token);
   }
 
   /** Runs to the end. Anything but COMPLETED fails the run. */
@@ -31,6 +32,10 @@ export class HttpClient {
 
   post(path: string, body: unknown): Promise<ExecutionRecord> {
     return this.#http.send({ method: "POST", path, body });
+  }
+
+  async put(path: string, body: unknown): Promise<void> {
+    await this.#http.send({ method: "PUT", path, body });
   }
 
   get<Answer>(path: string): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { KeptConnection } from "./kept-connection.ts";
 
 export interface JsonCall {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   /** Sent as JSON unless undefined. */
   readonly body?: unknown;
@@ -13,16 +13,20 @@ export class JsonClient {
   readonly #url: URL;
   readonly #idle: KeptConnection[] = [];
   readonly #all = new Set<KeptConnection>();
+  readonly #own: Readonly<Record<string, string>>;
 
-  constructor(url: string) {
+  /** @param token Of whoever asks; nobody's when absent. */
+  constructor(url: string, token?: string) {
     this.#url = new URL(url);
+    this.#own = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
   /** Rejects with what was answered unless it is a success. */
   async send<Answer>({ method, path, body, headers = {} }: JsonCall): Promise<Answer> {
     const connection = this.#take();
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const all = text === undefined ? headers : { "content-type": "application/json", ...headers };
+    const type = text === undefined ? {} : { "content-type": "application/json" };
+    const all = { ...type, ...this.#own, ...headers };
     const answer = await connection.send(`${method} ${path}`, all, text);
     if (connection.isOpen) this.#idle.push(connection);
     else this.#all.delete(connection);

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { against } from "./against.ts";
+import { auth } from "./auth.ts";
 import { type BenchFlags, benchFlags, benchHelp } from "./bench-flags.ts";
 import { branches } from "./branches.ts";
 import { children } from "./children.ts";
@@ -50,6 +51,7 @@ const MEASURES: readonly Measure[] = [
   failover,
   progress,
   idle,
+  auth,
   sleepHerd,
   sleepingHerd,
   unmatchedHerd,

@@ -117,6 +117,8 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
     cacheLookup: (ref, id, asked) =>
       call("cacheLookup", (server) => server.cacheLookup(ref, id, asked)),
     cacheKeep: (ref, id, entry) => call("cacheKeep", (server) => server.cacheKeep(ref, id, entry)),
+    executionToken: (ref, id, of) =>
+      call("executionToken", (server) => server.executionToken(ref, id, of)),
     disconnect: (ref) => call("disconnect", (server) => server.disconnect(ref)),
   };
 

@@ -78,6 +78,7 @@ export function bodyOf(id: string, random: Random, known: Known, claim: Claim): 
     },
     "workers.saveValue": { text: '{"a":1}' },
     "workers.cacheLookup": { generation: claim.generation, ...cache },
+    "workers.executionToken": { generation: claim.generation },
     "workers.cacheKeep": { generation: claim.generation, ...cache, value: 1, ttl_ms: 1000 },
   };
   return bodies[id] ?? oneOf<Json>(random, [null, 1, "text", [1, 2], { a: { b: [true] } }]);

@@ -254,6 +254,7 @@ export {
   TaskProgress,
 } from "./workers/progress.ts";
 export { ReleaseAnswer, ReleaseItem, ReleaseReason } from "./workers/release.ts";
+export { ExecutionToken, NOT_ENFORCED, TaskAuthz } from "./workers/task-authz.ts";
 export {
   DispatchMode,
   ExecutionLimits,

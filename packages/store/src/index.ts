@@ -27,6 +27,7 @@ export type {
 } from "./ports/queue.ts";
 export { type Leadership, REPLICA_GONE_MS, type ReplicaRow } from "./ports/replicas.ts";
 export type {
+  AuditSchedule,
   DecideSchedule,
   DeclaredSchedules,
   DueSchedule,

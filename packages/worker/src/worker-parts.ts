@@ -236,6 +236,8 @@ export async function createParts(
       case "listen":
         executions.listen(frame.data);
         break;
+      case "grants":
+        break;
       case "revoke":
         executions.drop(frame.data, frame.data.reason);
         break;

@@ -74,6 +74,7 @@ function listenAndSay(frame: WorkerFrame): Promise<string> {
   const server_time = "2026-01-01T00:00:00.000Z";
   const registered: WorkerRegistered = {
     worker: { name: "builder", labels: {}, slots: 64 },
+    protocol: 2,
     session: "secret",
     dispatch: "event",
     heartbeat_seconds: 10,

@@ -14,6 +14,7 @@ import {
 } from "../workers/checkpoint.ts";
 import { ProgressAccepted, ProgressBatch } from "../workers/progress.ts";
 import { ReleaseAnswer, ReleaseItem } from "../workers/release.ts";
+import { ExecutionToken } from "../workers/task-authz.ts";
 import {
   Connect,
   Heartbeat,
@@ -210,6 +211,16 @@ export const workerRoutes = {
     body: CacheQuestion.extend({ value: AnyJson, ttl_ms: z.int().positive() }),
     bodyLimit: LOG_LIMIT,
     answers: { 204: { raw: null, meaning: "the output is kept" } },
+  },
+  executionToken: {
+    method: "POST",
+    path: "/workers/{name}/executions/{id}/token",
+    summary: "Makes a token that acts as the principal an execution of the session runs as.",
+    permission: worker,
+    effect: "write",
+    headers: session,
+    body: z.strictObject({ generation: z.int().positive() }),
+    answers: { 200: ExecutionToken },
   },
   disconnect: {
     method: "POST",

@@ -3,6 +3,7 @@ import { Runner, RunnerOptions } from "../definitions/runner.ts";
 import { Event } from "../log/event.ts";
 import { ClaimReason } from "../log/event-values.ts";
 import { AnyJson } from "../values/any-json.ts";
+import { ExecutionToken, TaskAuthz } from "./task-authz.ts";
 
 /** An execution given to a worker, with all that its copy begins with. */
 export const Assignment = z.object({
@@ -32,6 +33,13 @@ export const Assignment = z.object({
   transient: z.boolean(),
   /** Whether anybody watches progress. */
   listen: z.boolean(),
+  /**
+   * A worker takes one that is missing or cannot be read for enforced without any grant, unless the
+   * server speaks protocol 1, which knew none (AUTH-35).
+   */
+  authz: TaskAuthz.optional(),
+  /** Null with authorization off (AUTH-39). */
+  execution_token: ExecutionToken.nullable().default(null),
 });
 export type Assignment = z.infer<typeof Assignment>;
 
@@ -64,6 +72,19 @@ export const WorkerFrame = z.discriminatedUnion("event", [
   z.object({
     event: z.literal("listen"),
     data: z.object({ execution_id: z.string(), on: z.boolean() }),
+  }),
+  z.object({
+    event: z.literal("grants"),
+    data: z.object({
+      ...held,
+      /** In place of those that it came with; from now on they are enforced (AUTH-36). */
+      task_grants: z.array(z.string()),
+      /**
+       * Its principal cannot be used: no task begins any more, and as soon as nothing runs the execution
+       * goes back as `principal_unavailable`. A later frame without it lets one that is still here go on.
+       */
+      hold: z.boolean().optional(),
+    }),
   }),
   z.object({
     event: z.literal("superseded"),

@@ -4,6 +4,7 @@ import type { StoredReference } from "../values/stored-reference.ts";
 import type { CheckpointAnswer, CheckpointItem } from "./checkpoint.ts";
 import type { ProgressAccepted, ProgressBatch } from "./progress.ts";
 import type { ReleaseAnswer, ReleaseItem } from "./release.ts";
+import type { ExecutionToken } from "./task-authz.ts";
 import type {
   Heartbeat,
   HeartbeatAnswer,
@@ -95,5 +96,14 @@ export interface WorkerProtocol {
     execution_id: string,
     entry: { generation: number; key: OwnCacheKey; text: string; ttl_ms: number },
   ): Promise<void>;
+  /**
+   * A new token for an execution the session owns (AUTH-42); earlier ones stay valid until they expire.
+   * Rejects `not_found` with authorization off.
+   */
+  executionToken(
+    ref: SessionRef,
+    execution_id: string,
+    of: { generation: number },
+  ): Promise<ExecutionToken>;
   disconnect(ref: SessionRef): Promise<void>;
 }

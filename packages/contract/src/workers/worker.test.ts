@@ -5,7 +5,7 @@ import { Labels, WorkerRegistration } from "./worker.ts";
 const registration = {
   name: "w1",
   instance_id: "0190f5b0-7e5c-7aaa-8bbb-123456789abc",
-  protocol: 1,
+  protocol: 2,
   engine_version: "0.1.0",
   host: "h",
   pid: 1,

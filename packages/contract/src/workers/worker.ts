@@ -2,8 +2,11 @@ import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { Runner } from "../definitions/runner.ts";
 
-/** The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). */
-export const WORKER_PROTOCOL = 1;
+/**
+ * The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). 1 knew
+ * nothing of what an execution's principal may do.
+ */
+export const WORKER_PROTOCOL = 2;
 
 /** Header that names the session on every worker route but `register` (WRK-3). */
 export const SESSION_HEADER = "x-engine-worker-session";
@@ -93,6 +96,8 @@ export type ExecutionLimits = z.infer<typeof ExecutionLimits>;
 /** What registration answers; the session lasts until the worker disconnects or is lost. */
 export const WorkerRegistered = z.object({
   worker: z.object({ name: z.string(), labels: Labels, slots: z.int() }),
+  /** The server's number, whatever the worker's is; a server of protocol 1 did not say it. */
+  protocol: z.int().default(1),
   /** A secret: the server keeps only its hash. */
   session: z.string(),
   /** How the server would like it to get its frames; its own setting wins. */

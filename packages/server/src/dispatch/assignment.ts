@@ -1,8 +1,15 @@
-import { type Assignment, type ExecutionRow, formatInstant, suspicionOf } from "@engine/contract";
+import {
+  type Assignment,
+  type ExecutionRow,
+  formatInstant,
+  NOT_ENFORCED,
+  suspicionOf,
+} from "@engine/contract";
 
 export function assignmentOf(
   row: ExecutionRow,
-  rest: Pick<Assignment, "reason" | "module" | "history" | "listen">,
+  rest: Pick<Assignment, "reason" | "module" | "history" | "listen"> &
+    Partial<Pick<Assignment, "authz" | "execution_token">>,
 ): Assignment {
   if (row.version === null) throw new Error(`local execution ${row.execution_id} was assigned`);
   return {
@@ -22,6 +29,8 @@ export function assignmentOf(
     runner_options:
       row.requirements?.memory_mb === undefined ? null : { memory_mb: row.requirements.memory_mb },
     apart: suspicionOf(row.losses) !== "none",
+    authz: NOT_ENFORCED,
+    execution_token: null,
     ...rest,
   };
 }

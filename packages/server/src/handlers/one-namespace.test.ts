@@ -149,6 +149,7 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     loadValue: ofWorker,
     cacheLookup: ofWorker,
     cacheKeep: ofWorker,
+    executionToken: ofWorker,
     disconnect: ofWorker,
   },
   basic: {

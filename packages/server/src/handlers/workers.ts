@@ -88,6 +88,8 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       await workers.cacheKeep(ref(name, headers), id, entry);
       return answer(204, undefined);
     },
+    executionToken: async ({ params: { name, id }, headers, body }) =>
+      answer(200, await workers.executionToken(ref(name, headers), id, body)),
     disconnect: async ({ params, headers }) => {
       await workers.disconnect(ref(params.name, headers));
       return answer(204, undefined);

@@ -76,6 +76,7 @@ export class WorkerRegistrations {
 
     const registered = {
       worker: { name, labels, slots },
+      protocol: WORKER_PROTOCOL,
       session: token,
       dispatch,
       heartbeat_seconds: ports.config.workers.heartbeat_interval,

@@ -8,10 +8,21 @@ const OTHER_PROCESS = "01900000-0000-7000-8000-000000000002";
 test("WRK-2 a worker that speaks another protocol is told which ones the server speaks", async () => {
   await using t = await TestEngine.start();
   const { workers } = t.engine;
-  await expect(workers.register(registration("w", { protocol: 9 }))).rejects.toMatchObject({
-    code: "incompatible_worker",
-    details: { supported: [1] },
-  });
+  for (const protocol of [0, -1, 3, 9]) {
+    await expect(workers.register(registration("w", { protocol }))).rejects.toMatchObject({
+      code: "incompatible_worker",
+      details: { supported: [2, 1] },
+    });
+  }
+});
+
+test("WRK-2 WRK-3 a worker of the protocol before is let in, and told the server's number", async () => {
+  await using t = await TestEngine.start();
+  const { workers } = t.engine;
+  for (const protocol of [1, 2]) {
+    const answer = await workers.register(registration(`w${protocol}`, { protocol }));
+    expect(answer).toMatchObject({ protocol: 2 });
+  }
 });
 
 test("WRK-2 labels of the engine and a default runner it does not have are refused", async () => {

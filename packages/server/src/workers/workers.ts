@@ -3,6 +3,7 @@ import {
   type CheckpointAccepted,
   type CheckpointAnswer,
   type CheckpointItem,
+  EngineError,
   type ExecutionRow,
   formatInstant,
   type Heartbeat,
@@ -255,6 +256,11 @@ export class Workers implements WorkerProtocol, Domain {
   readonly cacheKeep: WorkerProtocol["cacheKeep"] = async (ref, execution_id, entry) => {
     await this.#refuseOthers(ref, { execution_id, generation: entry.generation });
     await this.#services.cacheKeep(execution_id, entry);
+  };
+
+  readonly executionToken: WorkerProtocol["executionToken"] = async (ref, execution_id, of) => {
+    await this.#refuseOthers(ref, { execution_id, generation: of.generation });
+    throw new EngineError("not_found", "authorization is off: executions have no tokens");
   };
 
   async disconnect(ref: SessionRef): Promise<void> {

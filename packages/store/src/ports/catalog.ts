@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  type AuditEntry,
   ExtractedWorkflow,
   formatInstant,
   type SourceFile,
@@ -29,6 +30,8 @@ import {
   sql,
 } from "../operations/sql.ts";
 import { seen, type Visible } from "../visible.ts";
+import { audited } from "./audit.ts";
+import { raise } from "./epochs.ts";
 import type { Page } from "./port.ts";
 import {
   type DeclaredSchedules,
@@ -78,7 +81,7 @@ export interface CatalogPort {
    */
   register(
     versions: NewVersions,
-    options?: { readonly dryRun?: boolean | undefined },
+    options?: { readonly dryRun?: boolean | undefined; readonly audit?: AuditEntry | undefined },
   ): Promise<readonly RegisteredVersion[]>;
   /** The latest live version, or the one asked for; with `deleted` also when it was deleted. */
   find(
@@ -108,6 +111,7 @@ export interface CatalogPort {
     name: string,
     version?: number,
     put?: PutAfterDeletion,
+    audit?: AuditEntry,
   ): Promise<readonly number[]>;
   /**
    * Deletes versions that no execution needs, with code nobody else has; how many.
@@ -133,7 +137,7 @@ export interface CatalogPort {
 }
 
 export const CATALOG: Operations<CatalogPort> = {
-  register: writes(function* (fresh, { dryRun = false } = {}) {
+  register: writes(function* (fresh, { dryRun = false, audit } = {}) {
     yield* lock(CATALOG_LOCK);
     const at = yield* now();
     const registered: RegisteredVersion[] = [];
@@ -148,6 +152,10 @@ export const CATALOG: Operations<CatalogPort> = {
       yield* insertVersions(made, { ...fresh, file_set_hash, at });
     }
     if (fresh.schedules) yield* putSchedules(fresh.schedules, { dryRun });
+    if (file_set_hash !== undefined) {
+      yield* raise("catalog");
+      yield* audited(audit);
+    }
     return registered;
   }),
 
@@ -168,13 +176,16 @@ export const CATALOG: Operations<CatalogPort> = {
     return row && { record: recordOf(row), module_hash };
   }),
 
-  delete: writes(function* (namespace, name, version, put) {
+  delete: writes(function* (namespace, name, version, put, audit) {
     yield* lock(CATALOG_LOCK);
     const marked = yield* rows(sql<{ version: number }>`
       UPDATE workflow_versions SET deleted_at = ${yield* now()}
       WHERE ${matching({ namespace, name, version })} AND ${LIVE} RETURNING version`);
     const deleted = marked.map((row) => row.version).sort((a, b) => b - a);
-    if (deleted.length === 0 || !put) return deleted;
+    if (deleted.length === 0) return deleted;
+    yield* raise("catalog");
+    yield* audited(audit);
+    if (!put) return deleted;
     const latest = yield* first(latestOf(namespace, name));
     const left = { current: latest && recordOf(latest), deleted };
     yield* putSchedulesOf({ namespace, workflow: name }, (schedule) => put(schedule, left));

@@ -1,4 +1,5 @@
 import {
+  type AuditEntry,
   EngineError,
   type SchedulePatch,
   type ScheduleRow,
@@ -17,7 +18,6 @@ import {
   rows,
   run,
   writes,
-  writesOnce,
 } from "../operations/operation.ts";
 import {
   anyOf,
@@ -30,6 +30,7 @@ import {
   sql,
 } from "../operations/sql.ts";
 import { seen, type Visible } from "../visible.ts";
+import { audited } from "./audit.ts";
 import type { Page } from "./port.ts";
 
 export interface ScheduleFilter {
@@ -65,6 +66,9 @@ export interface DueSchedulePage {
  */
 export type DecideSchedule = (row: ScheduleRow) => SchedulePatch | undefined;
 
+/** The row of the audit log for a change that was written; undefined for one of the engine's own. */
+export type AuditSchedule = (before: ScheduleRow, after: ScheduleRow) => AuditEntry | undefined;
+
 /** What becomes of a schedule, if there is one: another row, none (null), or nothing is written. */
 export type PutSchedule = (row: ScheduleRow | undefined) => ScheduleRow | null | undefined;
 
@@ -87,7 +91,7 @@ export type PutAfterDeletion = (
 /** Workflows that the engine starts by itself at instants (EXE-72). */
 export interface SchedulePort {
   /** Rejects `schedule_exists` when the name is taken. */
-  create(row: ScheduleRow): Promise<ScheduleRow>;
+  create(row: ScheduleRow, audit?: AuditEntry): Promise<ScheduleRow>;
   find(name: string): Promise<ScheduleRow | undefined>;
   /** By name. */
   list(filter: ScheduleFilter): Promise<Page<ScheduleRow>>;
@@ -95,9 +99,13 @@ export interface SchedulePort {
    * Writes what `decide` says and counts a revision. Answers the row as it is then; undefined when
    * there is none. Rejects with what the decision threw.
    */
-  change(name: string, decide: DecideSchedule): Promise<ScheduleRow | undefined>;
+  change(
+    name: string,
+    decide: DecideSchedule,
+    audit?: AuditSchedule,
+  ): Promise<ScheduleRow | undefined>;
   /** False when there is none. */
-  delete(name: string): Promise<boolean>;
+  delete(name: string, audit?: AuditEntry): Promise<boolean>;
   /** Those the engine has to look at, by `scheduleDueAt` and name. */
   listDue(page: DueSchedulePage): Promise<readonly ScheduleRow[]>;
   /** The first instant behind `after` at which one is due; null when none is. */
@@ -105,8 +113,9 @@ export interface SchedulePort {
 }
 
 export const SCHEDULES: Operations<SchedulePort> = {
-  create: writesOnce(function* (row) {
+  create: writes(function* (row, audit) {
     yield* insert(row);
+    yield* audited(audit);
     return row;
   }),
 
@@ -124,7 +133,7 @@ export const SCHEDULES: Operations<SchedulePort> = {
     return page({ columns: sql<Stored>`record`, from, order, limit, offset }, readSchedule);
   }),
 
-  change: writes(function* (name, decide) {
+  change: writes(function* (name, decide, audit) {
     const found = yield* first(sql<Stored>`
       SELECT record FROM schedules WHERE name = ${name} ${forUpdate}`);
     const row = found && readSchedule(found);
@@ -132,11 +141,14 @@ export const SCHEDULES: Operations<SchedulePort> = {
     if (!row || !patch) return row;
     const changed = { ...row, ...patch, revision: row.revision + 1 };
     yield* update(changed);
+    yield* audited(audit?.(row, changed));
     return changed;
   }),
 
-  delete: writesOnce(function* (name) {
-    return (yield* count(deletion(name))) > 0;
+  delete: writes(function* (name, audit) {
+    const isDeleted = (yield* count(deletion(name))) > 0;
+    if (isDeleted) yield* audited(audit);
+    return isDeleted;
   }),
 
   listDue: reads(function* ({ until, limit, after }) {

@@ -1,4 +1,4 @@
-import type { WorkerActivity } from "@engine/contract";
+import type { AuditEntry, WorkerActivity } from "@engine/contract";
 import {
   type Desk,
   first,
@@ -18,6 +18,7 @@ import {
   type StoredSession,
   toSession,
 } from "../session-record.ts";
+import { audited } from "./audit.ts";
 import { workerLock } from "./sessions.ts";
 
 /** A worker's name and what operators have said of it. It outlives its sessions (WRK-1). */
@@ -45,9 +46,9 @@ export interface WorkerPort {
   list(filter?: WorkerFilter): Promise<readonly WorkerRow[]>;
   find(name: string): Promise<WorkerRow | undefined>;
   /** Undefined when the name never registered. Holds for every claim that begins after it. */
-  desire(name: string, desired: WorkerActivity): Promise<WorkerRow | undefined>;
+  desire(name: string, desired: WorkerActivity, audit?: AuditEntry): Promise<WorkerRow | undefined>;
   /** Forgets a name with its sessions; undefined: there is none, false: its session lives. */
-  delete(name: string): Promise<boolean | undefined>;
+  delete(name: string, audit?: AuditEntry): Promise<boolean | undefined>;
   /** Forgets names that are not paused and were offline since before an instant; answers which. */
   deleteUnused(before: number, limit: number): Promise<readonly string[]>;
 }
@@ -63,18 +64,21 @@ export const WORKERS: Operations<WorkerPort> = {
 
   find: reads(find),
 
-  desire: writes(function* (name, desired) {
+  desire: writes(function* (name, desired, audit) {
     yield* run(sql`UPDATE workers SET desired_state = ${desired} WHERE name = ${name}`);
-    return yield* find(name);
+    const worker = yield* find(name);
+    if (worker) yield* audited(audit);
+    return worker;
   }),
 
-  delete: writes(function* (name) {
+  delete: writes(function* (name, audit) {
     yield* lock(workerLock(name));
     const worker = yield* find(name);
     if (!worker) return undefined;
     const { session } = worker;
     if (session?.ended_at === null && session.lost_at === null) return false;
     yield* forget(name);
+    yield* audited(audit);
     return true;
   }),
 

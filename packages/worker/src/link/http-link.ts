@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import {
+  ExecutionToken,
   HeartbeatAnswer,
   type Json,
   ProgressAccepted,
@@ -120,6 +121,8 @@ export function httpLink(options: HttpLinkOptions): TextLink {
       const body = `${entry.slice(0, -1)},"value":${value}}`;
       (await send({ method: "PUT", ...at(ref, of(execution_id, "cache")), body })).resume();
     },
+    executionToken: async (ref, execution_id, { generation }) =>
+      ExecutionToken.parse(await post(ref, of(execution_id, "token"), { generation })),
     async disconnect(ref) {
       streams.close();
       (await send({ method: "POST", ...at(ref, "disconnect") })).resume();

@@ -141,6 +141,7 @@ export class FakeExecutions {
       parent_id: row.parent_id,
       transient: row.transient,
       listen: to.listen,
+      execution_token: null,
     };
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  type Assignment,
   type CheckpointAnswer,
   type CheckpointItem,
   type DispatchMode,
@@ -9,11 +10,13 @@ import {
   type EventPage,
   type ExecutionLimits,
   type ExecutionRow,
+  type ExecutionToken,
   formatEventTime,
   type Heartbeat,
   type HeartbeatAnswer,
   type Holding,
   type NewEvent,
+  NOT_ENFORCED,
   notFound,
   type Poll,
   type ProgressAccepted,
@@ -22,6 +25,7 @@ import {
   type ReleaseItem,
   type SessionRef,
   stale,
+  WORKER_PROTOCOL,
   type WorkerConnection,
   type WorkerFrame,
   type WorkerProtocol,
@@ -62,6 +66,16 @@ export class FakeServer implements WorkerProtocol {
     max_events: 100_000,
     inline_value_bytes: 262_144,
     max_value_bytes: 16_777_216,
+  };
+  /** The number of its protocol; it also takes workers of the one before. */
+  protocol: number = WORKER_PROTOCOL;
+  /** What assignments say of the rights of those that executions run as. */
+  authz: Assignment["authz"] = NOT_ENFORCED;
+  /** The token of an assignment; there is one unless authorization is off. */
+  assignedToken: (execution_id: string) => ExecutionToken | null = () => null;
+  /** The token that a worker asks for. */
+  newToken: (execution_id: string) => ExecutionToken = () => {
+    throw new EngineError("not_found", "authorization is off: executions have no tokens");
   };
   /** Events that an assignment frame may hold. */
   framedHistory: number = Number.POSITIVE_INFINITY;
@@ -210,6 +224,11 @@ export class FakeServer implements WorkerProtocol {
   async register(registration: WorkerRegistration): Promise<WorkerRegistered> {
     await this.#enter("register");
     this.registrations.push(registration);
+    const supported = [this.protocol, this.protocol - 1].filter((n) => n >= 1);
+    if (!supported.includes(registration.protocol)) {
+      const message = `the worker speaks protocol ${registration.protocol}`;
+      throw new EngineError("incompatible_worker", message, { details: { supported } });
+    }
     const session = `session-${++this.#count}`;
     // The same process again goes on with its session: only the secret is new.
     this.#sessions.set(session, registration.instance_id);
@@ -217,6 +236,7 @@ export class FakeServer implements WorkerProtocol {
     const { name, labels, slots } = registration;
     return {
       worker: { name, labels, slots },
+      protocol: this.protocol,
       session,
       dispatch: this.dispatch,
       heartbeat_seconds: this.heartbeatSeconds,
@@ -374,6 +394,11 @@ export class FakeServer implements WorkerProtocol {
     this.storage.keep(entry.key, entry.text);
   };
 
+  readonly executionToken: WorkerProtocol["executionToken"] = async (ref, execution_id, of) => {
+    await this.#enterOwned("executionToken", ref, { execution_id, generation: of.generation });
+    return this.newToken(execution_id);
+  };
+
   async disconnect(ref: SessionRef): Promise<void> {
     await this.#enter("disconnect");
     this.#sessions.delete(ref.session);
@@ -463,6 +488,10 @@ export class FakeServer implements WorkerProtocol {
     const listen = this.#listening.has(execution_id);
     const of = { session, listen, framedHistory: this.framedHistory };
     const assignment = this.#executions.assign(execution_id, of);
-    if (assignment) send({ event: "assign", data: assignment });
+    if (!assignment) return;
+    const { authz } = this;
+    const execution_token = this.assignedToken(execution_id);
+    const data = { ...assignment, ...(authz && { authz }), execution_token };
+    send({ event: "assign", data });
   }
 }
