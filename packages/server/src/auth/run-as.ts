@@ -26,6 +26,8 @@ export interface Standing {
   readonly isFree: boolean;
   /** Names of tasks that may be executed; `*` is all of them. */
   readonly task_grants: readonly string[];
+  /** Whose rights it has; undefined with authorization off, and of one that is not free. */
+  readonly account?: Account;
 }
 
 interface Parts {
@@ -125,13 +127,14 @@ export class RunAs {
     return known && ports.monotonic() < known.until ? known : undefined;
   }
 
-  #standingOf({ rights }: Account, workflow: string): Standing {
+  #standingOf(account: Account, workflow: string): Standing {
+    const { rights } = account;
     if (!rights.holds(`workflow:${workflow}:run`)) return HELD;
-    if (!this.#parts.ports.config.security.auth.task_permissions) return FREE;
+    const { task_permissions } = this.#parts.ports.config.security.auth;
     const seen = rights.seenBy(`workflow:${workflow}:task:{task}:execute`);
-    if (seen.some(({ task }) => task === undefined)) return FREE;
+    const isWhole = !task_permissions || seen.some(({ task }) => task === undefined);
     const names = new Set(seen.map(({ task = "" }) => task));
-    return { isFree: true, task_grants: [...names].sort() };
+    return { isFree: true, task_grants: isWhole ? EVERY_TASK : [...names].sort(), account };
   }
 
   #changed(): void {

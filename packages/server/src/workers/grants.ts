@@ -1,5 +1,5 @@
-import type { Acting, RunAs } from "../auth/run-as.ts";
 import type { Changed } from "@engine/store";
+import type { Acting, RunAs } from "../auth/run-as.ts";
 import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
@@ -22,7 +22,8 @@ interface Parts {
 export class Grants implements Domain {
   readonly #parts: Parts;
   #telling: Promise<void> | undefined;
-  #isAskedAgain = false;
+  /** Whether there was a reason since the last round began. */
+  #isAsked = false;
   #isClosed = false;
   #cancelRetry: (() => void) | undefined;
 
@@ -56,34 +57,40 @@ export class Grants implements Domain {
   }
 
   /** Tells every worker of this server what it does not know. Never rejects. */
-  async tell(): Promise<void> {
-    if (!this.#parts.runAs.isOn || this.#isClosed) return;
-    this.#isAskedAgain = this.#telling !== undefined;
-    this.#telling ??= this.#tellAll().finally(() => {
+  tell(): Promise<void> {
+    if (!this.#parts.runAs.isOn) return Promise.resolve();
+    this.#isAsked = true;
+    this.#telling ??= this.#tellOn().finally(() => {
       this.#telling = undefined;
     });
-    await this.#telling;
-    if (this.#isAskedAgain) await this.tell();
+    return this.#telling;
+  }
+
+  async #tellOn(): Promise<void> {
+    while (this.#isAsked && !this.#isClosed) {
+      this.#isAsked = false;
+      try {
+        await this.#tellAll();
+      } catch (error) {
+        const { log, setTimer } = this.#parts.ports;
+        log.debug({ err: error }, "could not tell workers of rights; it is tried again");
+        this.#cancelRetry?.();
+        this.#cancelRetry = setTimer(() => void this.tell(), RETRY_MS);
+        return;
+      }
+    }
   }
 
   async #tellAll(): Promise<void> {
-    const { sessions, runAs, ports } = this.#parts;
-    try {
-      const ids = new Set<string | null>();
-      for (const [, { run_as }] of this.#acting()) ids.add(run_as);
-      for (const run_as of ids) await runAs.know({ run_as });
-    } catch (error) {
-      ports.log.debug({ err: error }, "could not tell workers of rights; it is tried again");
-      this.#cancelRetry?.();
-      this.#cancelRetry = ports.setTimer(() => void this.tell(), RETRY_MS);
-      return;
-    }
-    void sessions;
+    const { runAs } = this.#parts;
+    const ids = new Set<string | null>();
+    for (const [, { run_as }] of this.#acting()) ids.add(run_as);
+    for (const run_as of ids) await runAs.know({ run_as });
     for (const [session, acting] of this.#acting()) {
       const standing = runAs.standing(acting);
-      // It has changed meanwhile: then there is another round.
       if (standing) session.holdings.tellStanding(acting.execution_id, standing);
-      else this.#isAskedAgain = true;
+      // It came, or was changed, meanwhile.
+      else this.#isAsked = true;
     }
   }
 

@@ -37,6 +37,7 @@ import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
 import { correction } from "./control.ts";
+import type { Grants } from "./grants.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Held } from "./holdings.ts";
 import type { Liveness } from "./liveness.ts";
@@ -68,6 +69,7 @@ interface Parts {
   readonly lookup: SessionLookup;
   readonly bus: Bus;
   readonly replicas: Pick<Replicas, "hasPeers">;
+  readonly grants: Grants;
 }
 
 /** The server's side of the worker protocol, for workers in this process and behind HTTP alike. */
