@@ -5,6 +5,7 @@
 
 /** Unit tests of three seconds and more: `npm run check` leaves them to `npm test`. */
 const SLOW: readonly string[] = [
+  "packages/cli/src/auth/",
   "packages/cli/src/commands/",
   "packages/cli/src/dev/replay-checks.test.ts",
   "packages/cli/src/hostile-values.test.ts",

@@ -27,7 +27,7 @@ export interface AuthorizationRequest {
    * others, so that two credentials would look like one (AUTH-8).
    */
   readonly raw_headers: readonly string[];
-  /** Of the socket's other end; undefined once it is gone. */
+  /** Of the client, behind the proxies that are trusted (NET-2); undefined once it is gone. */
   readonly address: string | undefined;
 }
 

@@ -11,6 +11,8 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as z from "zod";
 import type { AuthorizationRequest, Authorize } from "./authorize.ts";
+import { bodyLimitOf } from "./body-limit.ts";
+import { addressKey } from "./client-address.ts";
 import { answering } from "./failpoints.ts";
 import type { Call, Handlers, Look } from "./handlers.ts";
 import { printed } from "./json/json-text.ts";
@@ -18,6 +20,7 @@ import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
 import { denied, filled, type Owed, owedBy, permitOf } from "./permit.ts";
+import type { RateLimits } from "./rate-limits.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
@@ -45,13 +48,15 @@ export interface Binding {
   readonly pingTimer: Repeat;
   readonly resources: Resources;
   readonly runList: RunList | undefined;
+  readonly valueBytes: number;
+  readonly limits: RateLimits | undefined;
+  /** Of the client, as far as it can be known (NET-2). */
+  readonly addressOf: (request: IncomingMessage) => string | undefined;
   readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
 }
 
 type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
 type AnyReply = JsonReply | RawReply | StreamReply | LinesReply<unknown>;
-
-const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /** Serves a group of routes. The only place where a request becomes a call. */
 export function bind<Group extends Readonly<Record<string, Route>>>(
@@ -71,7 +76,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       call: Call,
     ) => AnyReply | Promise<AnyReply>;
     binding.methods.add(route);
-    const bodyLimit = route.bodyLimit ?? DEFAULT_BODY_LIMIT;
+    const bodyLimit = bodyLimitOf(route, binding.valueBytes);
     const owed = owedBy(route);
     const read = inputReader(route, binding.resources);
 
@@ -80,7 +85,8 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       url: routerPath(route.path),
       bodyLimit,
       config: { takes: takesOf(route, bodyLimit) },
-      // Fixed order (AUTH-5): the route, the declared size, the caller; only then the body is read.
+      // Fixed order (AUTH-5): the route, the declared size, how often this address asked, the caller
+      // and what it may, how often the caller asked; only then the body is read.
       onRequest: async (request, reply) => {
         refuseUnmeant(route, request, binding.methods);
         if (Number(request.headers["content-length"]) > bodyLimit) {
@@ -88,20 +94,28 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
           throw tooLarge(bodyLimit);
         }
         const params = request.params as Record<string, string>;
-        request.caller = await binding.authorize(route, new UnreadRequest(request));
-        const { rights } = request.caller;
+        const { limit } = route;
+        if (limit?.per === "address") {
+          binding.limits?.take(limit.rate, addressKey(binding.addressOf(request.raw)));
+        }
+        request.caller = await binding.authorize(route, new UnreadRequest(request, binding));
+        const { rights, principal } = request.caller;
         try {
           request.permit = permitOf(owed, params, request.headers, rights);
         } catch (refused) {
           throw await wholeRefusal(refused, owed, request);
         }
+        if (limit?.per === "principal") binding.limits?.take(limit.rate, principal ?? "anonymous");
         refuseOtherMedia(request, route.lines !== undefined);
         if (isLarge(request) && route.body && !route.lines) {
           await admit(route, name, request, reply);
         }
       },
       handler: async (request, reply) => {
-        const call = new RequestCall(request, reply, `${groupName}.${name}`);
+        const call = new RequestCall(request, reply, {
+          action: `${groupName}.${name}`,
+          addressOf: binding.addressOf,
+        });
         const answered = await handle(read(request), call);
         // An answer whose permission the handler did not demand may hold what the caller must not
         // see.
@@ -163,7 +177,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     reply.hijack();
     serveLines(request.raw, reply.raw, {
       headers: reply.getHeaders(),
-      limit: route.bodyLimit ?? DEFAULT_BODY_LIMIT,
+      limit: bodyLimitOf(route, binding.valueBytes),
       streams: binding.streams,
       answer: (value) => answered.answerLine(lineInput(route, value)),
       refuse: (thrown) => binding.refuse(thrown, request),
@@ -188,24 +202,26 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
   }
 }
 
-/** A request before its body is read. The address is a question to the socket, asked when needed. */
+/** A request before its body is read. The address is found out when it is asked for. */
 class UnreadRequest implements AuthorizationRequest {
   readonly request_id: string;
   readonly params: AuthorizationRequest["params"];
   readonly headers: AuthorizationRequest["headers"];
   readonly raw_headers: readonly string[];
   readonly #raw: IncomingMessage;
+  readonly #addressOf: Binding["addressOf"];
 
-  constructor(request: FastifyRequest) {
+  constructor(request: FastifyRequest, { addressOf }: Pick<Binding, "addressOf">) {
     this.request_id = request.id;
     this.params = request.params as Record<string, string>;
     this.headers = request.headers;
     this.raw_headers = request.raw.rawHeaders;
     this.#raw = request.raw;
+    this.#addressOf = addressOf;
   }
 
   get address(): string | undefined {
-    return this.#raw.socket.remoteAddress;
+    return this.#addressOf(this.#raw);
   }
 }
 

@@ -4,6 +4,8 @@ import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute, type RunList } from "./bind.ts";
+import { DEFAULT_VALUE_BYTES } from "./body-limit.ts";
+import { addressKey, TrustedProxies } from "./client-address.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import { inTurn } from "./in-turn.ts";
@@ -12,7 +14,8 @@ import { LINES } from "./media-type.ts";
 import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
 import { PathMethods } from "./path-pattern.ts";
 import type { Permit } from "./permit.ts";
-import { type HttpLog, pathOf, refusal, sendRefusal } from "./refusal.ts";
+import type { RateLimits } from "./rate-limits.ts";
+import { type HttpLog, pathOf, refusal, refusalHeaders, sendRefusal } from "./refusal.ts";
 import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
 import type { Resources } from "./request-input.ts";
@@ -60,6 +63,12 @@ export interface AppOptions<Table extends RouteTable> {
   readonly runList?: RunList;
   /** How many bytes of large bodies may be in memory at a time. */
   readonly mostBytes?: number;
+  /** Largest body that is a value, for routes whose limit follows it; 16 MiB when absent. */
+  readonly valueBytes?: number;
+  /** How often routes may be asked for, and credentials refused (`auth_failures`); none when absent. */
+  readonly limits?: RateLimits;
+  /** Networks of proxies whose `X-Forwarded-For` is believed; none when absent. */
+  readonly trustedProxies?: readonly string[];
 }
 
 const MAX_PATH_BYTES = 2048;
@@ -94,6 +103,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const methods = new PathMethods();
   const neighbourhood = new Neighbourhood(options.neighbours ?? { hosts: [], origins: [] });
   const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
+  const { limits, trustedProxies = [] } = options;
+  const proxies = new TrustedProxies(trustedProxies);
+  const addressOf = ({ socket, headers }: IncomingMessage) =>
+    proxies.clientAddress(socket.remoteAddress, headers["x-forwarded-for"]);
   let isClosing = false;
 
   const app = Fastify({
@@ -112,7 +125,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.server.on("checkExpectation", (_, response: ServerResponse) => {
     const refused = new EngineError("bad_request", "of Expect only 100-continue is known here");
     response.writeHead(refused.status, {
-      ...refusalHeaders(),
+      ...HEADERS_OF_JSON,
       "x-request-id": ids(),
       connection: "close",
     });
@@ -143,15 +156,8 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   });
   app.addHook("onClose", () => bodies.close());
   app.setErrorHandler((thrown, request, reply) => {
-    const error = refuse(thrown, request);
-    const { allow, retry_after_seconds } = error.details ?? {};
-    if (error.code === "method_not_allowed" && Array.isArray(allow)) {
-      reply.header("allow", allow.join(", "));
-    }
-    if (error.code === "unavailable" && typeof retry_after_seconds === "number") {
-      reply.header("retry-after", String(retry_after_seconds));
-    }
-    sendRefusal(reply, error);
+    const error = limited(refuse(thrown, request), request);
+    sendRefusal(reply.headers(refusalHeaders(error)), error);
   });
   app.setNotFoundHandler((request) => {
     throw noRoute(request.method, pathOf(request), methods);
@@ -180,9 +186,23 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     return true;
   }
 
-  const { runList } = options;
-  const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList };
-  const binding: Binding = { ...shared, refuse };
+  /**
+   * Counts a refused credential, wherever it was looked at. A client that has been refused too often
+   * is not told any more what became of the next one, unless that counts (NET-2).
+   */
+  function limited(error: EngineError, { raw }: FastifyRequest): EngineError {
+    if (error.code !== "unauthenticated" || !limits) return error;
+    try {
+      limits.take("auth_failures", addressKey(addressOf(raw)));
+      return error;
+    } catch (tooMany) {
+      return tooMany as EngineError;
+    }
+  }
+
+  const { runList, valueBytes = DEFAULT_VALUE_BYTES } = options;
+  const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList, valueBytes };
+  const binding: Binding = { ...shared, refuse, limits, addressOf };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);
@@ -191,9 +211,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 }
 
 /** Headers of a refusal that is written without Fastify, past its hooks. */
-function refusalHeaders(): Record<string, string> {
-  return { ...SECURITY_HEADERS, "content-type": "application/json; charset=utf-8" };
-}
+const HEADERS_OF_JSON = {
+  ...SECURITY_HEADERS,
+  "content-type": "application/json; charset=utf-8",
+};
 
 /** Answers a request that is not readable HTTP: there is no reply object, only the socket. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -204,7 +225,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   const refused = unreadable(error.code);
   const body = JSON.stringify(refused.toBody());
   const headers = Object.entries({
-    ...refusalHeaders(),
+    ...HEADERS_OF_JSON,
     "content-length": String(Buffer.byteLength(body)),
     connection: "close",
   });

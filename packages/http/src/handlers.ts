@@ -15,7 +15,7 @@ export interface Call {
   readonly request_id: string;
   /** The row's name in the route table, as `schedules.create`. */
   readonly action: string;
-  /** Of the socket's other end; undefined once it is gone. */
+  /** Of the client, behind the proxies that are trusted (NET-2); undefined once it is gone. */
   readonly address: string | undefined;
   /** As received, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -36,7 +36,7 @@ type Received<R extends Route> = R extends { body: infer Body extends z.ZodType 
 
 type WithText<R, Value> = Json extends Value
   ? Value | LargeJson
-  : R extends { bodyLimit: number }
+  : R extends { bodyLimit: NonNullable<Route["bodyLimit"]> }
     ? Value extends object
       ? { [Key in keyof Value]: Json extends Value[Key] ? Value[Key] | LargeJson : Value[Key] }
       : Value

@@ -1,6 +1,7 @@
 /** What a process needs to serve a table of routes; every line here is public. */
 export type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
 export type { RunList } from "./bind.ts";
+export { unreadableNetworks } from "./client-address.ts";
 export { type App, type AppOptions, createApp } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
 export type {
@@ -16,6 +17,7 @@ export { closeApp, leave } from "./leave.ts";
 export { type Address, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
 export type { Subject } from "./permit.ts";
+export { RateLimits } from "./rate-limits.ts";
 export type { HttpLog } from "./refusal.ts";
 export {
   answer,

@@ -1,6 +1,7 @@
 import { EngineError, UnencodableValue, unencodable } from "@engine/contract";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { unsupportedMediaType } from "./media-type.ts";
+import type { ReplyHeaders } from "./reply.ts";
 
 /** Where a request's defects are written whole; nothing of them goes over the wire. */
 export interface HttpLog {
@@ -53,6 +54,21 @@ export function tooLarge(limit_bytes: number): EngineError {
   return new EngineError("payload_too_large", `the body is larger than ${limit_bytes} bytes`, {
     details: { limit_bytes },
   });
+}
+
+/** What a refusal says in its headers as well, for clients that never look into bodies. */
+export function refusalHeaders({ code, status, details = {} }: EngineError): ReplyHeaders {
+  const { allow, reason, retry_after_seconds: seconds } = details;
+  if (code === "method_not_allowed" && Array.isArray(allow)) return { allow: allow.join(", ") };
+  if (code === "unauthenticated") return { "www-authenticate": challenge(reason) };
+  const isLater = status === 429 || status === 503;
+  return isLater && typeof seconds === "number" ? { "retry-after": String(seconds) } : {};
+}
+
+/** RFC 6750: a request without a token is told of no error (AUTH-9). */
+function challenge(reason: unknown): string {
+  const error = reason === "missing" ? "" : ', error="invalid_token"';
+  return `Bearer realm="engine"${error}`;
 }
 
 export function sendRefusal(reply: FastifyReply, error: EngineError): void {

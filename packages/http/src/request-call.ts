@@ -12,6 +12,12 @@ export function hasLeft({ signal }: Pick<Call, "signal">): boolean {
   return signal.aborted && signal.reason !== SERVER_LEAVES;
 }
 
+/** What a call is told beside its request. */
+interface Known {
+  readonly action: string;
+  readonly addressOf: (raw: FastifyRequest["raw"]) => string | undefined;
+}
+
 /** The {@link Call} of a request. Its signal is made on first use: most handlers never look. */
 export class RequestCall implements Call {
   readonly caller: Caller;
@@ -20,21 +26,23 @@ export class RequestCall implements Call {
   readonly headers: Call["headers"];
   readonly action: string;
   readonly #raw: FastifyRequest["raw"];
+  readonly #addressOf: Known["addressOf"];
   readonly #response: ServerResponse;
   #controller: AbortController | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, action: string) {
+  constructor(request: FastifyRequest, reply: FastifyReply, { action, addressOf }: Known) {
     this.caller = request.caller;
     this.permit = request.permit;
     this.request_id = request.id;
     this.headers = request.headers;
     this.action = action;
     this.#raw = request.raw;
+    this.#addressOf = addressOf;
     this.#response = reply.raw;
   }
 
   get address(): string | undefined {
-    return this.#raw.socket.remoteAddress;
+    return this.#addressOf(this.#raw);
   }
 
   get signal(): AbortSignal {

@@ -8,6 +8,7 @@ import {
   type Listening,
   leave,
   listen,
+  RateLimits,
 } from "@engine/http";
 import { openValueStore, type Store } from "@engine/store";
 import { createEngine, type Engine } from "./engine.ts";
@@ -97,6 +98,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     looks: looks(engine),
     runList: runListOf(engine),
     resources,
+    valueBytes: config.executions.max_value_bytes,
+    limits: new RateLimits({ rates: config.security.rate_limits, monotonic }),
+    trustedProxies: config.server.trusted_proxies,
     log,
     ids,
     neighbours: {

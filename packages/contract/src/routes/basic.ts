@@ -6,14 +6,7 @@ import { DEFAULT_NAMESPACE } from "../values/name.ts";
 import { QueryFlag } from "../wire/list.ts";
 import { run } from "../wire/permission.ts";
 import type { Route } from "../wire/route.ts";
-import {
-  aimed,
-  PauseName,
-  RUN_BODY_LIMIT,
-  RunHeaders,
-  RunVersion,
-  Waiting,
-} from "./execution-queries.ts";
+import { aimed, PauseName, RunHeaders, RunVersion, Waiting } from "./execution-queries.ts";
 import { readExecution } from "./executions.ts";
 
 const BasicQuery = {
@@ -36,7 +29,7 @@ export const basicRoutes = {
     query: z.strictObject({ ...BasicQuery, version: RunVersion }),
     headers: RunHeaders,
     body: AnyJson,
-    bodyLimit: RUN_BODY_LIMIT,
+    bodyLimit: "value",
     answers: basicAnswers,
   },
   resume: {
@@ -48,7 +41,7 @@ export const basicRoutes = {
     effect: "write",
     query: z.strictObject({ ...BasicQuery, pause: PauseName }),
     body: AnyJson,
-    bodyLimit: RUN_BODY_LIMIT,
+    bodyLimit: "value",
     answers: basicAnswers,
   },
   inspect: {

@@ -7,9 +7,6 @@ import { paging, QueryFlag, repeated } from "../wire/list.ts";
 import { all, type Permission, when } from "../wire/permission.ts";
 import { decimalNumber, wholeNumber } from "../wire/query-number.ts";
 
-/** An input may be as large as the largest value (`executions.max_value_bytes`). */
-export const RUN_BODY_LIMIT = 16 * 1024 * 1024;
-
 /** How a run or resume is answered: wait for the end, return at once, or stream (EXE-81). */
 export const RunMode = z.enum(["sync", "async", "stream"]);
 export type RunMode = z.infer<typeof RunMode>;

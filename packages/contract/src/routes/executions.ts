@@ -20,7 +20,6 @@ import {
   FollowHeaders,
   Label,
   ResumeQuery,
-  RUN_BODY_LIMIT,
   RunHeaders,
   RunMode,
   RunQuery,
@@ -62,7 +61,7 @@ const start = {
   query: RunQuery,
   headers: RunHeaders,
   body: AnyJson,
-  bodyLimit: RUN_BODY_LIMIT,
+  bodyLimit: "value",
   answers: runAnswers,
   frames: runFrames,
 } as const;
@@ -89,7 +88,7 @@ export const executionRoutes = {
     effect: "write",
     query: ResumeQuery,
     body: AnyJson,
-    bodyLimit: RUN_BODY_LIMIT,
+    bodyLimit: "value",
     answers: runAnswers,
   },
   resumeMode: {
@@ -101,7 +100,7 @@ export const executionRoutes = {
     effect: "write",
     query: ResumeQuery,
     body: AnyJson,
-    bodyLimit: RUN_BODY_LIMIT,
+    bodyLimit: "value",
     answers: runAnswers,
     frames: runFrames,
   },
@@ -225,6 +224,7 @@ export const executionRoutes = {
     permission: run("{ns}/{wf}"),
     effect: "write",
     body: AnyJson,
+    bodyLimit: "value",
     answers: { 202: z.object({ execution_id: z.string(), name: z.string(), seq: Seq }) },
   },
   fork: {
@@ -243,7 +243,7 @@ export const executionRoutes = {
         name: Label.optional(),
       })
       .nullable(),
-    bodyLimit: RUN_BODY_LIMIT,
+    bodyLimit: "value",
     answers: { 201: ExecutionRecord },
   },
 } as const satisfies Record<string, Route>;

@@ -47,6 +47,7 @@ export const workerRoutes = {
     summary: "Registers a worker process and opens its session.",
     permission: open,
     effect: "write",
+    limit: { rate: "register", per: "address" },
     body: WorkerRegistration,
     answers: { 200: WorkerRegistered, 201: WorkerRegistered },
   },
@@ -175,7 +176,7 @@ export const workerRoutes = {
     headers: session,
     query: z.strictObject({ generation: Generation }),
     body: z.strictObject({ text: z.string() }),
-    bodyLimit: LOG_LIMIT,
+    bodyLimit: "quoted_value",
     answers: { 200: StoredReference },
   },
   loadValue: {

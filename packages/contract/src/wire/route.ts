@@ -7,6 +7,17 @@ export interface RawAnswer {
   readonly meaning: string;
 }
 
+/**
+ * A limit that follows `executions.max_value_bytes`: of a body that is a value, or of one that holds
+ * a value's JSON text as a string.
+ */
+type ConfiguredLimit = "value" | "quoted_value";
+
+/** A rate and whose requests it counts: addresses before it is known who asks, principals after. */
+type RouteLimit =
+  | { readonly rate: "register"; readonly per: "address" }
+  | { readonly rate: "test_token"; readonly per: "principal" };
+
 /** One HTTP operation, described once: the server binds it, the client calls it, the docs print it. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -21,10 +32,12 @@ export interface Route {
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
+  /** How often it may be asked for, by a rate of `[engine.security.rate_limits]` (NET-2). */
+  readonly limit?: RouteLimit;
   /** Absent: a body is refused. Any JSON, or a schema of named fields. */
   readonly body?: z.ZodType;
-  /** Largest body in bytes; 1 MiB when absent (NET-1). */
-  readonly bodyLimit?: number;
+  /** Largest body in bytes, or what is configured; 1 MiB when absent (NET-1). */
+  readonly bodyLimit?: number | ConfiguredLimit;
   /**
    * Every status that carries a result rather than an error, with its body. An answer whose status
    * is listed and whose body fits is a result; any other non-2xx is an `ErrorBody`.
