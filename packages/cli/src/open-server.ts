@@ -1,4 +1,4 @@
-import { type Config, databaseUrl } from "@engine/contract";
+import { authSwitch, type Config, databaseUrl } from "@engine/contract";
 import type { Server } from "@engine/server";
 import type { Logger } from "pino";
 import { processPorts } from "./io/process-ports.ts";
@@ -34,9 +34,11 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
         log,
         version: productVersion(),
       });
-      const address = `${config.server.host}:${server.port}`;
-      const meaning = `authentication is off: whoever reaches ${address} may run and read everything`;
-      log.warn({ address }, meaning);
+      if (!authSwitch(config.security.auth).isOn) {
+        const address = `${config.server.host}:${server.port}`;
+        const meaning = `authentication is off: whoever reaches ${address} may run and read everything`;
+        log.warn({ address }, meaning);
+      }
       return {
         server,
         database: shownDatabaseUrl(url),

@@ -44,6 +44,7 @@ export {
 // Who asks, and what they may do
 
 export { type AuditEntry, AuditRecord } from "./auth/audit.ts";
+export { type AuthSwitch, authContradictions, authSwitch } from "./auth/auth-switch.ts";
 export {
   covers,
   Grant,

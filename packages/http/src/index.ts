@@ -16,7 +16,7 @@ export type {
 export { closeApp, leave } from "./leave.ts";
 export { type Address, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
-export type { Subject } from "./permit.ts";
+export { denied, type Subject } from "./permit.ts";
 export { RateLimits } from "./rate-limits.ts";
 export type { HttpLog } from "./refusal.ts";
 export {

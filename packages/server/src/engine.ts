@@ -1,7 +1,13 @@
+import { authSwitch } from "@engine/contract";
 import { readInProcess } from "@engine/sources";
+import { EpochWatch } from "./auth/epoch-watch.ts";
+import { ExecutionTokens } from "./auth/execution-tokens.ts";
+import { Identities } from "./auth/identities.ts";
+import { RunAs } from "./auth/run-as.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
+import { callsUnder } from "./children/calls-under.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import type { Domain } from "./domain.ts";
@@ -28,6 +34,7 @@ import { Schedules } from "./schedules/schedules.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { Fleet } from "./workers/fleet.ts";
+import { Grants } from "./workers/grants.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
 import { Repeats } from "./workers/repeats.ts";
@@ -43,6 +50,12 @@ export interface Engine {
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly runLists: RunLists;
+  /** What was changed of what is kept in memory, on whichever server. */
+  readonly epochs: EpochWatch;
+  readonly identities: Identities;
+  readonly runAs: RunAs;
+  /** With which tasks call the engine; undefined with authorization off. */
+  readonly tokens: ExecutionTokens | undefined;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -58,6 +71,8 @@ export function createEngine(ports: EnginePorts): Engine {
   const bus = new Bus(ports);
   const replicas = new Replicas({ ports, bus });
   const leadership = new Leadership(ports);
+  const epochs = new EpochWatch({ ports, bus, replicas });
+  const identities = new Identities({ ports, epochs });
   const news = new ChangeNews({ bus, replicas, setTimer });
 
   const changes = new ScheduleChanges(bus);
@@ -75,14 +90,22 @@ export function createEngine(ports: EnginePorts): Engine {
   const progress = new ProgressHub({ ports, bus, replicas, sessions });
   const waiters = new Waiters(ports);
   const refs = new PrincipalRefs(ports);
+  const { isOn } = authSwitch(config.security.auth);
+  const runAs = new RunAs({ isOn, ports, identities, epochs });
+  const { tokenKeys: keys } = ports;
+  const tokens = isOn && keys ? new ExecutionTokens({ ports, keys, runAs }) : undefined;
+  const grants = new Grants({ ports, sessions, runAs });
   const followers = new Followers({ ports, progress, replicas, refs });
 
-  const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers };
+  const rights = { runAs, tokens, grants };
+  const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers, ...rights };
   const dispatcher = new Dispatcher(served);
   const inputs = new LargeInputs(ports);
   const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
   const starts = new Starts({ ports, catalog, inputs, create });
-  const calls = new CallResolver({ ports, catalog, starts });
+  const runLists = new RunLists({ ports, catalog });
+  const { authorizeCall = isOn ? callsUnder({ runAs, runLists }) : undefined } = ports;
+  const calls = new CallResolver({ ports: { ...ports, authorizeCall }, catalog, starts });
   const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, bus });
 
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
@@ -104,6 +127,7 @@ export function createEngine(ports: EnginePorts): Engine {
     workers,
     // Hears of commits before the dispatcher, which looks for free slots by what sessions own.
     sessions,
+    grants,
     progress,
     waiters,
     followers,
@@ -131,7 +155,11 @@ export function createEngine(ports: EnginePorts): Engine {
     catalog,
     schedules,
     workers,
-    runLists: new RunLists({ ports, catalog }),
+    runLists,
+    runAs,
+    tokens,
+    epochs,
+    identities,
     fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();

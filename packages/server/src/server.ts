@@ -10,7 +10,11 @@ import {
   listen,
   RateLimits,
 } from "@engine/http";
+import type { TokenFetch } from "@engine/oidc";
 import { openValueStore, type Store } from "@engine/store";
+import { type Access, createAccess } from "./auth/access.ts";
+import { ensureFirstAdmin } from "./auth/first-admin.ts";
+import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
@@ -35,8 +39,10 @@ export interface ServerOptions
   readonly store: Store;
   /** Of the product, as `GET /health` shows it. */
   readonly version: string;
-  /** Everybody may do everything when absent. */
+  /** In place of what `[engine.security]` says; for tests. */
   readonly authorize?: Authorize;
+  /** For the keys of an OpenID provider; that of the process when absent. */
+  readonly fetch?: TokenFetch;
 }
 
 export interface Server {
@@ -46,9 +52,14 @@ export interface Server {
   readonly engine: Engine;
   /** For a worker in this process: the same protocol without the network. */
   readonly workers: WorkerProtocol;
+  /** Who is let in; undefined with authorization off. */
+  readonly access: Access | undefined;
   /** Answers what waits, ends streams, lets requests finish; at most a few seconds. */
   close(): Promise<void>;
 }
+
+/** All that can be wrong with a configuration and what it finds (AUTH-3). */
+const START_PROBLEMS: readonly StartProblems[] = [authProblems];
 
 /** Node refuses longer timers: a wait of a month ends early, which every caller allows for. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -61,10 +72,11 @@ const systemTimer: SetTimer = (run, ms) => {
 /**
  * Starts the engine and serves it over HTTP.
  *
- * @throws EngineError `conflict` when the port is taken.
+ * @throws EngineError `conflict` when the port is taken, `invalid_input` with a line for each problem of
+ * the configuration.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { config, store, log, version, authorize } = options;
+  const { config, store, log, version } = options;
   const { clock = Date.now, monotonic = () => performance.now(), setTimer = systemTimer } = options;
   const {
     ids = createUuidV7(clock, randomUUID),
@@ -72,6 +84,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     random = Math.random,
   } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
+  await refuseStartProblems({ config, store, log }, START_PROBLEMS);
   const values = await openValueStore(config);
   if (store.kind === "postgres" && config.storage.type === "file") {
     log.warn(
@@ -81,9 +94,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
   const time = { clock, monotonic, setTimer };
   const chance = { ids, token, seed, random, replica: ids() };
-  const engine = createEngine({ store, values, config, log, ...time, ...chance });
+  const ports = { store, values, config, log, ...time, ...chance };
+  const engine = createEngine(ports);
+  const access = createAccess({ ports, engine, fetch: options.fetch ?? fetch });
   let isReady = false;
   const { sync_timeout } = config.executions;
+  const authorize = options.authorize ?? access?.authentication.authorize;
   const app = createApp({
     routes,
     handlers: {
@@ -112,6 +128,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let listening: Listening;
   try {
     await engine.start();
+    if (access) await ensureFirstAdmin(ports);
     listening = await listen(app, config.server);
     if (recovered.hasSubscribers) recovered.publish({ of: ["listening"] });
   } catch (error) {
@@ -125,16 +142,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ...listening,
     engine,
     workers: engine.workers,
+    access,
     close() {
       isReady = false;
-      closing ??= close(engine, app, setTimer);
+      closing ??= close({ engine, app, access }, setTimer);
       return closing;
     },
   };
 }
 
-async function close(engine: Engine, app: App, setTimer: SetTimer): Promise<void> {
+async function close(
+  { engine, app, access }: { engine: Engine; app: App; access: Access | undefined },
+  setTimer: SetTimer,
+): Promise<void> {
   if (engine.hasPeers) await leave(app, setTimer);
   await engine.close();
   await closeApp(app, setTimer);
+  await access?.close();
 }

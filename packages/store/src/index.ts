@@ -2,6 +2,7 @@ export { shownDatabaseUrl } from "./database-url.ts";
 export type { EventRecord, EventRecords, RecordedChange } from "./event-records.ts";
 export { storeFailpoints } from "./failpoints.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
+export { makeFolder } from "./make-folder.ts";
 export type { MigrationStatus } from "./migration-files.ts";
 export { migrationStatus, upgradeDatabase } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
@@ -16,6 +17,15 @@ export type {
   GuardedClaimant,
   SessionGuard,
 } from "./ports/executions.ts";
+export type {
+  FirstAdmin,
+  IdentityPort,
+  Login,
+  Logins,
+  StoredIdentity,
+  StoredKey,
+  Used,
+} from "./ports/identities.ts";
 export type { EventFilter, EventPage, LoggedEvent, LogPage } from "./ports/log.ts";
 export type { Page } from "./ports/port.ts";
 export type {

@@ -11,6 +11,7 @@ import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
+import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
 import { PRINCIPAL_REFS, type PrincipalRefPort } from "./ports/principal-refs.ts";
@@ -35,6 +36,7 @@ export interface SharedPorts {
   readonly epochs: EpochPort;
   readonly principalRefs: PrincipalRefPort;
   readonly audit: AuditPort;
+  readonly identities: IdentityPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -49,6 +51,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   epochs: EPOCHS,
   principalRefs: PRINCIPAL_REFS,
   audit: AUDIT,
+  identities: IDENTITIES,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

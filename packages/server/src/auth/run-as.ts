@@ -15,8 +15,10 @@ export type Acting = Pick<ExecutionRow, "run_as" | "namespace" | "workflow">;
 /** A principal whose rights executions have, as it is now. */
 export interface Account extends PrincipalRef {
   readonly id: string;
-  /** Neither disabled nor banned. */
-  readonly isUsable: boolean;
+  /** A banned one is so whether or not it is disabled, too. */
+  readonly state: "usable" | "disabled" | "banned";
+  readonly roles: readonly string[];
+  readonly grants: readonly string[];
   readonly rights: Rights;
 }
 
@@ -85,7 +87,7 @@ export class RunAs {
     const known = this.#find(run_as);
     if (known === undefined) return undefined;
     const { account } = known;
-    if (!account?.isUsable) return HELD;
+    if (account?.state !== "usable") return HELD;
     const standings = this.#standings.get(account) ?? new Map<string, Standing>();
     this.#standings.set(account, standings);
     const key = `${namespace}:${workflow}`;
@@ -146,6 +148,8 @@ export class RunAs {
 
 type Found = NonNullable<Awaited<ReturnType<Identities["find"]>>>;
 
-export function accountOf({ id, subject, issuer, type, enabled, banned, grants }: Found): Account {
-  return { id, subject, issuer, type, isUsable: enabled && !banned, rights: rightsOf(grants) };
+export function accountOf(found: Found): Account {
+  const { id, subject, issuer, type, enabled, banned, roles, grants } = found;
+  const state = banned ? "banned" : enabled ? "usable" : "disabled";
+  return { id, subject, issuer, type, state, roles, grants, rights: rightsOf(grants) };
 }

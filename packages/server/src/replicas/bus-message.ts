@@ -1,4 +1,5 @@
 import type { Heartbeat, ProgressItem } from "@engine/contract";
+import type { EpochName } from "@engine/store";
 import type { Decision } from "../workers/control.ts";
 
 /** What a commit did to one execution, as far as it concerns other servers. */
@@ -38,6 +39,8 @@ export type BusMessage =
   | { readonly kind: "schedules" }
   /** Workflows were registered or deleted. */
   | { readonly kind: "catalog" }
+  /** Something was changed of which others keep copies. */
+  | { readonly kind: "epochs"; readonly raised: readonly EpochName[] }
   | { readonly kind: "watch"; readonly id: string; readonly on: boolean }
   /** All that is watched on a server, in case a `watch` was lost. */
   | { readonly kind: "watching"; readonly ids: readonly string[] }

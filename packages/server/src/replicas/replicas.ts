@@ -1,4 +1,4 @@
-import { REPLICA_GONE_MS, type ReplicaRow } from "@engine/store";
+import { type Epochs, REPLICA_GONE_MS, type ReplicaRow } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
 import type { Bus } from "./bus.ts";
@@ -33,6 +33,7 @@ export class Replicas {
   readonly #peers = new Map<string, Peer>();
   /** When the store was asked last. */
   #notedAt = Number.NEGATIVE_INFINITY;
+  readonly #onNoted: ((epochs: Epochs, askedAt: number) => void)[] = [];
   readonly #onGone: ((replica: string) => void)[] = [];
   #live: ReadonlySet<string>;
   #cancel: (() => void) | undefined;
@@ -68,6 +69,11 @@ export class Replicas {
     this.#onGone.push(then);
   }
 
+  /** Hears the epochs that were read with the sign of life, and when that was asked for. */
+  onNoted(then: (epochs: Epochs, askedAt: number) => void): void {
+    this.#onNoted.push(then);
+  }
+
   /** Finds the others and makes itself known. */
   async start(): Promise<void> {
     await this.#note();
@@ -98,8 +104,12 @@ export class Replicas {
   }
 
   async #note(): Promise<void> {
+    const askedAt = this.#ports.monotonic();
     const rows = await this.#ports.store.replicas.note(this.me);
     const now = this.#ports.monotonic();
+    for (const { epochs } of rows) {
+      if (epochs) for (const then of this.#onNoted) then(epochs, askedAt);
+    }
     // This server stood still, or the database was away and the others could not write either.
     const isGap = now - this.#notedAt > 2 * EVERY_MS;
     this.#notedAt = now;

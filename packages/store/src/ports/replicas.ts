@@ -1,3 +1,4 @@
+import type { Epochs } from "./epochs.ts";
 import type { Kinds } from "./port.ts";
 
 /** A server that has said nothing for longer is gone: it holds no session, and does not lead. */
@@ -10,6 +11,8 @@ export interface ReplicaRow {
   readonly seen_at: number;
   /** Milliseconds since then, by that clock, which somebody may have set meanwhile. */
   readonly silent_ms: number;
+  /** In the row of the server itself, where the epochs can be read on the way. */
+  readonly epochs?: Epochs;
 }
 
 /** Held by one server at a time. */
@@ -33,6 +36,11 @@ export interface ReplicaPort {
    */
   onAnnounced?(listener: (message: string | undefined) => void): Promise<() => void>;
   /**
+   * Calls back when a commit of this store saw that another process wrote to the database; absent where
+   * those are servers, which announce it. It may also be called without a reason.
+   */
+  onWrittenBeside?(listener: () => void): void;
+  /**
    * Tells the other servers, about 10 ms later. Resolves once it is said, or cannot be; lost while the
    * database is away. At most 7,000 bytes.
    */
@@ -48,6 +56,7 @@ export const REPLICAS: Kinds<ReplicaPort> = {
   note: "shared",
   remove: "itself",
   onAnnounced: "itself",
+  onWrittenBeside: "itself",
   announce: "shared",
   lead: "shared",
 };

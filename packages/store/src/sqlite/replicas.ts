@@ -8,6 +8,17 @@ export class Replicas implements ReplicaPort {
     return this.#noted.has(replica);
   }
 
+  readonly #onWritten: (() => void)[] = [];
+
+  onWrittenBeside(listener: () => void): void {
+    this.#onWritten.push(listener);
+  }
+
+  /** Another process wrote to the file. */
+  written(): void {
+    for (const then of this.#onWritten) then();
+  }
+
   async note(replica: string): Promise<readonly ReplicaRow[]> {
     this.#noted.add(replica);
     return [{ replica, seen_at: 0, silent_ms: 0 }];

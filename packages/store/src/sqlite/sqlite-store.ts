@@ -51,6 +51,7 @@ function sqliteStore(
   const connection = new Connection(db);
   // A database in memory is its connection's own.
   const file = path === ":memory:" ? undefined : new DatabaseFile(resolve(path));
+  connection.remember(() => replicas.written());
   const lists = file
     ? new ListThread({ path: resolve(path), busyTimeoutMs }, file)
     : listsOn(connection);

@@ -1,3 +1,4 @@
+import type { EpochName, Epochs } from "../../ports/epochs.ts";
 import type { Leadership, ReplicaPort, ReplicaRow } from "../../ports/replicas.ts";
 import type { Database, Statement } from "../database.ts";
 import type { PostgresTarget } from "../postgres-url.ts";
@@ -41,18 +42,20 @@ export class Replicas implements ReplicaPort {
           FOR UPDATE SKIP LOCKED)
       )
       SELECT $1::text AS replica, (extract(epoch FROM now()) * 1000)::float8 AS seen_at,
-        0::float8 AS silent_ms
+        0::float8 AS silent_ms, identity, masks, services, catalog
+      FROM epochs
       UNION ALL
       SELECT replica, (extract(epoch FROM seen_at) * 1000)::float8,
-        greatest(0, extract(epoch FROM now() - seen_at) * 1000)::float8
+        greatest(0, extract(epoch FROM now() - seen_at) * 1000)::float8, NULL, NULL, NULL, NULL
       FROM replicas WHERE replica <> $1 AND seen_at >= now() - interval '1 hour'`);
     this.#remove = database.prepare("DELETE FROM replicas WHERE replica = $1");
   }
 
   note(replica: string): Promise<readonly ReplicaRow[]> {
-    return this.#writes.write(
-      async () => (await this.#database.write(this.#note, replica)) as ReplicaRow[],
-    );
+    return this.#writes.write(async () => {
+      const rows = (await this.#database.write(this.#note, replica)) as NotedRow[];
+      return rows.map(toReplicaRow);
+    });
   }
 
   async remove(replica: string): Promise<void> {
@@ -85,4 +88,12 @@ export class Replicas implements ReplicaPort {
     await this.#session.close();
     this.#leaderships.lost();
   }
+}
+
+type NotedRow = Omit<ReplicaRow, "epochs"> & { readonly [Name in EpochName]: number | null };
+
+function toReplicaRow(row: NotedRow): ReplicaRow {
+  const { replica, seen_at, silent_ms, ...epochs } = row;
+  const noted = { replica, seen_at, silent_ms };
+  return epochs.identity === null ? noted : { ...noted, epochs: epochs as Epochs };
 }
