@@ -45,6 +45,7 @@ import type {
   FollowOptions,
   FollowRequest,
   ForkRequest,
+  PrincipalRequest,
   ResumeRequest,
   SignalRequest,
   StartRequest,
@@ -171,6 +172,21 @@ export class Executions {
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       if (row.name === label) return undefined;
       return { events: [], patch: { name: label, updated_at: this.#ports.clock() } };
+    });
+    return changed.row;
+  }
+
+  /**
+   * Gives an execution the rights of another principal (AUTH-37).
+   *
+   * @throws EngineError `conflict` once it has ended.
+   */
+  async setPrincipal({ execution_id, run_as }: PrincipalRequest): Promise<ExecutionRow> {
+    const { changed } = await this.#parts.commits.change(execution_id, (row) => {
+      refuseLocal(row);
+      if (isTerminal(row.state)) throw ended(row);
+      if (row.run_as === run_as) return undefined;
+      return { events: [], patch: { run_as, updated_at: this.#ports.clock() } };
     });
     return changed.row;
   }
@@ -370,6 +386,11 @@ function encodeBody(body: Json, root: "input" | "payload"): Json {
 function refuseOther(row: ExecutionRow, workflow: WorkflowRef): void {
   if (row.namespace === workflow.namespace && row.workflow === workflow.name) return;
   throw notFound("execution", row.execution_id);
+}
+
+function ended({ execution_id, state }: ExecutionRow): EngineError {
+  const message = `execution ${execution_id} is ${state}: nobody can take it over any more`;
+  return new EngineError("conflict", message, { details: { state } });
 }
 
 function refuseLocal({ version, execution_id }: ExecutionRow): void {

@@ -45,6 +45,12 @@ export interface CancelRequest extends WorkflowRequest {
   readonly reason?: string | undefined;
 }
 
+export interface PrincipalRequest {
+  readonly execution_id: string;
+  /** Id of the principal. */
+  readonly run_as: string;
+}
+
 export interface SignalRequest extends ChangeRequest {
   readonly name: string;
   /** Plain JSON. */
