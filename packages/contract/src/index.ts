@@ -43,8 +43,10 @@ export {
 
 // Who asks, and what they may do
 
+export { ApiKeyRecord, CreatedApiKey, NewApiKey } from "./auth/api-key.ts";
 export { type AuditEntry, AuditRecord } from "./auth/audit.ts";
 export { type AuthSwitch, authContradictions, authSwitch } from "./auth/auth-switch.ts";
+export { grantWarnings, PERMISSION_FAMILIES } from "./auth/families.ts";
 export {
   covers,
   Grant,
@@ -63,6 +65,8 @@ export {
   PrincipalType,
   WORKER_ISSUER,
 } from "./auth/principal.ts";
+export { NewPrincipal, PrincipalChanges, PrincipalRecord } from "./auth/principal-record.ts";
+export { NewRole, RoleChanges, RoleRecord } from "./auth/role-record.ts";
 export { BUILT_IN_ROLES, type BuiltInRole, isBuiltInRole } from "./auth/roles.ts";
 
 // Errors and failures

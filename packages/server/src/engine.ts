@@ -4,6 +4,12 @@ import { EpochWatch } from "./auth/epoch-watch.ts";
 import { ExecutionTokens } from "./auth/execution-tokens.ts";
 import { Identities } from "./auth/identities.ts";
 import { RunAs } from "./auth/run-as.ts";
+import { ServiceAccounts } from "./auth/service-accounts.ts";
+import { TakeOvers } from "./executions/take-overs.ts";
+import { schedulesUnder } from "./schedules/schedules-under.ts";
+import { ApiKeys } from "./auth/api-keys.ts";
+import { Principals } from "./auth/principals.ts";
+import { Roles } from "./auth/roles.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
@@ -54,8 +60,12 @@ export interface Engine {
   readonly epochs: EpochWatch;
   readonly identities: Identities;
   readonly runAs: RunAs;
+  readonly takeOvers: TakeOvers;
   /** With which tasks call the engine; undefined with authorization off. */
   readonly tokens: ExecutionTokens | undefined;
+  readonly roles: Roles;
+  readonly principals: Principals;
+  readonly apiKeys: ApiKeys;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -113,13 +123,19 @@ export function createEngine(ports: EnginePorts): Engine {
   const followed = { waiters, followers, calls, inputs, refs };
   const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
 
-  const scheduled = new ScheduledStarts({ starts, authorize: ports.authorizeSchedule });
+  const accounts = new ServiceAccounts(ports);
+  const { authorizeSchedule: authorize = isOn ? schedulesUnder({ accounts, runLists }) : undefined } =
+    ports;
+  const scheduled = new ScheduledStarts({ starts, authorize });
   const cancel = (execution_id: string, reason: string) =>
     executions.cancel({ execution_id, reason, by: null });
   const firing = new Firing({ ports, starts: scheduled, cancel });
   const scheduler = new Scheduler({ ports, firing });
   changes.listen(() => void scheduler.wake());
   const schedules = new Schedules({ ports, starts: scheduled, changed });
+
+  const identityChanged = () => epochs.raised("identity");
+  const principals = new Principals({ ports, changed: identityChanged });
 
   const domains: readonly Domain[] = [
     inputs,
@@ -160,6 +176,10 @@ export function createEngine(ports: EnginePorts): Engine {
     tokens,
     epochs,
     identities,
+    takeOvers: new TakeOvers({ ports, executions, accounts, runLists }),
+    roles: new Roles({ ports, changed: identityChanged }),
+    principals,
+    apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();

@@ -14,16 +14,20 @@ import type { TokenFetch } from "@engine/oidc";
 import { openValueStore, type Store } from "@engine/store";
 import { type Access, createAccess } from "./auth/access.ts";
 import { ensureFirstAdmin } from "./auth/first-admin.ts";
+import { tellOfHeld } from "./auth/held-at-start.ts";
 import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
+import { auditHandlers } from "./handlers/audit.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
+import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
+import { roleHandlers } from "./handlers/roles.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
@@ -97,6 +101,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const ports = { store, values, config, log, ...time, ...chance };
   const engine = createEngine(ports);
   const access = createAccess({ ports, engine, fetch: options.fetch ?? fetch });
+  if (engine.tokens) access?.verifiers.use("execution_token", engine.tokens);
   let isReady = false;
   const { sync_timeout } = config.executions;
   const authorize = options.authorize ?? access?.authentication.authorize;
@@ -109,6 +114,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       fleet: fleetHandlers(engine),
       schedules: scheduleHandlers(engine),
       workers: workerHandlers(engine),
+      roles: roleHandlers(engine),
+      principals: principalHandlers(engine),
+      audit: auditHandlers(store),
       basic: basicHandlers(engine, sync_timeout),
     },
     looks: looks(engine),
@@ -128,7 +136,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let listening: Listening;
   try {
     await engine.start();
-    if (access) await ensureFirstAdmin(ports);
+    if (access) {
+      await ensureFirstAdmin(ports);
+      await tellOfHeld(ports);
+    }
     listening = await listen(app, config.server);
     if (recovered.hasSubscribers) recovered.publish({ of: ["listening"] });
   } catch (error) {

@@ -26,8 +26,23 @@ export type {
   StoredKey,
   Used,
 } from "./ports/identities.ts";
+export type {
+  ActingExecution,
+  ActingFilter,
+  ActingVersion,
+} from "./ports/acting.ts";
+export type { IdentityWrite } from "./ports/identity-write.ts";
+export type { KeyRow, NewKeyRow } from "./ports/keys.ts";
 export type { EventFilter, EventPage, LoggedEvent, LogPage } from "./ports/log.ts";
 export type { Page } from "./ports/port.ts";
+export type {
+  DecidePrincipal,
+  NewPrincipalRow,
+  PrincipalFilter,
+  PrincipalPatch,
+  PrincipalRow,
+  PrincipalUses,
+} from "./ports/principals.ts";
 export type {
   DueExecution,
   DuePage,
@@ -36,6 +51,7 @@ export type {
   QueuePage,
 } from "./ports/queue.ts";
 export { type Leadership, REPLICA_GONE_MS, type ReplicaRow } from "./ports/replicas.ts";
+export type { DecideRole, NewRoleRow, RolePatch, RoleRow } from "./ports/roles.ts";
 export type {
   AuditSchedule,
   DecideSchedule,

@@ -5,6 +5,7 @@ import {
   type Operations,
   portOn,
 } from "./operations/operation.ts";
+import { ACTING, type ActingPort } from "./ports/acting.ts";
 import { AUDIT, type AuditPort } from "./ports/audit.ts";
 import { BEATS, type BeatPort } from "./ports/beats.ts";
 import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
@@ -15,9 +16,12 @@ import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
 import { PRINCIPAL_REFS, type PrincipalRefPort } from "./ports/principal-refs.ts";
+import { KEYS, type KeyPort } from "./ports/keys.ts";
+import { PRINCIPALS, type PrincipalPort } from "./ports/principals.ts";
 import { QUEUE, type QueuePort } from "./ports/queue.ts";
 import { REPLICAS, type ReplicaPort } from "./ports/replicas.ts";
 import { RETENTION, type RetentionPort } from "./ports/retention.ts";
+import { ROLES, type RolePort } from "./ports/roles.ts";
 import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
 import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
 import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
@@ -35,8 +39,12 @@ export interface SharedPorts {
   readonly queue: QueuePort;
   readonly epochs: EpochPort;
   readonly principalRefs: PrincipalRefPort;
+  readonly acting: ActingPort;
   readonly audit: AuditPort;
   readonly identities: IdentityPort;
+  readonly principals: PrincipalPort;
+  readonly roles: RolePort;
+  readonly keys: KeyPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -50,8 +58,12 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   queue: QUEUE,
   epochs: EPOCHS,
   principalRefs: PRINCIPAL_REFS,
+  acting: ACTING,
   audit: AUDIT,
   identities: IDENTITIES,
+  principals: PRINCIPALS,
+  roles: ROLES,
+  keys: KEYS,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

@@ -2,9 +2,9 @@
 import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { State } from "../executions/execution.ts";
-import { parseUtcInstant } from "../values/time.ts";
 import { paging, QueryFlag, repeated } from "../wire/list.ts";
 import { all, type Permission, when } from "../wire/permission.ts";
+import { QueryInstant } from "../wire/query-instant.ts";
 import { decimalNumber, wholeNumber } from "../wire/query-number.ts";
 
 /** How a run or resume is answered: wait for the end, return at once, or stream (EXE-81). */
@@ -32,16 +32,6 @@ export const Label = z.string().trim().min(1).max(200);
 const CancelOnDisconnect = QueryFlag.optional().describe(
   "`true`: the execution is cancelled when the caller leaves before the answer",
 );
-const Instant = z.string().transform((text, context) => {
-  const at = parseUtcInstant(text);
-  if (Number.isFinite(at)) return at;
-  context.addIssue({
-    code: "custom",
-    message: "must be an instant such as 2026-11-20T09:00:00Z",
-    input: text,
-  });
-  return z.NEVER;
-});
 export const RunQuery = z.strictObject({
   ...Waiting,
   events: EachEvent,
@@ -51,7 +41,7 @@ export const RunQuery = z.strictObject({
   priority: wholeNumber({ min: -10, max: 10 })
     .optional()
     .describe("from -10 to 10: a lower one waits as long as a higher one can start"),
-  start_at: Instant.optional().describe("no worker gets it before this instant"),
+  start_at: QueryInstant.optional().describe("no worker gets it before this instant"),
   park_ttl: decimalNumber({ min: 0 })
     .optional()
     .describe("seconds it may wait for a worker before it fails; 0 = for ever"),
@@ -101,10 +91,10 @@ export const ExecutionFilter = {
   parent_id: z.string().min(1).optional().describe("only children of this execution"),
   root: QueryFlag.optional().describe("`true`: only executions that are nobody's child"),
   schedule: z.string().min(1).optional().describe("only those that this schedule started"),
-  created_after: Instant.optional().describe("only those created after this instant"),
-  created_before: Instant.optional().describe("only those created before this instant"),
-  finished_after: Instant.optional().describe("only those that ended after this instant"),
-  finished_before: Instant.optional().describe("only those that ended before this instant"),
+  created_after: QueryInstant.optional().describe("only those created after this instant"),
+  created_before: QueryInstant.optional().describe("only those created before this instant"),
+  finished_after: QueryInstant.optional().describe("only those that ended after this instant"),
+  finished_before: QueryInstant.optional().describe("only those that ended before this instant"),
   order: z
     .enum(["created_desc", "created_asc"])
     .default("created_desc")

@@ -50,6 +50,10 @@ const status = any(grant("workflow:{ns}:{wf}:read"), all(runOf, own));
 export const readExecution = all(grant("execution:*:read"), grant("workflow:{ns}:{wf}:read"));
 const listExecutions = all(grant("execution:*:read"), scoped("workflow:{ns}:{wf}:read"));
 
+/** Subject of a principal. */
+const Subject = z.string().min(1).max(255);
+/** Whoever names somebody else needs the right to be that one. */
+const impersonate = grant("principal:{subject}:impersonate");
 const cancelAnswers = { 200: ExecutionRecord, 202: ExecutionRecord } as const;
 const Seq = z.int().positive();
 
@@ -198,6 +202,41 @@ export const executionRoutes = {
     effect: "write",
     body: z.strictObject({ name: Label.nullable() }),
     answers: { 200: ExecutionRecord },
+  },
+  setPrincipal: {
+    method: "PUT",
+    path: "/executions/{id}/principal",
+    summary:
+      "Gives an execution that has not ended the rights of another principal, a service account or the caller.",
+    permission: all(run("{ns}/{wf}"), impersonate),
+    effect: "write",
+    body: z.strictObject({ subject: Subject }),
+    answers: { 200: ExecutionRecord },
+  },
+  takeOver: {
+    method: "POST",
+    path: "/executions/take-over",
+    summary:
+      "Does the same for many, oldest first: those of one principal (`from`), by default those of nobody. What the caller may not run is passed over, what the principal may not run is left and named.",
+    permission: all(scoped("workflow:{ns}:{wf}:run"), impersonate),
+    effect: "write",
+    body: z.strictObject({
+      subject: Subject,
+      from: Subject.nullable().optional(),
+      namespace: Name.optional(),
+      workflow: Name.optional(),
+      limit: z.int().min(1).max(10_000).default(1000),
+    }),
+    answers: {
+      200: z.object({
+        taken: z.int(),
+        /** That the same request would take next. */
+        remaining: z.int(),
+        refused: z.array(
+          z.object({ workflow: z.string(), missing_permissions: z.array(z.string()) }),
+        ),
+      }),
+    },
   },
   eventValue: {
     method: "GET",

@@ -1,7 +1,10 @@
+import { auditRoutes } from "../routes/audit.ts";
 import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
+import { principalRoutes } from "../routes/principals.ts";
+import { roleRoutes } from "../routes/roles.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
 import { systemRoutes } from "../routes/system.ts";
 import { workerRoutes } from "../routes/workers.ts";
@@ -18,6 +21,9 @@ export const routes = {
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
   workers: workerRoutes,
+  roles: roleRoutes,
+  principals: principalRoutes,
+  audit: auditRoutes,
   basic: basicRoutes,
 } as const satisfies Record<string, Record<string, Route>>;
 
@@ -29,5 +35,8 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   schedules: "Schedules",
   fleet: "Workers",
   workers: "Worker protocol",
+  roles: "Roles",
+  principals: "Principals",
+  audit: "Audit log",
   basic: "Basic interface",
 };

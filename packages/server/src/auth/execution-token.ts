@@ -4,10 +4,10 @@ import * as z from "zod";
 
 /** Keys that are derived for execution tokens alone, by the ids of the keys that they come from. */
 export interface TokenKeys {
-  /** Id of the one that signs. */
-  readonly primary: string;
+  /** The one that signs. */
+  readonly primary: { readonly id: string; readonly key: Uint8Array };
   /** Undefined for an id that is not in the ring. */
-  keyOf(id: string): Uint8Array | undefined;
+  of(id: string): Uint8Array | undefined;
 }
 
 export const TOKEN_PREFIX = "engine_et_";
@@ -43,11 +43,7 @@ const Claims = z.strictObject({
 
 const Header = z.strictObject({ alg: z.literal("HS256"), typ: z.literal("JWT"), kid: z.string() });
 
-/** @throws Error where the ring lacks its own primary key. */
-export function signed(claims: ExecutionClaims, keys: TokenKeys): string {
-  const kid = keys.primary;
-  const key = keys.keyOf(kid);
-  if (!key) throw new Error("the key that signs execution tokens is not in the ring");
+export function signed(claims: ExecutionClaims, { primary: { id: kid, key } }: TokenKeys): string {
   const header = { alg: "HS256", typ: "JWT", kid };
   const text = `${encoded(header)}.${encoded({ iss: ISSUER, ...claims })}`;
   return `${TOKEN_PREFIX}${text}.${macOf(text, key).toString("base64url")}`;
@@ -60,7 +56,7 @@ export function proven(token: string, keys: TokenKeys): ExecutionClaims | undefi
   const [head = "", body = "", mac = ""] = parts;
   if (parts.length !== 3) return undefined;
   const header = Header.safeParse(decoded(head));
-  const key = header.success ? keys.keyOf(header.data.kid) : undefined;
+  const key = header.success ? keys.of(header.data.kid) : undefined;
   if (!key) return undefined;
   const [right, sent] = [macOf(`${head}.${body}`, key), Buffer.from(mac, "base64url")];
   if (right.length !== sent.length || !timingSafeEqual(right, sent)) return undefined;

@@ -181,11 +181,11 @@ export class Executions {
    *
    * @throws EngineError `conflict` once it has ended.
    */
-  async setPrincipal({ execution_id, run_as }: PrincipalRequest): Promise<ExecutionRow> {
+  async setPrincipal({ execution_id, run_as, from }: PrincipalRequest): Promise<ExecutionRow> {
     const { changed } = await this.#parts.commits.change(execution_id, (row) => {
       refuseLocal(row);
       if (isTerminal(row.state)) throw ended(row);
-      if (row.run_as === run_as) return undefined;
+      if (row.run_as === run_as || (from !== undefined && row.run_as !== from)) return undefined;
       return { events: [], patch: { run_as, updated_at: this.#ports.clock() } };
     });
     return changed.row;
@@ -315,14 +315,26 @@ export class Executions {
     const input = body instanceof LargeJson ? body : encodeBody(body, "input");
     const text = keyOf(request);
     const key = text === undefined ? undefined : { text };
+    const { via = null, ...rest } = request;
+    const parent = via === null ? undefined : await this.#parentOf(via);
     return this.#parts.starts.start({
-      ...request,
+      ...rest,
+      ...(parent && { parent, last_worker: parent.worker }),
       execution_id,
       of: request,
       input,
       root: "body",
       key,
     });
+  }
+
+  /** The execution that starts another one with its token. */
+  async #parentOf(via: string) {
+    const { execution_id, depth, worker } = await this.get(via);
+    const { max_depth } = this.#ports.config.executions;
+    if (depth < max_depth) return { execution_id, depth, worker, call_id: null, detached: false };
+    const message = `execution ${execution_id} is ${depth} deep already, as executions.max_depth says`;
+    throw new EngineError("conflict", message);
   }
 
   /** Waits from before the change on, so that no commit is missed. */

@@ -13,6 +13,7 @@ import type { Engine } from "../engine.ts";
 import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
 import type { ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
+import type { NewPrincipalOf } from "../executions/take-overs.ts";
 import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { startRequest } from "./start-request.ts";
@@ -20,7 +21,7 @@ import { isFiltered, ownership, visibleWorkflows, workflowOf } from "./subjects.
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
-  { executions, runLists }: Engine,
+  { executions, runLists, takeOvers }: Engine,
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
@@ -80,6 +81,20 @@ export function executionHandlers(
       const row = await executions.rename(id, body.name);
       return answer(200, await recordOf(row));
     },
+    setPrincipal: async ({ params: { id }, body: { subject } }, call) => {
+      const to = namedBy(call, subject);
+      call.permit.demand(...(await subjectOf(id, call, to)));
+      await call.permit.demandRun(async () => runLists.ofExecution(await executions.get(id)));
+      return answer(200, await recordOf(await takeOvers.one(id, to, call)));
+    },
+    takeOver: async ({ body }, call) => {
+      const { subject, from = null, namespace, workflow, limit } = body;
+      const to = namedBy(call, subject);
+      call.permit.demand({ subject: to.id === undefined ? subject : null });
+      const visible = visibleWorkflows(call.permit.seen("workflow"));
+      const which = { subject: from, namespace, workflow, visible };
+      return answer(200, await takeOvers.many({ to, which, limit, call }));
+    },
     events: async ({ params: { id }, query: { after = 0, limit, type } }, call) => {
       await demand(id, call);
       const { head } = await executions.get(id);
@@ -119,6 +134,13 @@ export function executionHandlers(
   /** Demands what the path leaves open: the workflow of the execution. */
   function demand(id: string, { permit }: Call): Promise<void> {
     return permit.demandOf(async () => workflowOf(await executions.get(id)));
+  }
+
+  /** What the path leaves open of who is to have an execution's rights, and whose it is. */
+  async function subjectOf(id: string, { caller }: Call, { id: own, subject }: NewPrincipalOf) {
+    // Callers who may do everything cost no lookup.
+    const of = caller.rights ? workflowOf(await executions.get(id)) : { ns: null, wf: null };
+    return [{ ...of, subject: own === undefined ? subject : null }];
   }
 
   /** The same with all that running the workflow takes, in the version of the execution or another. */
@@ -183,6 +205,12 @@ export function executionHandlers(
   function waitOptions(manner: Manner, { signal }: Call) {
     return { timeoutMs: waitMs(manner, syncTimeoutSeconds), signal };
   }
+}
+
+/** Who is named: callers may name themselves, whatever they are. */
+function namedBy({ caller: { identity, principal } }: Call, subject: string): NewPrincipalOf {
+  const isSelf = principal !== null && identity?.subject === subject;
+  return { subject, id: isSelf ? principal : undefined };
 }
 
 /** A request to a route, parsed. */

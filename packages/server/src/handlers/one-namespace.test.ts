@@ -50,6 +50,18 @@ const directed = (rest: string) => ({
   own: 403,
   other: ADMIN,
 });
+/** What only administrators do, whatever it names. */
+const administered = (permission: string, path: string, body?: Json): Case => ({
+  path: () => path,
+  ...(body !== undefined && { body: () => body }),
+  own: 403,
+  other: [permission],
+});
+const READ_ROLES = "admin:roles:read";
+const MANAGE_ROLES = "admin:roles:manage";
+const READ_PRINCIPALS = "admin:principals:read";
+const MANAGE_PRINCIPALS = "admin:principals:manage";
+const ADA = "/admin/principals/ada";
 const source = (ns: string) =>
   `import { workflow } from "@engine/sdk";
 export const pay = workflow({ name: "pay", namespace: "${ns}" }, async (input) => input);
@@ -96,6 +108,13 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     list: { path: () => "/executions", own: 200, other: 200 },
     get: { ...ofExecution(""), own: 200, other: READ },
     events: { ...ofExecution("/events"), own: 200, other: READ },
+    setPrincipal: {
+      ...ofExecution("/principal"),
+      body: () => ({ subject: "nobody" }),
+      own: 403,
+      other: RUN,
+    },
+    takeOver: { path: () => "/executions/take-over", body: () => ({ subject: "nobody" }), own: 403, other: 403 },
     rename: { ...ofExecution("/name"), body: () => ({ name: "x" }), own: 200, other: RUN },
     eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
     history: { ...ofExecution("/history"), own: 200, other: READ },
@@ -151,6 +170,33 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     cacheKeep: ofWorker,
     executionToken: ofWorker,
     disconnect: ofWorker,
+  },
+  roles: {
+    list: administered(READ_ROLES, "/admin/roles"),
+    get: administered(READ_ROLES, "/admin/roles/viewer"),
+    create: administered(MANAGE_ROLES, "/admin/roles", { name: "all", permissions: ["*"] }),
+    clone: administered(MANAGE_ROLES, "/admin/roles/admin/clone", { new_name: "all" }),
+    update: administered(MANAGE_ROLES, "/admin/roles/all", { permissions: ["*"] }),
+    delete: administered(MANAGE_ROLES, "/admin/roles/all"),
+  },
+  principals: {
+    list: administered(READ_PRINCIPALS, "/admin/principals"),
+    get: administered(READ_PRINCIPALS, ADA),
+    create: administered(MANAGE_PRINCIPALS, "/admin/principals", { subject: "ada", type: "user" }),
+    update: administered(MANAGE_PRINCIPALS, ADA, { enabled: true }),
+    enable: administered(MANAGE_PRINCIPALS, `${ADA}/enable`),
+    disable: administered(MANAGE_PRINCIPALS, `${ADA}/disable`),
+    ban: administered(MANAGE_PRINCIPALS, `${ADA}/ban`),
+    unban: administered(MANAGE_PRINCIPALS, `${ADA}/unban`),
+    delete: administered(MANAGE_PRINCIPALS, ADA),
+    grantRole: administered(MANAGE_PRINCIPALS, `${ADA}/roles`, { role: "admin" }),
+    revokeRole: administered(MANAGE_PRINCIPALS, `${ADA}/roles/admin`),
+    createKey: administered(MANAGE_PRINCIPALS, `${ADA}/keys`, { name: "ci" }),
+    listKeys: administered(READ_PRINCIPALS, `${ADA}/keys`),
+    revokeKey: administered(MANAGE_PRINCIPALS, `${ADA}/keys/ci`),
+  },
+  audit: {
+    list: administered("admin:audit:read", "/admin/audit"),
   },
   basic: {
     run: { path: ({ ns }) => `/pay?namespace=${ns}&timeout=0.01`, own: 202, other: RUN },

@@ -6,4 +6,6 @@ export const resources: Readonly<Record<string, string>> = {
   id: "execution",
   execution_id: "execution",
   seq: "event",
+  subject: "principal",
+  key_name: "key",
 };

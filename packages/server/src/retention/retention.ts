@@ -1,7 +1,7 @@
 /**
  * Removes what is not needed any more (EXE-98): executions that ended long ago, with their logs, inputs
  * and stored values; expired cache entries; code of deleted versions; sessions and names of workers that
- * are gone. It works in small batches, so that no checkpoint waits for it.
+ * are gone; old rows of the audit log. It works in small batches, so that no checkpoint waits for it.
  */
 import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
@@ -17,7 +17,10 @@ const VERSION_MS = 60_000;
 type Ports = Pick<EnginePorts, "store" | "values" | "clock" | "setTimer" | "config" | "log">;
 
 /** How many were removed of each kind. */
-type Swept = Record<"executions" | "cache_entries" | "versions" | "sessions" | "workers", number>;
+type Swept = Record<
+  "executions" | "cache_entries" | "versions" | "sessions" | "workers" | "audit_rows",
+  number
+>;
 
 export class Retention implements LedWork {
   readonly #ports: Ports;
@@ -46,8 +49,9 @@ export class Retention implements LedWork {
   /** One sweep, to its end or until another server leads. */
   async sweep(): Promise<Swept> {
     const { store, clock, config } = this.#ports;
-    const { retention_days, batch_size } = config.retention;
+    const { retention_days, audit_days, batch_size } = config.retention;
     const before = clock() - retention_days * DAY_MS;
+    const audited = clock() - audit_days * DAY_MS;
     const unused = clock() - config.workers.offline_retention * 1000;
     const workers = async () => (await store.workers.deleteUnused(unused, batch_size)).length;
     const all = (remove: () => Promise<number>) => this.#all(batch_size, remove);
@@ -57,6 +61,8 @@ export class Retention implements LedWork {
       versions: await all(() => store.catalog.deleteUnused(batch_size, clock() - VERSION_MS)),
       sessions: await all(() => store.sessions.deleteEnded(before, batch_size)),
       workers: await all(workers),
+      audit_rows:
+        audit_days === 0 ? 0 : await all(() => store.audit.deleteBefore(audited, batch_size)),
     };
   }
 

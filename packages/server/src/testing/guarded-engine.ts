@@ -9,9 +9,11 @@ import { hello, TestEngine } from "./start-engine.ts";
 
 /** Keys that are derived from nothing secret. */
 export function tokenKeys(primary = "k1", ids: readonly string[] = [primary]): TokenKeys {
-  const keyOf = (id: string) =>
-    ids.includes(id) ? new Uint8Array(hkdfSync("sha256", id, "", "token", 32)) : undefined;
-  return { primary, keyOf };
+  const keyOf = (id: string) => new Uint8Array(hkdfSync("sha256", id, "", "token", 32));
+  return {
+    primary: { id: primary, key: keyOf(primary) },
+    of: (id) => (ids.includes(id) ? keyOf(id) : undefined),
+  };
 }
 
 /** An engine with authorization on, and principals as the test wants them. */

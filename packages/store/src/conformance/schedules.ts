@@ -173,7 +173,7 @@ export function conformance(open: Open): void {
   });
 }
 
-function schedule(name: string, fields: Partial<ScheduleRow> = {}): ScheduleRow {
+export function schedule(name: string, fields: Partial<ScheduleRow> = {}): ScheduleRow {
   return {
     id: `id-of-${name}`,
     name,
