@@ -1,15 +1,13 @@
 import { authSwitch } from "@engine/contract";
 import { readInProcess } from "@engine/sources";
+import { Accounts } from "./auth/accounts.ts";
+import { ApiKeys } from "./auth/api-keys.ts";
 import { EpochWatch } from "./auth/epoch-watch.ts";
 import { ExecutionTokens } from "./auth/execution-tokens.ts";
 import { Identities } from "./auth/identities.ts";
-import { RunAs } from "./auth/run-as.ts";
-import { ServiceAccounts } from "./auth/service-accounts.ts";
-import { TakeOvers } from "./executions/take-overs.ts";
-import { schedulesUnder } from "./schedules/schedules-under.ts";
-import { ApiKeys } from "./auth/api-keys.ts";
 import { Principals } from "./auth/principals.ts";
 import { Roles } from "./auth/roles.ts";
+import { RunAs } from "./auth/run-as.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
@@ -23,6 +21,7 @@ import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { LargeInputs } from "./executions/large-inputs.ts";
 import { PrincipalRefs } from "./executions/principal-refs.ts";
+import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
 import { Bus } from "./replicas/bus.ts";
@@ -31,6 +30,7 @@ import { ChangeNews } from "./replicas/change-news.ts";
 import { Leadership } from "./replicas/leadership.ts";
 import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention/retention.ts";
+import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 import { Firing } from "./schedules/firing.ts";
 import { ScheduleChanges } from "./schedules/schedule-changes.ts";
 import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
@@ -55,7 +55,9 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
+  readonly accounts: Accounts;
   /** What was changed of what is kept in memory, on whichever server. */
   readonly epochs: EpochWatch;
   readonly identities: Identities;
@@ -108,7 +110,17 @@ export function createEngine(ports: EnginePorts): Engine {
   const followers = new Followers({ ports, progress, replicas, refs });
 
   const rights = { runAs, tokens, grants };
-  const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers, ...rights };
+  const served = {
+    ports,
+    commits,
+    sessions,
+    catalog,
+    progress,
+    replicas,
+    lookup,
+    handOvers,
+    ...rights,
+  };
   const dispatcher = new Dispatcher(served);
   const inputs = new LargeInputs(ports);
   const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
@@ -123,10 +135,10 @@ export function createEngine(ports: EnginePorts): Engine {
   const followed = { waiters, followers, calls, inputs, refs };
   const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
 
-  const accounts = new ServiceAccounts(ports);
-  const { authorizeSchedule: authorize = isOn ? schedulesUnder({ accounts, runLists }) : undefined } =
-    ports;
-  const scheduled = new ScheduledStarts({ starts, authorize });
+  const accounts = new Accounts({ ports, runLists, areChecked: isOn });
+  const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);
+  const { authorizeSchedule = isOn ? permitted : undefined } = ports;
+  const scheduled = new ScheduledStarts({ starts, authorize: authorizeSchedule });
   const cancel = (execution_id: string, reason: string) =>
     executions.cancel({ execution_id, reason, by: null });
   const firing = new Firing({ ports, starts: scheduled, cancel });
@@ -171,7 +183,9 @@ export function createEngine(ports: EnginePorts): Engine {
     catalog,
     schedules,
     workers,
+    declarations,
     runLists,
+    accounts,
     runAs,
     tokens,
     epochs,

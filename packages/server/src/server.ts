@@ -109,10 +109,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     routes,
     handlers: {
       system: systemHandlers({ store, version, isReady: () => isReady }),
-      catalog: catalogHandlers(engine),
+      catalog: catalogHandlers(engine, ports),
       executions: executionHandlers(engine, sync_timeout),
-      fleet: fleetHandlers(engine),
-      schedules: scheduleHandlers(engine),
+      fleet: fleetHandlers(engine, ports),
+      schedules: scheduleHandlers(engine, ports),
       workers: workerHandlers(engine),
       roles: roleHandlers(engine),
       principals: principalHandlers(engine),

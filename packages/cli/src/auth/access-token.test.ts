@@ -178,6 +178,35 @@ test("AUTH-61 without a refresh token the access token serves until it expires, 
   expect(await credentials.read(SERVER)).toBeUndefined();
 });
 
+test.each([
+  ["502", () => new Response("<html>", { status: 502 })],
+  [
+    "an error that passes",
+    () => Response.json({ error: "temporarily_unavailable" }, { status: 503 }),
+  ],
+  ["what is no token", () => Response.json({ access_token: 7 })],
+])(
+  "AUTH-61 a provider that answers a refresh with %s has ended nothing: the login is kept",
+  async (_, tokens) => {
+    const { time, token, credentials } = somebody();
+    const login: StoredLogin = {
+      kind: "oidc",
+      issuer: "https://id.example",
+      client_id: CLIENT_ID,
+      access_token: "first",
+      refresh_token: "r1",
+      expires_at: time.now,
+    };
+    await credentials.save(SERVER, login);
+    const answer: Send = async (url) =>
+      url.endsWith("openid-configuration")
+        ? Response.json({ issuer: login.issuer, token_endpoint: `${login.issuer}/token` })
+        : tokens();
+    await expect(token(answer)).rejects.toMatchObject({ code: "auth_unavailable" });
+    expect(await credentials.read(SERVER)).toEqual(login);
+  },
+);
+
 test("AUTH-61 a provider that gives no other refresh token with the new access token has the old one kept", async () => {
   const { time, token, credentials } = somebody();
   const login: StoredLogin = {

@@ -82,11 +82,14 @@ test("AUTH-61 a lock that somebody holds on and on is an error that says what to
   const texts = Array.from({ length: 5 }, (_, id) => heldBy({ pid: process.pid, id }));
   const hold = (number: number) => writeFileSync(path, texts[number] ?? expect.unreachable());
   hold(0);
-  // Each holder for 50 seconds.
-  const time = new WaitingTime((waits) => hold(Math.floor(waits / 1000)));
+  // Ten seconds pass at a time, and each holder has it for fifty.
+  const time: WaitingTime = new WaitingTime((waits) => {
+    time.now += 9_950;
+    hold(Math.floor(waits / 5));
+  });
   await expect(withFileLock(path, time, async () => {})).rejects.toMatchObject({
     code: "conflict",
-    message: expect.stringContaining(`remove that file if none is running`),
+    message: `another engine command has held ${path} for 180 seconds; remove that file if none is running`,
   });
   expect(readFileSync(path, "utf8")).toBe(texts[3]);
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { open, readFile, rm } from "node:fs/promises";
+import { open, readFile, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { EngineError } from "@engine/contract";
 
@@ -15,11 +15,11 @@ const BETWEEN_TRIES_MS = 50;
 const STALE_AFTER_MS = 60_000;
 const LONGEST_WAIT_MS = 180_000;
 
-/** Who was seen to hold a lock, and since when: clocks of files and machines differ. */
-interface Seen {
-  /** What the holder wrote; each time another text. */
+interface Held {
+  /** What the holder wrote, each time another text; empty while it has not. */
   readonly text: string;
-  readonly since: number;
+  /** By the clock of the file system, which no other is compared with: it may be of another machine. */
+  readonly written: number;
 }
 
 /**
@@ -35,21 +35,21 @@ export async function withFileLock<T>(
 ): Promise<T> {
   const own = JSON.stringify({ pid: process.pid, host: hostname(), id: randomUUID() });
   const start = time.clock();
-  let seen: Seen | undefined;
+  let seen: (Held & { readonly since: number }) | undefined;
   while (!(await taken(path, own))) {
-    const text = await holder(path);
-    if (text === undefined) continue;
+    const held = await holder(path);
+    if (held === undefined) continue;
     const now = time.clock();
-    if (seen?.text !== text) seen = { text, since: now };
-    const isStale = now - seen.since >= STALE_AFTER_MS || isOfDead(text);
-    if (isStale && (await removeStale(path, text, own))) continue;
+    if (!isSame(held, seen)) seen = { ...held, since: now };
+    const isStale = now - (seen?.since ?? now) >= STALE_AFTER_MS || isOfDead(held);
+    if (isStale && (await removeStale(path, held, own))) continue;
     if (now - start >= LONGEST_WAIT_MS) throw stillHeld(path);
     await new Promise<void>((resolve) => void time.setTimer(resolve, BETWEEN_TRIES_MS));
   }
   try {
     return await work();
   } finally {
-    if ((await holder(path)) === own) await rm(path, { force: true });
+    if ((await holder(path))?.text === own) await rm(path, { force: true });
   }
 }
 
@@ -68,17 +68,22 @@ async function taken(path: string, own: string): Promise<boolean> {
   }
 }
 
-async function holder(path: string): Promise<string | undefined> {
+async function holder(path: string): Promise<Held | undefined> {
   try {
-    return await readFile(path, "utf8");
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
+    return { text, written: mtimeMs };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
 }
 
+function isSame(one: Held, other: Held | undefined): boolean {
+  return one.text === other?.text && one.written === other.written;
+}
+
 /** Whether the holder was a process of this machine that has ended. */
-function isOfDead(text: string): boolean {
+function isOfDead({ text }: Held): boolean {
   const { pid, host } = ownerIn(text);
   return host === hostname() && typeof pid === "number" && !isAlive(pid);
 }
@@ -107,15 +112,16 @@ function isAlive(pid: number): boolean {
  *
  * @returns Whether it is worth trying for the lock at once.
  */
-async function removeStale(path: string, stale: string, own: string): Promise<boolean> {
+async function removeStale(path: string, stale: Held, own: string): Promise<boolean> {
   const removing = `${path}.removing`;
   if (!(await taken(removing, own))) {
-    const text = await holder(removing);
-    if (text !== undefined && isOfDead(text)) await rm(removing, { force: true });
+    const remover = await holder(removing);
+    if (remover && isOfDead(remover)) await rm(removing, { force: true });
     return false;
   }
   try {
-    if ((await holder(path)) === stale) await rm(path, { force: true });
+    const held = await holder(path);
+    if (held && isSame(held, stale)) await rm(path, { force: true });
     return true;
   } finally {
     await rm(removing, { force: true });

@@ -8,11 +8,17 @@ import {
   WorkflowRecord,
 } from "../definitions/catalog.ts";
 import { filteredListOf, listOf, paging, QueryFlag } from "../wire/list.ts";
-import { grant, scoped } from "../wire/permission.ts";
+import { all, grant, scoped } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
 
 const read = grant("workflow:{ns}:{wf}:read");
+/** The last two for schedules that the source declares and that it makes or changes (EXE-76). */
+const registering = all(
+  grant("workflow:{ns}:*:register"),
+  grant("schedule:{schedule}:manage"),
+  grant("principal:{run_as}:impersonate"),
+);
 const SourceQuery = z.strictObject({
   source: QueryFlag.optional().describe("adds the source files"),
 });
@@ -23,7 +29,7 @@ export const catalogRoutes = {
     method: "POST",
     path: "/workflows",
     summary: "Registers the workflows of one file; equal content creates nothing.",
-    permission: grant("workflow:{ns}:*:register"),
+    permission: registering,
     effect: "write",
     query: z.strictObject({
       dry_run: QueryFlag.optional().describe(

@@ -7,7 +7,10 @@ const TASK = "workflow:default:hello:task";
 
 test("AUTH-35 an assignment says which tasks the execution's principal may execute", async () => {
   const cases: [grants: string[], told: string[]][] = [
-    [[RUN, `${TASK}:b:execute`, `${TASK}:a:execute`, `${TASK}:a:approve`], ["a", "b"]],
+    [
+      [RUN, `${TASK}:b:execute`, `${TASK}:a:execute`, `${TASK}:a:approve`],
+      ["a", "b"],
+    ],
     [[RUN], []],
     [["workflow:default:*"], ["*"]],
     [["*"], ["*"]],
@@ -37,22 +40,25 @@ test.each([
   ["is banned", { banned: true }],
   ["no longer holds :run", "grants"],
   ["is deleted", "deleted"],
-] as const)("AUTH-36 an execution whose principal %s waits, and begins once it is back", async (_, how) => {
-  const { t, change, run } = await guarded();
-  const lose = (p: GuardedEngine["principals"]) => {
-    if (how === "deleted") p.delete("ada");
-    else if (how === "grants") p.set("ada", ["workflow:default:other:run"]);
-    else p.set("ada", ["*"], how);
-  };
-  await change(lose);
-  const { execution_id } = await run("ada");
-  const worker = await t.worker();
-  await settled();
-  expect(worker.heard).toEqual(["welcome"]);
-  expect(await t.row(execution_id)).toMatchObject({ state: "CREATED", session: null });
-  await change((p) => p.set("ada", ["*"]));
-  expect(await worker.next("assign")).toMatchObject({ execution_id, generation: 1 });
-});
+] as const)(
+  "AUTH-36 an execution whose principal %s waits, and begins once it is back",
+  async (_, how) => {
+    const { t, change, run } = await guarded();
+    const lose = (p: GuardedEngine["principals"]) => {
+      if (how === "deleted") p.delete("ada");
+      else if (how === "grants") p.set("ada", ["workflow:default:other:run"]);
+      else p.set("ada", ["*"], how);
+    };
+    await change(lose);
+    const { execution_id } = await run("ada");
+    const worker = await t.worker();
+    await settled();
+    expect(worker.heard).toEqual(["welcome"]);
+    expect(await t.row(execution_id)).toMatchObject({ state: "CREATED", session: null });
+    await change((p) => p.set("ada", ["*"]));
+    expect(await worker.next("assign")).toMatchObject({ execution_id, generation: 1 });
+  },
+);
 
 test("AUTH-36 others go past executions that are held", async () => {
   const { t, change, run } = await guarded();

@@ -1,5 +1,6 @@
 import {
   type Assignment,
+  type AuditEntry,
   EngineError,
   type ExtractedWorkflow,
   notFound,
@@ -63,28 +64,36 @@ export class Catalog implements Domain {
       readonly dryRun?: boolean | undefined;
       readonly by: string | null;
       /** Throws for workflows that the caller may not register. */
-      readonly demand?: (workflows: readonly ExtractedWorkflow[]) => void;
+      readonly demand?: (workflows: readonly ExtractedWorkflow[]) => void | Promise<void>;
+      /** What is written down of workflows that are registered. */
+      readonly audit?: (workflows: readonly ExtractedWorkflow[]) => AuditEntry;
     },
   ): Promise<Registered> {
     const { issues, warnings, ...read } = await this.#parts.read(registration);
     refuseIssues(issues);
     const declared = read.workflows.map(({ extracted }) => extracted);
-    options.demand?.(declared);
+    await options.demand?.(declared);
     const versions: NewVersions = {
       ...read,
       created_by: options.by,
       schedules: this.#parts.schedules.declared(declared),
     };
     const { dryRun } = options;
-    const items = await this.#port.register(versions, { dryRun });
+    const audit = options.audit?.(declared);
+    const items = await this.#port.register(versions, { dryRun, audit });
     if (!dryRun) await this.#changed();
     return { items: [...items], warnings };
   }
 
   /** Deletes one version or all: new runs refuse them, executions pinned to them go on (EXE-70). */
-  async delete(namespace: string, name: string, version?: number): Promise<void> {
+  async delete(
+    namespace: string,
+    name: string,
+    version?: number,
+    audit?: AuditEntry,
+  ): Promise<void> {
     const { afterDeletion } = this.#parts.schedules;
-    const deleted = await this.#port.delete(namespace, name, version, afterDeletion);
+    const deleted = await this.#port.delete(namespace, name, version, afterDeletion, audit);
     await this.#changed();
     if (deleted.length === 0) throw await this.#unknown(namespace, name, version);
   }

@@ -12,6 +12,8 @@ export function callsUnder({ runAs, runLists }: Parts): AuthorizeCall {
   return async ({ caller: { run_as }, target: { record, module_hash } }) => {
     const needed = await runLists.ofRecord(record, module_hash);
     const account = run_as === null ? undefined : await runAs.find(run_as);
-    return needed.filter((permission) => account?.state !== "usable" || !account.rights.holds(permission));
+    return needed.filter(
+      (permission) => account?.state !== "usable" || !account.rights.holds(permission),
+    );
   };
 }

@@ -416,7 +416,8 @@ export class Dispatcher implements Domain {
       // It still waits, so no other claim was faster: the session must have changed in the store. Until
       // that is read, the same worker would be chosen again and again.
       else if (isQueued(changed.row)) {
-        if (session.isReady && !this.#isHeld(changed.row)) await this.#parts.lookup.lookAgain(session);
+        if (session.isReady && !this.#isHeld(changed.row))
+          await this.#parts.lookup.lookAgain(session);
         this.#queue.add(queuedOf(changed.row));
       }
     } catch (error) {

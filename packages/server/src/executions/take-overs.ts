@@ -1,16 +1,15 @@
 import { EngineError, type ExecutionRow } from "@engine/contract";
 import type { ActingFilter, ActingVersion } from "@engine/store";
+import { type Accounts, lackOf, refuseLack } from "../auth/accounts.ts";
 import { type AuditedCall, auditEntry } from "../auth/audit-entry.ts";
 import type { RunLists } from "../auth/run-lists.ts";
-import type { Account } from "../auth/run-as.ts";
-import { missingOf, notPermitted, type ServiceAccounts } from "../auth/service-accounts.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Executions } from "./executions.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "ids">;
   readonly executions: Pick<Executions, "get" | "setPrincipal">;
-  readonly accounts: Pick<ServiceAccounts, "get" | "byId">;
+  readonly accounts: Pick<Accounts, "find">;
   readonly runLists: Pick<RunLists, "ofExecution">;
 }
 
@@ -50,11 +49,10 @@ export class TakeOvers {
    * the execution has ended.
    */
   async one(execution_id: string, to: NewPrincipalOf, call: AuditedCall): Promise<ExecutionRow> {
-    const { executions, runLists } = this.#parts;
+    const { executions, accounts, runLists } = this.#parts;
     const row = await executions.get(execution_id);
-    const account = await this.#account(to);
-    const missing = missingOf(account, await runLists.ofExecution(row));
-    if (missing.length > 0) throw notPermitted(to.subject, missing);
+    const account = await accounts.find(to.subject, to.id);
+    refuseLack(account, await runLists.ofExecution(row));
     await this.#note(call, to, execution_id);
     return executions.setPrincipal({ execution_id, run_as: account.id });
   }
@@ -62,14 +60,14 @@ export class TakeOvers {
   /** Those that match, oldest first; what the caller may not run is passed over. */
   async many({ to, which, limit, call }: Many): Promise<TakenOver> {
     const { rights } = call.caller;
-    const { ports, executions, runLists } = this.#parts;
-    const account = await this.#account(to);
+    const { ports, executions, accounts, runLists } = this.#parts;
+    const account = await accounts.find(to.subject, to.id);
     const allowed: ActingVersion[] = [];
     const refused = new Map<string, Set<string>>();
     for (const version of await ports.store.acting.versions(which)) {
       const needed = await runLists.ofExecution(version);
       if (rights && !needed.every((permission) => rights.holds(permission))) continue;
-      const missing = missingOf(account, needed);
+      const missing = lackOf(account, needed);
       if (missing.length === 0) allowed.push(version);
       else {
         const workflow = `${version.namespace}/${version.workflow}`;
@@ -79,8 +77,7 @@ export class TakeOvers {
       }
     }
     const matching = allowed.reduce((sum, { count }) => sum + count, 0);
-    const found =
-      matching > 0 ? await ports.store.acting.ofVersions(which, allowed, limit) : [];
+    const found = matching > 0 ? await ports.store.acting.ofVersions(which, allowed, limit) : [];
     if (found.length > 0) await this.#note(call, to, targetOf(which));
     let taken = 0;
     for (let i = 0; i < found.length; i += AT_A_TIME) {
@@ -107,11 +104,6 @@ export class TakeOvers {
     const permissions = id === undefined ? [`principal:${subject}:impersonate`] : [];
     const reason = `runs as ${subject}`;
     await store.audit.add(auditEntry(call, { target, permissions, reason }, ports));
-  }
-
-  #account({ subject, id }: NewPrincipalOf): Promise<Account> {
-    const { accounts } = this.#parts;
-    return id === undefined ? accounts.get(subject) : accounts.byId(id, subject);
   }
 }
 

@@ -1,14 +1,21 @@
-import type { ExtractedWorkflow, routes, WorkflowRecord } from "@engine/contract";
-import { answer, type Handlers } from "@engine/http";
+import type { AuditEntry, ExtractedWorkflow, routes, WorkflowRecord } from "@engine/contract";
+import { answer, type Call, type Handlers } from "@engine/http";
+import { auditEntry } from "../auth/audit-entry.ts";
 import type { Engine } from "../engine.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import { isFiltered, visibleWorkflows } from "./subjects.ts";
 
-export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.catalog> {
+export function catalogHandlers(
+  { catalog, declarations, runLists, accounts }: Engine,
+  ports: Pick<EnginePorts, "clock" | "ids">,
+): Handlers<typeof routes.catalog> {
   return {
-    register: async ({ query: { dry_run: dryRun }, body }, { caller, permit }) => {
-      const demand = (workflows: readonly ExtractedWorkflow[]) =>
-        permit.demand(...workflows.map(({ namespace }) => ({ ns: namespace })));
-      const registered = await catalog.register(body, { dryRun, by: caller.principal, demand });
+    register: async ({ query: { dry_run: dryRun }, body }, call) => {
+      const by = call.caller.principal;
+      const demand = (workflows: readonly ExtractedWorkflow[]) => demandOf(workflows, call);
+      const audit = (workflows: readonly ExtractedWorkflow[]) =>
+        entry(workflows.map(({ namespace, name }) => `${namespace}/${name}`).join(", "), call);
+      const registered = await catalog.register(body, { dryRun, by, demand, audit });
       const isCreated = !dryRun && registered.items.some(({ created }) => created);
       return isCreated ? answer(201, registered) : answer(200, registered);
     },
@@ -24,8 +31,9 @@ export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.cat
     },
     get: async ({ params: { ns, wf }, query: { source } }) =>
       answer(200, await withSource(await catalog.get(ns, wf), source)),
-    delete: async ({ params: { ns, wf }, query: { version } }) => {
-      await catalog.delete(ns, wf, version);
+    delete: async ({ params: { ns, wf }, query: { version } }, call) => {
+      const what = version === undefined ? `${ns}/${wf}` : `${ns}/${wf} v${version}`;
+      await catalog.delete(ns, wf, version, entry(what, call));
       return answer(204, undefined);
     },
     versions: async ({ params: { ns, wf }, query }) =>
@@ -33,6 +41,26 @@ export function catalogHandlers({ catalog }: Engine): Handlers<typeof routes.cat
     version: async ({ params: { ns, wf, version }, query: { source } }) =>
       answer(200, await withSource(await catalog.get(ns, wf, version), source)),
   };
+
+  /** Demands all that registering takes, by what the parsed source declares (AUTH-59). */
+  async function demandOf(workflows: readonly ExtractedWorkflow[], call: Call): Promise<void> {
+    const nothing = { schedule: null, run_as: null };
+    call.permit.demand(...workflows.map(({ namespace: ns }) => ({ ...nothing, ns })));
+    const { rights } = call.caller;
+    if (!accounts.areChecked && !rights) return;
+    for (const workflow of await declarations.changing(workflows)) {
+      const { namespace: ns, name, schedule } = workflow;
+      const { run_as } = schedule;
+      call.permit.demand({ ns, schedule: `${ns}.${name}`, run_as });
+      const needed = await runLists.ofRecord(workflow, null);
+      await call.permit.demandRun(() => needed);
+      if (accounts.areChecked && run_as !== null) await accounts.holding(run_as, needed);
+    }
+  }
+
+  function entry(target: string, call: Call): AuditEntry {
+    return auditEntry(call, { target }, ports);
+  }
 
   async function withSource(record: WorkflowRecord, source: boolean | undefined) {
     return source ? { ...record, files: [...(await catalog.readFiles(record))] } : record;

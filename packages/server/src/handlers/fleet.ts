@@ -1,9 +1,14 @@
-import type { routes } from "@engine/contract";
-import { answer, type Handlers } from "@engine/http";
+import type { AuditEntry, routes } from "@engine/contract";
+import { answer, type Call, type Handlers } from "@engine/http";
+import { auditEntry } from "../auth/audit-entry.ts";
 import type { Engine } from "../engine.ts";
+import type { EnginePorts } from "../engine-ports.ts";
 import { isFiltered, visibleNames } from "./subjects.ts";
 
-export function fleetHandlers({ fleet }: Engine): Handlers<typeof routes.fleet> {
+export function fleetHandlers(
+  { fleet }: Engine,
+  ports: Pick<EnginePorts, "clock" | "ids">,
+): Handlers<typeof routes.fleet> {
   return {
     list: async ({ query: { label: labels, ...query } }, { permit }) => {
       const names = visibleNames(permit.seen("worker"));
@@ -11,13 +16,19 @@ export function fleetHandlers({ fleet }: Engine): Handlers<typeof routes.fleet> 
       return answer(200, { ...page, auth_filtered: isFiltered(names) });
     },
     show: async ({ params }) => answer(200, await fleet.show(params.name)),
-    pause: async ({ params }) => answer(200, await fleet.pause(params.name)),
-    resume: async ({ params }) => answer(200, await fleet.resume(params.name)),
-    drain: async ({ params, body }) =>
-      answer(202, await fleet.drain(params.name, body?.timeout_seconds)),
-    delete: async ({ params }) => {
-      await fleet.delete(params.name);
+    pause: async ({ params: { name } }, call) =>
+      answer(200, await fleet.pause(name, entry(name, call))),
+    resume: async ({ params: { name } }, call) =>
+      answer(200, await fleet.resume(name, entry(name, call))),
+    drain: async ({ params: { name }, body }, call) =>
+      answer(202, await fleet.drain(name, body?.timeout_seconds, entry(name, call))),
+    delete: async ({ params: { name } }, call) => {
+      await fleet.delete(name, entry(name, call));
       return answer(204, undefined);
     },
   };
+
+  function entry(target: string, call: Call): AuditEntry {
+    return auditEntry(call, { target }, ports);
+  }
 }

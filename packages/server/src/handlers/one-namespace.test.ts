@@ -114,7 +114,12 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
       own: 403,
       other: RUN,
     },
-    takeOver: { path: () => "/executions/take-over", body: () => ({ subject: "nobody" }), own: 403, other: 403 },
+    takeOver: {
+      path: () => "/executions/take-over",
+      body: () => ({ subject: "nobody" }),
+      own: 403,
+      other: 403,
+    },
     rename: { ...ofExecution("/name"), body: () => ({ name: "x" }), own: 200, other: RUN },
     eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
     history: { ...ofExecution("/history"), own: 200, other: READ },

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 /* What a query may say: text that is no number, no instant and no id is refused, never read as another. */
 import { type ErrorBody, type InputIssue, routes } from "@engine/contract";
 import { createApp } from "@engine/http";
@@ -9,12 +10,13 @@ import { fleetHandlers } from "./fleet.ts";
 import { resources } from "./resources.ts";
 
 function appOf(t: TestEngine) {
+  const ports = { clock: t.time.clock, ids: randomUUID };
   return createApp({
     routes: { executions: routes.executions, catalog: routes.catalog, fleet: routes.fleet },
     handlers: {
       executions: executionHandlers(t.engine, 300),
-      catalog: catalogHandlers(t.engine),
-      fleet: fleetHandlers(t.engine),
+      catalog: catalogHandlers(t.engine, ports),
+      fleet: fleetHandlers(t.engine, ports),
     },
     resources,
     log: silent,

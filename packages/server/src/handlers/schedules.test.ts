@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type Json, routes, type Schedule } from "@engine/contract";
 import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
@@ -21,7 +22,12 @@ const executions = { who: () => NOBODY };
 function http({ schedules }: Scheduled) {
   const app = createApp({
     routes: { schedules: routes.schedules },
-    handlers: { schedules: scheduleHandlers({ schedules, runLists, executions }) },
+    handlers: {
+      schedules: scheduleHandlers(
+        { schedules, runLists, executions },
+        { clock: Date.now, ids: randomUUID },
+      ),
+    },
     log: silent,
     ids: () => "r",
   });

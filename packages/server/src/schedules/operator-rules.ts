@@ -72,6 +72,20 @@ export function changedSchedule(
   return { ...patch, ...planned({ ...row, spec: patch.spec }, now) };
 }
 
+/**
+ * Whether a change makes executions start as an account that nobody has asked for before: another
+ * account, version, input or time (AUTH-46). What is sent as it was changes nothing.
+ */
+export function startsAnew(row: ScheduleRow, changes: ScheduleChanges): boolean {
+  const { run_as, version, input, routing_input } = changes;
+  const spec = changes.spec && normalized(changes.spec);
+  const given = Object.entries({ run_as, version, input, routing_input, spec });
+  return given.some(
+    ([field, value]) =>
+      value !== undefined && !isDeepStrictEqual(value, row[field as keyof ScheduleRow]),
+  );
+}
+
 export function pausedSchedule(row: ScheduleRow, now: number): SchedulePatch | undefined {
   if (row.status === "paused") return undefined;
   if (row.status !== "active") {

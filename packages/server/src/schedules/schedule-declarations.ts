@@ -11,7 +11,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import { changedSchedule, newSchedule } from "./operator-rules.ts";
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "clock" | "ids" | "config">;
+  readonly ports: Pick<EnginePorts, "clock" | "ids" | "config" | "store">;
   /** Called when a schedule may have been written. */
   readonly changed: () => void;
 }
@@ -43,6 +43,21 @@ export class ScheduleDeclarations {
         put: (row) => (row ? reconciled(row, by, now) : declaredRow(by, { id, now })),
       };
     });
+  }
+
+  /** Those of the workflows whose registration makes a schedule, or changes one (EXE-76). */
+  async changing(
+    workflows: readonly ExtractedWorkflow[],
+  ): Promise<readonly (ExtractedWorkflow & { readonly schedule: DeclaredSchedule })[]> {
+    const declaring = workflows.filter((workflow) => workflow.schedule !== null);
+    const declared = this.declared(declaring) ?? [];
+    const puts = declared.map(async ({ name, put }) =>
+      put(await this.#ports.store.schedules.find(name)),
+    );
+    const made = await Promise.all(puts);
+    return declaring.flatMap((workflow, i) =>
+      made[i] && workflow.schedule ? [{ ...workflow, schedule: workflow.schedule }] : [],
+    );
   }
 
   /** What becomes of a schedule when versions of its workflow were deleted. */

@@ -1,14 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  type AuditEntry,
   EngineError,
   type ExecutionRow,
   type NewSchedule,
   notFound,
   type ScheduleChanges,
-  type SchedulePatch,
   type ScheduleRow,
 } from "@engine/contract";
-import type { Changed, Page, ScheduleFilter, Store } from "@engine/store";
+import type {
+  AuditSchedule,
+  Changed,
+  DecideSchedule,
+  Page,
+  ScheduleFilter,
+  Store,
+} from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import { counted } from "./firing-rules.ts";
 import {
@@ -38,13 +45,13 @@ export class Schedules {
   }
 
   /** @throws EngineError `invalid_schedule`, `schedule_exists`, `not_found`, `invalid_input`. */
-  async create(fields: NewSchedule): Promise<ScheduleRow> {
+  async create(fields: NewSchedule, audit?: AuditEntry): Promise<ScheduleRow> {
     const { clock, ids } = this.#parts.ports;
     const now = clock();
     const spec = checkedSpec(fields.spec, now);
     await this.#parts.starts.check(fields, "body.input");
     const row = newSchedule({ ...fields, spec, source: "api" }, { id: ids(), now });
-    const created = await this.#store.schedules.create(row);
+    const created = await this.#store.schedules.create(row, audit);
     this.#parts.changed();
     return created;
   }
@@ -59,7 +66,11 @@ export class Schedules {
     return this.#store.schedules.list(filter);
   }
 
-  async change(name: string, { spec: given, ...others }: ScheduleChanges): Promise<ScheduleRow> {
+  async change(
+    name: string,
+    { spec: given, ...others }: ScheduleChanges,
+    audit?: AuditSchedule,
+  ): Promise<ScheduleRow> {
     const now = this.#parts.ports.clock();
     const row = await this.get(name);
     refuseDeclared(row, "changed");
@@ -70,36 +81,37 @@ export class Schedules {
     if ([changes.input, changes.version, changes.run_as].some((value) => value !== undefined)) {
       await this.#parts.starts.check({ ...row, input, version, run_as }, "body.input");
     }
-    return this.#change(name, (current) => {
+    const decide: DecideSchedule = (current) => {
       refuseDeclared(current, "changed");
       return changedSchedule(current, changes, now);
-    });
+    };
+    return this.#change(name, decide, audit);
   }
 
-  async delete(name: string): Promise<void> {
+  async delete(name: string, audit?: AuditEntry): Promise<void> {
     refuseDeclared(await this.get(name), "deleted");
-    if (!(await this.#store.schedules.delete(name))) throw notFound("schedule", name);
+    if (!(await this.#store.schedules.delete(name, audit))) throw notFound("schedule", name);
     this.#parts.changed();
   }
 
-  pause(name: string): Promise<ScheduleRow> {
-    return this.#change(name, (row) => pausedSchedule(row, this.#parts.ports.clock()));
+  pause(name: string, audit?: AuditSchedule): Promise<ScheduleRow> {
+    return this.#change(name, (row) => pausedSchedule(row, this.#parts.ports.clock()), audit);
   }
 
-  resume(name: string): Promise<ScheduleRow> {
-    return this.#change(name, (row) => resumedSchedule(row, this.#parts.ports.clock()));
+  resume(name: string, audit?: AuditSchedule): Promise<ScheduleRow> {
+    return this.#change(name, (row) => resumedSchedule(row, this.#parts.ports.clock()), audit);
   }
 
   /** One run now, whatever the schedule's status and its other runs (EXE-75). */
-  async trigger(name: string): Promise<Changed> {
+  async trigger(name: string, audit?: AuditEntry): Promise<Changed> {
     const schedule = await this.get(name);
     const started = await this.#parts.starts.now(schedule);
     const { execution_id } = started.row;
     const now = this.#parts.ports.clock();
     try {
-      await this.#store.schedules.change(name, (row) =>
-        row.id === schedule.id ? counted(row, { execution_id, now }) : undefined,
-      );
+      const decide: DecideSchedule = (row) =>
+        row.id === schedule.id ? counted(row, { execution_id, now }) : undefined;
+      await this.#store.schedules.change(name, decide, () => audit);
     } catch (error) {
       // The execution exists: an error now would look as if it did not.
       const fields = { err: error, schedule: name, execution_id };
@@ -117,11 +129,8 @@ export class Schedules {
     return this.#store.executions.list({ schedule: name, order: "created_desc", ...page });
   }
 
-  async #change(
-    name: string,
-    decide: (row: ScheduleRow) => SchedulePatch | undefined,
-  ): Promise<ScheduleRow> {
-    const row = await this.#store.schedules.change(name, decide);
+  async #change(name: string, decide: DecideSchedule, audit?: AuditSchedule): Promise<ScheduleRow> {
+    const row = await this.#store.schedules.change(name, decide, audit);
     if (!row) throw notFound("schedule", name);
     this.#parts.changed();
     return row;

@@ -1,6 +1,7 @@
 /** Workers as operators see and direct them (WMD-6, WMD-7, WRK-11, WRK-12). */
 import {
   type Answer,
+  type AuditEntry,
   type DetailedWorkerRecord,
   EngineError,
   formatInstant,
@@ -62,35 +63,39 @@ export class Fleet {
   }
 
   /** A pause holds until a resume, across reconnects and restarts of the worker. */
-  async pause(name: string): Promise<WorkerRecord> {
-    return this.#desire({ worker: name, state: "paused" });
+  async pause(name: string, audit?: AuditEntry): Promise<WorkerRecord> {
+    return this.#desire({ worker: name, state: "paused" }, audit);
   }
 
-  async resume(name: string): Promise<WorkerRecord> {
-    return this.#desire({ worker: name, state: "active" });
+  async resume(name: string, audit?: AuditEntry): Promise<WorkerRecord> {
+    return this.#desire({ worker: name, state: "active" }, audit);
   }
 
-  async drain(name: string, timeout_seconds: number | undefined): Promise<WorkerRecord> {
+  async drain(
+    name: string,
+    timeout_seconds: number | undefined,
+    audit?: AuditEntry,
+  ): Promise<WorkerRecord> {
     const status = statusOf(await this.#row(name));
     if (status === "offline" || status === "disconnected") {
       const message = `worker ${name} is ${status}, so there is nothing to drain`;
       throw new EngineError("worker_offline", message, { details: { status } });
     }
-    return this.#desire({ worker: name, state: "draining", timeout_seconds });
+    return this.#desire({ worker: name, state: "draining", timeout_seconds }, audit);
   }
 
-  async delete(name: string): Promise<void> {
-    const deleted = await this.#parts.ports.store.workers.delete(name);
+  async delete(name: string, audit?: AuditEntry): Promise<void> {
+    const deleted = await this.#parts.ports.store.workers.delete(name, audit);
     if (deleted === undefined) throw notFound("worker", name);
     if (deleted) return;
     const message = `worker ${name} is connected; stop it or drain it first`;
     throw new EngineError("worker_connected", message);
   }
 
-  async #desire(decision: Decision): Promise<WorkerRecord> {
+  async #desire(decision: Decision, audit?: AuditEntry): Promise<WorkerRecord> {
     const { ports, sessions, bus } = this.#parts;
     const { worker, state } = decision;
-    const row = await ports.store.workers.desire(worker, state);
+    const row = await ports.store.workers.desire(worker, state, audit);
     if (!row) throw notFound("worker", worker);
     sessions.desire(decision);
     void bus.send({ kind: "desired", ...decision });

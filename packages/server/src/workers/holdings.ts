@@ -311,7 +311,10 @@ function actingOf({ run_as, namespace, workflow }: Acting): Acting {
 /** Under a claim: a later one begins with grants of its own. */
 function told(
   generation: number,
-  { task_grants, hold = false }: { readonly task_grants: readonly string[]; readonly hold?: boolean },
+  {
+    task_grants,
+    hold = false,
+  }: { readonly task_grants: readonly string[]; readonly hold?: boolean },
 ): string {
   return JSON.stringify([generation, hold, task_grants]);
 }

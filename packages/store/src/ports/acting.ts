@@ -47,7 +47,12 @@ export const ACTING: Operations<ActingPort> = {
   ),
 
   ofVersions: reads((filter, versions, limit) => {
-    const columns = { namespace: "text", workflow: "text", version: "integer", module_hash: "text" };
+    const columns = {
+      namespace: "text",
+      workflow: "text",
+      version: "integer",
+      module_hash: "text",
+    };
     const named = versions.map(({ count: _, ...version }) => version);
     return rows(sql<ActingExecution>`
       SELECT execution_id, run_as FROM executions

@@ -6,6 +6,7 @@ import {
   type PrincipalType,
 } from "@engine/contract";
 import {
+  first,
   lock,
   now,
   type Operation,
@@ -90,6 +91,8 @@ export interface Used {
 export interface IdentityPort {
   find(id: string): Promise<StoredIdentity | undefined>;
   findBySubject(subject: string, issuer: string): Promise<StoredIdentity | undefined>;
+  /** Whether anybody has the subject, of whatever issuer. */
+  hasSubject(subject: string): Promise<boolean>;
   findByKey(key_id: string): Promise<{ key: StoredKey; principal: StoredIdentity } | undefined>;
   /** Those of the names that no role has. */
   unknownRoles(names: readonly string[]): Promise<readonly string[]>;
@@ -113,6 +116,12 @@ export const IDENTITIES: Operations<IdentityPort> = {
   find: reads((id) => found(sql`p.id = ${id}`)),
 
   findBySubject: reads((subject, issuer) => bySubject(subject, issuer)),
+
+  hasSubject: reads(function* (subject) {
+    const found = yield* first(sql`
+      SELECT 1 AS one FROM principals WHERE subject = ${subject} AND deleted_at IS NULL LIMIT 1`);
+    return found !== undefined;
+  }),
 
   findByKey: reads(function* (key_id) {
     const [[key], [principal], held] = yield* together<[KeyColumns, PrincipalColumns, HeldRole]>(
