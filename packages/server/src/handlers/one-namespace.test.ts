@@ -112,7 +112,7 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
       ...ofExecution("/principal"),
       body: () => ({ subject: "nobody" }),
       own: 403,
-      other: RUN,
+      other: [...RUN, "principal:nobody:impersonate"],
     },
     takeOver: {
       path: () => "/executions/take-over",

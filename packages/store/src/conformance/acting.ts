@@ -1,14 +1,15 @@
-import { decideCancel } from "@engine/contract";
+import { decideCancel, EngineError } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { Store } from "../store.ts";
+import { identityWrite, madePrincipal } from "./identity.ts";
 import { type Open, opened } from "./opened.ts";
 import { claimant, executionId, NOW, newExecution } from "./sample.ts";
 
 export function conformance(open: Open): void {
   test("AUTH-37 executions that have not ended are found by their principal, oldest first", async () => {
     const store = await opened(open);
-    const bot = await principal(store, "bot");
-    const other = await principal(store, "other");
+    const { id: bot } = await madePrincipal(store, "bot", { id: "id of bot" });
+    const { id: other } = await madePrincipal(store, "other", { id: "id of other" });
     const two = { version: 2, module_hash: "module-2" };
     await store.executions.create(newExecution(5, { by: bot }));
     await store.executions.create(newExecution(1, { by: bot, ...two }));
@@ -20,7 +21,9 @@ export function conformance(open: Open): void {
     await store.executions.create(newExecution(8, { by: bot }));
     await store.executions.change(executionId(8), (row) => {
       const cancel = { cause: "request", by: null, now: NOW, cancel_timeout_ms: 1 } as const;
-      return decideCancel(row, { ...cancel, hasWorker: () => false }) as never;
+      const verdict = decideCancel(row, { ...cancel, hasWorker: () => false });
+      if (verdict instanceof EngineError) throw verdict;
+      return verdict;
     });
     const hello = { namespace: "default", workflow: "hello", version: 1, module_hash: "module-1" };
     const bots = { subject: "bot" };
@@ -47,30 +50,9 @@ export function conformance(open: Open): void {
     expect(await store.acting.versions({ subject: "other", visible })).toHaveLength(1);
     expect(await store.acting.versions({ ...bots, visible })).toEqual([]);
     expect(await store.acting.versions({ subject: "nobody" })).toEqual([]);
-  });
-}
 
-async function principal(store: Store, subject: string): Promise<string> {
-  const rest = { issuer: "https://id.example", display_name: null, admin_unless: null };
-  const login = { subject, ...rest, default_roles: ["viewer"], claimed_roles: null };
-  const user = await store.identities.login({
-    ...login,
-    id: `id of ${subject}`,
-    entry: {
-      id: `audit of ${subject}`,
-      at: NOW,
-      actor: null,
-      credential: null,
-      via_execution: null,
-      action: "auth.login",
-      target: subject,
-      decision: "allow",
-      permissions: [],
-      reason: null,
-      client_address: null,
-      request_id: null,
-      changes: null,
-    },
+    // Those of a principal that is gone are still its own.
+    await store.principals.delete(bot, { force: true }, identityWrite("principals.delete"));
+    expect(await store.acting.versions(bots)).toEqual(all);
   });
-  return user?.id ?? expect.unreachable();
 }
