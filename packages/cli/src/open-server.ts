@@ -1,5 +1,5 @@
 import { authSwitch, type Config, databaseUrl } from "@engine/contract";
-import type { Server } from "@engine/server";
+import type { Server, ServerOptions } from "@engine/server";
 import type { Logger } from "pino";
 import { processPorts } from "./io/process-ports.ts";
 import { productVersion } from "./product-version.ts";
@@ -13,7 +13,11 @@ export interface OpenServer {
 }
 
 /** Takes the home folder, opens the store and starts the server; undoes it all when one fails. */
-export async function openServer(config: Config, log: Logger): Promise<OpenServer> {
+export async function openServer(
+  config: Config,
+  log: Logger,
+  own: Pick<ServerOptions, "ownToken"> = {},
+): Promise<OpenServer> {
   // Loaded here, so that commands without a server start without one.
   const [{ lockServer, openStore, shownDatabaseUrl }, { startServer }] = await Promise.all([
     import("@engine/store"),
@@ -29,6 +33,7 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
     try {
       const server = await startServer({
         ...processPorts,
+        ...own,
         config,
         store,
         log,
@@ -39,6 +44,9 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
         const meaning = `authentication is off: whoever reaches ${address} may run and read everything`;
         log.warn({ address }, meaning);
       }
+      // A hangup ends a process that has no certificate to read again, as it ends any other.
+      const hangup = () => void server.reloadTls();
+      if (config.server.tls.cert_file) process.on("SIGHUP", hangup);
       return {
         server,
         database: shownDatabaseUrl(url),
@@ -46,6 +54,7 @@ export async function openServer(config: Config, log: Logger): Promise<OpenServe
           await server.close();
           await store.close();
           lock.release();
+          process.off("SIGHUP", hangup);
         },
       };
     } catch (error) {

@@ -6,6 +6,7 @@ import { addExec } from "./commands/exec.ts";
 import { addExecution } from "./commands/execution/execution.ts";
 import { addHealth } from "./commands/health.ts";
 import { addSchedule } from "./commands/schedule/schedule.ts";
+import { addServer } from "./commands/server/server.ts";
 import { addStartServer } from "./commands/start-server.ts";
 import { addStartWorker } from "./commands/start-worker.ts";
 import { addWorker } from "./commands/worker/worker.ts";
@@ -42,6 +43,7 @@ export function createProgram(io: CliIo): Command {
   const start = program.command("start").description("Starts a server or a worker.");
   addStartServer(start, io);
   addStartWorker(start, io);
+  addServer(program, io);
   addDb(program, io);
   addHealth(program, io);
   tab(program, { completionCommandName: "completion" });

@@ -1,3 +1,4 @@
+import { trustCaFile } from "@engine/client";
 import { CommanderError } from "commander";
 import { errorText, Reported, reportError, UsageError } from "./io/cli-error.ts";
 import type { CliIo } from "./io/cli-io.ts";
@@ -9,6 +10,8 @@ export async function runCli(args: readonly string[], world: CliIo): Promise<num
   const io = harmlessIo(world);
   const program = createProgram(io);
   try {
+    // Before anything connects: the worker and the login, too, go to servers with such certificates.
+    trustCaFile(io.env["ENGINE_CA_FILE"]);
     await program.parseAsync(args.length ? [...args] : ["--help"], { from: "user" });
     return 0;
   } catch (error) {

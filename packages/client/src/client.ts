@@ -1,4 +1,5 @@
 import { type Route, routes } from "@engine/contract";
+import { caFileOfEnvironment, trustCaFile } from "./authorities.ts";
 import { baseOf, type Target } from "./request.ts";
 import { callOf, type RouteCalls } from "./route-call.ts";
 import { systemTiming, type Timing } from "./timing.ts";
@@ -66,7 +67,7 @@ export interface Client extends RouteCalls {
  * ```
  */
 export function createClient(options: ClientOptions): Client {
-  const send: Fetch = options.fetch ?? ((url, request) => fetch(url, request));
+  const send: Fetch = options.fetch ?? systemFetch;
   const target: Target = { base: baseOf(options.baseUrl), token: options.token };
   const timing = options.timing ?? systemTiming;
   // The table and the calls have the same keys by the type of RouteCalls; mapping loses them.
@@ -79,6 +80,11 @@ export function createClient(options: ClientOptions): Client {
     workflow: (name) => createWorkflowClient(name, shared),
   };
 }
+
+const systemFetch: Fetch = (url, request) => {
+  if (url.startsWith("https:")) trustCaFile(caFileOfEnvironment());
+  return fetch(url, request);
+};
 
 function mapValues<T, U>(
   record: Readonly<Record<string, T>>,

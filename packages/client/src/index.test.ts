@@ -9,5 +9,6 @@ test("the public surface is deliberate", () => {
     "WorkflowFailedError",
     "WorkflowPausedError",
     "createClient",
+    "trustCaFile",
   ]);
 });

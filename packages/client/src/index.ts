@@ -1,6 +1,7 @@
 // The client's public surface. Adding a line makes something public.
 
 // The client and its routes
+export { trustCaFile } from "./authorities.ts";
 export { type Client, type ClientOptions, createClient } from "./client.ts";
 // Workflows
 export type {

@@ -33,7 +33,20 @@ function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.cause instanceof AggregateError) return reasonOf(thrown.cause.errors[0]);
   if (thrown.cause !== undefined) return reasonOf(thrown.cause);
+  const { code } = thrown as { readonly code?: unknown };
+  if (typeof code === "string" && UNKNOWN_AUTHORITY.has(code)) {
+    return "TLS: its certificate is of an authority that is not known here, set ENGINE_CA_FILE to a file with that";
+  }
   // An error of TLS carries the call stack of its library; the reason alone is for people.
   const { reason } = thrown as { readonly reason?: unknown };
   return typeof reason === "string" ? `TLS: ${reason}` : thrown.message;
 }
+
+/** Codes of certificates that are good as such (OpenSSL). */
+const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);

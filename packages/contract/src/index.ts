@@ -46,6 +46,8 @@ export {
 export { ApiKeyRecord, CreatedApiKey, NewApiKey } from "./auth/api-key.ts";
 export { type AuditEntry, AuditRecord } from "./auth/audit.ts";
 export { type AuthSwitch, authContradictions, authSwitch } from "./auth/auth-switch.ts";
+export { commonGrants } from "./auth/common-grants.ts";
+export { executePermission } from "./auth/execute-permission.ts";
 export { grantWarnings, PERMISSION_FAMILIES } from "./auth/families.ts";
 export {
   covers,
@@ -250,6 +252,7 @@ export {
   CheckpointItem,
 } from "./workers/checkpoint.ts";
 export { clockNews, isClockOff } from "./workers/clock-offset.ts";
+export { CreatedJoinToken, JoinTokenRecord, NewJoinToken } from "./workers/join-token.ts";
 export {
   PROGRESS_QUEUE_LIMIT,
   PROGRESS_VALUE_BYTES,
@@ -271,6 +274,8 @@ export {
   SESSION_HEADER,
   WORKER_PROTOCOL,
   WorkerActivity,
+  WorkerCredential,
+  WorkerName,
   WorkerPackage,
   WorkerRegistered,
   WorkerRegistration,

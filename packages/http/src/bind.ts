@@ -29,6 +29,7 @@ import { RequestCall } from "./request-call.ts";
 import { inputReader, lineInput, type RequestInput, type Resources } from "./request-input.ts";
 import { serveLines } from "./serve-lines.ts";
 import { type OpenStreams, serveStream } from "./serve-stream.ts";
+import { Standing, type StandingWatch } from "./standing.ts";
 
 /**
  * All that running a workflow takes (AUTH-31), by its name as `ns/wf`; undefined where there is none of
@@ -46,6 +47,7 @@ export interface Binding {
   readonly streams: OpenStreams;
   readonly bodies: RequestBodies;
   readonly pingTimer: Repeat;
+  readonly watch: StandingWatch;
   readonly resources: Resources;
   readonly runList: RunList | undefined;
   readonly valueBytes: number;
@@ -53,6 +55,12 @@ export interface Binding {
   /** Of the client, as far as it can be known (NET-2). */
   readonly addressOf: (request: IncomingMessage) => string | undefined;
   readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly standing: Standing | undefined;
 }
 
 type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
@@ -84,7 +92,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       method: route.method,
       url: routerPath(route.path),
       bodyLimit,
-      config: { takes: takesOf(route, bodyLimit) },
+      config: { takes: takesOf(route, bodyLimit), action: `${groupName}.${name}` },
       // Fixed order (AUTH-5): the route, the declared size, how often this address asked, the caller
       // and what it may, how often the caller asked; only then the body is read.
       onRequest: async (request, reply) => {
@@ -116,13 +124,16 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
           action: `${groupName}.${name}`,
           addressOf: binding.addressOf,
         });
-        const answered = await handle(read(request), call);
+        const standing = Standing.of(call.caller, call.permit);
+        const handled = handle(read(request), call);
+        const answered = await (standing ? whileAllowed(handled, call, standing) : handled);
         // An answer whose permission the handler did not demand may hold what the caller must not
         // see.
         if (!call.permit.isSettled) throw undemanded(route);
         if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
-        if ("answerLine" in answered) return converse(route, answered, request, reply);
-        if ("frames" in answered) return serve(answered, request, reply, call);
+        if ("answerLine" in answered)
+          return converse(route, answered, { request, reply, standing });
+        if ("frames" in answered) return serve(answered, { request, reply, standing }, call);
         return send(route, answered, reply);
       },
     });
@@ -168,11 +179,37 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     return denied([...new Set([...(missing_permissions as string[]), ...others])]);
   }
 
+  /**
+   * What a handler answers, or a refusal where it waited and the caller lost meanwhile what lets it
+   * wait. A change that is answered at once may well be what takes a right of the caller's own away.
+   */
+  async function whileAllowed(
+    handled: AnyReply | Promise<AnyReply>,
+    call: RequestCall,
+    standing: Standing,
+  ): Promise<AnyReply> {
+    if (!(handled instanceof Promise)) return handled;
+    const lost = Promise.withResolvers<never>();
+    const stop = binding.watch.add(standing, (refused) => {
+      if (call.isWaiting) lost.reject(refused);
+    });
+    try {
+      const answered = await Promise.race([handled, lost.promise]);
+      if (call.isWaiting) await standing.check();
+      return answered;
+    } catch (refused) {
+      call.leave();
+      void handled.then(abandon, () => undefined);
+      throw refused;
+    } finally {
+      stop();
+    }
+  }
+
   function converse(
     route: Route,
     answered: LinesReply<unknown>,
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request, reply, standing }: Exchange,
   ): void {
     reply.hijack();
     serveLines(request.raw, reply.raw, {
@@ -180,14 +217,15 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       limit: bodyLimitOf(route, binding.valueBytes),
       streams: binding.streams,
       answer: (value) => answered.answerLine(lineInput(route, value)),
+      standing,
+      watch: binding.watch,
       refuse: (thrown) => binding.refuse(thrown, request),
     });
   }
 
   function serve(
     answered: StreamReply,
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request, reply, standing }: Exchange,
     call: RequestCall,
   ): void {
     reply.hijack();
@@ -197,9 +235,19 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       pingTimer: binding.pingTimer,
       cut: answered.cut,
       leave: () => call.leave(),
+      standing,
+      watch: binding.watch,
       refuse: (thrown) => binding.refuse(thrown, request),
     });
   }
+}
+
+/** Frames that nobody will read end where they wait. */
+function abandon(answered: AnyReply): void {
+  if (!("frames" in answered)) return;
+  void answered.frames[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => undefined);
 }
 
 /** A request before its body is read. The address is found out when it is asked for. */

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -20,6 +21,8 @@ import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
 import type { Resources } from "./request-input.ts";
 import type { OpenStreams } from "./serve-stream.ts";
+import { StandingWatch } from "./standing.ts";
+import type { Tls } from "./tls.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -33,7 +36,19 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** What the route's body may be. */
     takes?: Takes;
+    /** The row's name in the route table. */
+    action?: string;
   }
+}
+
+/** A request that was refused for who asks. */
+export interface Refused {
+  /** The row's name in the route table, as `schedules.create`. */
+  readonly action: string;
+  /** Null until it is known who asks. */
+  readonly caller: Caller | null;
+  readonly address: string | undefined;
+  readonly request_id: string;
 }
 
 /** Every route of a table over one socket; `listen` opens it. */
@@ -51,6 +66,8 @@ export interface AppOptions<Table extends RouteTable> {
   /** The streams that are open; closing the app ends them. */
   readonly streams?: OpenStreams;
   readonly pingTimer?: Repeat;
+  /** Asks, for answers that go on for long, whether their callers may still have them (AUTH-58). */
+  readonly standingTimer?: Repeat;
   /** Runs the check for request bodies that have stopped arriving. */
   readonly stallTimer?: Repeat;
   /** What parameters of paths name, where that is not the parameter's own name. */
@@ -61,12 +78,16 @@ export interface AppOptions<Table extends RouteTable> {
   readonly thread?: ScanThread;
   /** All that running a workflow takes, for refusals; the right to run alone when absent. */
   readonly runList?: RunList;
+  /** Told of every request that was refused for who asks: 401 and 403. */
+  readonly onRefused?: (error: EngineError, refused: Refused) => void;
   /** How many bytes of large bodies may be in memory at a time. */
   readonly mostBytes?: number;
   /** Largest body that is a value, for routes whose limit follows it; 16 MiB when absent. */
   readonly valueBytes?: number;
   /** How often routes may be asked for, and credentials refused (`auth_failures`); none when absent. */
   readonly limits?: RateLimits;
+  /** Serves https with it; closing the app closes it. */
+  readonly tls?: Tls;
   /** Networks of proxies whose `X-Forwarded-For` is believed; none when absent. */
   readonly trustedProxies?: readonly string[];
 }
@@ -94,6 +115,12 @@ const SECURITY_HEADERS = {
   "cache-control": "no-store",
 };
 
+/** The same over TLS: a browser comes back by https for a year, whatever a link says. */
+const SECURITY_HEADERS_OF_TLS = {
+  ...SECURITY_HEADERS,
+  "strict-transport-security": "max-age=31536000",
+};
+
 /** The HTTP side of the server: every route of a table, bound to its handler. */
 export function createApp<Table extends RouteTable>(options: AppOptions<Table>): App {
   const { log, ids, authorize = allowEveryone, pingTimer = repeat, resources = {} } = options;
@@ -102,11 +129,23 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const bodies = new RequestBodies({ thread, stallTimer, mostBytes });
   const methods = new PathMethods();
   const neighbourhood = new Neighbourhood(options.neighbours ?? { hosts: [], origins: [] });
-  const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
   const { limits, trustedProxies = [] } = options;
   const proxies = new TrustedProxies(trustedProxies);
   const addressOf = ({ socket, headers }: IncomingMessage) =>
     proxies.clientAddress(socket.remoteAddress, headers["x-forwarded-for"]);
+  const { onRefused } = options;
+  const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
+  /** An answer that refuses somebody is told of. */
+  const told = (error: EngineError, request: FastifyRequest) => {
+    if (error.status === 401 || error.status === 403) {
+      onRefused?.(error, refusedOf(request, addressOf(request.raw)));
+    }
+    return error;
+  };
+  const { tls } = options;
+  const securityHeaders = tls ? SECURITY_HEADERS_OF_TLS : SECURITY_HEADERS;
+  // Of a refusal that is written without Fastify, past its hooks.
+  const headersOfJson = { ...securityHeaders, "content-type": "application/json; charset=utf-8" };
   let isClosing = false;
 
   const app = Fastify({
@@ -114,10 +153,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     genReqId: ids,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PATH_BYTES },
-    serverFactory: (handle) => createServer(CONNECTION, inTurn(handle)),
-    clientErrorHandler: refuseUnreadable,
+    serverFactory: (handle) => serverOf(tls, inTurn(handle)),
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, headersOfJson),
     frameworkErrors: (error, request, reply) => {
-      reply.headers({ ...SECURITY_HEADERS, "x-request-id": request.id });
+      reply.headers({ ...securityHeaders, "x-request-id": request.id });
       sendRefusal(reply, refuse(error, request));
     },
   });
@@ -125,7 +164,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.server.on("checkExpectation", (_, response: ServerResponse) => {
     const refused = new EngineError("bad_request", "of Expect only 100-continue is known here");
     response.writeHead(refused.status, {
-      ...HEADERS_OF_JSON,
+      ...headersOfJson,
       "x-request-id": ids(),
       connection: "close",
     });
@@ -154,9 +193,12 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     isClosing = true;
     for (const end of streams) end();
   });
-  app.addHook("onClose", () => bodies.close());
+  app.addHook("onClose", () => {
+    tls?.close();
+    return bodies.close();
+  });
   app.setErrorHandler((thrown, request, reply) => {
-    const error = limited(refuse(thrown, request), request);
+    const error = told(limited(refuse(thrown, request), request), request);
     sendRefusal(reply.headers(refusalHeaders(error)), error);
   });
   app.setNotFoundHandler((request) => {
@@ -165,7 +207,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 
   /** False when the request, a preflight, has its answer already. */
   function admitted(request: FastifyRequest, reply: FastifyReply): boolean {
-    reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
+    reply.headers(securityHeaders).header("x-request-id", request.id);
     // Nothing is upgraded here. Once a connection that asked for an upgrade brings something other
     // than HTTP, Node neither answers nor closes it.
     if (request.headers.upgrade !== undefined) reply.header("connection", "close");
@@ -202,7 +244,9 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
 
   const { runList, valueBytes = DEFAULT_VALUE_BYTES } = options;
   const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList, valueBytes };
-  const binding: Binding = { ...shared, refuse, limits, addressOf };
+  const tell: Binding["refuse"] = (thrown, request) => told(refuse(thrown, request), request);
+  const watch = new StandingWatch(options.standingTimer ?? repeat);
+  const binding: Binding = { ...shared, refuse: tell, limits, addressOf, watch };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);
@@ -210,22 +254,39 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   return app;
 }
 
-/** Headers of a refusal that is written without Fastify, past its hooks. */
-const HEADERS_OF_JSON = {
-  ...SECURITY_HEADERS,
-  "content-type": "application/json; charset=utf-8",
-};
+function refusedOf(request: FastifyRequest, address: string | undefined): Refused {
+  return {
+    action: request.routeOptions.config.action ?? "",
+    caller: request.caller,
+    address,
+    request_id: request.id,
+  };
+}
+
+function serverOf(tls: Tls | undefined, handle: ReturnType<typeof inTurn>): Server {
+  if (!tls) return createServer(CONNECTION, handle);
+  const server = createTlsServer({ ...CONNECTION, ...tls.options }, handle);
+  tls.onRenewed((options) => server.setSecureContext(options));
+  // It has all that Fastify asks of a server of http.
+  return server as unknown as Server;
+}
 
 /** Answers a request that is not readable HTTP: there is no reply object, only the socket. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+function refuseUnreadable(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  headersOfJson: Readonly<Record<string, string>>,
+): void {
+  // Where no TLS came about, nothing can be said over it.
+  const isTls = /^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(error.code ?? "");
+  if (error.code === "ECONNRESET" || isTls || !socket.writable) {
     socket.destroy();
     return;
   }
   const refused = unreadable(error.code);
   const body = JSON.stringify(refused.toBody());
   const headers = Object.entries({
-    ...HEADERS_OF_JSON,
+    ...headersOfJson,
     "content-length": String(Buffer.byteLength(body)),
     connection: "close",
   });

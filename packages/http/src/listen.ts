@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { Server as TlsServer } from "node:tls";
 import { EngineError } from "@engine/contract";
 import type { App } from "./create-app.ts";
 
@@ -32,11 +33,12 @@ export async function listen(app: App, { host, port }: Address): Promise<Listeni
     throw new EngineError("conflict", message, { cause });
   }
   const { port: taken } = app.server.address() as AddressInfo;
-  return { port: taken, url: urlOf(host, taken) };
+  const scheme = app.server instanceof TlsServer ? "https" : "http";
+  return { port: taken, url: `${scheme}://${authorityOf(host, taken)}` };
 }
 
-function urlOf(host: string, port: number): string {
+function authorityOf(host: string, port: number): string {
   const wildcard = host === "0.0.0.0" || host === "::";
   const reachable = wildcard ? "127.0.0.1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  return `${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }

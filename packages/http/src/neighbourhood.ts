@@ -5,7 +5,7 @@ import { EngineError } from "@engine/contract";
 export interface Neighbours {
   /** Host names by which this server is known besides loopback names and addresses; `*` is any. */
   readonly hosts: readonly string[];
-  /** Origins of pages that may call this server from a browser. */
+  /** Origins of pages that may call this server from a browser; `*` is any. */
   readonly origins: readonly string[];
   /** Where an operator adds to the two lists, as refusals tell. */
   readonly keys?: { readonly hosts: string; readonly origins: string };
@@ -43,7 +43,7 @@ export class Neighbourhood {
   admit(headers: Headers): string | undefined {
     this.#admitHost(text(headers["host"]));
     const origin = text(headers["origin"]);
-    if (origin !== undefined && this.#origins.has(origin)) return origin;
+    if (origin !== undefined && this.#isListed(origin)) return origin;
     if (origin !== undefined && !isOwn(origin, headers)) {
       const page = origin === "null" ? "a page of no site" : `a page of ${shown(origin)}`;
       throw denied(page, origin, this.#keys.origins);
@@ -53,6 +53,10 @@ export class Neighbourhood {
       throw denied("a page of another site", null, this.#keys.origins);
     }
     return undefined;
+  }
+
+  #isListed(origin: string): boolean {
+    return this.#origins.has(origin) || this.#origins.has("*");
   }
 
   #admitHost(given: string | undefined): void {

@@ -45,6 +45,11 @@ export class RequestCall implements Call {
     return this.#addressOf(this.#raw);
   }
 
+  /** Whether the handler waits, or did, for something that may take long. */
+  get isWaiting(): boolean {
+    return this.#controller !== undefined;
+  }
+
   get signal(): AbortSignal {
     if (this.#controller) return this.#controller.signal;
     const controller = new AbortController();

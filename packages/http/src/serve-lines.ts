@@ -5,6 +5,7 @@ import { parseJsonBody } from "./json/json-body.ts";
 import { LINES } from "./media-type.ts";
 import { tooLarge } from "./refusal.ts";
 import type { OpenStreams } from "./serve-stream.ts";
+import type { Standing, StandingWatch } from "./standing.ts";
 
 export interface LinesOptions {
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
@@ -12,6 +13,9 @@ export interface LinesOptions {
   readonly limit: number;
   readonly streams: OpenStreams;
   readonly answer: (value: unknown) => Promise<unknown>;
+  /** Whether the sender may still send lines; absent where that cannot change. */
+  readonly standing?: Standing | undefined;
+  readonly watch: StandingWatch;
   /** Turns what a line threw into an error that the sender may see, and logs defects. */
   readonly refuse: (thrown: unknown) => EngineError;
 }
@@ -26,7 +30,7 @@ const NEWLINE = 10;
 export function serveLines(
   request: IncomingMessage,
   response: ServerResponse,
-  { headers, limit, streams, answer, refuse }: LinesOptions,
+  { headers, limit, streams, answer, standing, watch, refuse }: LinesOptions,
 ): void {
   const waiting: Buffer[] = [];
   let begun: Buffer[] = [];
@@ -38,6 +42,7 @@ export function serveLines(
   request.on("data", read);
   request.once("end", end);
   response.once("close", end);
+  const stopWatch = standing ? watch.add(standing, lose) : () => {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) response.setHeader(name, value);
   }
@@ -66,6 +71,7 @@ export function serveLines(
   async function work(): Promise<void> {
     isBusy = true;
     for (let line = waiting.shift(); line && isOpen; line = waiting.shift()) {
+      if (standing && !(await isAllowed(standing))) break;
       const answered = await answerTo(line);
       if (answeringLine.hasSubscribers) answeringLine.publish({ of: [] });
       write(answered);
@@ -83,6 +89,22 @@ export function serveLines(
     }
   }
 
+  async function isAllowed(caller: Standing): Promise<boolean> {
+    try {
+      await caller.check();
+      return isOpen;
+    } catch (refused) {
+      lose(refused);
+      return false;
+    }
+  }
+
+  /** The sender has lost what lets it send: the line that waits, or would be next, is told so. */
+  function lose(refused: unknown): void {
+    write(refuse(refused).toBody());
+    end();
+  }
+
   function write(value: unknown): void {
     if (isOpen) response.write(`${JSON.stringify(value)}\n`);
   }
@@ -91,6 +113,7 @@ export function serveLines(
     if (!isOpen) return;
     isOpen = false;
     streams.delete(end);
+    stopWatch();
     response.end();
     // Nothing more is read, and a sender that still writes sees its connection end.
     request.destroy();

@@ -3,6 +3,7 @@ import { type EngineError, type SseFrame, sseComment, sseHead, sseText } from "@
 import { printed } from "./json/json-text.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LongFrame, StreamPart } from "./reply.ts";
+import type { Standing, StandingWatch } from "./standing.ts";
 
 /** Proxies and clients take a silent connection for a dead one (EXE-94). */
 const PING_MS = 15_000;
@@ -22,9 +23,15 @@ export interface StreamOptions {
   readonly cut?: AbortSignal | undefined;
   /** Aborts what the frames wait for. */
   readonly leave: () => void;
+  /** Whether the reader may still have what comes; absent where that cannot change. */
+  readonly standing?: Standing | undefined;
+  readonly watch: StandingWatch;
   /** Turns what the frames threw into an error that the reader may see, and logs defects. */
   readonly refuse: (thrown: unknown) => EngineError;
 }
+
+/** For a reader to take the last frame of a stream that it has lost (AUTH-58). */
+const LAST_MS = 1_000;
 
 /** Frames gathered in one turn; more than this waits for the next write. */
 const GATHER_CHARACTERS = 64 * 1024;
@@ -38,7 +45,7 @@ const GATHER_CHARACTERS = 64 * 1024;
 export function serveStream(
   response: ServerResponse,
   frames: AsyncIterable<StreamPart>,
-  { headers, streams, pingTimer, cut, leave, refuse }: StreamOptions,
+  { headers, streams, pingTimer, cut, leave, standing, watch, refuse }: StreamOptions,
 ): void {
   const iterator = frames[Symbol.asyncIterator]();
   /** The rest of a frame that has begun: no other frame may come in between. */
@@ -55,6 +62,7 @@ export function serveStream(
   const stopPings = pingTimer(PING_MS, () => {
     if (!isBlocked && !pieces) gather(sseComment("ping"));
   });
+  const stopWatch = standing ? watch.add(standing, lose) : () => {};
   for (const [name, value] of Object.entries({ ...headers, ...STREAM_HEADERS })) {
     if (value !== undefined) response.setHeader(name, value);
   }
@@ -71,17 +79,33 @@ export function serveStream(
   }
 
   function take(next: IteratorResult<StreamPart, unknown>): void {
-    isPulling = false;
+    whileAllowed(() => {
+      isPulling = false;
+      if (next.done) {
+        end();
+        return;
+      }
+      const { value } = next;
+      if (typeof value === "string") gather(sseComment(value));
+      else if ("text" in value) gather(value.text);
+      else begin(value);
+      pull();
+    });
+  }
+
+  /** Sends what the reader may still have; nothing else is asked for until that is known. */
+  function whileAllowed(send: () => void): void {
     if (!isOpen) return;
-    if (next.done) {
-      end();
-      return;
+    try {
+      const checking = standing?.check();
+      if (!checking) send();
+      else
+        checking.then(() => {
+          if (isOpen) send();
+        }, lose);
+    } catch (refused) {
+      lose(refused);
     }
-    const { value } = next;
-    if (typeof value === "string") gather(sseComment(value));
-    else if ("text" in value) gather(value.text);
-    else begin(value);
-    pull();
   }
 
   function begin(frame: SseFrame | LongFrame): void {
@@ -95,11 +119,12 @@ export function serveStream(
   }
 
   function takePiece(next: IteratorResult<string, unknown>): void {
-    isPulling = false;
-    if (!isOpen) return;
-    gather(next.done ? "\n\n" : next.value);
-    if (next.done) pieces = undefined;
-    pull();
+    whileAllowed(() => {
+      isPulling = false;
+      gather(next.done ? "\n\n" : next.value);
+      if (next.done) pieces = undefined;
+      pull();
+    });
   }
 
   function gather(text: string): void {
@@ -140,9 +165,30 @@ export function serveStream(
     end();
   }
 
+  /** The reader has lost what lets it read: it is told so, and gets nothing that still waits. */
+  function lose(refused: unknown): void {
+    if (!isOpen) return;
+    const { error } = refuse(refused).toBody();
+    // What waits to be read, or half a frame, cannot be taken back, and nothing fits behind it.
+    if (isBlocked || pieces) {
+      breakOff();
+      return;
+    }
+    gathered += sseText({ event: "error", data: error });
+    stop();
+    destroyUnlessRead();
+  }
+
+  /** A reader that stops reading now must not keep the connection. */
+  function destroyUnlessRead(): void {
+    const stopWaiting = pingTimer(LAST_MS, () => response.destroy());
+    response.once("close", stopWaiting);
+  }
+
   function end(): void {
     isOpen = false;
     stopPings();
+    stopWatch();
     streams.delete(stop);
     response.end(gathered);
   }
@@ -158,8 +204,8 @@ export function serveStream(
 
   /** Ends the connection at once: a reader that does not read would never get to the end. */
   function breakOff(): void {
-    stop();
     response.destroy();
+    stop();
   }
 }
 

@@ -95,6 +95,13 @@ export interface TaskContext {
   readonly failure: Failure | null;
   /** `<execution_id>:<task_call_id>`: hand it to services that recognise repeated requests. */
   readonly idempotencyKey: string;
+  /**
+   * A token that is valid now, for calls to the engine in the name of the principal that the execution
+   * runs as, sent as `Authorization: Bearer <token>`. It reaches this execution and its children, and is
+   * good for some time only: ask anew for each call, and never keep or print it. Null with authorization
+   * off and in local runs (EXE-5).
+   */
+  readonly executionToken: () => Promise<string | null>;
 }
 
 /**

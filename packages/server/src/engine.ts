@@ -39,11 +39,13 @@ import { Scheduler } from "./schedules/scheduler.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
+import { Admissions } from "./workers/admissions.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { Grants } from "./workers/grants.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
 import { Repeats } from "./workers/repeats.ts";
+import { RevokedSessions } from "./workers/revoked-sessions.ts";
 import { SessionLookup } from "./workers/session-lookup.ts";
 import { Sessions } from "./workers/sessions.ts";
 import { Workers } from "./workers/workers.ts";
@@ -128,7 +130,8 @@ export function createEngine(ports: EnginePorts): Engine {
   const runLists = new RunLists({ ports, catalog });
   const { authorizeCall = isOn ? callsUnder({ runAs, runLists }) : undefined } = ports;
   const calls = new CallResolver({ ports: { ...ports, authorizeCall }, catalog, starts });
-  const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, bus });
+  const admissions = new Admissions({ ports, epochs });
+  const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, bus, admissions });
 
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
@@ -153,6 +156,7 @@ export function createEngine(ports: EnginePorts): Engine {
     inputs,
     catalog,
     workers,
+    new RevokedSessions({ ports, sessions, handOvers, liveness, epochs }),
     // Hears of commits before the dispatcher, which looks for free slots by what sessions own.
     sessions,
     grants,

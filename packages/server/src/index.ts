@@ -1,4 +1,6 @@
 export type { AuthorizationRequest, Authorize, Caller } from "@engine/http";
+export { readBootstrapToken, rotateBootstrapToken } from "./auth/bootstrap-token.ts";
+export { JoinTokens } from "./auth/join-tokens.ts";
 export { createEngine, type Engine } from "./engine.ts";
 export type { EnginePorts, SetTimer } from "./engine-ports.ts";
 export type { FollowPart } from "./executions/follower.ts";

@@ -9,21 +9,28 @@ import {
   leave,
   listen,
   RateLimits,
+  Tls,
 } from "@engine/http";
 import type { TokenFetch } from "@engine/oidc";
 import { openValueStore, type Store } from "@engine/store";
 import { type Access, createAccess } from "./auth/access.ts";
+import { ensureBootstrapToken } from "./auth/bootstrap-token.ts";
 import { ensureFirstAdmin } from "./auth/first-admin.ts";
 import { tellOfHeld } from "./auth/held-at-start.ts";
+import { JoinTokens } from "./auth/join-tokens.ts";
+import { RefusalLog } from "./auth/refusal-log.ts";
 import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
+import { edgeProblems } from "./edge-problems.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import type { EnginePorts, SetTimer } from "./engine-ports.ts";
 import { recovered } from "./failpoints.ts";
 import { auditHandlers } from "./handlers/audit.ts";
+import { authHandlers } from "./handlers/auth.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
+import { joinTokenHandlers } from "./handlers/join-tokens.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
 import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
@@ -41,6 +48,11 @@ export interface ServerOptions
     Partial<Pick<EnginePorts, Time | Chance>> {
   /** Stays the caller's: close it after the server. */
   readonly store: Store;
+  /**
+   * With it this process calls the server in it: it reads and registers everything, and starts nothing
+   * (AUTH-63). Made in memory, `engine_in_<secret>`, and never shown.
+   */
+  readonly ownToken?: string;
   /** Of the product, as `GET /health` shows it. */
   readonly version: string;
   /** In place of what `[engine.security]` says; for tests. */
@@ -58,12 +70,14 @@ export interface Server {
   readonly workers: WorkerProtocol;
   /** Who is let in; undefined with authorization off. */
   readonly access: Access | undefined;
+  /** Reads the files of its certificate again, as it does by itself now and then (NET-6). */
+  reloadTls(): Promise<void>;
   /** Answers what waits, ends streams, lets requests finish; at most a few seconds. */
   close(): Promise<void>;
 }
 
 /** All that can be wrong with a configuration and what it finds (AUTH-3). */
-const START_PROBLEMS: readonly StartProblems[] = [authProblems];
+const START_PROBLEMS: readonly StartProblems[] = [authProblems, edgeProblems];
 
 /** Node refuses longer timers: a wait of a month ends early, which every caller allows for. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -100,19 +114,28 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const chance = { ids, token, seed, random, replica: ids() };
   const ports = { store, values, config, log, ...time, ...chance };
   const engine = createEngine(ports);
-  const access = createAccess({ ports, engine, fetch: options.fetch ?? fetch });
+  const access = createAccess({
+    ports,
+    engine,
+    fetch: options.fetch ?? fetch,
+    ownToken: options.ownToken,
+  });
   if (engine.tokens) access?.verifiers.use("execution_token", engine.tokens);
+  const tls = await Tls.open(config.server.tls, { log });
   let isReady = false;
   const { sync_timeout } = config.executions;
+  const refusals = new RefusalLog(ports);
   const authorize = options.authorize ?? access?.authentication.authorize;
   const app = createApp({
     routes,
     handlers: {
       system: systemHandlers({ store, version, isReady: () => isReady }),
+      auth: authHandlers({ engine, config, access }),
       catalog: catalogHandlers(engine, ports),
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine, ports),
       schedules: scheduleHandlers(engine, ports),
+      joinTokens: joinTokenHandlers({ joinTokens: new JoinTokens(ports), ports }),
       workers: workerHandlers(engine),
       roles: roleHandlers(engine),
       principals: principalHandlers(engine),
@@ -123,6 +146,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     runList: runListOf(engine),
     resources,
     valueBytes: config.executions.max_value_bytes,
+    ...(tls && { tls }),
     limits: new RateLimits({ rates: config.security.rate_limits, monotonic }),
     trustedProxies: config.server.trusted_proxies,
     log,
@@ -131,6 +155,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       hosts: [...config.server.allowed_hosts, new URL(config.server_url).hostname],
       origins: config.server.cors_allow_origins,
     },
+    onRefused: (error, refused) => refusals.note(error, refused),
     ...(authorize && { authorize }),
   });
   let listening: Listening;
@@ -139,6 +164,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     if (access) {
       await ensureFirstAdmin(ports);
       await tellOfHeld(ports);
+      await ensureBootstrapToken(ports);
     }
     listening = await listen(app, config.server);
     if (recovered.hasSubscribers) recovered.publish({ of: ["listening"] });
@@ -154,20 +180,26 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     engine,
     workers: engine.workers,
     access,
+    reloadTls: async () => tls?.reload(),
     close() {
       isReady = false;
-      closing ??= close({ engine, app, access }, setTimer);
+      closing ??= close({ engine, app, access, refusals }, setTimer);
       return closing;
     },
   };
 }
 
-async function close(
-  { engine, app, access }: { engine: Engine; app: App; access: Access | undefined },
-  setTimer: SetTimer,
-): Promise<void> {
+interface Closed {
+  readonly engine: Engine;
+  readonly app: App;
+  readonly access: Access | undefined;
+  readonly refusals: RefusalLog;
+}
+
+async function close({ engine, app, access, refusals }: Closed, setTimer: SetTimer): Promise<void> {
   if (engine.hasPeers) await leave(app, setTimer);
   await engine.close();
   await closeApp(app, setTimer);
   await access?.close();
+  await refusals.close();
 }

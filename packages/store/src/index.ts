@@ -32,6 +32,7 @@ export type {
   Used,
 } from "./ports/identities.ts";
 export type { IdentityWrite } from "./ports/identity-write.ts";
+export type { JoinTokenRow, NewJoinToken } from "./ports/join-tokens.ts";
 export type { KeyRow, NewKeyRow } from "./ports/keys.ts";
 export type { EventFilter, EventPage, LoggedEvent, LogPage } from "./ports/log.ts";
 export type { Page } from "./ports/port.ts";
@@ -62,7 +63,8 @@ export type {
   PutSchedule,
   ScheduleFilter,
 } from "./ports/schedules.ts";
-export type { OpenedSession } from "./ports/sessions.ts";
+export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
+export type { KnownWorkerCredential } from "./ports/worker-credentials.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
@@ -72,3 +74,10 @@ export type { Store, StoreMethod } from "./store.ts";
 export { openValueStore } from "./values/open-value-store.ts";
 export type { ValueStore } from "./values/value-store.ts";
 export type { Visible } from "./visible.ts";
+export type { Admission, Shown, Verdict } from "./worker-admission.ts";
+export {
+  credentialState,
+  isRenewable,
+  type NewWorkerCredential,
+  OVERLAP_MS,
+} from "./worker-credential.ts";

@@ -13,6 +13,7 @@ import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
 import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
+import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { KEYS, type KeyPort } from "./ports/keys.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
@@ -25,6 +26,7 @@ import { ROLES, type RolePort } from "./ports/roles.ts";
 import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
 import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
 import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
+import { WORKER_CREDENTIALS, type WorkerCredentialPort } from "./ports/worker-credentials.ts";
 import { WORKERS, type WorkerPort } from "./ports/workers.ts";
 
 /** Domains whose operations are written once for both databases. */
@@ -45,6 +47,8 @@ export interface SharedPorts {
   readonly principals: PrincipalPort;
   readonly roles: RolePort;
   readonly keys: KeyPort;
+  readonly workerCredentials: WorkerCredentialPort;
+  readonly joinTokens: JoinTokenPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -64,6 +68,8 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   principals: PRINCIPALS,
   roles: ROLES,
   keys: KEYS,
+  workerCredentials: WORKER_CREDENTIALS,
+  joinTokens: JOIN_TOKENS,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

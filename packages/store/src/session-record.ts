@@ -15,6 +15,11 @@ export interface NewSession extends Readonly<Omit<WorkerRegistration, "name" | "
   readonly token_hash: string;
   readonly worker: string;
   readonly dispatch: DispatchMode;
+  /**
+   * The line of the credential it registered with: when that is revoked, the session ends. Null without
+   * authorization; `process`: see `worker-admission.ts`.
+   */
+  readonly credential_line: string | null;
 }
 
 /** The part of a heartbeat that is kept, for listings and for matching. */
@@ -44,7 +49,7 @@ export interface SessionRow extends NewSession {
   /** When it was given up; a session that connects again is lost no more. */
   readonly lost_at: number | null;
   readonly ended_at: number | null;
-  readonly end_reason: "superseded" | "lost" | "disconnected" | null;
+  readonly end_reason: "superseded" | "lost" | "disconnected" | "revoked" | null;
 }
 
 /** Kept as JSON. */
@@ -64,6 +69,7 @@ const CONTINUED_COLUMNS = [
   "resources",
   "packages",
   "services",
+  "credential_line",
 ] as const;
 
 type Column = Exclude<keyof SessionRow, "said">;

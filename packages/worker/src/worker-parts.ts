@@ -15,6 +15,7 @@ import { Heartbeats } from "./link/heartbeats.ts";
 import { Outage } from "./link/outage.ts";
 import { OwnSession } from "./link/own-session.ts";
 import { registrationOf } from "./link/registration.ts";
+import { Renewal } from "./link/renewal.ts";
 import { ServerClock } from "./link/server-clock.ts";
 import { ServerStream } from "./link/server-stream.ts";
 import { textCalls } from "./link/text-link.ts";
@@ -78,6 +79,10 @@ export async function createParts(
     onRenewed: () => stream.reconnect(),
     onRefused: refused,
   });
+  if ("renewCredential" in link && link.credential && link.renewCredential) {
+    const renew = link.renewCredential.bind(link, options.name);
+    new Renewal({ ...world, clock: options.clock, session, credential: link.credential, renew });
+  }
   const pool = new RunnerPool({
     ...world,
     config,
@@ -129,6 +134,8 @@ export async function createParts(
       session,
       values: options.values ?? NO_VALUES,
       reservations: new Reservations(resources.budget),
+      setTimer,
+      serverTime: () => serverClock.now,
       onStale: (copy) => executions.drop(copy, "stale_claim"),
     }),
     warm,
@@ -136,6 +143,7 @@ export async function createParts(
     onRecovered: () => stream.reconnect(),
     onCancelling: () => heartbeats.soon(),
     limits: () => session.answer.executions,
+    serverProtocol: () => session.answer.protocol,
     cancelGrace: config.cancel_grace,
     missing: (assignment, from) =>
       readMissing(assignment, from, { link: text, session, tries: FETCH_TRIES }),
@@ -237,6 +245,7 @@ export async function createParts(
         executions.listen(frame.data);
         break;
       case "grants":
+        executions.grants(frame.data);
         break;
       case "revoke":
         executions.drop(frame.data, frame.data.reason);

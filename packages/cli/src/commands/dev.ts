@@ -70,7 +70,9 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   const log = await createLog(config.log_level, io);
   const paint = painter(io.out, io.env);
 
-  const engine = await openServer(config, log);
+  // With authorization on, the process has to show who it is to itself (AUTH-63).
+  const token = `engine_in_${processPorts.token()}`;
+  const engine = await openServer(config, log, { ownToken: token });
   const { url } = engine.server;
   const { startWorker } = await import("@engine/worker");
   const refused = Promise.withResolvers<void>();
@@ -94,7 +96,7 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
       ["database", engine.database],
     ]),
   );
-  const client = createClient({ baseUrl: url });
+  const client = createClient({ baseUrl: url, token });
   const yields = flags.yield ? yielding(client, givenVersions(config.home)) : undefined;
   const files = new DevFiles({
     find,
@@ -122,6 +124,7 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   const checks = new ReplayChecks({
     client,
     baseUrl: url,
+    token,
     report: (checked) => reporter.checked(checked),
     setTimer: processPorts.setTimer,
   });

@@ -86,6 +86,7 @@ function listenAndSay(frame: WorkerFrame): Promise<string> {
       inline_value_bytes: 1_024,
       max_value_bytes: 1_024,
     },
+    credential: null,
   };
   const welcome: WorkerFrame = {
     event: "welcome",

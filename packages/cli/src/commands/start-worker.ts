@@ -86,13 +86,19 @@ async function startWorkerCommand(
   flags: WorkerFlags,
 ): Promise<void> {
   const name = given ?? `worker-${randomBytes(3).toString("hex")}`;
+  // Whoever lists processes sees arguments, and the text is not repeated here.
+  if (/^engine_[a-z]{2}_/.test(name)) {
+    throw new UsageError(
+      "a token is never an argument: give it as ENGINE_WORKERS__JOIN_TOKEN or in a file as engine.workers.join_token_file",
+    );
+  }
   const isName = WorkerRegistration.shape.name.safeParse(name);
   if (!isName.success)
     throw new UsageError(`worker name "${name}" ${isName.error.issues[0]?.message}`);
   const config = workerConfig(io, flags);
   const baseUrl = flags.serverUrl ?? [config.server_url];
   const log = await createLog(config.log_level, io);
-  const { httpLink, startWorker } = await import("@engine/worker");
+  const { httpLink, OwnCredential, startWorker } = await import("@engine/worker");
   const signals = io.stopSignals();
   const refused = Promise.withResolvers<void>();
   // Listened to once the worker has started; until then a refusal must not count as unhandled.
@@ -100,7 +106,11 @@ async function startWorkerCommand(
 
   const worker = await startWorker({
     name,
-    link: httpLink({ baseUrl }),
+    link: httpLink({
+      baseUrl,
+      credential: new OwnCredential({ name, home: config.home, config: config.workers, log }),
+      warn: (message) => log.warn(message),
+    }),
     config: { ...config.workers, home: config.home },
     log,
     ...(flags.dispatch && { dispatch: flags.dispatch }),

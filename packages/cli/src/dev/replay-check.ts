@@ -9,6 +9,8 @@ import type { Replayed } from "../replay/replayed.ts";
 /** What the thread is started with. */
 export interface CheckTask {
   readonly baseUrl: string;
+  /** With which the process calls itself, where that is asked for. */
+  readonly token?: string;
   /** The code to try: a file with the bundle. */
   readonly file: string;
   readonly workflow: string;

@@ -16,6 +16,8 @@ export interface Checked extends CheckResult {
 export interface ReplayChecksOptions {
   readonly client: ServerCall["client"];
   readonly baseUrl: string;
+  /** With which the process calls itself; never printed. */
+  readonly token?: string;
   report(checked: Checked): void;
   /** @returns Takes the timer away. */
   setTimer(run: () => void, ms: number): () => void;
@@ -67,7 +69,7 @@ export class ReplayChecks {
   }
 
   async #check(version: NewVersion, stopped: Promise<void>): Promise<void> {
-    const { client, baseUrl, report, setTimer } = this.#options;
+    const { client, baseUrl, token, report, setTimer } = this.#options;
     const { namespace, name, bundle } = version;
     let isStopped = false;
     void stopped.then(() => {
@@ -81,7 +83,12 @@ export class ReplayChecks {
       const live = await liveOnOtherVersions(client, ref, { version: version.version, limit });
       const { executions, leftOut } = live;
       if (executions.length === 0 || isStopped) return;
-      const task = { baseUrl, workflow: `${namespace}/${name}`, executions };
+      const task = {
+        baseUrl,
+        ...(token && { token }),
+        workflow: `${namespace}/${name}`,
+        executions,
+      };
       const stop = Promise.race([stopped, timeIsUp.promise]);
       const result = await replayOnThread(bundle, task, stop);
       if (isStopped) return;

@@ -9,7 +9,7 @@ import { resolveBundleImports } from "@engine/worker/bundle-imports";
 import { replayRecorded } from "../replay/replayed.ts";
 import type { CheckMessage, CheckTask } from "./replay-check.ts";
 
-const { baseUrl, file, workflow, executions } = workerData as CheckTask;
+const { baseUrl, token, file, workflow, executions } = workerData as CheckTask;
 
 function post(message: CheckMessage): void {
   parentPort?.postMessage(message);
@@ -38,7 +38,7 @@ function textOf(error: unknown): string {
 
 async function check(): Promise<void> {
   const code = await load();
-  const client = createClient({ baseUrl });
+  const client = createClient({ baseUrl, ...(token && { token }) });
   for (const execution of executions) {
     post({ kind: "replayed", replayed: await replayRecorded(client, code, execution) });
   }

@@ -85,7 +85,7 @@ export type SourceFile = z.infer<typeof SourceFile>;
 export const Registration = z.union([
   z.strictObject({
     entry: z.string().min(1),
-    files: z.array(SourceFile).min(1),
+    files: z.array(z.strictObject(SourceFile.shape)).min(1),
     bundle: z.string().min(1),
   }),
   z.strictObject({ source: z.string() }),

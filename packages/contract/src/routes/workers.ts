@@ -3,7 +3,7 @@ import { CacheKey } from "../definitions/task-cache.ts";
 import { ErrorBody } from "../errors/errors.ts";
 import { AnyJson } from "../values/any-json.ts";
 import { StoredReference } from "../values/stored-reference.ts";
-import { open, worker } from "../wire/permission.ts";
+import { worker } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
 import {
@@ -21,6 +21,7 @@ import {
   HeartbeatAnswer,
   Poll,
   SESSION_HEADER,
+  WorkerCredential,
   WorkerRegistered,
   WorkerRegistration,
 } from "../workers/worker.ts";
@@ -44,12 +45,21 @@ export const workerRoutes = {
   register: {
     method: "POST",
     path: "/workers/register",
-    summary: "Registers a worker process and opens its session.",
-    permission: open,
+    summary:
+      "Registers a worker process and opens its session; with authorization on by the bootstrap token, a join token, or the worker's own credential.",
+    permission: worker,
     effect: "write",
     limit: { rate: "register", per: "address" },
     body: WorkerRegistration,
     answers: { 200: WorkerRegistered, 201: WorkerRegistered },
+  },
+  credential: {
+    method: "POST",
+    path: "/workers/{name}/credential",
+    summary: "Gives a worker the successor of the credential that it sends.",
+    permission: worker,
+    effect: "write",
+    answers: { 200: WorkerCredential },
   },
   connect: {
     method: "POST",

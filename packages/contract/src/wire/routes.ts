@@ -1,8 +1,10 @@
 import { auditRoutes } from "../routes/audit.ts";
+import { authRoutes } from "../routes/auth.ts";
 import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
+import { joinTokenRoutes } from "../routes/join-tokens.ts";
 import { principalRoutes } from "../routes/principals.ts";
 import { roleRoutes } from "../routes/roles.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
@@ -16,10 +18,12 @@ import type { Route } from "./route.ts";
  */
 export const routes = {
   system: systemRoutes,
+  auth: authRoutes,
   catalog: catalogRoutes,
   executions: executionRoutes,
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
+  joinTokens: joinTokenRoutes,
   workers: workerRoutes,
   roles: roleRoutes,
   principals: principalRoutes,
@@ -30,10 +34,12 @@ export const routes = {
 /** What each group is about, as pages and the document call it. */
 export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   system: "System",
+  auth: "Access",
   catalog: "Workflows",
   executions: "Executions",
   schedules: "Schedules",
   fleet: "Workers",
+  joinTokens: "Join tokens",
   workers: "Worker protocol",
   roles: "Roles",
   principals: "Principals",

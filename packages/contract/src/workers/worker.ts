@@ -46,7 +46,7 @@ export type WorkerResources = z.infer<typeof WorkerResources>;
 export const WorkerPackage = z.strictObject({ name: z.string().min(1), version: z.string() });
 export type WorkerPackage = z.infer<typeof WorkerPackage>;
 
-const ServiceName = z
+export const ServiceName: z.ZodString = z
   .string()
   .max(32)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lower-case words joined by hyphens");
@@ -55,9 +55,15 @@ const ServiceName = z
 export const DispatchMode = z.enum(["event", "poll"]);
 export type DispatchMode = z.infer<typeof DispatchMode>;
 
+/** A worker's name. Some are taken: by local runs, and by a fixed path. */
+export const WorkerName: z.ZodString = Name.refine(
+  (name) => name !== "local" && name !== "join-tokens",
+  "is a reserved name",
+);
+
 /** `POST /workers/register`: one process life under a name (WRK-1, WRK-2). */
 export const WorkerRegistration = z.strictObject({
-  name: Name.refine((name) => name !== "local" && name !== "join-tokens", "is a reserved name"),
+  name: WorkerName,
   /** UUIDv7 made at process start; the same one again continues the session. */
   instance_id: z.uuidv7(),
   protocol: z.int(),
@@ -93,6 +99,13 @@ export const ExecutionLimits = z.object({
 });
 export type ExecutionLimits = z.infer<typeof ExecutionLimits>;
 
+/** With this a worker proves who it is from now on (AUTH-51); the server keeps only its hash. */
+export const WorkerCredential = z.object({
+  token: z.string(),
+  expires_at: z.string(),
+});
+export type WorkerCredential = z.infer<typeof WorkerCredential>;
+
 /** What registration answers; the session lasts until the worker disconnects or is lost. */
 export const WorkerRegistered = z.object({
   worker: z.object({ name: z.string(), labels: Labels, slots: z.int() }),
@@ -104,6 +117,8 @@ export const WorkerRegistered = z.object({
   dispatch: DispatchMode,
   heartbeat_seconds: z.number(),
   executions: ExecutionLimits,
+  /** Null with authorization off, and from a server that did not say it. */
+  credential: WorkerCredential.nullable().default(null),
 });
 export type WorkerRegistered = z.infer<typeof WorkerRegistered>;
 

@@ -15,6 +15,7 @@ export type {
   Host,
   RunningExecution,
   RunOptions,
+  TaskRights,
 } from "../replay/port.ts";
 export { type RunResult, runResult } from "../run-result.ts";
 export { findWorkflow, isWorkflow } from "../workflow.ts";

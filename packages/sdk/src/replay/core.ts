@@ -35,8 +35,9 @@ import { Releases } from "./log/releases.ts";
 import { type Overtaken, RunAhead } from "./log/run-ahead.ts";
 import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
-import type { CallRef, Ended, RunOptions } from "./port.ts";
+import type { CallRef, Ended, RunOptions, TaskRights } from "./port.ts";
 import { Progress } from "./progress.ts";
+import { GrantedTasks } from "./tasks/granted-tasks.ts";
 
 /** How an event is sent. Its time is by default the clock's. */
 export type Sending = Partial<
@@ -62,6 +63,7 @@ export class Core {
   readonly alarms: Alarms;
   readonly failures: Failures;
   readonly parking: Parking;
+  readonly granted: GrantedTasks;
   readonly root: CallGroup = new CallGroup(undefined);
   /** Calls whose outcome has not reached the code, by id; recorded outcomes find theirs here. */
   readonly calls: Map<string, Call> = new Map();
@@ -97,6 +99,7 @@ export class Core {
     this.releases = new Releases(host, () => this.#onReleased());
     this.progress = new Progress(options);
     this.alarms = new Alarms({ host, unpark: () => this.#unpark() });
+    this.granted = new GrantedTasks(info, given.rights);
     this.parking = new Parking({
       host,
       alarms: this.alarms,
@@ -105,6 +108,7 @@ export class Core {
       park: (waiting, pause) => this.#park(waiting, pause),
       stalled: () => options.port.stalled?.(),
       isHeld: given.hold ?? false,
+      isSuspended: given.rights?.hold ?? false,
     });
     const last = history.at(-1);
     this.ahead = new RunAhead({
@@ -319,6 +323,12 @@ export class Core {
     this.emit(undefined, `WORKFLOW_${state}`, value, { state, onDurable, meta });
   }
 
+  setRights(rights: TaskRights | undefined): void {
+    this.granted.rights = rights;
+    // A cancel that has reached the code begins no task: what it undoes is undone.
+    if (!this.cancellation) this.parking.suspend(rights?.hold ?? false);
+  }
+
   stop(reason: string): void {
     if (this.#standing === "over") return;
     this.options.host.log("debug", "a copy of an execution stops", {
@@ -508,6 +518,7 @@ export class Core {
     if (this.isDoomed || this.#cancel.at === "code") return;
     this.#cancelIsLogged();
     this.parking.cancelComes(false);
+    this.parking.suspend(false);
     // A body that had ended before it saw the cancel ends the way it ended (EXE-17 row 15).
     if (this.isBodyOver) return;
     const cancellation = new Cancellation(this, event);

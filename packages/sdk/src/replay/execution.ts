@@ -41,6 +41,7 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
       core.progress.isWanted = on;
     },
     hold: (on) => core.parking.hold(on),
+    setRights: (rights) => core.setRights(rights),
     stop: (reason) => core.stop(reason),
   };
 
@@ -48,7 +49,8 @@ export function startExecution(workflow: AnyWorkflow, options: RunOptions): Runn
   function goOn({ history, pushed }: Overtaken): void {
     const { isWanted: listen } = core.progress;
     const { isHeld: hold } = core.parking;
-    core = begin(workflow, { ...options, history, listen, hold }, goOn);
+    const { rights } = core.granted;
+    core = begin(workflow, { ...options, history, listen, hold, rights }, goOn);
     void core.ended.then((how) => end.resolve(how));
     for (const { base_seq, events } of pushed) core.deliver(base_seq, events);
   }

@@ -7,6 +7,7 @@ import type { Budget, ExecutionPort, Host, TaskServices } from "./port.ts";
 export function outside(port: ExecutionPort, host: Host): ExecutionPort {
   const out = <T>(run: () => T): T => host.runInScope(undefined, run);
   const { services, budget } = port;
+  const token = services.executionToken?.bind(services);
   const guarded: TaskServices = {
     lookUp: (key) => out(() => services.lookUp(key)),
     keep: (key, text, ttl_ms) => out(() => services.keep(key, text, ttl_ms)),
@@ -14,6 +15,7 @@ export function outside(port: ExecutionPort, host: Host): ExecutionPort {
     loadValue: (reference) => out(() => services.loadValue(reference)),
     secrets: (task, names) => out(() => services.secrets(task, names)),
     configs: (task, names) => out(() => services.configs(task, names)),
+    ...(token && { executionToken: () => out(token) }),
   };
   const guardedBudget: Budget | undefined = budget && {
     reserve: (call, requests) => out(() => budget.reserve(call, requests)),

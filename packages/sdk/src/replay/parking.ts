@@ -15,6 +15,7 @@ interface ParkingOptions {
   /** Nothing is left to do but to start functions that are held. */
   readonly stalled: () => void;
   readonly isHeld: boolean;
+  readonly isSuspended: boolean;
 }
 
 /** A body that waits for leave to start. */
@@ -34,6 +35,8 @@ export class Parking {
   active = 0;
   /** Bodies of tasks are kept from starting; set by {@link hold}. */
   isHeld: boolean;
+  /** The principal that the execution runs as cannot be used; set by {@link suspend}. */
+  isSuspended: boolean;
   readonly #options: ParkingOptions;
   readonly #waits: Set<Call> = new Set();
   /** Tasks between two attempts, with the instant of the next. */
@@ -45,12 +48,24 @@ export class Parking {
   constructor(options: ParkingOptions) {
     this.#options = options;
     this.isHeld = options.isHeld;
+    this.isSuspended = options.isSuspended;
   }
 
   /** Whether bodies of tasks are kept from starting; those that run go on. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;
     if (isHeld) this.soon();
+    else this.#letGo();
+  }
+
+  /**
+   * As {@link hold}, for this execution alone: no task begins for a principal that cannot be used
+   * (AUTH-36).
+   */
+  suspend(isSuspended: boolean): void {
+    if (isSuspended === this.isSuspended) return;
+    this.isSuspended = isSuspended;
+    if (isSuspended) this.soon();
     else this.#letGo();
   }
 
@@ -69,7 +84,7 @@ export class Parking {
   }
 
   get #isKeptBack(): boolean {
-    return this.isHeld || this.#isCancelComing;
+    return this.isHeld || this.isSuspended || this.#isCancelComing;
   }
 
   #letGo(): void {

@@ -95,6 +95,11 @@ export interface TaskServices {
     task: string | null,
     names: readonly string[],
   ): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * A token that acts as the principal the execution runs as, valid now; null with authorization off.
+   * Where it is absent, as in a local run, there is none (EXE-5).
+   */
+  executionToken?(): Promise<string | null>;
 }
 
 /** Resources of a worker for the functions of tasks that request some (RES-4). */
@@ -108,6 +113,14 @@ export interface Budget {
   retake(task_call_id: string, requests: TaskRequests): void;
   /** Ends what a call has or waits for; of a call without either nothing happens. */
   release(task_call_id: string): void;
+}
+
+/** What the principal that an execution runs as may do in it now. */
+export interface TaskRights {
+  /** Names of the tasks that it may run; `*` among them: all. */
+  readonly task_grants: readonly string[];
+  /** It cannot be used: no task begins, and none is refused for its sake (AUTH-36). */
+  readonly hold: boolean;
 }
 
 /** Limits of an engine that is server and worker in one: a local run, the test engine. */
@@ -172,6 +185,11 @@ export interface RunningExecution {
   listen(on: boolean): void;
   /** Keeps functions of tasks from starting, or lets them; those that run go on (WRK-8). */
   hold(on: boolean): void;
+  /**
+   * The rights of its principal are these from now on: tasks that begin go by them (AUTH-35). Undefined:
+   * nobody's rights are checked.
+   */
+  setRights(rights: TaskRights | undefined): void;
   /** Ends the copy at once: signals abort, nothing more is sent. */
   stop(reason: string): void;
 }
@@ -191,6 +209,8 @@ export interface RunOptions {
   readonly runsAhead?: boolean;
   /** Begins held, as {@link RunningExecution.hold} says. */
   readonly hold?: boolean;
+  /** Absent: nobody's rights are checked. */
+  readonly rights?: TaskRights | undefined;
   readonly port: ExecutionPort;
   readonly host: Host;
   /** Set to check a log against code without going on: nothing is written, no task runs. */

@@ -35,6 +35,7 @@ import type {
   ExecutionPort,
   Host,
   RunningExecution,
+  TaskRights,
   TaskServices,
 } from "../replay/port.ts";
 import type { AnyWorkflow } from "../workflow.ts";
@@ -76,6 +77,8 @@ export class MemoryEngine extends MemoryExecutions {
   readonly progress: unknown[] = [];
   /** Executions whose copies said that all they have left to do is held; one entry each time. */
   readonly stalled: string[] = [];
+  /** What copies that are claimed from now on are told of their principal. */
+  rights: TaskRights | undefined;
   /** Called with every delta before it is decided; may wait, to reorder what happens. */
   onDelta: (execution_id: string, delta: Delta) => Promise<void> | void = () => {};
   /** Called with every answer before the copy gets it; may give it another. */
@@ -157,6 +160,7 @@ export class MemoryEngine extends MemoryExecutions {
         limits,
         listen: options.listen ?? false,
         runsAhead,
+        rights: this.rights,
         port: this.#portFor(execution_id, () => copy),
         host: host(execution_id),
       }),

@@ -4,9 +4,17 @@ import type { Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { ApiKeyVerifier } from "./api-key-verifier.ts";
 import { Authentication } from "./authentication.ts";
+import {
+  BootstrapTokenVerifier,
+  configuredBootstrap,
+  isText,
+  JoinTokenVerifier,
+} from "./joining-verifiers.ts";
 import { OidcVerifier } from "./oidc-verifier.ts";
+import { OwnProcessVerifier } from "./own-process-verifier.ts";
 import { TokenVerifiers } from "./token-verifier.ts";
 import { UseNotes } from "./use-notes.ts";
+import { WorkerVerifier } from "./worker-verifier.ts";
 
 interface Parts {
   readonly ports: Pick<
@@ -14,6 +22,8 @@ interface Parts {
     "store" | "config" | "clock" | "monotonic" | "ids" | "setTimer" | "log"
   >;
   readonly engine: Pick<Engine, "epochs">;
+  /** With it the process calls the server in it (AUTH-63). */
+  readonly ownToken?: string | undefined;
   /** For the keys of the OpenID provider. */
   readonly fetch: TokenFetch;
 }
@@ -27,7 +37,12 @@ export interface Access {
 }
 
 /** Makes what lets callers in; undefined with authorization off, when everybody is anonymous (AUTH-2). */
-export function createAccess({ ports, engine: { epochs }, fetch }: Parts): Access | undefined {
+export function createAccess({
+  ports,
+  engine: { epochs },
+  fetch,
+  ownToken,
+}: Parts): Access | undefined {
   const { auth } = ports.config.security;
   const { isOn, apiKeys, oidc } = authSwitch(auth);
   if (!isOn) return undefined;
@@ -44,6 +59,14 @@ export function createAccess({ ports, engine: { epochs }, fetch }: Parts): Acces
     const parts = { ports, epochs, provider, oidc: auth.oidc, hasApiKeys: apiKeys };
     verifiers.use("oidc", new OidcVerifier(parts));
   }
+  verifiers.use("worker_credential", new WorkerVerifier({ ports, epochs }));
+  verifiers.use("join_token", new JoinTokenVerifier(ports));
+  const { bootstrap_token = "", bootstrap_token_enabled } = ports.config.workers;
+  if (bootstrap_token_enabled) {
+    if (bootstrap_token) verifiers.useFor(isText(bootstrap_token), configuredBootstrap);
+    else verifiers.use("bootstrap_token", new BootstrapTokenVerifier(ports));
+  }
+  if (ownToken) verifiers.use("internal", new OwnProcessVerifier(ownToken));
   const uses = new UseNotes(ports);
   const authentication = new Authentication({ ports, epochs, verifiers, uses });
   return { authentication, verifiers, close: () => uses.close() };

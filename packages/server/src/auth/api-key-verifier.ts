@@ -29,7 +29,8 @@ export class ApiKeyVerifier implements KeptVerifier {
   }
 }
 
-const NO_HASH = "0".repeat(64);
+/** The hash of nothing. */
+export const NO_HASH: string = "0".repeat(64);
 
 /** Compares two hashes in a time that tells nothing of them. */
 export function isSame(one: string, other: string): boolean {

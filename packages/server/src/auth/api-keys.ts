@@ -3,7 +3,7 @@ import type { KeyRow, Page } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { AuditedCall } from "./audit-entry.ts";
 import { identityWriteOf } from "./identity-writes.ts";
-import { loginsOf } from "./logins.ts";
+import { loginsOnceOn } from "./logins-once-on.ts";
 import { type PrincipalName, refuseKeysOf } from "./principal-rules.ts";
 import type { Principals } from "./principals.ts";
 import { sortedPermissions } from "./role-rules.ts";
@@ -44,7 +44,7 @@ export class ApiKeys {
   ): Promise<CreatedKey> {
     const principal = await this.#parts.principals.get(of);
     refuseKeysOf(principal);
-    if (!loginsOf(this.#ports.config).api_keys) throw providerDisabled();
+    if (!loginsOnceOn(this.#ports.config).api_keys) throw providerDisabled();
     const { id, token, secret_hash } = newSecretToken("engine_sk", this.#ports);
     const days = expires_in_days;
     const created = await this.#ports.store.keys.create(

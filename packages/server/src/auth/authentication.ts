@@ -86,7 +86,15 @@ export class Authentication {
     const identity = await verifier.identify(token, request, route);
     refuseKind(verifier.kind, route);
     this.#parts.uses.note(identity);
-    return callerOf(identity, () => this.#identify(asked));
+    const ask: () => Caller | Promise<Caller> = () => {
+      const now = verifier.again?.(identity);
+      if (now === undefined) return this.#identify(asked);
+      if (now instanceof Promise)
+        return now.then((same) => (same === identity ? caller : callerOf(same, ask)));
+      return now === identity ? caller : callerOf(now, ask);
+    };
+    const caller = callerOf(identity, ask);
+    return caller;
   }
 
   /** At once, where nothing can have changed since it was proven. */

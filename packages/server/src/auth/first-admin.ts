@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type AuthSwitch, authSwitch } from "@engine/contract";
 import { type Logins, makeFolder } from "@engine/store";
@@ -26,22 +26,42 @@ export function loginsOf({ config }: Pick<Ports, "config">): Logins {
  * two, which the next start makes whole.
  */
 export async function ensureFirstAdmin(ports: Ports): Promise<void> {
-  const { store, config, ids, log } = ports;
+  const { store, config } = ports;
   const logins = loginsOf(ports);
   if (!logins.api_keys) return;
   const path = adminKeyPath(config.home);
-  const pending = `${path}.new`;
   makeFolder(config.home);
-  if (await isKeyOf(store, pending)) renameSync(pending, path);
-  const { id: key_id, token, secret_hash } = newSecretToken("engine_sk", ports);
-  writeSecretFile(pending, token);
-  const key = { id: key_id, secret_hash };
-  const subject = await store.identities.makeFirstAdmin({ id: ids(), key, logins });
-  if (subject === undefined) rmSync(pending, { force: true });
-  else {
-    renameSync(pending, path);
-    log.info({ subject, path }, "an admin was made; its key is in the file");
+  const subject = (await store.identities.hasAdmin(logins))
+    ? undefined
+    : await makeAdmin(ports, { path, logins });
+  for (const pending of pendingIn(config.home)) {
+    if (await isKeyOf(store, pending)) moved(pending, path);
+    else rmSync(pending, { force: true });
   }
+  if (subject !== undefined) {
+    ports.log.info({ subject, path }, "an admin was made; its key is in the file");
+  }
+}
+
+/** Undefined where another server was faster. */
+async function makeAdmin(
+  ports: Ports,
+  { path, logins }: { readonly path: string; readonly logins: Logins },
+): Promise<string | undefined> {
+  const { id, token, secret_hash } = newSecretToken("engine_sk", ports);
+  // Servers that start at the same time may share the folder.
+  writeSecretFile(`${path}.${id}${PENDING}`, token);
+  const key = { id, secret_hash };
+  return ports.store.identities.makeFirstAdmin({ id: ports.ids(), key, logins });
+}
+
+const PENDING = ".new";
+
+/** Keys that are not at their place: of this start, of one that died, or of another server's. */
+function pendingIn(home: string): readonly string[] {
+  return readdirSync(home)
+    .filter((name) => name.startsWith("admin-key.") && name.endsWith(PENDING))
+    .map((name) => join(home, name));
 }
 
 /** Whether a file holds a key that counts. */
@@ -50,6 +70,15 @@ async function isKeyOf(store: Ports["store"], path: string): Promise<boolean> {
   if (token === undefined) return false;
   const found = await store.identities.findByKey(tokenId(token));
   return found?.key.secret_hash === secretHash(token);
+}
+
+/** Another server with the same folder may have moved it. */
+function moved(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
 }
 
 function readSecret(path: string): string | undefined {

@@ -2,7 +2,7 @@ import type { IdentityWrite } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import { type AuditedCall, auditEntry } from "./audit-entry.ts";
 import { refuseEscalation } from "./escalation.ts";
-import { loginsOf } from "./logins.ts";
+import { loginsOnceOn } from "./logins-once-on.ts";
 
 /** What goes with a change that a caller makes of who may do what. */
 export function identityWriteOf(
@@ -13,7 +13,7 @@ export function identityWriteOf(
   const { identity } = call.caller;
   return {
     entry: auditEntry(call, { target, reason }, ports),
-    logins: loginsOf(ports.config),
+    logins: loginsOnceOn(ports.config),
     confer: (permissions, narrowed_to) => refuseEscalation(identity, permissions, narrowed_to),
   };
 }

@@ -1,4 +1,9 @@
-import { EngineError, type ExecutionRow, type WorkflowRecord } from "@engine/contract";
+import {
+  EngineError,
+  type ExecutionRow,
+  executePermission,
+  type WorkflowRecord,
+} from "@engine/contract";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 
@@ -48,7 +53,8 @@ export class RunLists {
       const { namespace, name } = workflow;
       visited.add(`${namespace}/${name}`);
       list.add(toRun(namespace, name));
-      for (const task of this.#checked(workflow)) list.add(toExecute(namespace, name, task));
+      for (const task of this.#checked(workflow))
+        list.add(executePermission(namespace, name, task));
       for (const nested of workflow.nested_workflows) {
         if (visited.has(nested)) continue;
         const found = await this.#nested(nested, hash);
@@ -96,8 +102,4 @@ function partsOf(qualified: string): [namespace: string, workflow: string] {
 
 function toRun(namespace: string, workflow: string): string {
   return `workflow:${namespace}:${workflow}:run`;
-}
-
-function toExecute(namespace: string, workflow: string, task: string): string {
-  return `workflow:${namespace}:${workflow}:task:${task}:execute`;
 }

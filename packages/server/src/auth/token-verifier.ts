@@ -15,6 +15,12 @@ export interface TokenVerifier {
    * `details.reason` where no grant would help (AUTH-10), `auth_unavailable`.
    */
   identify(token: string, request: AuthorizationRequest, route: Route): Promise<Identity>;
+  /**
+   * Says whether an answer that goes on for long may do so for whom it began, without the token being
+   * used anew; at once while nothing can have changed. Rejects, or throws, as {@link identify}, which is
+   * asked again when this is absent.
+   */
+  again?(identity: Identity): Identity | Promise<Identity>;
 }
 
 /** The same where whose a token is hangs on the token alone: the answer is kept for a while (AUTH-56). */

@@ -76,6 +76,22 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     ready: { path: () => "/ready", own: 200, other: 200 },
     openapi: { path: () => "/openapi.json", own: 200, other: 200 },
   },
+  auth: {
+    config: { path: () => "/auth/config", own: 200, other: 200 },
+    whoami: { path: () => "/auth/whoami", own: 200, other: 200 },
+    permissions: {
+      path: ({ ns }) => `/auth/permissions?workflow=${ns}/pay`,
+      own: 200,
+      other: READ,
+    },
+    check: { path: () => "/auth/check", body: () => ({ permissions: [] }), own: 200, other: 200 },
+    testToken: {
+      path: () => "/auth/test-token",
+      body: () => ({ token: "x" }),
+      own: 403,
+      other: ["admin:principals:read"],
+    },
+  },
   catalog: {
     register: {
       path: () => "/workflows",
@@ -157,8 +173,19 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     drain: directed("/drain"),
     delete: directed(""),
   },
+  joinTokens: {
+    create: { path: () => "/admin/workers/join-tokens", body: () => ({}), own: 403, other: ADMIN },
+    list: { path: () => "/admin/workers/join-tokens", own: 403, other: ADMIN },
+    revoke: { path: () => "/admin/workers/join-tokens/x", own: 403, other: ADMIN },
+    revokeFor: {
+      path: ({ ns }) => `/admin/workers/join-tokens?subject=${ns}`,
+      own: 403,
+      other: ADMIN,
+    },
+  },
   workers: {
     register: ofWorker,
+    credential: ofWorker,
     connect: ofWorker,
     poll: ofWorker,
     heartbeat: ofWorker,

@@ -17,10 +17,12 @@ type SessionHeaders = { readonly [SESSION_HEADER]?: string | undefined };
 
 export function workerHandlers({ workers }: Engine): Handlers<typeof routes.workers> {
   return {
-    register: async ({ body }) => {
-      const { registered, isNew } = await workers.open(body);
+    register: async ({ body }, call) => {
+      const { registered, isNew } = await workers.open(body, call);
       return isNew ? answer(201, registered) : answer(200, registered);
     },
+    credential: async ({ params }, call) =>
+      answer(200, await workers.renewCredential(params.name, call)),
     connect: async ({ params, headers, body }, { signal }) => {
       const queue = new FrameQueue();
       const onFrame = (frame: WorkerFrame) => queue.push(frame);
@@ -37,8 +39,10 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     },
     heartbeat: async ({ params, headers, body }) =>
       answer(200, await workers.heartbeat(ref(params.name, headers), body)),
-    checkpoint: async ({ params: { id }, headers, body }) => {
-      const { [WORKER_HEADER]: worker, [SESSION_HEADER]: session = "" } = headers;
+    checkpoint: async ({ params: { id }, headers, body }, { caller: { identity } }) => {
+      // A caller that has shown who it is need not say so.
+      const { [WORKER_HEADER]: worker = identity?.subject, [SESSION_HEADER]: session = "" } =
+        headers;
       return answer(200, await workers.checkpoint({ worker, session }, id, body));
     },
     checkpoints: async ({ params, headers, body }) => {

@@ -18,7 +18,14 @@ type Ports = Pick<EnginePorts, "store" | "values" | "clock" | "setTimer" | "conf
 
 /** How many were removed of each kind. */
 type Swept = Record<
-  "executions" | "cache_entries" | "versions" | "sessions" | "workers" | "audit_rows",
+  | "executions"
+  | "cache_entries"
+  | "versions"
+  | "sessions"
+  | "workers"
+  | "join_tokens"
+  | "worker_credentials"
+  | "audit_rows",
   number
 >;
 
@@ -53,6 +60,10 @@ export class Retention implements LedWork {
     const before = clock() - retention_days * DAY_MS;
     const audited = clock() - audit_days * DAY_MS;
     const unused = clock() - config.workers.offline_retention * 1000;
+    const { join_token_retention, credential_renew_window } = config.workers;
+    const tokens = clock() - join_token_retention * 1000;
+    // Until then they can still be renewed.
+    const credentials = clock() - credential_renew_window * 1000;
     const workers = async () => (await store.workers.deleteUnused(unused, batch_size)).length;
     const all = (remove: () => Promise<number>) => this.#all(batch_size, remove);
     return {
@@ -63,6 +74,10 @@ export class Retention implements LedWork {
       workers: await all(workers),
       audit_rows:
         audit_days === 0 ? 0 : await all(() => store.audit.deleteBefore(audited, batch_size)),
+      join_tokens: await all(() => store.joinTokens.deleteExpired(tokens, batch_size)),
+      worker_credentials: await all(() =>
+        store.workerCredentials.deleteExpired(credentials, batch_size),
+      ),
     };
   }
 

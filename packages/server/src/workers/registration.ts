@@ -6,9 +6,11 @@ import {
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
+import type { AuditedCall } from "../auth/audit-entry.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { InOrder } from "../in-order.ts";
 import type { Bus } from "../replicas/bus.ts";
+import type { Admissions } from "./admissions.ts";
 import type { HandOvers } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { Session } from "./session.ts";
@@ -25,6 +27,7 @@ interface Parts {
   readonly liveness: Liveness;
   readonly lookup: Pick<SessionLookup, "learn">;
   readonly bus: Bus;
+  readonly admissions: Admissions;
 }
 
 export interface Registered {
@@ -42,20 +45,24 @@ export class WorkerRegistrations {
     this.#parts = parts;
   }
 
-  async register(registration: WorkerRegistration): Promise<Registered> {
+  /** @param call The request; none for a worker in this process. */
+  async register(registration: WorkerRegistration, call?: AuditedCall): Promise<Registered> {
     refuseMismatch(registration);
-    return this.#inOrder.run(registration.name, () => this.#open(registration));
+    return this.#inOrder.run(registration.name, () => this.#open(registration, call));
   }
 
-  async #open(registration: WorkerRegistration): Promise<Registered> {
-    const { ports, sessions, lookup, liveness, handOvers, bus } = this.#parts;
+  async #open(registration: WorkerRegistration, call?: AuditedCall): Promise<Registered> {
+    const { sessions, lookup, liveness, handOvers, bus, ports, admissions } = this.#parts;
     const { name, protocol: _, ...rest } = registration;
     const { host, pid, labels, slots } = rest;
     const token = ports.token();
     const token_hash = tokenHash(token);
     const { mode: dispatch } = ports.config.dispatch;
     const fresh = { ...rest, session_id: ports.ids(), token_hash, worker: name, dispatch };
-    const opened = await ports.store.sessions.open(fresh);
+    const admitting = admissions.of(name, call);
+    const opened = admitting
+      ? admissions.settle(name, await ports.store.sessions.admit(fresh, admitting.admission))
+      : await ports.store.sessions.open({ ...fresh, credential_line: null });
     const { session: row, is_new_worker, superseded } = opened;
     if (superseded) {
       const by = { host, pid };
@@ -81,6 +88,7 @@ export class WorkerRegistrations {
       dispatch,
       heartbeat_seconds: ports.config.workers.heartbeat_interval,
       executions: ExecutionLimits.parse(ports.config.executions),
+      credential: admitting?.credential ?? null,
     };
     return { registered, isNew: is_new_worker };
   }

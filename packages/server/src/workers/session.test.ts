@@ -8,7 +8,14 @@ import { WorkerStream } from "./worker-stream.ts";
 function session(): Session {
   const { name: worker, protocol: _, ...said } = registration("w");
   const held = { said: null, replica: "r", epoch: 1, connected_at: 0, disconnected_at: null };
-  const times = { created_at: 0, last_seen_at: 0, ended_at: null, end_reason: null, lost_at: null };
+  const times = {
+    credential_line: null,
+    created_at: 0,
+    last_seen_at: 0,
+    ended_at: null,
+    end_reason: null,
+    lost_at: null,
+  };
   const ids = { worker, session_id: "s", token_hash: "t", dispatch: "event" as const };
   return new Session({ ...said, ...ids, ...times, ...held }, () => 0);
 }

@@ -32,8 +32,11 @@ export class Session implements Candidate {
   isStopping = false;
   /** The worker gave work back because it had too much: it gets no more until it says it has room. */
   isOverloaded = false;
-  /** Set when it will not come back: another process took its name, or the worker said goodbye. */
-  ended: "superseded" | "disconnected" | undefined;
+  /**
+   * Set when it will not come back: another process took its name, the worker said goodbye, or its
+   * credential was revoked.
+   */
+  ended: "superseded" | "disconnected" | "revoked" | undefined;
   /** Set while everything that it owns goes back to the queue. */
   handingOver: Promise<void> | undefined;
   #row: SessionRow;

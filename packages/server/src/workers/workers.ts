@@ -16,11 +16,13 @@ import {
   type SessionRef,
   stale,
   type WorkerConnection,
+  type WorkerCredential,
   type WorkerFrame,
   type WorkerProtocol,
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
+import type { AuditedCall } from "../auth/audit-entry.ts";
 import type { ExecutionTokens } from "../auth/execution-tokens.ts";
 import type { RunAs } from "../auth/run-as.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -35,6 +37,7 @@ import type { Bus } from "../replicas/bus.ts";
 import type { BusMessage } from "../replicas/bus-message.ts";
 import type { LedWork } from "../replicas/leadership.ts";
 import type { Replicas } from "../replicas/replicas.ts";
+import type { Admissions } from "./admissions.ts";
 import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
@@ -74,6 +77,7 @@ interface Parts {
   readonly grants: Grants;
   readonly runAs: Pick<RunAs, "find">;
   readonly tokens: Pick<ExecutionTokens, "mint"> | undefined;
+  readonly admissions: Admissions;
 }
 
 /** The server's side of the worker protocol, for workers in this process and behind HTTP alike. */
@@ -143,9 +147,17 @@ export class Workers implements WorkerProtocol, Domain {
     cancel();
   }
 
-  /** As {@link register}; also says whether the name is new. */
-  open(registration: WorkerRegistration): Promise<Registered> {
-    return this.#registrations.register(registration);
+  /**
+   * As {@link register}, for a worker that comes by the network and shows who it is; also says whether
+   * the name is new.
+   */
+  open(registration: WorkerRegistration, call?: AuditedCall): Promise<Registered> {
+    return this.#registrations.register(registration, call);
+  }
+
+  /** The successor of the credential with which the request came (AUTH-51). */
+  renewCredential(worker: string, call: AuditedCall): Promise<WorkerCredential> {
+    return this.#parts.admissions.renew(worker, call);
   }
 
   async register(registration: WorkerRegistration): Promise<WorkerRegistered> {

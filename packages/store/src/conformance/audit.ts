@@ -50,10 +50,11 @@ export function conformance(open: Open): void {
   test("AUD-3 equal refusals become one row that counts them", async () => {
     const store = await opened(open);
     for (const n of [1, 2, 3]) await store.audit.add(entry(n, { decision: "deny" }), "same");
-    await store.audit.add(entry(4, { decision: "deny" }), "other");
+    await store.audit.add(entry(4, { decision: "deny" }), "other", 5);
+    await store.audit.add(entry(5, { decision: "deny" }), "other", 2);
     const { items } = await store.audit.list(page);
     expect(items.map(({ request_id, count }) => [request_id, count])).toEqual([
-      ["r4", 1],
+      ["r4", 7],
       ["r1", 3],
     ]);
   });

@@ -64,6 +64,8 @@ export function conformance(open: Open): void {
       [1, 2, 3].map((n) => store.identities.makeFirstAdmin(firstAdmin(n))),
     );
     expect(made.filter((subject) => subject !== undefined)).toEqual(["admin"]);
+    expect(await store.identities.hasAdmin(KEYS)).toBe(true);
+    expect(await store.identities.hasAdmin({ ...KEYS, api_keys: false })).toBe(false);
     expect(await epochOf(store)).toBe(1);
   });
 

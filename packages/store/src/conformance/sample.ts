@@ -56,6 +56,7 @@ export function newSession(session_id: string, fields: Partial<NewSession> = {})
     runners: ["thread"],
     default_runner: "thread",
     dispatch: "event",
+    credential_line: null,
     engine_version: "0.1.0",
     runtime: { os: "linux", arch: "x64", node: "24.0.0" },
     resources: null,

@@ -2,8 +2,11 @@ import { expect, test } from "vitest";
 import type { NewSession } from "../session-record.ts";
 import { type Open, opened } from "./opened.ts";
 import { claimant, executionId, newExecution, newSession } from "./sample.ts";
+import { admitted } from "./sessions/admitted.ts";
 
 export function conformance(open: Open): void {
+  admitted(open);
+
   test("WRK-3 a registered worker has a live session, found by its secret's hash", async () => {
     const store = await opened(open);
     const fresh = processOf("w1", "process-1");

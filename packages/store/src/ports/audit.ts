@@ -32,8 +32,10 @@ export interface AuditPort {
   /**
    * Adds a row that belongs to no change. Of those with equal merge keys there is one row, which
    * counts them (AUD-3).
+   *
+   * @param times How many of them this is; 1 when absent.
    */
-  add(entry: AuditEntry, merge_key?: string): Promise<void>;
+  add(entry: AuditEntry, merge_key?: string, times?: number): Promise<void>;
   /** Deletes at most `limit` rows from before an instant, oldest first; answers how many. */
   deleteBefore(before: number, limit: number): Promise<number>;
 }
@@ -61,14 +63,14 @@ export const AUDIT: Operations<AuditPort> = {
     return yield* page(list, ({ record, count }) => ({ ...JSON.parse(record), count }));
   }),
 
-  add: writesOnce(function* (entry, merge_key) {
+  add: writesOnce(function* (entry, merge_key, times = 1) {
     const merging =
       merge_key === undefined
         ? raw("")
         : raw(
-            "ON CONFLICT (merge_key) WHERE merge_key IS NOT NULL DO UPDATE SET count = audit.count + 1",
+            "ON CONFLICT (merge_key) WHERE merge_key IS NOT NULL DO UPDATE SET count = audit.count + excluded.count",
           );
-    yield* run(sql`${insertion(entry, merge_key)} ${merging}`);
+    yield* run(sql`${insertion(entry, merge_key, times)} ${merging}`);
   }),
 
   deleteBefore: writesOnce(function* (before, limit) {
@@ -87,9 +89,9 @@ export function* audited(entry: AuditEntry | undefined): Operation<void> {
   if (entry) yield* run(insertion(entry));
 }
 
-function insertion(entry: AuditEntry, merge_key: string | null = null): Sql {
+function insertion(entry: AuditEntry, merge_key: string | null = null, count = 1): Sql {
   const { id, at, actor, action, target, decision } = entry;
   const record = JSON.stringify({ ...entry, at: formatInstant(at) });
   const columns = { id, at, actor: actor?.subject ?? null, action, target, decision };
-  return insertInto("audit", { ...columns, merge_key, count: 1, record });
+  return insertInto("audit", { ...columns, merge_key, count, record });
 }

@@ -101,6 +101,8 @@ export interface IdentityPort {
    * a new one that gets no role. One that is disabled or banned stays as it is.
    */
   login(login: Login): Promise<StoredIdentity | undefined>;
+  /** Whether somebody can log in as admin (AUTH-20). */
+  hasAdmin(logins: Logins): Promise<boolean>;
   /**
    * Makes an admin, or gives one that has no key a new one; answers its subject. Undefined where
    * somebody can log in as admin already.
@@ -166,6 +168,8 @@ export const IDENTITIES: Operations<IdentityPort> = {
     yield* raise("identity");
     return yield* bySubject(subject, issuer);
   }),
+
+  hasAdmin: reads(hasUsableAdmin),
 
   makeFirstAdmin: writes(function* ({ id, key, logins }) {
     yield* lock(ADMINS);

@@ -2,7 +2,7 @@ import { type AuditEntry, type AuditRecord, EngineError } from "@engine/contract
 import { lock, type Operation } from "../operations/operation.ts";
 import { audited } from "./audit.ts";
 import { raise } from "./epochs.ts";
-import { ADMINS, hasUsableAdmin, type Logins } from "./usable-admin.ts";
+import { ADMINS, hasUsableAdmin, type Logins } from "./identities.ts";
 
 /** What goes with every change of who may do what. */
 export interface IdentityWrite {

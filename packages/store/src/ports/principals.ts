@@ -24,6 +24,7 @@ import {
 import { changesBetween, type IdentityWrite, identityWrite } from "./identity-write.ts";
 import type { Page } from "./port.ts";
 import { permissionsOfRoles } from "./roles.ts";
+import { endWorkerCredentials } from "./worker-credentials.ts";
 
 /** A user, service account or worker that was not deleted. Instants are milliseconds since 1970. */
 export interface PrincipalRow {
@@ -82,7 +83,7 @@ export interface PrincipalPort {
   create(principal: NewPrincipalRow, write: IdentityWrite): Promise<PrincipalRow>;
   /**
    * Undefined when there is none. Who is enabled or unbanned has all its roles conferred anew; who is
-   * disabled or banned loses credentials with it ({@link ALSO_ON_DISABLE}, {@link ALSO_ON_BAN}).
+   * disabled or banned loses credentials with it.
    */
   change(
     id: string,
@@ -98,22 +99,27 @@ export interface PrincipalPort {
 }
 
 /** What ends in the transaction that changes a principal. */
-type AlsoEnds = readonly ((principal: Pick<PrincipalRow, "id" | "subject">) => Sql)[];
+type AlsoEnds = readonly ((id: string) => Operation<void>)[];
 
 /** Credentials that end when their principal is disabled; keys only rest meanwhile. */
-export const ALSO_ON_DISABLE: AlsoEnds = [];
+const ALSO_ON_DISABLE: AlsoEnds = [endWorkerCredentials];
 
 /** Credentials that end when their principal is banned. */
-export const ALSO_ON_BAN: AlsoEnds = [
-  ({ id }) => sql`DELETE FROM api_keys WHERE principal_id = ${id}`,
+const ALSO_ON_BAN: AlsoEnds = [
+  (id) => run(sql`DELETE FROM api_keys WHERE principal_id = ${id}`),
   ...ALSO_ON_DISABLE,
 ];
 
 /** What goes with a principal that is deleted. */
-export const ALSO_ON_DELETE: AlsoEnds = [
-  ({ id }) => sql`DELETE FROM principal_roles WHERE principal_id = ${id}`,
+const ALSO_ON_DELETE: AlsoEnds = [
+  (id) => run(sql`DELETE FROM principal_roles WHERE principal_id = ${id}`),
   ...ALSO_ON_BAN,
 ];
+
+/** Once the principal itself is written, which locks its row. */
+function* end(ends: AlsoEnds, { id }: Pick<PrincipalRow, "id">): Operation<void> {
+  for (const one of ends) yield* one(id);
+}
 
 export const PRINCIPALS: Operations<PrincipalPort> = {
   list: reads(function* ({ type, enabled, banned, role, limit, offset }) {
@@ -154,13 +160,11 @@ export const PRINCIPALS: Operations<PrincipalPort> = {
       if (changes === null) return { value: before, changes };
       const isLetIn = patched.enabled && !before.enabled;
       if (isLetIn || (before.banned && !patched.banned)) write.confer(yield* permissionsOf(before));
-      if (patched.banned && !before.banned) yield* run(...ALSO_ON_BAN.map((end) => end(before)));
-      else if (before.enabled && !patched.enabled) {
-        yield* run(...ALSO_ON_DISABLE.map((end) => end(before)));
-      }
       const after = { ...patched, updated_at: yield* now() };
       const { id: _, ...columns } = stored(after);
       yield* run(sql`UPDATE principals SET ${assigned(columns)} WHERE id = ${id}`);
+      if (patched.banned && !before.banned) yield* end(ALSO_ON_BAN, before);
+      else if (before.enabled && !patched.enabled) yield* end(ALSO_ON_DISABLE, before);
       return { value: after, changes };
     }
     return identityWrite(write, change());
@@ -199,9 +203,9 @@ export const PRINCIPALS: Operations<PrincipalPort> = {
       if (!force && Object.values(uses).some((some) => some > 0)) throw inUse(principal, uses);
       const at = yield* now();
       yield* run(
-        ...ALSO_ON_DELETE.map((end) => end(principal)),
         sql`UPDATE principals SET ${assigned({ deleted_at: at, updated_at: at })} WHERE id = ${id}`,
       );
+      yield* end(ALSO_ON_DELETE, principal);
       const changes = changesBetween(principal, null, ["id", "type", "issuer", "roles"]);
       return { value: true, changes };
     }

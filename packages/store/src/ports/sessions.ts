@@ -26,6 +26,8 @@ import {
   toSession,
 } from "../session-record.ts";
 import { assertNotFoughtOver, takeoversOf } from "../taken-name.ts";
+import type { Admission, Verdict } from "../worker-admission.ts";
+import { admitting } from "./admitting.ts";
 
 export interface OpenedSession {
   readonly session: SessionRow;
@@ -37,6 +39,10 @@ export interface OpenedSession {
   readonly superseded: SessionRow | undefined;
 }
 
+export type AdmittedSession =
+  | { readonly refused: Exclude<Verdict, "accepted">; readonly opened: undefined }
+  | { readonly refused: undefined; readonly opened: OpenedSession };
+
 /** The sessions of workers: one process life each, one live one per name. */
 export interface SessionPort {
   /**
@@ -45,6 +51,14 @@ export interface SessionPort {
    * transaction; its executions stay as they are, for the server to hand over.
    */
   open(session: NewSession): Promise<OpenedSession>;
+  /**
+   * The same with authorization on: who may have the name is decided in the same transaction, which
+   * consumes a join token and makes the worker's principal and its credential (AUTH-50).
+   */
+  admit(
+    session: Omit<NewSession, "credential_line">,
+    admission: Admission,
+  ): Promise<AdmittedSession>;
   /** The live session with this secret's hash; an ended one too, so that the caller can say why. */
   findBySecret(worker: string, token_hash: string): Promise<SessionRow | undefined>;
   /** One session, ended or not. */
@@ -71,37 +85,17 @@ export interface SessionPort {
 
 export const SESSIONS: Operations<SessionPort> = {
   open: writes(function* (fresh) {
-    const { worker } = fresh;
-    yield* lock(workerLock(worker));
-    const [names, [live], takeovers] = yield* together<
-      [unknown, StoredSession, { ended_at: number }]
-    >(
-      sql`SELECT 1 FROM workers WHERE name = ${worker}`,
-      sql`SELECT ${SESSION_COLUMNS} FROM sessions WHERE worker = ${worker} AND ended_at IS NULL`,
-      takeoversOf(worker),
-    );
-    const at = yield* now();
-    const is_new_worker = names.length === 0;
-    const earlier = live && toSession(live);
-    if (earlier?.instance_id === fresh.instance_id) {
-      const session = continueSession(earlier, fresh, at);
-      const columns = { ...storedContinuation(session), last_seen_at: at };
-      const { session_id } = session;
-      yield* run(sql`UPDATE sessions SET ${assigned(columns)} WHERE session_id = ${session_id}`);
-      return { session, is_new_worker, continued: true, superseded: undefined };
-    }
-    assertNotFoughtOver(worker, takeovers, at);
-    // Before the insert: a name has one live session at most.
-    if (earlier) yield* run(ended(earlier.session_id, "superseded", at));
-    const session = beginSession(fresh, at);
-    yield* run(
-      // A name that was drained serves again with its next process; a paused one waits (WRK-11, 12).
-      sql`INSERT INTO workers AS w (name, registered_at) VALUES (${worker}, ${at})
-        ON CONFLICT (name) DO UPDATE SET desired_state = 'active' WHERE w.desired_state = 'draining'`,
-      insertInto("sessions", storedSession(session)),
-    );
-    const superseded = earlier && supersededSession(earlier, at);
-    return { session, is_new_worker, continued: false, superseded };
+    yield* lock(workerLock(fresh.worker));
+    return yield* opening(fresh);
+  }),
+
+  admit: writes(function* (fresh, admission) {
+    yield* lock(workerLock(fresh.worker));
+    const admitted = yield* admitting(fresh.worker, admission);
+    if (admitted.refused) return { refused: admitted.refused, opened: undefined };
+    // Refuses by throwing, which undoes the admission, too: the token is not consumed.
+    const { credential_line } = admitted;
+    return { refused: undefined, opened: yield* opening({ ...fresh, credential_line }) };
   }),
 
   findBySecret: reads((worker, token_hash) =>
@@ -161,6 +155,40 @@ export const SESSIONS: Operations<SessionPort> = {
     return ids.length;
   }),
 };
+
+/** Opens a session, under the lock of its worker's name. */
+function* opening(fresh: NewSession): Operation<OpenedSession> {
+  const { worker } = fresh;
+  const [names, [live], takeovers] = yield* together<
+    [unknown, StoredSession, { ended_at: number }]
+  >(
+    sql`SELECT 1 FROM workers WHERE name = ${worker}`,
+    sql`SELECT ${SESSION_COLUMNS} FROM sessions WHERE worker = ${worker} AND ended_at IS NULL`,
+    takeoversOf(worker),
+  );
+  const at = yield* now();
+  const is_new_worker = names.length === 0;
+  const earlier = live && toSession(live);
+  if (earlier?.instance_id === fresh.instance_id) {
+    const session = continueSession(earlier, fresh, at);
+    const columns = { ...storedContinuation(session), last_seen_at: at };
+    const { session_id } = session;
+    yield* run(sql`UPDATE sessions SET ${assigned(columns)} WHERE session_id = ${session_id}`);
+    return { session, is_new_worker, continued: true, superseded: undefined };
+  }
+  assertNotFoughtOver(worker, takeovers, at);
+  // Before the insert: a name has one live session at most.
+  if (earlier) yield* run(ended(earlier.session_id, "superseded", at));
+  const session = beginSession(fresh, at);
+  yield* run(
+    // A name that was drained serves again with its next process; a paused one waits (WRK-11, 12).
+    sql`INSERT INTO workers AS w (name, registered_at) VALUES (${worker}, ${at})
+      ON CONFLICT (name) DO UPDATE SET desired_state = 'active' WHERE w.desired_state = 'draining'`,
+    insertInto("sessions", storedSession(session)),
+  );
+  const superseded = earlier && supersededSession(earlier, at);
+  return { session, is_new_worker, continued: false, superseded };
+}
 
 /** Held by each transaction that begins a session of a name, or forgets the name, on any server. */
 export function workerLock(name: string): string {

@@ -41,7 +41,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /** What guards of executions look at: they are to look again after a write. */
-const GUARDED: ReadonlySet<keyof SharedPorts> = new Set(["sessions", "workers"]);
+const GUARDED: ReadonlySet<keyof SharedPorts> = new Set([
+  "sessions",
+  "workers",
+  "workerCredentials",
+  // Who is banned loses sessions with it.
+  "principals",
+]);
 
 function sqliteStore(
   db: Database.Database,

@@ -1,4 +1,5 @@
 import type { Assignment, Holding } from "@engine/contract";
+import type { TaskRights } from "@engine/sdk/node";
 import { beginning } from "../failpoints.ts";
 import type { ToRunner } from "../runners/messages.ts";
 import type { Runner } from "../runners/runner.ts";
@@ -19,6 +20,8 @@ export interface Copy {
   ahead: { readonly base_seq: number; readonly end: number } | undefined;
   /** Whether somebody watches its progress. */
   listening: boolean;
+  /** What its principal may do; undefined: nobody's rights are checked. */
+  rights: TaskRights | undefined;
   /** Where the copy runs, once it was started there. */
   runner: Runner | undefined;
   /** What the runner has to hear right after it is given the copy; undefined from then on. */
@@ -34,7 +37,8 @@ export interface Copy {
 type Fresh = Pick<
   Copy,
   "execution_id" | "module_hash" | "name" | "generation" | "seq" | "listening"
->;
+> &
+  Partial<Pick<Copy, "rights">>;
 
 /** The copies of a worker, by both their names. */
 export class Copies {
@@ -50,6 +54,7 @@ export class Copies {
   /** @param number That of the warm copy that goes on; a fresh one when absent (RUN-4). */
   add(fresh: Fresh, number: number = ++this.#lastNumber): Copy {
     const copy: Copy = {
+      rights: undefined,
       ...fresh,
       number,
       ahead: undefined,

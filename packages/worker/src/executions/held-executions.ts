@@ -19,6 +19,7 @@ import { hasCode, isTransient, messageOf } from "../transient.ts";
 import type { World } from "../world.ts";
 import type { CheckpointLanes } from "./checkpoint-lanes.ts";
 import { begin, type Copies, type Copy, learn, tell } from "./copy.ts";
+import { assignedRights, changedRights } from "./copy-rights.ts";
 import type { HandBack } from "./hand-back.ts";
 import type { ProgressQueues } from "./progress-queues.ts";
 import type { ServiceDesk } from "./service-desk.ts";
@@ -36,6 +37,8 @@ export interface HeldExecutionsOptions extends Pick<World, "log"> {
   readonly pool: RunnerPool;
   readonly gate: StartGate;
   limits(): ExecutionLimits;
+  /** The number of the server's protocol (WRK-3). */
+  serverProtocol(): number;
   /** Seconds that bodies get to end after a cancel (DSP-9). */
   readonly cancelGrace: number;
   /** The machine (its disk, its handles) does not let executions begin. */
@@ -68,15 +71,16 @@ export class HeldExecutions {
   }
 
   assign(assignment: Assignment): void {
-    const { copies, pool } = this.#options;
-    const { execution_id, generation, module, name, head, listen } = assignment;
+    const { copies, desk, pool } = this.#options;
+    const { execution_id, generation, module, name, head, listen, execution_token } = assignment;
     const held = copies.find(execution_id);
     if (held && held.generation >= generation) return;
     if (held) this.#drop(held, "assigned anew");
     const fresh = { execution_id, module_hash: module.hash, name, generation, seq: head };
     const mayBeWarm = !this.#draining && !assignment.apart;
     const warm = mayBeWarm ? this.#options.warm.take(fresh) : undefined;
-    const copy = copies.add({ ...fresh, listening: listen }, warm?.number);
+    const rights = assignedRights(assignment.authz, this.#options.serverProtocol());
+    const copy = copies.add({ ...fresh, listening: listen, rights }, warm?.number);
     if (this.#draining) {
       this.release(copy, "draining");
       return;
@@ -98,6 +102,7 @@ export class HeldExecutions {
     }
     copy.runner = runner;
     runner.load++;
+    if (execution_token) desk.tokens.keep(copy, execution_token);
     const starting = warm
       ? this.#wake(copy, warm, assignment)
       : this.#prepare(copy, runner, assignment);
@@ -120,6 +125,14 @@ export class HeldExecutions {
   setListening(copy: Copy, on: boolean): void {
     copy.listening = on;
     tell(copy, { kind: "listen", copy: copy.number, on });
+  }
+
+  /** The rights of an execution's principal have changed, or it cannot be used any more (AUTH-36). */
+  grants({ execution_id, generation, ...changed }: FrameData<"grants">): void {
+    const copy = this.#options.copies.find(execution_id);
+    if (copy?.generation !== generation) return;
+    copy.rights = changedRights(changed);
+    tell(copy, { kind: "rights", copy: copy.number, rights: copy.rights });
   }
 
   /** The server's answer to the listed holdings: those to keep, those to drop (WRK-9). */
@@ -210,6 +223,7 @@ export class HeldExecutions {
       case "stalled":
         // Another worker does what comes next: all that the copy has done is in the log (WRK-12).
         if (this.#options.gate.isLeaving) this.release(copy, "draining");
+        else if (copy.rights?.hold) this.release(copy, "principal_unavailable");
         break;
       case "cold":
         this.#startCold(copy, runner);
@@ -282,6 +296,7 @@ export class HeldExecutions {
       limits: limits(),
       cancel_grace: cancelGrace,
       listen: copy.listening,
+      rights: copy.rights,
     });
   }
 
@@ -297,6 +312,7 @@ export class HeldExecutions {
       copy: copy.number,
       events: [...missing, framed(assignment, seq)],
       listen: copy.listening,
+      rights: copy.rights,
     });
   }
 

@@ -2,6 +2,7 @@ import { EngineError, type SessionRef, type WorkerProtocol } from "@engine/contr
 import { expect, test } from "vitest";
 import type { ServiceRequest } from "../runners/messages.ts";
 import { FakeServer } from "../testing/fake-server.ts";
+import { setTimer } from "../testing/set-timer.ts";
 import { createTestSession } from "../testing/test-session.ts";
 import { NO_VALUES } from "../values-source.ts";
 import { Copies, type Copy } from "./copy.ts";
@@ -31,6 +32,8 @@ function createDesk(load: (copy: Copy, asked: Parameters<Load>[2]) => Promise<st
     session: createTestSession(link),
     values: NO_VALUES,
     reservations: new Reservations({}),
+    setTimer,
+    serverTime: Date.now,
     onStale: (gone) => void stale.push(gone),
   });
   return { desk, copy, stale };

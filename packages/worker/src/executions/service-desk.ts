@@ -4,14 +4,18 @@ import type { Calls } from "../link/text-link.ts";
 import type { ServiceAnswer, ServiceRequest, Services } from "../runners/messages.ts";
 import { hasCode, messageOf } from "../transient.ts";
 import type { ValuesSource } from "../values-source.ts";
+import type { World } from "../world.ts";
 import type { Copy } from "./copy.ts";
+import { ExecutionTokens } from "./execution-tokens.ts";
 import type { Reservations } from "./reservations.ts";
 
-export interface ServiceDeskOptions {
+export interface ServiceDeskOptions extends Pick<World, "setTimer"> {
   readonly link: Calls;
   readonly session: OwnSession;
   readonly values: ValuesSource;
   readonly reservations: Reservations;
+  /** What the server's clock shows, milliseconds since 1970. */
+  serverTime(): number;
   /** Another worker owns the execution now: the copy ends. */
   onStale(copy: Copy): void;
 }
@@ -25,10 +29,17 @@ class Abandoned extends Error {
 
 /** Carries out requests of tasks that only the main thread can, since it holds the session (RUN-1). */
 export class ServiceDesk {
+  readonly tokens: ExecutionTokens;
   readonly #options: ServiceDeskOptions;
 
   constructor(options: ServiceDeskOptions) {
+    const { link } = options;
     this.#options = options;
+    this.tokens = new ExecutionTokens({
+      ...options,
+      renew: (copy) =>
+        this.#persist(copy, (ref, of) => link.executionToken(ref, copy.execution_id, of)),
+    });
   }
 
   /** Answers when it is certain; undefined when nobody waits any more. Never rejects. */
@@ -43,8 +54,9 @@ export class ServiceDesk {
     }
   }
 
-  /** The copy does not run here any more: what its tasks had of the budget is free. */
+  /** The copy does not run here any more: what its tasks had of the budget is free, its token gone. */
   left(copy: Copy): void {
+    this.tokens.drop(copy);
     this.#options.reservations.releaseAll(copy.number);
   }
 
@@ -70,6 +82,7 @@ export class ServiceDesk {
         ask((ref, of) => link.loadValue(ref, id, { ...of, reference_id })),
       secrets: (task, names) => ask(() => values.secrets(id, task, names)),
       configs: (task, names) => ask(() => values.configs(id, task, names)),
+      executionToken: () => this.tokens.of(copy),
       reserve: (call, requests) => reservations.reserve(copy.number, call, requests),
       retake: (call, requests) => reservations.retake(copy.number, call, requests),
       release: (call) => reservations.release(copy.number, call),

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import {
+  EngineError,
   ExecutionToken,
   HeartbeatAnswer,
   type Json,
@@ -9,12 +10,15 @@ import {
   type SessionRef,
   StoredReference,
   type WorkerConnection,
+  WorkerCredential,
   type WorkerFrame,
   WorkerRegistered,
 } from "@engine/contract";
 import { createParser } from "eventsource-parser";
+import { hasCode } from "../transient.ts";
 import { createRequests, type HttpCall, textOf } from "./http-request.ts";
 import { CheckpointStreams } from "./line-stream.ts";
+import type { OwnCredential } from "./own-credential.ts";
 import type { TextLink } from "./text-link.ts";
 
 /** In characters. A server does not keep more than 64 MiB for a stream either (WRK-7). */
@@ -36,6 +40,10 @@ export interface HttpLinkOptions {
   readonly connectTimeoutMs?: number;
   /** How long a checkpoint stream may take to begin before plain requests are used instead. */
   readonly streamBeginMs?: number;
+  /** What the worker proves itself with; servers without authorization ask for nothing. */
+  readonly credential?: OwnCredential;
+  /** Told once that credentials leave this machine without TLS (NET-6). */
+  readonly warn?: (message: string) => void;
 }
 
 /**
@@ -47,7 +55,9 @@ export function httpLink(options: HttpLinkOptions): TextLink {
   const { baseUrl, timeoutMs = 30_000, streamBeginMs = 3_000 } = options;
   const heartbeatMs = Math.min(options.heartbeatTimeoutMs ?? 5_000, timeoutMs);
   const connectMs = Math.min(options.connectTimeoutMs ?? 10_000, timeoutMs);
-  const limits = { timeoutMs, streamBeginMs };
+  const { credential, warn } = options;
+  const token = () => credential?.token;
+  const limits = { timeoutMs, streamBeginMs, token, ...(warn && { warn }) };
   const { send, openLines, leaveServer } = createRequests([baseUrl].flat(), limits);
   const text = async (call: HttpCall) => textOf(await send(call));
   const json = async (call: HttpCall): Promise<unknown> => JSON.parse(await text(call));
@@ -80,10 +90,20 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     },
     async register(registration) {
       const body = JSON.stringify(registration);
-      return WorkerRegistered.parse(
-        await json({ method: "POST", path: "/workers/register", body }),
-      );
+      const register = (shown: string | undefined) =>
+        json({ method: "POST", path: "/workers/register", body, token: shown });
+      const answer = await inTurn(credential?.candidates() ?? [], register);
+      const registered = WorkerRegistered.parse(answer);
+      credential?.keep(registered.credential);
+      return registered;
     },
+    ...(credential && {
+      credential,
+      async renewCredential(worker: string) {
+        const path = `/workers/${encodeURIComponent(worker)}/credential`;
+        credential.keep(WorkerCredential.parse(await json({ method: "POST", path })));
+      },
+    }),
     async connect(ref, running, onFrame) {
       const call = { method: "POST", ...at(ref, "connect"), timeoutMs: connectMs } as const;
       return openStream(await send({ ...call, body: JSON.stringify({ running }) }), onFrame);
@@ -128,6 +148,29 @@ export function httpLink(options: HttpLinkOptions): TextLink {
       (await send({ method: "POST", ...at(ref, "disconnect") })).resume();
     },
   };
+}
+
+/**
+ * Tries one credential after the other, moving on where one does not count (AUTH-52).
+ *
+ * @throws EngineError `unauthenticated` once none is left.
+ */
+async function inTurn<Answer>(
+  candidates: readonly string[],
+  register: (token: string | undefined) => Promise<Answer>,
+): Promise<Answer> {
+  for (const token of candidates.length > 0 ? candidates : [undefined]) {
+    try {
+      return await register(token);
+    } catch (error) {
+      if (!hasCode(error, "unauthenticated")) throw error;
+    }
+  }
+  const what = candidates.length > 0 ? "none of this worker's counts" : "this worker has none";
+  throw new EngineError(
+    "unauthenticated",
+    `it asks for a credential, and ${what}; make a join token with \`npx engine server join-token\` and give it as ENGINE_WORKERS__JOIN_TOKEN or in a file as engine.workers.join_token_file`,
+  );
 }
 
 /** Where a call of a session goes, and in whose name. */

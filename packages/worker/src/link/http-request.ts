@@ -2,7 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { EngineError, ErrorBody, SESSION_HEADER } from "@engine/contract";
 import { LineStream } from "./line-stream.ts";
-import { Servers } from "./servers.ts";
+import { type Server, Servers } from "./servers.ts";
 
 /** Just below the longest string there can be: one character more would end the process. */
 const MOST_CHARACTERS = 500_000_000;
@@ -14,6 +14,8 @@ export interface HttpCall {
   /** Below the base address, with its query. */
   readonly path: string;
   readonly session?: string;
+  /** In place of the worker's credential; undefined sends none. */
+  readonly token?: string | undefined;
   /** JSON text. */
   readonly body?: string;
   /** In place of the time that any call may take. */
@@ -29,15 +31,39 @@ export interface HttpRequests {
   leaveServer(): void;
 }
 
+interface RequestOptions {
+  readonly timeoutMs: number;
+  readonly streamBeginMs: number;
+  /** The worker's credential, as it is at each call. */
+  readonly token?: () => string | undefined;
+  readonly warn?: (message: string) => void;
+}
+
 export function createRequests(
   baseUrls: readonly string[],
-  { timeoutMs, streamBeginMs: beginMs }: { timeoutMs: number; streamBeginMs: number },
+  { timeoutMs, streamBeginMs: beginMs, ...own }: RequestOptions,
 ): HttpRequests {
   const servers = new Servers(baseUrls);
+  let isWarned = false;
+
+  const authorization = (server: Server, token: string | undefined): OutgoingHttpHeaders => {
+    if (token === undefined) return {};
+    if (!isWarned && server.isExposed) {
+      isWarned = true;
+      own.warn?.(
+        `credentials go to ${server.host} over plain http, where others can read them: use https`,
+      );
+    }
+    return { authorization: `Bearer ${token}` };
+  };
 
   const openLines: HttpRequests["openLines"] = ({ path, session }) => {
     const { request, prefix, host, port } = servers.current;
-    const headers = { "content-type": "application/x-ndjson", [SESSION_HEADER]: session };
+    const headers = {
+      ...authorization(servers.current, own.token?.()),
+      "content-type": "application/x-ndjson",
+      [SESSION_HEADER]: session,
+    };
     // Not from the pool: the connection is never given back.
     const options = { host, port, agent: false, timeout: 0, method: "POST", headers } as const;
     const refused = async (response: IncomingMessage) =>
@@ -49,13 +75,13 @@ export function createRequests(
     });
   };
 
-  const send: HttpRequests["send"] = async ({ method, path, session, body, ...own }) => {
-    const headers: OutgoingHttpHeaders = {};
+  const send: HttpRequests["send"] = async ({ method, path, session, body, ...of }) => {
+    const server = servers.current;
+    const headers = authorization(server, "token" in of ? of.token : own.token?.());
     if (body !== undefined) headers["content-type"] = "application/json";
     if (session !== undefined) headers[SESSION_HEADER] = session;
-    const server = servers.current;
     const { request, prefix, host, port, agent } = server;
-    const timeout = own.timeoutMs ?? timeoutMs;
+    const timeout = of.timeoutMs ?? timeoutMs;
     const target = { host, port, agent, timeout, method, path: prefix + path, headers };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(target, resolve);

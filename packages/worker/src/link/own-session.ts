@@ -4,6 +4,7 @@ import { registered } from "../failpoints.ts";
 import { hasCode, isTransient } from "../transient.ts";
 import { delay, type World } from "../world.ts";
 import type { Outage } from "./outage.ts";
+import { spokenByBoth } from "./spoken-protocol.ts";
 import type { Calls } from "./text-link.ts";
 
 /** Once `life` has aborted, every call rejects. */
@@ -51,7 +52,7 @@ export class OwnSession {
     return this.#current;
   }
 
-  /** Makes one call; only a lost session makes it again. */
+  /** Makes one call; only a lost session, or credential, makes it again. */
   async call<T>(send: (ref: SessionRef) => Promise<T>): Promise<T> {
     const backoff = new Backoff(this.#options.random);
     for (;;) {
@@ -62,7 +63,9 @@ export class OwnSession {
         return await send({ worker: this.#options.registration.name, session });
       } catch (error) {
         if (hasCode(error, "session_superseded")) this.#options.onRefused(error);
-        if (!hasCode(error, "session_unknown")) throw error;
+        // Without a credential that counts it does as at its start (AUTH-62).
+        const isUnknown = hasCode(error, "session_unknown") || hasCode(error, "unauthenticated");
+        if (!isUnknown) throw error;
         if (this.#current === current) {
           await this.#wait(backoff);
           if (this.#current === current) this.#renew();
@@ -98,15 +101,21 @@ export class OwnSession {
   async #register(): Promise<WorkerRegistered> {
     const { link, registration, outage, random } = this.#options;
     const backoff = new Backoff(random);
+    let { protocol } = registration;
     for (;;) {
       this.#assertAlive();
       try {
-        const answer = await link.register(registration);
+        const answer = await link.register({ ...registration, protocol });
         if (registered.hasSubscribers) registered.publish({ of: [] });
         this.#answer = answer;
         outage.over();
         return answer;
       } catch (error) {
+        const older = spokenByBoth(error, protocol);
+        if (older !== undefined) {
+          protocol = older;
+          continue;
+        }
         if (!isTransient(error)) {
           this.#options.onRefused(error);
           throw error;

@@ -40,6 +40,12 @@ export class ServerClock {
     return Math.round(this.#ownAtZero() - this.#serverAtZero) + 0;
   }
 
+  /** What the server's clock shows now; before the first measurement what this machine's does. */
+  get now(): number {
+    const { clock, monotonic } = this.#options;
+    return this.#serverAtZero === undefined ? clock() : this.#serverAtZero + monotonic();
+  }
+
   /** @param server_time Of the server's clock, cut to milliseconds. */
   measured(server_time: string, { sentAt, heardAt }: Asked): void {
     const shown = parseInstant(server_time);

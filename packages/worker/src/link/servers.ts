@@ -9,6 +9,8 @@ export interface Server {
   readonly port: string | number;
   /** Before every path. */
   readonly prefix: string;
+  /** What is sent can be read on its way: no TLS, and another machine. */
+  readonly isExposed: boolean;
 }
 
 /**
@@ -61,5 +63,8 @@ function serverAt(url: string): Server {
     host: hostname.replace(/^\[|\]$/g, ""),
     port: port || (isSecure ? 443 : 80),
     prefix: pathname.replace(/\/$/, ""),
+    isExposed: !isSecure && !LOOPBACK.test(hostname),
   };
 }
+
+const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

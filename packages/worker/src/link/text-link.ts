@@ -12,6 +12,8 @@ import type {
   WorkerProtocol,
 } from "@engine/contract";
 
+import type { OwnCredential } from "./own-credential.ts";
+
 type LogPage = Parameters<WorkerProtocol["events"]>[2];
 
 /** What a worker asks of its server in small messages: the same over every link. */
@@ -29,7 +31,12 @@ export interface TextCalls {
   leaveServer(): void;
 }
 
-export interface TextLink extends Calls, TextCalls {}
+export interface TextLink extends Calls, TextCalls {
+  /** What the worker proves itself with, where it has to. */
+  readonly credential?: OwnCredential;
+  /** Asks for the successor of that, and keeps it. */
+  renewCredential?(worker: string): Promise<void>;
+}
 
 /** The text side of a link; that of the server's own handler object parses what it is given. */
 export function textCalls(link: WorkerProtocol | TextLink): TextCalls {

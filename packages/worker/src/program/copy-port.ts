@@ -44,6 +44,7 @@ export class CopyPort implements ExecutionPort {
       },
       secrets: (...args) => this.#ask({ method: "secrets", args }),
       configs: (...args) => this.#ask({ method: "configs", args }),
+      executionToken: (...args) => this.#ask({ method: "executionToken", args }),
     };
     this.budget = {
       reserve: (...args) => this.#ask({ method: "reserve", args }),

@@ -7,7 +7,13 @@ import {
   referenceOf,
 } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
-import { type Ended, type Host, type RunningExecution, startExecution } from "@engine/sdk/node";
+import {
+  type Ended,
+  type Host,
+  type RunningExecution,
+  startExecution,
+  type TaskRights,
+} from "@engine/sdk/node";
 import { isUnreadable } from "../machine/machine-trouble.ts";
 import type {
   FromRunner,
@@ -58,6 +64,8 @@ interface Entry extends TracedCopy {
   ended: Promise<Ended> | undefined;
   /** Set where the input lies outside of the log. */
   input: TakenInput | undefined;
+  /** What the copy's principal may do, by the newest message. */
+  rights: TaskRights | undefined;
   /** The run has ended and the execution waits. */
   isWaiting: boolean;
   /** Messages that arrive while the copy is about to start or to wake. */
@@ -104,6 +112,10 @@ export class Executor {
     const entry = this.#entries.get(message.copy);
     // The copy is over: its end and this message crossed.
     if (!entry) return;
+    if (message.kind === "rights") {
+      // They count for the first task, too: a copy that is about to begin does so with them.
+      entry.rights = message.rights;
+    }
     // A copy that has not begun waits for nothing but its input.
     const isWaitedFor = message.kind === "stop" || (message.kind === "answer" && !entry.execution);
     if (entry.early && !isWaitedFor) entry.early.push(message);
@@ -125,6 +137,9 @@ export class Executor {
       case "listen":
         execution?.listen(message.on);
         break;
+      case "rights":
+        execution?.setRights(entry.rights);
+        break;
       case "wake":
         if (execution) void this.#wake(entry, execution, message);
         break;
@@ -138,7 +153,7 @@ export class Executor {
   }
 
   async #start(message: StartMessage): Promise<void> {
-    const { copy, info, module } = message;
+    const { copy, info, module, rights } = message;
     const { post, traced } = this.#options;
     const port = new CopyPort({ copy, post, checkValue: (text) => this.#inputs.check(text) });
     const entry: Entry = {
@@ -148,6 +163,7 @@ export class Executor {
       execution: undefined,
       ended: undefined,
       input: undefined,
+      rights,
       isWaiting: false,
       early: [],
     };
@@ -200,13 +216,13 @@ export class Executor {
     message: StartMessage & { readonly input: Encoded | undefined },
   ): void {
     const { info, input, limits, cancel_grace, listen } = message;
-    const { port } = entry;
+    const { port, rights } = entry;
     const host = this.#host;
     const hold = this.#isHeld;
     try {
       const history = eventsOf(message.history);
       if (history.at(-1)?.seq !== history.length) throw new Error("its log came with a gap");
-      const given = { info, input, limits, cancel_grace, listen, hold, port, host };
+      const given = { info, input, limits, cancel_grace, listen, hold, rights, port, host };
       entry.execution = startExecution(workflow, { ...given, history });
     } catch (error) {
       this.#giveBack(entry, error);
@@ -216,8 +232,9 @@ export class Executor {
   }
 
   /** A copy that waits goes on, unless the log has become one that only a replay can take up. */
-  async #wake(entry: Entry, execution: RunningExecution, { events, listen }: WakeMessage) {
+  async #wake(entry: Entry, execution: RunningExecution, { events, listen, rights }: WakeMessage) {
     entry.early = [];
+    entry.rights = rights;
     // The reply to what it wrote last came just before, and the core may still be at it.
     await entry.ended;
     if (!this.#has(entry)) return;
@@ -226,6 +243,7 @@ export class Executor {
     try {
       if (behind[0]?.seq === execution.head + 1) {
         this.#options.traced(entry, () => {
+          execution.setRights(entry.rights);
           ended = execution.wake(behind, listen);
         });
       }

@@ -5,7 +5,13 @@
  * main thread.
  */
 import type { ErrorBody, Event, ExecutionLimits, Failure } from "@engine/contract";
-import type { CheckpointReply, Delta, ExecutionInfo, ExecutionPort } from "@engine/sdk/node";
+import type {
+  CheckpointReply,
+  Delta,
+  ExecutionInfo,
+  ExecutionPort,
+  TaskRights,
+} from "@engine/sdk/node";
 
 /**
  * Events in order, in pieces: each the JSON of an object whose `events` they are, as a server's
@@ -25,6 +31,8 @@ export interface StartMessage {
   /** Seconds that bodies get to end after a cancel. */
   readonly cancel_grace: number;
   readonly listen: boolean;
+  /** Undefined: nobody's rights are checked. */
+  readonly rights?: TaskRights | undefined;
 }
 
 /** Lets a copy that waits go on (RUN-4). */
@@ -34,9 +42,11 @@ export interface WakeMessage {
   /** What the log has gained since it began to wait. */
   readonly events: LogText;
   readonly listen: boolean;
+  /** Undefined: nobody's rights are checked. */
+  readonly rights?: TaskRights | undefined;
 }
 
-export type TaskServices = ExecutionPort["services"];
+export type TaskServices = Required<ExecutionPort["services"]>;
 export type Budget = NonNullable<ExecutionPort["budget"]>;
 export type Services = TaskServices & Budget;
 
@@ -70,6 +80,7 @@ export type ToRunner =
       readonly events: readonly Event[];
     }
   | { readonly kind: "listen"; readonly copy: number; readonly on: boolean }
+  | { readonly kind: "rights"; readonly copy: number; readonly rights: TaskRights }
   /** Ends a copy that runs, or is about to. */
   | { readonly kind: "stop"; readonly copy: number; readonly reason: string }
   /** Throws away a copy that waits, or is about to: its checkpoint that says so was accepted. */

@@ -80,6 +80,41 @@ test("RUN-1 an execution for a runner that this worker does not have goes back t
   expect(worker.lines.join("\n")).toContain("a runner that this worker does not have");
 });
 
+test.each(["thread", "process"] as const)(
+  "AUTH-55 code of a runner %s sees where scripted models log, no other variable of the engine and none that is denied",
+  async (kind) => {
+    vi.stubEnv("ENGINE_WORKERS__JOIN_TOKEN", "secret");
+    vi.stubEnv("ENGINE_SECURITY__ENCRYPTION_KEY", "secret");
+    vi.stubEnv("engine_auth_token", "secret");
+    vi.stubEnv("ENGINE_SCRIPTED_LOG", "/tmp/scripted.log");
+    vi.stubEnv("DENIED", "secret");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const server = new FakeServer();
+    await using _worker = await startTestWorker(server, {
+      ...PROCESSES,
+      env_allow: ["DENIED"],
+      env_deny: ["DENIED"],
+    });
+    const hash = server.addModule(`
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { task, workflow } from "@engine/sdk";
+const print = "process.stdout.write(JSON.stringify(process.env))";
+const look = task({ name: "look" }, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ["-e", print]);
+  return [{ ...process.env }, JSON.parse(stdout)];
+});
+export const looks = workflow({ name: "looks" }, async () => look());
+`);
+    const { output } = await server.finished(server.start("looks", hash, { runner: kind }));
+    for (const seen of output as object[]) {
+      expect(Object.keys(seen).filter((name) => /^ENGINE_|^DENIED$/i.test(name))).toEqual([
+        "ENGINE_SCRIPTED_LOG",
+      ]);
+    }
+  },
+);
+
 test("AUTH-55 RUN-1 a process gets none of the worker's environment but what it needs and is allowed", async () => {
   vi.stubEnv("ENGINE_WORKERS__JOIN_TOKEN", "secret");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");

@@ -1,11 +1,12 @@
 /**
- * What code of users sees of the worker's environment (AUTH-55): never a variable of the engine,
- * where its credentials and configuration come from.
+ * What code of users sees of the worker's environment (AUTH-55): never a variable of the engine, where
+ * its credentials and configuration come from, but for the one that says where scripted models log.
  */
 import type { Config } from "@engine/contract";
 
 type EnvironmentRules = Pick<Config["workers"], "env_deny" | "env_allow">;
 
+const SCRIPTED_LOG = "ENGINE_SCRIPTED_LOG";
 const EVERY_PROGRAM = /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR)$/;
 
 /** A thread gets everything that is not held back. */
@@ -23,12 +24,16 @@ export function processEnvironment(
 ): NodeJS.ProcessEnv {
   return pick(
     env,
-    (name) => (EVERY_PROGRAM.test(name) || env_allow.includes(name)) && !env_deny.includes(name),
+    (name) =>
+      (EVERY_PROGRAM.test(name) || name === SCRIPTED_LOG || env_allow.includes(name)) &&
+      !env_deny.includes(name),
   );
 }
 
 function pick(env: NodeJS.ProcessEnv, isWanted: (name: string) => boolean): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^ENGINE_/i.test(name) && isWanted(name)),
+    Object.entries(env).filter(
+      ([name]) => (name === SCRIPTED_LOG || !/^ENGINE_/i.test(name)) && isWanted(name),
+    ),
   );
 }

@@ -241,6 +241,7 @@ export class FakeServer implements WorkerProtocol {
       dispatch: this.dispatch,
       heartbeat_seconds: this.heartbeatSeconds,
       executions: this.limits,
+      credential: null,
     };
   }
 

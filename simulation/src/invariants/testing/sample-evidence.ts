@@ -343,6 +343,7 @@ const SAMPLE_SESSION: Evidence["sessions"][number] = {
   lost_at: null,
   ended_at: null,
   end_reason: null,
+  credential_line: null,
 };
 
 /** The same with something in it that must not be. */

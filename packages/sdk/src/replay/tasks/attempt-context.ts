@@ -17,6 +17,8 @@ export class AttemptContext implements TaskContext {
   readonly failure: Failure | null;
   readonly secrets: Readonly<Record<string, unknown>>;
   readonly configs: Readonly<Record<string, unknown>>;
+  /** A function of its own, which code may take out of the context. */
+  readonly executionToken: () => Promise<string | null>;
   readonly #metadata: Readonly<Record<string, unknown>> | undefined;
   readonly #host: Host;
   #controller: ReturnType<Host["createAbort"]> | undefined;
@@ -31,6 +33,7 @@ export class AttemptContext implements TaskContext {
     this.failure = of.failure;
     this.secrets = of.secrets;
     this.configs = of.configs;
+    this.executionToken = of.executionToken;
     this.#host = of.host;
   }
 

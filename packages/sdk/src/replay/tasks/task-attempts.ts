@@ -27,6 +27,7 @@ const FINAL: ReadonlySet<string> = new Set([
   "InvalidInputError",
   "SecretMissingError",
   "ConfigMissingError",
+  "TaskNotAuthorizedError",
   "TransientUnsupportedError",
 ]);
 
@@ -63,12 +64,20 @@ export class TaskAttempts {
       await caughtUp;
       if (this.#call.isConcluded) return;
     }
+    // Where the principal cannot be used it is not known yet what may begin (AUTH-36).
+    while (this.#core.parking.isSuspended) {
+      await this.#core.parking.keepBack(this.#call);
+      if (this.#call.isConcluded) return;
+      if (this.#body.isAborted) return this.#core.givingUp.cancel(this.#call);
+    }
+    const steps = this.#call.recorded?.steps ?? [];
+    const at = reached(steps);
+    const refused = this.#refused(at);
+    if (refused) return this.#fail(refused);
     this.#call.room = this.#room();
     const invalid = this.#task.options.input && (await this.#body.checkInput());
     if (invalid) return this.#fail(invalid);
-    const steps = this.#call.recorded?.steps ?? [];
     if (this.#cache && steps.length === 0 && (await this.#completeFrom(this.#cache))) return;
-    const at = reached(steps);
     switch (at.kind) {
       case "attempt":
       case "failed":
@@ -80,6 +89,13 @@ export class TaskAttempts {
       case "ended":
         return this.#fail(at.failure);
     }
+  }
+
+  /** Why none of the task's functions may run here; what the log answers needs no right (AUTH-35). */
+  #refused(at: Reached): Failure | undefined {
+    if (at.kind === "completed" || at.kind === "ended") return undefined;
+    const attempts = at.kind === "unwinding" ? at.failure.attempts : at.attempt;
+    return this.#core.granted.refusal(this.#task, this.#body.of(attempts));
   }
 
   /** Room for a function that requests some, where there is a budget (RES-4). */

@@ -24,6 +24,8 @@ import {
 } from "./task-provisions.ts";
 import { countsBefore } from "./task-steps.ts";
 
+const NO_TOKEN = () => Promise.resolve(null);
+
 /** A function of a task: its own, its rollback, its fallback. */
 export type TaskFunction = (input: unknown, ctx: TaskContext) => unknown;
 
@@ -81,13 +83,15 @@ export class TaskBody {
     if (turn) await this.#core.parking.keepBack(this.#call, turn);
     const missing = await this.provide(attempt);
     if (missing) return { failure: missing };
-    const held = this.#core.parking.leaveToStart(this.#call);
-    if (held) await held;
+    for (let held = this.#leaveToStart(); held; held = this.#leaveToStart()) await held;
     if (this.isAborted) {
       // The call was given up meanwhile: there is no body yet that could be told.
       this.#core.givingUp.cancel(this.#call);
       return { failure: this.abortFailure(attempt) };
     }
+    // It may have waited long, or be a retry: what counts is what the principal may do by now (AUTH-35).
+    const refused = this.#core.granted.refusal(this.#task, this.of(attempt));
+    if (refused) return { failure: refused };
     const { timeout, output: schema } = this.#task.options;
     const context = this.context(attempt, null);
     const timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
@@ -100,6 +104,10 @@ export class TaskBody {
         : this.runFor(timeoutMs, context, fn, late());
     this.#call.room?.started(this.#call.bodySettled);
     return this.#checked(await running, schema, attempt);
+  }
+
+  #leaveToStart(): Promise<void> | undefined {
+    return this.#core.parking.leaveToStart(this.#call);
   }
 
   /**
@@ -261,9 +269,10 @@ export class TaskBody {
   }
 
   context(attempt: number, failure: Failure | null): AttemptContext {
-    const { host, info } = this.#core.options;
+    const { host, info, port } = this.#core.options;
     return new AttemptContext({
       host,
+      executionToken: port.services.executionToken ?? NO_TOKEN,
       executionId: info.execution_id,
       taskCallId: this.#call.id,
       name: this.#task.name,

@@ -58,7 +58,7 @@ async function dead(stage: Stage): Promise<() => Promise<unknown>> {
 async function replacedUnheard(stage: Stage): Promise<() => Promise<unknown>> {
   const { name: worker, protocol: _, ...said } = registration("original");
   const ids = { session_id: "another", token_hash: "another", instance_id: ANOTHER_PROCESS };
-  const other: NewSession = { ...said, ...ids, worker, dispatch: "event" };
+  const other: NewSession = { ...said, ...ids, worker, dispatch: "event", credential_line: null };
   await stage.t.store.sessions.open(other);
   return () => stage.join("original");
 }
