@@ -148,7 +148,7 @@ export class RunAs {
 
 type Found = NonNullable<Awaited<ReturnType<Identities["find"]>>>;
 
-export function accountOf(found: Found): Account {
+function accountOf(found: Found): Account {
   const { id, subject, issuer, type, enabled, banned, roles, grants } = found;
   const state = banned ? "banned" : enabled ? "usable" : "disabled";
   return { id, subject, issuer, type, state, roles, grants, rights: rightsOf(grants) };
