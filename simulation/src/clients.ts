@@ -263,7 +263,7 @@ export class Clients {
 function done(status: number, row: ExecutionRow): Done {
   const { execution_id, state } = row;
   if (!isTerminal(state)) return { status, execution_id, state };
-  const { output, error } = toRecord(row) as { output: Json; error?: Json };
+  const { output, error } = toRecord(row, () => null) as { output: Json; error?: Json };
   return { status, execution_id, state, output, ...(error !== undefined && { failure: error }) };
 }
 

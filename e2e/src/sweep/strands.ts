@@ -182,10 +182,54 @@ const staffs: Strand = async ({ http, prefix }) => {
   const headers = { [SESSION_HEADER]: body.session };
   const nothing = { items: [] };
   await ask(http, `/workers/${name}/checkpoints`, { ...post, headers, body: nothing });
+  // A session is its own worker's: whoever uses another one's is refused, which is written down.
+  await ask(http, "/workers/asker/disconnect", { ...post, headers });
   await ask(http, `/workers/${name}/disconnect`, { ...post, headers });
   await ask(http, `/admin/workers/${name}`, { method: "DELETE" });
   await ask(http, "/admin/workers/asker/pause", post);
   await ask(http, "/admin/workers/asker/resume", post);
+};
+
+/** An account that gets a role and a key, takes an execution over, is banned and goes; join tokens. */
+const admits: Strand = async (site) => {
+  const { http, ledger, prefix } = site;
+  const remove = { method: "DELETE" } as const;
+  const put = (path: string, body: unknown) => ask(http, path, { method: "PUT", body });
+  const send = (path: string, body: unknown = null) => ask(http, path, { ...post, body });
+  const [role, copy, subject] = [`${prefix}-role`, `${prefix}-copy`, `${prefix}-account`];
+  const permissions = ["workflow:*:*:read"];
+  await send("/admin/roles", { name: role, permissions });
+  await send(`/admin/roles/${role}/clone`, { new_name: copy });
+  await put(`/admin/roles/${role}`, { add_permissions: ["execution:*:read"] });
+  const account = `/admin/principals/${subject}`;
+  await send("/admin/principals", { subject, type: "service_account", roles: [] });
+  await put(account, { display_name: prefix });
+  await send(`${account}/roles`, { role });
+  await send(`${account}/keys`, { name: "first" });
+  const { body } = await ask<{ roles: string[] }>(http, account);
+  if (!body.roles?.includes(role)) ledger.wrong(`${subject} has not kept its role ${role}`);
+
+  const id = await site.start("question", 150);
+  ledger.expect(id, "CANCELLED");
+  await site.untilWaiting(id, "pause");
+  await put(`/executions/${id}/principal`, { subject });
+  await send("/executions/take-over", { subject, workflow: "nobody" });
+  await send(`/workflows/default/question/cancel/${id}`);
+  await site.untilEnded(id);
+
+  await ask(http, `${account}/keys/first`, remove);
+  await ask(http, `${account}/roles/${role}`, remove);
+  for (const change of ["disable", "enable", "ban", "unban"]) await send(`${account}/${change}`);
+  await ask(http, `${account}?force=true`, remove);
+  for (const name of [role, copy]) await ask(http, `/admin/roles/${name}`, remove);
+  const { status } = await ask(http, account);
+  if (status !== 404) ledger.wrong(`${subject} is there although it was deleted: ${status}`);
+
+  const tokens = "/admin/workers/join-tokens";
+  const made = await ask<{ id: string }>(http, tokens, { ...post, body: {} });
+  await ask(http, `${tokens}/${made.body.id}`, remove);
+  await send(tokens, { subject: prefix });
+  await ask(http, `${tokens}?subject=${prefix}`, remove);
 };
 
 const STRANDS: readonly Strand[] = [
@@ -199,6 +243,7 @@ const STRANDS: readonly Strand[] = [
   plans,
   publishes,
   staffs,
+  admits,
 ];
 
 /** Settles when every story has come to its end; rejects with those that could not. */

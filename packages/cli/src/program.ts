@@ -1,5 +1,6 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command } from "commander";
+import { addAuth } from "./commands/auth/auth.ts";
 import { addDb } from "./commands/db.ts";
 import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
@@ -44,6 +45,7 @@ export function createProgram(io: CliIo): Command {
   addStartServer(start, io);
   addStartWorker(start, io);
   addServer(program, io);
+  addAuth(program, io);
   addDb(program, io);
   addHealth(program, io);
   tab(program, { completionCommandName: "completion" });

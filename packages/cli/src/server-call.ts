@@ -3,6 +3,7 @@ import { EngineError } from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import { type Command, Option } from "commander";
 import { httpUrl } from "./arguments/option-values.ts";
+import { tokenFor } from "./auth/stored-token.ts";
 import type { CliIo } from "./io/cli-io.ts";
 import { type Screen, screenOf } from "./render/paint.ts";
 import { shellQuote } from "./render/value-text.ts";
@@ -62,10 +63,10 @@ export async function callServer<T>(
 ): Promise<T> {
   const { config } = loadConfig({ ...io, flags: { server_url: options.serverUrl } });
   const url = config.server_url.replace(/\/+$/, "");
-  const token = io.env["ENGINE_AUTH_TOKEN"];
+  const token = await tokenFor(url, io);
   try {
     return await call({
-      client: createClient({ baseUrl: url, ...(token && { token }) }),
+      client: createClient({ baseUrl: url, ...(token !== undefined && { token }) }),
       url,
       print: printer(io, options.format),
     });

@@ -22,6 +22,8 @@ const record: ExecutionRecord = {
   parent_call_id: null,
   schedule: null,
   forked_from: null,
+  started_by: null,
+  run_as: null,
   created_at: "2026-01-01T00:00:00.000Z",
   started_at: null,
   finished_at: null,
@@ -71,7 +73,13 @@ test("a call becomes the request of its route, every part percent-encoded", asyn
 });
 
 test("lists in a query are repeated, absent values left out, headers sent as given", async () => {
-  const { client, sent } = answering(200, { items: [], total: 0, limit: 50, offset: 0 });
+  const { client, sent } = answering(200, {
+    items: [],
+    total: 0,
+    limit: 50,
+    offset: 0,
+    auth_filtered: false,
+  });
   await client.executions.list({ query: { state: ["PAUSED", "RUNNING"], name: undefined } });
   expect(sent[0]?.url).toBe("http://engine.test/executions?state=PAUSED&state=RUNNING");
   const worker = answering(204, "");

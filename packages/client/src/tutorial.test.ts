@@ -142,7 +142,9 @@ test("EXE-92 EXE-93 the tutorial goes on with a stream where it was", async () =
 });
 
 test("EXE-90 the tutorial calls any other route", async () => {
-  const { client } = scriptedEngine(json(200, { items: [], total: 3, limit: 50, offset: 0 }));
+  const { client } = scriptedEngine(
+    json(200, { items: [], total: 3, limit: 50, offset: 0, auth_filtered: false }),
+  );
   //#region routes
   const { total } = await client.executions.list({
     query: { namespace: "examples", state: ["PAUSED"] },

@@ -1,6 +1,7 @@
 import type { Config } from "@engine/contract";
 import type { ReadRegistration } from "@engine/sources";
 import type { Store, ValueStore } from "@engine/store";
+import type { TokenKeys } from "./auth/execution-token.ts";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
 import type { RedactProgress } from "./progress/redact-progress.ts";
@@ -31,8 +32,10 @@ export interface EnginePorts {
   readonly seed: () => string;
   /** In a process of its own when absent. */
   readonly readRegistration?: ReadRegistration;
-  /** Every execution may start every workflow when absent. */
-  readonly authorizeCall?: AuthorizeCall;
+  /** With what execution tokens are signed; there are none when absent, or with authorization off. */
+  readonly tokenKeys?: TokenKeys;
+  /** By the rights of the caller's principal when absent (AUTH-34). */
+  readonly authorizeCall?: AuthorizeCall | undefined;
   /** Accounts of schedules are stored as given and not looked at when absent. */
   readonly authorizeSchedule?: AuthorizeSchedule;
   /** Readers see progress as it was sent when absent. */

@@ -3,12 +3,15 @@ import { readInProcess } from "@engine/sources";
 import { Accounts } from "./auth/accounts.ts";
 import { ApiKeys } from "./auth/api-keys.ts";
 import { EpochWatch } from "./auth/epoch-watch.ts";
+import { ExecutionTokens } from "./auth/execution-tokens.ts";
 import { Identities } from "./auth/identities.ts";
 import { Principals } from "./auth/principals.ts";
 import { Roles } from "./auth/roles.ts";
+import { RunAs } from "./auth/run-as.ts";
 import { RunLists } from "./auth/run-lists.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { CallResolver } from "./children/call-resolver.ts";
+import { callsUnder } from "./children/calls-under.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import type { Domain } from "./domain.ts";
@@ -17,6 +20,8 @@ import { every } from "./every.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
 import { LargeInputs } from "./executions/large-inputs.ts";
+import { PrincipalRefs } from "./executions/principal-refs.ts";
+import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
 import { Bus } from "./replicas/bus.ts";
@@ -36,6 +41,7 @@ import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { Admissions } from "./workers/admissions.ts";
 import { Fleet } from "./workers/fleet.ts";
+import { Grants } from "./workers/grants.ts";
 import { HandOvers } from "./workers/hand-over.ts";
 import { Liveness } from "./workers/liveness.ts";
 import { Repeats } from "./workers/repeats.ts";
@@ -54,12 +60,16 @@ export interface Engine {
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
-  readonly roles: Roles;
-  readonly principals: Principals;
-  readonly apiKeys: ApiKeys;
   /** What was changed of what is kept in memory, on whichever server. */
   readonly epochs: EpochWatch;
   readonly identities: Identities;
+  readonly runAs: RunAs;
+  readonly takeOvers: TakeOvers;
+  /** With which tasks call the engine; undefined with authorization off. */
+  readonly tokens: ExecutionTokens | undefined;
+  readonly roles: Roles;
+  readonly principals: Principals;
+  readonly apiKeys: ApiKeys;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -93,27 +103,44 @@ export function createEngine(ports: EnginePorts): Engine {
   const repeats = new Repeats({ ports, sessions });
   const progress = new ProgressHub({ ports, bus, replicas, sessions });
   const waiters = new Waiters(ports);
-  const followers = new Followers({ ports, progress, replicas });
+  const refs = new PrincipalRefs(ports);
+  const { isOn } = authSwitch(config.security.auth);
+  const runAs = new RunAs({ isOn, ports, identities, epochs });
+  const { tokenKeys: keys } = ports;
+  const tokens = isOn && keys ? new ExecutionTokens({ ports, keys, runAs }) : undefined;
+  const grants = new Grants({ ports, sessions, runAs });
+  const followers = new Followers({ ports, progress, replicas, refs });
 
-  const served = { ports, commits, sessions, catalog, progress, replicas, lookup, handOvers };
+  const rights = { runAs, tokens, grants };
+  const served = {
+    ports,
+    commits,
+    sessions,
+    catalog,
+    progress,
+    replicas,
+    lookup,
+    handOvers,
+    ...rights,
+  };
   const dispatcher = new Dispatcher(served);
   const inputs = new LargeInputs(ports);
   const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
   const starts = new Starts({ ports, catalog, inputs, create });
-  const calls = new CallResolver({ ports, catalog, starts });
+  const runLists = new RunLists({ ports, catalog });
+  const { authorizeCall = isOn ? callsUnder({ runAs, runLists }) : undefined } = ports;
+  const calls = new CallResolver({ ports: { ...ports, authorizeCall }, catalog, starts });
   const admissions = new Admissions({ ports, epochs });
   const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, bus, admissions });
 
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
-  const followed = { waiters, followers, calls, inputs };
+  const followed = { waiters, followers, calls, inputs, refs };
   const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
 
-  const runLists = new RunLists({ ports, catalog });
-  const areChecked = authSwitch(config.security.auth).isOn;
-  const accounts = new Accounts({ ports, runLists, areChecked });
+  const accounts = new Accounts({ ports, runLists, areChecked: isOn });
   const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);
-  const { authorizeSchedule = areChecked ? permitted : undefined } = ports;
+  const { authorizeSchedule = isOn ? permitted : undefined } = ports;
   const scheduled = new ScheduledStarts({ starts, authorize: authorizeSchedule });
   const cancel = (execution_id: string, reason: string) =>
     executions.cancel({ execution_id, reason, by: null });
@@ -132,6 +159,7 @@ export function createEngine(ports: EnginePorts): Engine {
     new RevokedSessions({ ports, sessions, handOvers, liveness, epochs }),
     // Hears of commits before the dispatcher, which looks for free slots by what sessions own.
     sessions,
+    grants,
     progress,
     waiters,
     followers,
@@ -162,11 +190,14 @@ export function createEngine(ports: EnginePorts): Engine {
     declarations,
     runLists,
     accounts,
+    runAs,
+    tokens,
+    epochs,
+    identities,
+    takeOvers: new TakeOvers({ ports, executions, accounts, runLists }),
     roles: new Roles({ ports, changed: identityChanged }),
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
-    epochs,
-    identities,
     fleet: new Fleet({ ports, sessions, bus }),
     async start() {
       await bus.start();

@@ -16,6 +16,7 @@ import { openValueStore, type Store } from "@engine/store";
 import { type Access, createAccess } from "./auth/access.ts";
 import { ensureBootstrapToken } from "./auth/bootstrap-token.ts";
 import { ensureFirstAdmin } from "./auth/first-admin.ts";
+import { tellOfHeld } from "./auth/held-at-start.ts";
 import { JoinTokens } from "./auth/join-tokens.ts";
 import { RefusalLog } from "./auth/refusal-log.ts";
 import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
@@ -119,6 +120,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     fetch: options.fetch ?? fetch,
     ownToken: options.ownToken,
   });
+  if (engine.tokens) access?.verifiers.use("execution_token", engine.tokens);
   const tls = await Tls.open(config.server.tls, { log });
   let isReady = false;
   const { sync_timeout } = config.executions;
@@ -161,6 +163,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await engine.start();
     if (access) {
       await ensureFirstAdmin(ports);
+      await tellOfHeld(ports);
       await ensureBootstrapToken(ports);
     }
     listening = await listen(app, config.server);

@@ -6,6 +6,11 @@ export { makeFolder } from "./make-folder.ts";
 export type { MigrationStatus } from "./migration-files.ts";
 export { migrationStatus, upgradeDatabase } from "./migration-status.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
+export type {
+  ActingExecution,
+  ActingFilter,
+  ActingVersion,
+} from "./ports/acting.ts";
 export type { AuditFilter } from "./ports/audit.ts";
 export type { Beat } from "./ports/beats.ts";
 export type { NewVersions, StoredVersion, WorkflowFilter } from "./ports/catalog.ts";

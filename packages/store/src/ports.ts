@@ -5,6 +5,7 @@ import {
   type Operations,
   portOn,
 } from "./operations/operation.ts";
+import { ACTING, type ActingPort } from "./ports/acting.ts";
 import { AUDIT, type AuditPort } from "./ports/audit.ts";
 import { BEATS, type BeatPort } from "./ports/beats.ts";
 import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
@@ -16,6 +17,7 @@ import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { KEYS, type KeyPort } from "./ports/keys.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import type { Kinds } from "./ports/port.ts";
+import { PRINCIPAL_REFS, type PrincipalRefPort } from "./ports/principal-refs.ts";
 import { PRINCIPALS, type PrincipalPort } from "./ports/principals.ts";
 import { QUEUE, type QueuePort } from "./ports/queue.ts";
 import { REPLICAS, type ReplicaPort } from "./ports/replicas.ts";
@@ -38,13 +40,15 @@ export interface SharedPorts {
   readonly forgottenValues: ForgottenValuePort;
   readonly queue: QueuePort;
   readonly epochs: EpochPort;
+  readonly principalRefs: PrincipalRefPort;
+  readonly acting: ActingPort;
   readonly audit: AuditPort;
+  readonly identities: IdentityPort;
   readonly principals: PrincipalPort;
   readonly roles: RolePort;
   readonly keys: KeyPort;
   readonly workerCredentials: WorkerCredentialPort;
   readonly joinTokens: JoinTokenPort;
-  readonly identities: IdentityPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -57,13 +61,15 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   forgottenValues: FORGOTTEN_VALUES,
   queue: QUEUE,
   epochs: EPOCHS,
+  principalRefs: PRINCIPAL_REFS,
+  acting: ACTING,
   audit: AUDIT,
+  identities: IDENTITIES,
   principals: PRINCIPALS,
   roles: ROLES,
   keys: KEYS,
   workerCredentials: WORKER_CREDENTIALS,
   joinTokens: JOIN_TOKENS,
-  identities: IDENTITIES,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

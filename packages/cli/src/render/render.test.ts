@@ -35,6 +35,8 @@ const paused: ExecutionRecord = {
   parent_call_id: null,
   schedule: null,
   forked_from: null,
+  started_by: null,
+  run_as: null,
   created_at: "2026-01-01T11:55:00.000Z",
   started_at: "2026-01-01T11:55:00.020Z",
   finished_at: null,

@@ -58,6 +58,8 @@ const FACTS = {
   parent_call_id: null,
   schedule: null,
   forked_from: null,
+  started_by: null,
+  run_as: null,
   created_at: "2026-01-01T00:00:00.000Z",
   started_at: null,
   finished_at: null,

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { PrincipalRef } from "../auth/principal.ts";
 import { Failure } from "../errors/failure.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { AnyJson } from "../values/any-json.ts";
@@ -73,6 +74,10 @@ const facts = {
   schedule: z.string().nullable(),
   /** Of a fork: where it left its source. */
   forked_from: z.object({ execution_id: z.string(), seq: z.int() }).nullable(),
+  /** Who started it, also where that principal is gone; null: nobody, as without authorization. */
+  started_by: PrincipalRef.nullable(),
+  /** Whose rights apply to it now (AUTH-34). */
+  run_as: PrincipalRef.nullable(),
   created_at: z.string(),
   started_at: z.string().nullable(),
   finished_at: z.string().nullable(),

@@ -35,7 +35,8 @@ export interface NewExecution {
   readonly schedule?: { readonly name: string; readonly scheduled_for: number | null } | undefined;
   readonly parent?:
     | (Pick<ExecutionRow, "execution_id" | "depth"> & {
-        readonly call_id: string;
+        /** Null of one that a task has started with the execution's token (AUTH-43). */
+        readonly call_id: string | null;
         readonly detached: boolean;
       })
     | undefined;

@@ -7,7 +7,7 @@ import {
   SourceFile,
   WorkflowRecord,
 } from "../definitions/catalog.ts";
-import { listOf, paging, QueryFlag } from "../wire/list.ts";
+import { filteredListOf, listOf, paging, QueryFlag } from "../wire/list.ts";
 import { all, grant, scoped } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
@@ -51,7 +51,7 @@ export const catalogRoutes = {
       name: z.string().optional().describe("only names that begin like this"),
       ...paging(1000, 200),
     }),
-    answers: { 200: listOf(WorkflowRecord) },
+    answers: { 200: filteredListOf(WorkflowRecord) },
   },
   namespaces: {
     method: "GET",
@@ -60,7 +60,7 @@ export const catalogRoutes = {
     permission: scoped("workflow:{ns}:{wf}:read"),
     effect: "read",
     query: z.strictObject(paging(1000, 200)),
-    answers: { 200: listOf(Namespace) },
+    answers: { 200: filteredListOf(Namespace) },
   },
   get: {
     method: "GET",

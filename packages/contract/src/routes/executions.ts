@@ -6,7 +6,7 @@ import { EVENT_TYPES } from "../log/event-values.ts";
 import { History } from "../log/history.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { AnyJson } from "../values/any-json.ts";
-import { listOf, repeated } from "../wire/list.ts";
+import { filteredListOf, listOf, repeated } from "../wire/list.ts";
 import { all, any, grant, own, run, scoped } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
@@ -50,6 +50,10 @@ const status = any(grant("workflow:{ns}:{wf}:read"), all(runOf, own));
 export const readExecution = all(grant("execution:*:read"), grant("workflow:{ns}:{wf}:read"));
 const listExecutions = all(grant("execution:*:read"), scoped("workflow:{ns}:{wf}:read"));
 
+/** Subject of a principal. */
+const Subject = z.string().min(1).max(255);
+/** Whoever names somebody else needs the right to be that one. */
+const impersonate = grant("principal:{subject}:impersonate");
 const cancelAnswers = { 200: ExecutionRecord, 202: ExecutionRecord } as const;
 const Seq = z.int().positive();
 
@@ -140,7 +144,7 @@ export const executionRoutes = {
     permission: listExecutions,
     effect: "read",
     query: z.strictObject(ExecutionFilter),
-    answers: { 200: listOf(ExecutionSummary) },
+    answers: { 200: filteredListOf(ExecutionSummary) },
   },
   list: {
     method: "GET",
@@ -153,7 +157,7 @@ export const executionRoutes = {
       workflow: Name.optional().describe("only of workflows with this name"),
       ...ExecutionFilter,
     }),
-    answers: { 200: listOf(ExecutionSummary) },
+    answers: { 200: filteredListOf(ExecutionSummary) },
   },
   get: {
     method: "GET",
@@ -198,6 +202,41 @@ export const executionRoutes = {
     effect: "write",
     body: z.strictObject({ name: Label.nullable() }),
     answers: { 200: ExecutionRecord },
+  },
+  setPrincipal: {
+    method: "PUT",
+    path: "/executions/{id}/principal",
+    summary:
+      "Gives an execution that has not ended the rights of another principal, a service account or the caller.",
+    permission: all(run("{ns}/{wf}"), impersonate),
+    effect: "write",
+    body: z.strictObject({ subject: Subject }),
+    answers: { 200: ExecutionRecord },
+  },
+  takeOver: {
+    method: "POST",
+    path: "/executions/take-over",
+    summary:
+      "Does the same for many, oldest first: those of one principal (`from`), by default those of nobody. What the caller may not run is passed over, what the principal may not run is left and named.",
+    permission: all(scoped("workflow:{ns}:{wf}:run"), impersonate),
+    effect: "write",
+    body: z.strictObject({
+      subject: Subject,
+      from: Subject.nullable().optional(),
+      namespace: Name.optional(),
+      workflow: Name.optional(),
+      limit: z.int().min(1).max(10_000).default(1000),
+    }),
+    answers: {
+      200: z.object({
+        taken: z.int(),
+        /** That the same request would take next. */
+        remaining: z.int(),
+        refused: z.array(
+          z.object({ workflow: z.string(), missing_permissions: z.array(z.string()) }),
+        ),
+      }),
+    },
   },
   eventValue: {
     method: "GET",

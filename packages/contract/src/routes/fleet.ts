@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { listOf, paging, repeated } from "../wire/list.ts";
+import { filteredListOf, paging, repeated } from "../wire/list.ts";
 import { grant, scoped } from "../wire/permission.ts";
 import type { Route } from "../wire/route.ts";
 import type { Labels } from "../workers/worker.ts";
@@ -31,7 +31,7 @@ export const fleetRoutes = {
       label: labels.describe("only with this label, as `key=value`; may be repeated"),
       ...paging(1000, 100),
     }),
-    answers: { 200: listOf(WorkerRecord) },
+    answers: { 200: filteredListOf(WorkerRecord) },
   },
   show: {
     method: "GET",

@@ -9,7 +9,7 @@ import {
   ScheduleSource,
   ScheduleStatus,
 } from "../schedules/schedule.ts";
-import { listOf, paging } from "../wire/list.ts";
+import { filteredListOf, listOf, paging } from "../wire/list.ts";
 import { all, grant, run, scoped } from "../wire/permission.ts";
 import type { Route } from "../wire/route.ts";
 
@@ -42,7 +42,7 @@ export const scheduleRoutes = {
       source: ScheduleSource.optional().describe("`api`, or `code` for those a workflow declares"),
       ...paging(1000, 200),
     }),
-    answers: { 200: listOf(Schedule) },
+    answers: { 200: filteredListOf(Schedule) },
   },
   get: {
     method: "GET",

@@ -6,6 +6,15 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() });
 }
 
+/** The same of a list that answers the rows its caller may read (AUTH-33). */
+export function filteredListOf<Item extends z.ZodType>(item: Item) {
+  return listOf(item).extend({
+    auth_filtered: z
+      .boolean()
+      .describe("whether only what the caller may read was looked at, found something or not"),
+  });
+}
+
 /** `limit` and `offset` of a list's query. */
 export function paging(max: number, initial: number) {
   return {

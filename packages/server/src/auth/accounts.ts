@@ -41,7 +41,7 @@ export class Accounts {
     subject: string | null,
     { namespace, workflow, version }: Target,
   ): Promise<string> {
-    const account = await this.#find(subject);
+    const account = await this.find(subject);
     const needed = await this.#parts.runLists.ofName(namespace, workflow, version ?? undefined);
     refuseLack(account, needed);
     return account.id;
@@ -49,16 +49,20 @@ export class Accounts {
 
   /** The same, where it is known what running takes. */
   async holding(subject: string | null, needed: readonly string[]): Promise<void> {
-    refuseLack(await this.#find(subject), needed);
+    refuseLack(await this.find(subject), needed);
   }
 
-  async #find(subject: string | null): Promise<StoredIdentity> {
+  /** The account as it is now, whatever it may run; of a caller who names itself, by its id. */
+  async find(subject: string | null, id?: string): Promise<StoredIdentity> {
     if (subject === null) {
       const message = "no account is named; set run_as to the subject of a service account";
       throw new EngineError("principal_not_found", message);
     }
     const { identities } = this.#parts.ports.store;
-    const account = await identities.findBySubject(subject, ENGINE_ISSUER);
+    const account =
+      id === undefined
+        ? await identities.findBySubject(subject, ENGINE_ISSUER)
+        : await identities.find(id);
     if (!account) {
       const isOther = await identities.hasSubject(subject);
       throw isOther
@@ -76,13 +80,21 @@ function refused(code: ErrorCode, principal: string, what: string): EngineError 
   return new EngineError(code, message, { details: { principal } });
 }
 
-function refuseLack({ subject, grants }: StoredIdentity, needed: readonly string[]): void {
+/** What an account lacks of a list. */
+export function lackOf(
+  { grants }: Pick<StoredIdentity, "grants">,
+  needed: readonly string[],
+): readonly string[] {
   const rights = rightsOf(grants);
-  const missing = needed.filter((permission) => !rights.holds(permission));
+  return needed.filter((permission) => !rights.holds(permission));
+}
+
+/** @throws EngineError `principal_not_permitted` with all that it lacks. */
+export function refuseLack(account: StoredIdentity, needed: readonly string[]): void {
+  const { subject } = account;
+  const missing = lackOf(account, needed);
   if (missing.length === 0) return;
-  throw new EngineError(
-    "principal_not_permitted",
-    `service account ${subject} lacks ${missing.join(", ")}`,
-    { details: { principal: subject, missing_permissions: missing } },
-  );
+  throw new EngineError("principal_not_permitted", `${subject} lacks ${missing.join(", ")}`, {
+    details: { principal: subject, missing_permissions: missing },
+  });
 }

@@ -10,7 +10,7 @@ import { newSecretToken, secretHash } from "./secret-token.ts";
 type Ports = Pick<EnginePorts, "store" | "config" | "token">;
 
 /** Where the text of a generated bootstrap token lies. */
-export function bootstrapTokenPath(home: string): string {
+function bootstrapTokenPath(home: string): string {
   return join(home, "bootstrap-token");
 }
 

@@ -14,7 +14,7 @@ export function adminKeyPath(home: string): string {
 }
 
 /** Who could log in as admin, by the configuration (AUTH-20). */
-export function loginsOf({ config }: Pick<Ports, "config">): Logins {
+function loginsOf({ config }: Pick<Ports, "config">): Logins {
   const { auth } = config.security;
   const { apiKeys, oidc }: AuthSwitch = authSwitch(auth);
   return { api_keys: apiKeys, oidc_issuer: oidc ? (auth.oidc.issuer ?? null) : null };

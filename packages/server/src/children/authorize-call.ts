@@ -1,13 +1,21 @@
-import type { ExecutionRow, WorkflowRecord } from "@engine/contract";
+import type { ExecutionRow } from "@engine/contract";
+import type { StoredVersion } from "@engine/store";
 
 /** The execution that makes a call. Its worker is asked first to take the child. */
 export type CallingExecution = Pick<
   ExecutionRow,
-  "execution_id" | "namespace" | "workflow" | "module_hash" | "depth" | "priority" | "worker"
+  | "execution_id"
+  | "namespace"
+  | "workflow"
+  | "module_hash"
+  | "depth"
+  | "priority"
+  | "worker"
+  | "run_as"
 >;
 
-/** Whether an execution may start that workflow with `call` (EXE-57). */
+/** Which permissions an execution lacks to start that version with `call` (EXE-57); none: it may. */
 export type AuthorizeCall = (call: {
   readonly caller: CallingExecution;
-  readonly target: WorkflowRecord;
-}) => boolean | Promise<boolean>;
+  readonly target: StoredVersion;
+}) => readonly string[] | Promise<readonly string[]>;

@@ -87,11 +87,13 @@ export class CallResolver {
       return refuse("NotFoundError", message, { ...error.details, name: target });
     }
     const authorize = this.#parts.ports.authorizeCall;
-    if (authorize && !(await authorize({ caller, target: found.record }))) {
-      const message = `${caller.namespace}/${caller.workflow} may not start ${target}`;
-      return refuse("TaskNotAuthorizedError", message, { workflow: target });
+    const missing_permissions = (await authorize?.({ caller, target: found })) ?? [];
+    if (missing_permissions.length > 0) {
+      const lacks = missing_permissions.join(", ");
+      const message = `${caller.namespace}/${caller.workflow} may not start ${target}: it lacks ${lacks}`;
+      return refuse("TaskNotAuthorizedError", message, { workflow: target, missing_permissions });
     }
-    const { execution_id, depth, priority, worker } = caller;
+    const { execution_id, depth, priority, worker, run_as } = caller;
     try {
       const fresh = await this.#parts.starts.prepareStart({
         of: { pin: pinTo(found), schema: found.record.input_schema },
@@ -100,7 +102,8 @@ export class CallResolver {
         input: encode(start.input, "input"),
         root: "input",
         trigger: { kind: "call", id: execution_id },
-        by: null,
+        // A child has the rights of its parent, as they are when it starts (AUTH-34).
+        by: run_as,
         priority,
         last_worker: worker,
         parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },

@@ -1,9 +1,11 @@
 import { type Assignment, isOutcome, type Json } from "@engine/contract";
 import { expect, test } from "vitest";
 import { LargeInputs } from "../executions/large-inputs.ts";
+import type { StartRequest } from "../executions/requests.ts";
 import { Starts } from "../starts/starts.ts";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
+import type { AuthorizeCall } from "./authorize-call.ts";
 import { CallResolver } from "./call-resolver.ts";
 
 const FAMILY = `import { workflow } from "@engine/sdk";
@@ -362,9 +364,9 @@ test("EXE-57 a target that the execution may not start fails the call", async ()
     clock: t.time.clock,
     config: t.config,
     log: silent,
-    authorizeCall: ({ target }: { target: { name: string } }) => {
-      asked.push(target.name);
-      return target.name !== "child";
+    authorizeCall: ({ target: { record } }: Parameters<AuthorizeCall>[0]) => {
+      asked.push(record.name);
+      return record.name === "child" ? ["workflow:shop:child:run"] : [];
     },
   };
   const { catalog } = t.engine;
@@ -379,7 +381,13 @@ test("EXE-57 a target that the execution may not start fails the call", async ()
   ]);
   expect(resolved.get("call~1")).toMatchObject({
     kind: "refused",
-    failure: { type: "TaskNotAuthorizedError", code: "permission_denied", task_call_id: "call~1" },
+    failure: {
+      type: "TaskNotAuthorizedError",
+      code: "permission_denied",
+      task_call_id: "call~1",
+      message: "shop/parent may not start shop/child: it lacks workflow:shop:child:run",
+      details: { workflow: "shop/child", missing_permissions: ["workflow:shop:child:run"] },
+    },
   });
   expect(resolved.get("call~2")).toMatchObject({
     kind: "child",
@@ -387,6 +395,29 @@ test("EXE-57 a target that the execution may not start fails the call", async ()
   });
   expect(asked).toEqual(["child", "hello"]);
 });
+
+test("AUTH-34 a child has the rights of its parent, and so has a fork's child those of the fork", async () => {
+  await using t = await family();
+  const worker = await t.worker();
+  const start = { namespace: "shop", workflow: "parent", input: null, trigger: { kind: "api" } };
+  const { row } = await t.engine.executions.start({ ...start, by: "ada" } as StartRequest);
+  const assigned = await worker.next("assign");
+  await t.engine.executions.rename(row.execution_id, "named");
+  await worker.parked(assigned, [call(worker)]);
+  const child = await t.row((await worker.next("assign")).execution_id);
+  expect(child).toMatchObject({ workflow: "child", started_by: "ada", run_as: "ada" });
+  const { row: fork } = await t.engine.executions.fork({
+    execution_id: row.execution_id,
+    from_seq: (await t.row(row.execution_id)).head,
+    by: "bob",
+  });
+  expect(fork).toMatchObject({ started_by: "bob", run_as: "bob" });
+  const [forked] = (await t.engine.executions.list({ ...NEWEST, parent_id: fork.execution_id }))
+    .items;
+  expect(forked).toMatchObject({ workflow: "child", started_by: "bob", run_as: "bob" });
+});
+
+const NEWEST = { order: "created_desc", limit: 9, offset: 0 } as const;
 
 test("EXE-54 the parent's worker is asked first for the child", async () => {
   await using t = await family();

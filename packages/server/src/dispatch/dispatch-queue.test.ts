@@ -10,6 +10,9 @@ function entry(execution_id: string, queued_at = 0, priority = 0) {
     requirements: null,
     losses: null,
     head: 1,
+    run_as: null as string | null,
+    namespace: "default",
+    workflow: "hello",
   };
 }
 
@@ -74,4 +77,47 @@ test("a group runs dry when all that was kept of it has gone and others of it we
   if (again) queue.readOn(again, undefined);
   expect(queue.dry()).toBeUndefined();
   expect([...queue.groups()]).toEqual([]);
+});
+
+test("AUTH-36 executions that are held make way for those behind them, and come back to their place", () => {
+  const queue = new DispatchQueue();
+  const by = (run_as: string, id: string, at: number) => ({ ...entry(id, at), run_as });
+  const all = [by("ada", "a", 1), by("bob", "b", 2), by("ada", "c", 3), by("bob", "d", 4)];
+  for (const one of all) queue.add(one);
+  const isAdas = ({ run_as }: { run_as: string | null }) => run_as === "ada";
+  const [group = expect.unreachable()] = queue.groups();
+  queue.hold(group, isAdas);
+  expect(order(queue)).toEqual(["b", "d"]);
+  expect([queue.has("a"), queue.isHeld("a"), queue.isHeld("b")]).toEqual([true, true, false]);
+  // Those that come later are set aside at once, and news of them are still told apart.
+  queue.add(by("ada", "e", 5));
+  expect(order(queue)).toEqual(["b", "d"]);
+  expect([queue.knows("e", 2), queue.knows("e", 1)]).toEqual([true, false]);
+  queue.remove("c");
+  // Somebody else has taken it over.
+  queue.add(by("bob", "e", 5));
+  expect(order(queue)).toEqual(["b", "d", "e"]);
+  expect([...queue.held()]).toEqual([{ run_as: "ada", namespace: "default", workflow: "hello" }]);
+  expect(queue.free((of) => !isAdas(of))).toBe(false);
+  expect(order(queue)).toEqual(["b", "d", "e"]);
+  expect(queue.free(isAdas)).toBe(false);
+  expect(order(queue)).toEqual(["a", "b", "d", "e"]);
+  expect([...queue.held()]).toEqual([]);
+});
+
+test("AUTH-36 of very many that are held some stay in the store, until their principal is back", () => {
+  const queue = new DispatchQueue(3);
+  const by = (run_as: string, id: string, at: number) => ({ ...entry(id, at), run_as });
+  for (const one of [by("ada", "a", 1), by("ada", "b", 2)]) queue.add(one);
+  const [group = expect.unreachable()] = queue.groups();
+  queue.hold(group, () => true);
+  expect([...queue.groups()]).toEqual([]);
+  for (const one of [by("ada", "c", 3), by("ada", "d", 4)]) queue.add(one);
+  expect([queue.has("c"), queue.has("d"), queue.isLeft(by("ada", "d", 4))]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(queue.free(() => true)).toBe(true);
+  expect(order(queue)).toEqual(["a", "b", "c"]);
 });

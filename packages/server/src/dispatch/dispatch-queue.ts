@@ -1,5 +1,6 @@
 import { type Loss, type Requirements, type Suspicion, suspicionOf } from "@engine/contract";
 import type { QueuedExecution } from "@engine/store";
+import type { Acting } from "../auth/run-as.ts";
 import type { Dispatchable } from "../gate/gate.ts";
 
 /** A waiting execution in memory. */
@@ -47,6 +48,15 @@ export class Group {
     else this.#entries.splice(this.#placeOf(entry), 0, entry);
   }
 
+  /** Takes out those for which a condition holds, in one go. */
+  takeOut(isMeant: (entry: Entry) => boolean): readonly Entry[] {
+    const taken: Entry[] = [];
+    const kept = this.#entries.filter((entry) => !isMeant(entry) || !taken.push(entry));
+    this.#entries.length = 0;
+    for (const entry of kept) this.#entries.push(entry);
+    return taken;
+  }
+
   remove(entry: Entry): void {
     if (this.#entries[0] === entry) this.#entries.shift();
     else this.#entries.splice(this.#placeOf(entry), 1);
@@ -68,6 +78,14 @@ export class Group {
 /** Waiting executions of one group that are kept in memory; more wait in the store alone. */
 const MOST_OF_GROUP = 100_000;
 
+/** Executions of one workflow that wait until their principal may run it. */
+interface HeldGroup {
+  readonly of: Acting;
+  readonly entries: Map<string, QueuedExecution>;
+  /** More of them wait in the store alone. */
+  isCutOff: boolean;
+}
+
 /**
  * Executions that wait for a worker. Those that no worker matches, however many, cost those behind them
  * nothing, since each group is bounded by itself.
@@ -78,6 +96,9 @@ export class DispatchQueue {
   readonly #groups = new Map<string | null, Group>();
   readonly #apart = new Map<string | null, Group>();
   readonly #byId = new Map<string, Entry>();
+  /** By principal and workflow; they are in no other group. Nothing is with authorization off. */
+  readonly #held = new Map<string, HeldGroup>();
+  readonly #heldById = new Map<string, HeldGroup>();
 
   /** @param most Executions that are kept of one group. */
   constructor(most: number = MOST_OF_GROUP) {
@@ -101,6 +122,7 @@ export class DispatchQueue {
     const known = this.#byId.get(queued.execution_id);
     if (known && isSame(known, queued)) return;
     if (known) this.remove(known.execution_id);
+    if (this.#held.size > 0 && this.#addHeld(queued)) return;
     // Executions left in the store come before this one: they are read together when their turn comes.
     if (this.isLeft(queued)) return;
     const suspicion = suspicionIn(queued);
@@ -118,6 +140,7 @@ export class DispatchQueue {
 
   /** Whether an execution lies behind those that are kept of its group. */
   isLeft(queued: QueuedExecution): boolean {
+    if (this.#held.size > 0 && this.#held.get(heldKey(queued))?.isCutOff) return true;
     const groups = this.#groupsOf(suspicionIn(queued) !== "none");
     const cutOff = groups.get(queued.requirements)?.cutOff;
     return cutOff !== undefined && compareQueued(queued, cutOff) > 0;
@@ -136,17 +159,83 @@ export class DispatchQueue {
   }
 
   has(execution_id: string): boolean {
-    return this.#byId.has(execution_id);
+    return this.#byId.has(execution_id) || this.#heldById.has(execution_id);
+  }
+
+  isHeld(execution_id: string): boolean {
+    return this.#heldById.has(execution_id);
+  }
+
+  /** Whose executions are held, and of which workflows. */
+  *held(): Generator<Acting, void, undefined> {
+    for (const { of } of this.#held.values()) yield of;
+  }
+
+  /** Sets aside all of a group whose principals may not run them now, until {@link free}. */
+  hold(group: Group, isHeld: (entry: Acting) => boolean): void {
+    for (const { group: _, suspicion: __, ...queued } of group.takeOut(isHeld)) {
+      this.#byId.delete(queued.execution_id);
+      const key = heldKey(queued);
+      const { run_as, namespace, workflow } = queued;
+      const fresh = { of: { run_as, namespace, workflow }, entries: new Map(), isCutOff: false };
+      const held = this.#held.get(key) ?? fresh;
+      this.#held.set(key, held);
+      this.#addHeld(queued);
+    }
+    if (group.size === 0 && !group.cutOff) this.#groupsOf(group.isApart).delete(group.key);
+  }
+
+  /**
+   * Puts those back whose principals may run them again.
+   *
+   * @returns Whether more of them wait in the store.
+   */
+  free(isFree: (of: Acting) => boolean): boolean {
+    let isCutOff = false;
+    for (const [key, held] of this.#held) {
+      if (!isFree(held.of)) continue;
+      this.#held.delete(key);
+      isCutOff ||= held.isCutOff;
+      for (const queued of held.entries.values()) {
+        this.#heldById.delete(queued.execution_id);
+        this.add(queued);
+      }
+    }
+    return isCutOff;
+  }
+
+  /** Keeps one whose like are held; false where none are. */
+  #addHeld(queued: QueuedExecution): boolean {
+    const held = this.#held.get(heldKey(queued));
+    // It may have been held for somebody else.
+    this.#unhold(queued.execution_id);
+    if (!held) return false;
+    if (held.entries.size >= this.#most) held.isCutOff = true;
+    else {
+      held.entries.set(queued.execution_id, queued);
+      this.#heldById.set(queued.execution_id, held);
+    }
+    return true;
+  }
+
+  #unhold(execution_id: string): void {
+    this.#heldById.get(execution_id)?.entries.delete(execution_id);
+    this.#heldById.delete(execution_id);
   }
 
   /** Whether an execution waits here with a log shorter than that. */
   knows(execution_id: string, head: number): boolean {
-    return (this.#byId.get(execution_id)?.head ?? head) < head;
+    const known =
+      this.#byId.get(execution_id) ?? this.#heldById.get(execution_id)?.entries.get(execution_id);
+    return (known?.head ?? head) < head;
   }
 
   remove(execution_id: string): void {
     const entry = this.#byId.get(execution_id);
-    if (!entry) return;
+    if (!entry) {
+      this.#unhold(execution_id);
+      return;
+    }
     this.#take(entry);
     const { group } = entry;
     if (group.size === 0 && !group.cutOff) this.#groupsOf(group.isApart).delete(group.key);
@@ -180,9 +269,14 @@ export function compareQueued(a: QueuedExecution, b: QueuedExecution): number {
   );
 }
 
+function heldKey({ run_as, namespace, workflow }: Acting): string {
+  return `${run_as} ${namespace}/${workflow}`;
+}
+
 function isSame(a: QueuedExecution, b: QueuedExecution): boolean {
   return (
     compareQueued(a, b) === 0 &&
+    a.run_as === b.run_as &&
     a.requirements === b.requirements &&
     a.last_worker === b.last_worker &&
     a.losses === b.losses &&

@@ -13,6 +13,8 @@ import {
   type WaitsFor,
 } from "@engine/contract";
 import type { Changed, QueuedExecution, SessionGuard } from "@engine/store";
+import type { ExecutionTokens } from "../auth/execution-tokens.ts";
+import type { Acting, RunAs, Standing } from "../auth/run-as.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { Domain } from "../domain.ts";
@@ -49,7 +51,10 @@ interface Parts {
   readonly progress: ProgressHub;
   readonly replicas: Pick<Replicas, "isLive" | "me">;
   readonly lookup: Pick<SessionLookup, "lookAgain">;
-  readonly handOvers: Pick<HandOvers, "unsure">;
+  readonly handOvers: Pick<HandOvers, "unsure" | "one">;
+  readonly runAs: RunAs;
+  /** Makes the token with which tasks of an execution call the engine; none with authorization off. */
+  readonly tokens: Pick<ExecutionTokens, "mint"> | undefined;
 }
 
 /** Of an execution that no worker has lost. */
@@ -72,6 +77,8 @@ export class Dispatcher implements Domain {
   readonly #reader: QueueReader;
   /** Executions left to the server of a preferred worker: until when, by the clock that nobody sets. */
   readonly #leftToOthers = new Map<string, number>();
+  /** Principals that are asked about. */
+  readonly #asking = new Set<string>();
   #claimsInFlight = 0;
   #isClosed = false;
 
@@ -81,6 +88,7 @@ export class Dispatcher implements Domain {
     const { store } = parts.ports;
     this.#reader = new QueueReader({ store, queue: this.#queue, onRead: () => this.wake() });
     parts.sessions.onRoom(() => this.wake());
+    parts.runAs.onChange(() => void this.#lookAtHeld());
   }
 
   async recover(): Promise<void> {
@@ -91,10 +99,14 @@ export class Dispatcher implements Domain {
   /** Writes a fresh execution; when a worker is free for it, the claim rides in the same commit. */
   async create(fresh: NewExecution): Promise<Changed> {
     const { preferred_worker = null, requirements = null, not_before = null, now } = fresh;
+    const { namespace, workflow, by, run_as = by } = fresh;
+    const acting = { run_as, namespace, workflow };
+    if (this.#parts.runAs.standing(acting) === undefined) await this.#askBefore(acting);
     // A fork is claimed by itself: its copied log may be long, and is not sent with the claim.
     const isFree = !fresh.fork?.history.length && !this.#isCrowded(requirements);
     const isDue = not_before === null || not_before <= now;
-    const wanted = { ...UNSUSPECTED, last_worker: preferred_worker, requirements };
+    const isHeld = this.#isHeld(acting);
+    const wanted = { ...UNSUSPECTED, last_worker: preferred_worker, requirements, isHeld };
     const isHere = isFree && isDue && !this.#hangsElsewhere(wanted);
     const session = isHere ? this.#choose(wanted) : undefined;
     const { commits } = this.#parts;
@@ -126,12 +138,16 @@ export class Dispatcher implements Domain {
     const { execution_id, generation } = holding;
     const isStillMeant = (row: ExecutionRow) => {
       const isTheirs = row.generation === generation && row.last_worker === session.worker;
-      if (!isTheirs || !isQueued(row)) return false;
+      if (!isTheirs || !isQueued(row) || this.#isHeld(row)) return false;
       const wanted = { ...UNSUSPECTED, last_worker: session.worker };
       const beside = session.beside(execution_id);
       return gate({ ...wanted, requirements: row.requirements }, [beside]).kind === "claim";
     };
     try {
+      if (this.#parts.runAs.isOn) {
+        const row = await this.#ports.store.executions.find(execution_id);
+        if (row) await this.#parts.runAs.know(row);
+      }
       const { changed, wrote } = await this.#claim(session, { execution_id, guard }, isStillMeant);
       return wrote ? changed.row : undefined;
     } catch (error) {
@@ -181,15 +197,18 @@ export class Dispatcher implements Domain {
   }
 
   /** Looks for waiting rows in the store: at the start, and for what a wake-up missed. */
-  refresh(): Promise<void> {
-    return this.#reader.refresh();
+  async refresh(): Promise<void> {
+    await this.#reader.refresh();
+    if (this.#parts.runAs.isOn) await this.#lookAtHeld();
   }
 
   /** Why an execution has no worker now, as the gate sees it (DSP-8). */
   waitsFor(row: ExecutionRow): WaitsFor {
     const { last_worker, requirements, losses } = row;
     const suspicion = suspicionOf(losses);
-    const wanted = { last_worker, requirements, suspicion, was_lost: losses.length > 0 };
+    // What was known when it was set aside still says why it waits.
+    const isHeld = this.#queue.isHeld(row.execution_id) || this.#isHeld(row);
+    const wanted = { last_worker, requirements, suspicion, was_lost: losses.length > 0, isHeld };
     const answer = gate(wanted, this.#everywhere());
     const code = answer.kind === "wait" ? answer.reason : "workers_full";
     return { code, message: WAIT_WORDS[code](requirements) };
@@ -227,13 +246,69 @@ export class Dispatcher implements Domain {
   }
 
   #firstOf(group: Group): Entry | undefined {
+    const { runAs } = this.#parts;
     let left = 0;
     for (const entry of group) {
+      if (runAs.isOn) {
+        const standing = runAs.standing(entry);
+        if (standing === undefined) {
+          this.#ask(entry);
+          return undefined;
+        }
+        if (!standing.isFree) {
+          this.#queue.hold(group, (one) => runAs.standing(one)?.isFree === false);
+          return this.#firstOf(group);
+        }
+      }
       if (!this.#isLeft(entry, dispatchable(entry))) return entry;
       // Their time is short: executions behind so many wait it out with them.
       if (++left === MOST_LEFT) break;
     }
     return undefined;
+  }
+
+  /** Whether it is known that the principal of an execution may not run it now. */
+  #isHeld(acting: Acting): boolean {
+    return this.#parts.runAs.standing(acting)?.isFree === false;
+  }
+
+  /** Asks for whom executions wait, and gives them out once that is known. */
+  #ask({ run_as }: Acting): void {
+    if (run_as === null || this.#asking.has(run_as)) return;
+    this.#asking.add(run_as);
+    const asked = () => {
+      this.#asking.delete(run_as);
+      this.wake();
+    };
+    this.#parts.runAs.know({ run_as }).then(asked, (error: unknown) => {
+      this.#ports.log.debug({ err: error }, "could not look up whose rights an execution has");
+      this.#ports.setTimer(asked, RETRY_MS);
+    });
+  }
+
+  /** The same before a start, which waits in the queue where it is not known. */
+  async #askBefore(acting: Acting): Promise<void> {
+    try {
+      await this.#parts.runAs.know(acting);
+    } catch (error) {
+      if (!isRefusal(error)) return;
+      throw error;
+    }
+  }
+
+  /** Frees those whose principals are back. */
+  async #lookAtHeld(): Promise<void> {
+    const { runAs } = this.#parts;
+    try {
+      const ids = new Set([...this.#queue.held()].map(({ run_as }) => run_as));
+      for (const run_as of ids) await runAs.know({ run_as });
+    } catch (error) {
+      this.#ports.log.debug({ err: error }, "could not look at executions that are held");
+      this.#ports.setTimer(() => void this.#lookAtHeld(), RETRY_MS);
+      return;
+    }
+    if (this.#queue.free((of) => runAs.standing(of)?.isFree !== false)) this.#reader.fallBehind();
+    this.wake();
   }
 
   /** Whether others wait already that a fresh execution would have to come behind. */
@@ -334,13 +409,15 @@ export class Dispatcher implements Domain {
     try {
       const { execution_id, suspicion, group } = entry;
       const wanted = { execution_id, suspicion, requirements: group.requirements };
-      const { changed, wrote } = await this.#claim(session, wanted, () => session.isReady);
+      const isStillMeant = (row: ExecutionRow) => session.isReady && !this.#isHeld(row);
+      const { changed, wrote } = await this.#claim(session, wanted, isStillMeant);
       this.#leftToOthers.delete(entry.execution_id);
       if (wrote) this.#send(session, changed);
       // It still waits, so no other claim was faster: the session must have changed in the store. Until
       // that is read, the same worker would be chosen again and again.
       else if (isQueued(changed.row)) {
-        if (session.isReady) await this.#parts.lookup.lookAgain(session);
+        if (session.isReady && !this.#isHeld(changed.row))
+          await this.#parts.lookup.lookAgain(session);
         this.#queue.add(queuedOf(changed.row));
       }
     } catch (error) {
@@ -417,7 +494,8 @@ export class Dispatcher implements Domain {
     const reason = reasonOf(changed);
     const module = this.#parts.catalog.loadedModule(changed.row.module_hash);
     const history = historyOf(this.#ports.store, changed);
-    if (module && !(history instanceof Promise)) {
+    const standing = this.#parts.runAs.standing(changed.row);
+    if (module && standing && !(history instanceof Promise)) {
       this.#assign(session, changed.row, { reason, module, history });
       return;
     }
@@ -436,10 +514,13 @@ export class Dispatcher implements Domain {
       history: Assignment["history"] | Promise<Assignment["history"]>;
     },
   ): Promise<void> {
+    const { runAs } = this.#parts;
     const [{ ref: module }, history] = await Promise.all([
       this.#parts.catalog.loadModule(row.module_hash),
       rest.history,
     ]);
+    // What is known of principals soon counts no more: a slow answer has to be asked for again.
+    while (runAs.standing(row) === undefined) await runAs.know(row);
     this.#assign(session, row, { ...rest, module, history });
   }
 
@@ -448,10 +529,38 @@ export class Dispatcher implements Domain {
     row: ExecutionRow,
     rest: Pick<Assignment, "reason" | "module" | "history">,
   ): void {
+    const standing = this.#parts.runAs.standing(row);
+    if (!standing?.isFree) {
+      this.#giveBack(session, row);
+      return;
+    }
     const listen = this.#parts.progress.isWatched(row.execution_id);
     if (assigning.hasSubscribers) assigning.publish({ of: [rest.reason] });
-    session.holdings.assign({ event: "assign", data: assignmentOf(row, { ...rest, listen }) });
+    const rights = this.#rightsOf(row, standing);
+    const data = assignmentOf(row, { ...rest, ...rights, listen });
+    session.holdings.assign({ event: "assign", data });
     if (assigned.hasSubscribers) assigned.publish({ of: [rest.reason] });
+  }
+
+  /** What a worker is told of an execution's principal, and the token of its tasks (AUTH-35, AUTH-39). */
+  #rightsOf(
+    row: ExecutionRow,
+    { task_grants, account }: Standing,
+  ): Pick<Assignment, "authz" | "execution_token"> | undefined {
+    const { runAs, tokens } = this.#parts;
+    if (!runAs.isOn) return undefined;
+    const enforced = this.#ports.config.security.auth.task_permissions;
+    const authz = { enforced, task_grants: [...task_grants] };
+    return { authz, execution_token: (account && tokens?.mint(row, account)) ?? null };
+  }
+
+  /** Takes back what was claimed for somebody who may not run it any more: it was never sent. */
+  #giveBack(session: Session, row: ExecutionRow): void {
+    const { id, guard } = session;
+    this.#parts.handOvers.one(id, row, { guard }).catch((error: unknown) => {
+      session.closeStream();
+      this.#failed(`could not take execution ${row.execution_id} back`, error);
+    });
   }
 
   #failed(message: string, error: unknown): void {
@@ -461,6 +570,7 @@ export class Dispatcher implements Domain {
 
 function queuedOf(row: ExecutionRow): QueuedExecution {
   const { execution_id, priority, queued_at, last_worker, requirements, losses, head } = row;
+  const { run_as, namespace, workflow } = row;
   return {
     execution_id,
     priority,
@@ -469,10 +579,15 @@ function queuedOf(row: ExecutionRow): QueuedExecution {
     requirements: requirements === null ? null : JSON.stringify(requirements),
     losses: losses.length > 0 ? JSON.stringify(losses) : null,
     head,
+    run_as,
+    namespace,
+    workflow,
   };
 }
 
 const WAIT_WORDS: Readonly<Record<WaitReason, (requirements: Requirements | null) => string>> = {
+  principal_unavailable: () =>
+    "the principal whose rights it has is disabled, banned or deleted, may not run the workflow, or there is none; enable it, grant it the run permission, or let another take the execution over",
   no_worker: () => "no worker is connected; start one with `engine start worker`",
   required_worker: (it) =>
     `worker ${it?.worker}, which it must have, is not connected or lacks what it needs; start it`,

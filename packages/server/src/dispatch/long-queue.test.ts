@@ -17,7 +17,8 @@ const CROWD = 300_000;
 
 function waiting(n: number, queued_at: number): QueuedExecution {
   const execution_id = `crowd-${String(n).padStart(7, "0")}`;
-  const rest = { last_worker: null, requirements: AWAY, losses: null, head: 1 };
+  const of = { run_as: null, namespace: "default", workflow: "hello" };
+  const rest = { last_worker: null, requirements: AWAY, losses: null, head: 1, ...of };
   return { execution_id, priority: 0, queued_at, ...rest };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
+import { NOBODY } from "./principal-refs.ts";
 import { toRecord } from "./record.ts";
 
 async function localRow(t: TestEngine, execution_id: string, session?: string): Promise<void> {
@@ -42,7 +43,7 @@ test("EXE-17 row 12: one that never started is over at once, without a worker", 
     { type: "WORKFLOW_CANCELLING", meta: { by: "eva", cause: "request", reason: "too late" } },
     { type: "WORKFLOW_CANCELLED" },
   ]);
-  expect(toRecord(row).error).toEqual({
+  expect(toRecord(row, NOBODY).error).toEqual({
     code: "workflow_cancelled",
     message: "the execution was cancelled: too late",
     details: { cause: "request", reason: "too late" },
@@ -273,7 +274,7 @@ export const slow = workflow({ name: "slow", timeout: "10s" }, async (input) => 
   await worker.checkpoint(assigned, 4, "FAILED", [
     worker.event(assigned, "WORKFLOW_FAILED", { ...failure, attempts: 1, task_call_id: null }),
   ]);
-  expect(toRecord(await t.row(execution_id))).toMatchObject({
+  expect(toRecord(await t.row(execution_id), NOBODY)).toMatchObject({
     state: "FAILED",
     error: { details: { type: "WorkflowTimeoutError" } },
   });

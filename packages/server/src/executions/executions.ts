@@ -39,11 +39,13 @@ import type { Followers } from "./followers.ts";
 import { forkOf } from "./fork.ts";
 import { keyOf } from "./idempotency.ts";
 import { encodedLarge, type LargeInputs } from "./large-inputs.ts";
+import type { PrincipalRefs, Who } from "./principal-refs.ts";
 import type {
   CancelRequest,
   FollowOptions,
   FollowRequest,
   ForkRequest,
+  PrincipalRequest,
   ResumeRequest,
   SignalRequest,
   StartRequest,
@@ -63,6 +65,7 @@ interface Parts {
   readonly followers: Followers;
   readonly calls: CallResolver;
   readonly inputs: LargeInputs;
+  readonly refs: PrincipalRefs;
 }
 
 /** How an execution is by now, and whether it was there before the start (EXE-84). */
@@ -173,6 +176,21 @@ export class Executions {
     return changed.row;
   }
 
+  /**
+   * Gives an execution the rights of another principal (AUTH-37).
+   *
+   * @throws EngineError `conflict` once it has ended.
+   */
+  async setPrincipal({ execution_id, run_as, from }: PrincipalRequest): Promise<ExecutionRow> {
+    const { changed } = await this.#parts.commits.change(execution_id, (row) => {
+      refuseLocal(row);
+      if (isTerminal(row.state)) throw ended(row);
+      if (row.run_as === run_as || (from !== undefined && row.run_as !== from)) return undefined;
+      return { events: [], patch: { run_as, updated_at: this.#ports.clock() } };
+    });
+    return changed.row;
+  }
+
   /** Sends a signal (EXE-53); answers the `seq` under which it was recorded. */
   async signal({ execution_id, name, payload, by }: SignalRequest): Promise<number> {
     refuseSignalName(name);
@@ -254,6 +272,13 @@ export class Executions {
     return resolveValues(row, this.#ports.values);
   }
 
+  /** Who started these, and whose rights they have, as their records show it. */
+  who(...rows: readonly ExecutionRow[]): Who | Promise<Who> {
+    const { refs } = this.#parts;
+    const [row] = rows;
+    return (rows.length === 1 && row ? refs.known(row) : undefined) ?? refs.of(rows);
+  }
+
   /** @param workflow When given, an execution of another workflow is not found. */
   async get(execution_id: string, workflow?: WorkflowRef): Promise<ExecutionRow> {
     const row = await this.#store.executions.find(execution_id);
@@ -290,14 +315,26 @@ export class Executions {
     const input = body instanceof LargeJson ? body : encodeBody(body, "input");
     const text = keyOf(request);
     const key = text === undefined ? undefined : { text };
+    const { via = null, ...rest } = request;
+    const parent = via === null ? undefined : await this.#parentOf(via);
     return this.#parts.starts.start({
-      ...request,
+      ...rest,
+      ...(parent && { parent, last_worker: parent.worker }),
       execution_id,
       of: request,
       input,
       root: "body",
       key,
     });
+  }
+
+  /** The execution that starts another one with its token. */
+  async #parentOf(via: string) {
+    const { execution_id, depth, worker } = await this.get(via);
+    const { max_depth } = this.#ports.config.executions;
+    if (depth < max_depth) return { execution_id, depth, worker, call_id: null, detached: false };
+    const message = `execution ${execution_id} is ${depth} deep already, as executions.max_depth says`;
+    throw new EngineError("conflict", message);
   }
 
   /** Waits from before the change on, so that no commit is missed. */
@@ -361,6 +398,11 @@ function encodeBody(body: Json, root: "input" | "payload"): Json {
 function refuseOther(row: ExecutionRow, workflow: WorkflowRef): void {
   if (row.namespace === workflow.namespace && row.workflow === workflow.name) return;
   throw notFound("execution", row.execution_id);
+}
+
+function ended({ execution_id, state }: ExecutionRow): EngineError {
+  const message = `execution ${execution_id} is ${state}: nobody can take it over any more`;
+  return new EngineError("conflict", message, { details: { state } });
 }
 
 function refuseLocal({ version, execution_id }: ExecutionRow): void {

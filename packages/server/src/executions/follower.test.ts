@@ -10,6 +10,7 @@ import type { LoggedEvent, LogPage } from "@engine/store";
 import { expect, test } from "vitest";
 import { Follower, type FollowPart, type View } from "./follower.ts";
 import { LogPages, Turns } from "./log-pages.ts";
+import { NOBODY } from "./principal-refs.ts";
 import { rowBefore } from "./row-after.ts";
 import { isSettled } from "./waiters.ts";
 
@@ -66,6 +67,7 @@ class Kept {
     return new Follower("x", {
       isLast: isSettled,
       shown: async (row) => row,
+      refs: { known: () => NOBODY, of: async () => NOBODY },
       find: async () => {
         if (this.isAway) throw new EngineError("unavailable", "the database is away");
         return this.news.at(-1)?.row;

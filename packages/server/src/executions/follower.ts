@@ -11,6 +11,7 @@ import type { LongFrame } from "@engine/http";
 import type { LoggedEvent } from "@engine/store";
 import { detailedFrame } from "./detailed-frame.ts";
 import { type LogPages, weightOf } from "./log-pages.ts";
+import type { PrincipalRefs } from "./principal-refs.ts";
 import { type FrameData, RECORDS } from "./record.ts";
 import type { FollowOptions } from "./requests.ts";
 import { rowAfter } from "./row-after.ts";
@@ -32,6 +33,8 @@ export interface View extends Pick<FollowOptions, "events" | "detailed" | "frame
 interface Ports {
   /** The row with its real values, as records show it. */
   readonly shown: (row: ExecutionRow) => Promise<ExecutionRow>;
+  /** Whom the record names. */
+  readonly refs: Pick<PrincipalRefs, "known" | "of">;
   readonly find: (execution_id: string) => Promise<ExecutionRow | undefined>;
   readonly pages: (execution_id: string) => LogPages;
 }
@@ -295,8 +298,9 @@ export class Follower {
     const event = `${row.workflow}.execution.${word}`;
     const bytes = this.#parts.length < FEW_FRAMES ? 0 : weightOf(row.output);
     const isElsewhere = referenceOf(row.input) ?? referenceOf(row.output);
-    const isWhole = !this.#view.detailed && !isElsewhere;
-    const made = isWhole ? { data: this.#data.record(row) } : { row: { ...row, head } };
+    const who = this.#ports.refs.known(row);
+    const isWhole = who && !this.#view.detailed && !isElsewhere;
+    const made = isWhole ? { data: this.#data.record(row, who) } : { row: { ...row, head } };
     this.#push({ event, id, ...made }, bytes);
     if (this.#view.isLast(row)) this.end();
   }
@@ -320,8 +324,12 @@ export class Follower {
 
   async #resolved({ row, ...frame }: Unresolved): Promise<FollowPart> {
     // A storage that is away is no reason to end the stream: the envelope is shown then.
-    const shown = await this.#ports.shown(row).catch(() => row);
-    const whole = { ...frame, data: this.#data.record(shown) };
+    const { shown: show, refs } = this.#ports;
+    const [shown, who] = await Promise.all([
+      show(row).catch(() => row),
+      refs.known(row) ?? refs.of([row]),
+    ]);
+    const whole = { ...frame, data: this.#data.record(shown, who) };
     if (!this.#view.detailed) return whole;
     const pages = this.#ports.pages(this.execution_id);
     return detailedFrame(whole, pages.between(0, row.head), this.#data);

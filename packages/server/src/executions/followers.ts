@@ -8,11 +8,13 @@ import type { Replicas } from "../replicas/replicas.ts";
 import { resolveValues } from "../values/resolve-values.ts";
 import { Follower, type View } from "./follower.ts";
 import { LogPages, Turns } from "./log-pages.ts";
+import type { PrincipalRefs } from "./principal-refs.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "values">;
   readonly progress: Pick<ProgressHub, "join">;
   readonly replicas: Pick<Replicas, "hasPeers">;
+  readonly refs: PrincipalRefs;
 }
 
 /** The readers of one execution, and how they stop listening to its progress. */
@@ -41,6 +43,7 @@ export class Followers implements Domain {
     const follower = new Follower(execution_id, {
       ...view,
       shown: (row) => resolveValues(row, this.#parts.ports.values),
+      refs: this.#parts.refs,
       find: (id) => this.#parts.ports.store.executions.find(id),
       pages: (id) => this.pages(id),
     });

@@ -44,7 +44,8 @@ export async function forkOf(
   // A replay keeps the input that its log was made with.
   const isNew = isRestart && (given !== undefined || pin.version !== source.version);
   const execution_id = ports.ids();
-  const caller = { ...source, ...pin, execution_id, depth: 0, worker: null };
+  // A fork is a run of whoever asks for it, and so are its calls.
+  const caller = { ...source, ...pin, execution_id, depth: 0, worker: null, run_as: by };
   const open = openCalls(history);
   return {
     of: { pin, schema: isNew ? await inputSchemaOf(pin, catalog) : null },

@@ -16,8 +16,9 @@ import {
   type Wait,
 } from "@engine/contract";
 import type { LoggedEvent } from "@engine/store";
+import type { Who } from "./principal-refs.ts";
 
-export function toSummary(row: ExecutionRow): ExecutionSummary {
+export function toSummary(row: ExecutionRow, who: Who): ExecutionSummary {
   const address = `/workflows/${row.namespace}/${row.workflow}`;
   const facts = {
     execution_id: row.execution_id,
@@ -35,6 +36,8 @@ export function toSummary(row: ExecutionRow): ExecutionSummary {
     parent_call_id: row.parent_call_id,
     schedule: row.schedule,
     forked_from: row.forked_from,
+    started_by: who(row.started_by),
+    run_as: who(row.run_as),
     created_at: formatInstant(row.created_at),
     started_at: instant(row.started_at),
     finished_at: instant(row.finished_at),
@@ -50,9 +53,13 @@ export function toSummary(row: ExecutionRow): ExecutionSummary {
   return { ...facts, state };
 }
 
-export function toRecord(row: ExecutionRow, log?: readonly LoggedEvent[]): ExecutionRecord {
+export function toRecord(
+  row: ExecutionRow,
+  who: Who,
+  log?: readonly LoggedEvent[],
+): ExecutionRecord {
   return {
-    ...toSummary(row),
+    ...toSummary(row, who),
     input: toPlain(row.input),
     output: toPlain(row.output),
     ...(log && { events: log.map(toRecordedEvent) }),
@@ -62,13 +69,16 @@ export function toRecord(row: ExecutionRow, log?: readonly LoggedEvent[]): Execu
 /** What the frames of a stream say. */
 export interface FrameData {
   /** Of a state, given the row as it was then, with its values. */
-  readonly record: (row: ExecutionRow) => object;
+  readonly record: (row: ExecutionRow, who: Who) => object;
   /** Of an event of the log. */
   readonly event: (entry: LoggedEvent) => object;
 }
 
 /** Frames for readers who may read the execution. */
-export const RECORDS: FrameData = { record: (row) => toRecord(row), event: toRecordedEvent };
+export const RECORDS: FrameData = {
+  record: (row, who) => toRecord(row, who),
+  event: toRecordedEvent,
+};
 
 export function toBasic(row: ExecutionRow): BasicExecution {
   return {
@@ -79,8 +89,12 @@ export function toBasic(row: ExecutionRow): BasicExecution {
   };
 }
 
-export function toInspected(row: ExecutionRow, log: readonly LoggedEvent[]): InspectedExecution {
-  const { name: label, ...record } = toRecord(row);
+export function toInspected(
+  row: ExecutionRow,
+  who: Who,
+  log: readonly LoggedEvent[],
+): InspectedExecution {
+  const { name: label, ...record } = toRecord(row, who);
   return { ...record, name: row.workflow, label, events: log.map(toRecordedEvent) };
 }
 

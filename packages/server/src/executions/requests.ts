@@ -19,6 +19,8 @@ export interface StartRequest
   /** Plain JSON. */
   readonly input: Json | LargeJson;
   readonly by: string | null;
+  /** The execution whose task asks, by its token: that is the parent (AUTH-43). */
+  readonly via?: string | null;
   /** Of two starts with the same key, one creates and the other is answered with it (EXE-84). */
   readonly idempotency_key?: string | undefined;
 }
@@ -43,6 +45,14 @@ export interface ResumeRequest extends WorkflowRequest {
 
 export interface CancelRequest extends WorkflowRequest {
   readonly reason?: string | undefined;
+}
+
+export interface PrincipalRequest {
+  readonly execution_id: string;
+  /** Id of the principal. */
+  readonly run_as: string;
+  /** Nothing is done unless it is still this one's. */
+  readonly from?: string | null;
 }
 
 export interface SignalRequest extends ChangeRequest {

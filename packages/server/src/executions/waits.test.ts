@@ -2,6 +2,7 @@ import { decideCheckpoint, type Json, store } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { ScriptedWorker } from "../testing/scripted-worker.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
+import { NOBODY } from "./principal-refs.ts";
 import { toRecord } from "./record.ts";
 
 async function signalOf(t: TestEngine, execution_id: string, payload: Json, name = "paid") {
@@ -155,7 +156,7 @@ test("EXE-51 a pause with a time ends with undefined when nobody answered", asyn
   const worker = await t.worker();
   const until = new Date(t.time.now + 10_000).toISOString();
   const { execution_id } = await pausedWith(t, worker, { until });
-  const record = toRecord(await t.row(execution_id));
+  const record = toRecord(await t.row(execution_id), NOBODY);
   expect(record).toMatchObject({
     state: "PAUSED",
     waiting: [{ kind: "pause", name: "answer", output: "what?", until }],
@@ -198,7 +199,7 @@ test("EXE-51 onComplete: a pause ends when the other execution has ended", async
   await t.run();
   const other = await worker.next("assign");
   const { execution_id } = await pausedWith(t, worker, { on_complete: other.execution_id });
-  expect(toRecord(await t.row(execution_id)).waiting).toMatchObject([
+  expect(toRecord(await t.row(execution_id), NOBODY).waiting).toMatchObject([
     { execution_id: other.execution_id },
   ]);
   await worker.completed(other, "done");
@@ -254,7 +255,7 @@ test("EXE-17 rows 5 and 6: retry delays park without a slot and end at their ins
   const retry = { kind: "retry", task_call_id: "charge~1", name: "charge", until } as const;
   const first = await worker.next("assign");
   await worker.parked(first, [worker.callEvent("TASK_STARTED", "charge~1")], [retry]);
-  expect(toRecord(await t.row(execution_id))).toMatchObject({
+  expect(toRecord(await t.row(execution_id), NOBODY)).toMatchObject({
     state: "RUNNING",
     worker: null,
     waiting: [retry],

@@ -12,6 +12,8 @@ export interface Dispatchable {
   /** Whether its last worker lost it: then any other worker comes first (LIV-5). */
   readonly was_lost: boolean;
   readonly suspicion: Suspicion;
+  /** Its principal cannot be used or may not run it: no worker gets it (AUTH-36). */
+  readonly isHeld?: boolean;
 }
 
 /** A worker as the gate sees it. */
@@ -27,6 +29,7 @@ export interface Candidate extends Capabilities {
 }
 
 export type WaitReason =
+  | "principal_unavailable"
   | "no_worker"
   | "required_worker"
   | "no_matching_worker"
@@ -42,6 +45,7 @@ export function gate<C extends Candidate>(
   connected: Iterable<C>,
 ): GateAnswer<C> {
   const { requirements, last_worker, was_lost, suspicion } = execution;
+  if (execution.isHeld) return { kind: "wait", reason: "principal_unavailable" };
   let reason: WaitReason = requirements?.worker === undefined ? "no_worker" : "required_worker";
   let best: C | undefined;
   let lastResort: C | undefined;

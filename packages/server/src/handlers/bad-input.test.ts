@@ -30,6 +30,9 @@ interface Scene {
   close(): Promise<void>;
 }
 
+/** What a run may send at most, and the largest value. */
+const MAX_VALUE = 1024;
+
 let scene: Scene;
 
 beforeAll(async () => {
@@ -37,7 +40,7 @@ beforeAll(async () => {
   // A session may be silent for as long as this file takes.
   const config = Config.parse({
     server: { port: 0 },
-    executions: { max_value_bytes: 1024 },
+    executions: { max_value_bytes: MAX_VALUE },
     workers: { silence_timeout: 3600, heartbeat_interval: 600 },
   });
   const server = await startServer({ config, store, log: silent, version: "0" });
@@ -181,7 +184,7 @@ test.each<Row>([
     () => ({ path: "/workers/register", body: registration("w", { protocol: 99 }) as Json }),
     409,
     "incompatible_worker",
-    { supported: [1] },
+    { supported: [2, 1] },
   ],
   [
     "other labels of the same process",
@@ -368,7 +371,7 @@ test.each<[string, () => Asked, number]>([
   ["a registration", () => ({ path: "/workers/register" }), MIB],
   ["a heartbeat", () => ({ path: "/workers/owner/heartbeat" }), MIB],
   ["a checkpoint", () => checkpoint({}), 64 * MIB],
-  ["a run", () => ({ path: "/workflows/hello/run/async" }), 16 * MIB],
+  ["a run", () => ({ path: "/workflows/hello/run/async" }), MAX_VALUE],
   ["a file of workflows", () => ({ path: "/workflows" }), 8 * MIB],
   ["a schedule", () => ({ path: "/schedules" }), MIB],
 ])(

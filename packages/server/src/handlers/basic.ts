@@ -55,6 +55,6 @@ export function basicHandlers(
 
   async function inspected(row: ExecutionRow) {
     const [shown, log] = await Promise.all([executions.shown(row), executions.logUpTo(row)]);
-    return toInspected(shown, log);
+    return toInspected(shown, await executions.who(row), log);
   }
 }

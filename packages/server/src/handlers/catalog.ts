@@ -1,10 +1,9 @@
 import type { AuditEntry, ExtractedWorkflow, routes, WorkflowRecord } from "@engine/contract";
 import { answer, type Call, type Handlers } from "@engine/http";
-import type { Visible } from "@engine/store";
 import { auditEntry } from "../auth/audit-entry.ts";
 import type { Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { visibleWorkflows } from "./subjects.ts";
+import { isFiltered, visibleWorkflows } from "./subjects.ts";
 
 export function catalogHandlers(
   { catalog, declarations, runLists, accounts }: Engine,
@@ -20,10 +19,16 @@ export function catalogHandlers(
       const isCreated = !dryRun && registered.items.some(({ created }) => created);
       return isCreated ? answer(201, registered) : answer(200, registered);
     },
-    list: async ({ query }, call) =>
-      answer(200, paged(await catalog.list({ ...query, visible: visible(call) }), query)),
-    namespaces: async ({ query }, call) =>
-      answer(200, paged(await catalog.namespaces({ ...query, visible: visible(call) }), query)),
+    list: async ({ query }, { permit }) => {
+      const visible = visibleWorkflows(permit.seen("workflow"));
+      const page = paged(await catalog.list({ ...query, visible }), query);
+      return answer(200, { ...page, auth_filtered: isFiltered(visible) });
+    },
+    namespaces: async ({ query }, { permit }) => {
+      const visible = visibleWorkflows(permit.seen("workflow"));
+      const page = paged(await catalog.namespaces({ ...query, visible }), query);
+      return answer(200, { ...page, auth_filtered: isFiltered(visible) });
+    },
     get: async ({ params: { ns, wf }, query: { source } }) =>
       answer(200, await withSource(await catalog.get(ns, wf), source)),
     delete: async ({ params: { ns, wf }, query: { version } }, call) => {
@@ -60,10 +65,6 @@ export function catalogHandlers(
   async function withSource(record: WorkflowRecord, source: boolean | undefined) {
     return source ? { ...record, files: [...(await catalog.readFiles(record))] } : record;
   }
-}
-
-function visible({ permit }: Call): Visible | undefined {
-  return visibleWorkflows(permit.seen("workflow"));
 }
 
 function paged<Item>(

@@ -14,13 +14,14 @@ import { toRecord, toRecordedEvent, toSummary } from "../executions/record.ts";
 import type { ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
+import type { NewPrincipalOf } from "../executions/take-overs.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { startRequest } from "./start-request.ts";
-import { ownership, visibleWorkflows, workflowOf } from "./subjects.ts";
+import { isFiltered, ownership, visibleWorkflows, workflowOf } from "./subjects.ts";
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
-  { executions, runLists }: Engine,
+  { executions, runLists, takeOvers }: Engine,
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
@@ -72,13 +73,27 @@ export function executionHandlers(
         : await executions.get(id);
       const page = { after, before, limit };
       const log = detailed ? await executions.logUpTo(row, page) : undefined;
-      const record = toRecord(await executions.shown(row), log);
+      const record = toRecord(await executions.shown(row), await executions.who(row), log);
       return mode ? runAnswer(row, record) : answer(200, record);
     },
     rename: async ({ params: { id }, body }, call) => {
       await demand(id, call);
       const row = await executions.rename(id, body.name);
       return answer(200, await recordOf(row));
+    },
+    setPrincipal: async ({ params: { id }, body: { subject } }, call) => {
+      const to = namedBy(call, subject);
+      call.permit.demand(...(await subjectOf(id, call, to)));
+      await call.permit.demandRun(async () => runLists.ofExecution(await executions.get(id)));
+      return answer(200, await recordOf(await takeOvers.one(id, to, call)));
+    },
+    takeOver: async ({ body }, call) => {
+      const { subject, from = null, namespace, workflow, limit } = body;
+      const to = namedBy(call, subject);
+      call.permit.demand({ subject: to.id === undefined ? subject : null });
+      const visible = visibleWorkflows(call.permit.seen("workflow"));
+      const which = { subject: from, namespace, workflow, visible };
+      return answer(200, await takeOvers.many({ to, which, limit, call }));
     },
     events: async ({ params: { id }, query: { after = 0, limit, type } }, call) => {
       await demand(id, call);
@@ -119,6 +134,13 @@ export function executionHandlers(
   /** Demands what the path leaves open: the workflow of the execution. */
   function demand(id: string, { permit }: Call): Promise<void> {
     return permit.demandOf(async () => workflowOf(await executions.get(id)));
+  }
+
+  /** What the path leaves open of who is to have an execution's rights, and whose it is. */
+  async function subjectOf(id: string, { caller }: Call, { id: own, subject }: NewPrincipalOf) {
+    // Callers who may do everything cost no lookup.
+    const of = caller.rights ? workflowOf(await executions.get(id)) : { ns: null, wf: null };
+    return [{ ...of, subject: own === undefined ? subject : null }];
   }
 
   /** The same with all that running the workflow takes, in the version of the execution or another. */
@@ -167,7 +189,7 @@ export function executionHandlers(
   async function recordOf(row: ExecutionRow, detailed?: boolean): Promise<ExecutionRecord> {
     // A record has no event that is newer than its state.
     const log = detailed ? await executions.logUpTo(row) : undefined;
-    return toRecord(await executions.shown(row), log);
+    return toRecord(await executions.shown(row), await executions.who(row), log);
   }
 
   async function list(query: Asked<"list">["query"], { permit }: Call) {
@@ -175,12 +197,20 @@ export function executionHandlers(
     const visible = visibleWorkflows(permit.seen("workflow"));
     const filter = { ...query, states: state, label: name, behind: before, visible };
     const { items, total } = await executions.list(filter);
-    return answer(200, { items: items.map(toSummary), total, limit, offset });
+    const who = await executions.who(...items);
+    const shown = items.map((row) => toSummary(row, who));
+    return answer(200, { items: shown, total, limit, offset, auth_filtered: isFiltered(visible) });
   }
 
   function waitOptions(manner: Manner, { signal }: Call) {
     return { timeoutMs: waitMs(manner, syncTimeoutSeconds), signal };
   }
+}
+
+/** Who is named: callers may name themselves, whatever they are. */
+function namedBy({ caller: { identity, principal } }: Call, subject: string): NewPrincipalOf {
+  const isSelf = principal !== null && identity?.subject === subject;
+  return { subject, id: isSelf ? principal : undefined };
 }
 
 /** A request to a route, parsed. */

@@ -3,7 +3,7 @@ import { answer, type Call, type Handlers } from "@engine/http";
 import { auditEntry } from "../auth/audit-entry.ts";
 import type { Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { visibleNames } from "./subjects.ts";
+import { isFiltered, visibleNames } from "./subjects.ts";
 
 export function fleetHandlers(
   { fleet }: Engine,
@@ -12,7 +12,8 @@ export function fleetHandlers(
   return {
     list: async ({ query: { label: labels, ...query } }, { permit }) => {
       const names = visibleNames(permit.seen("worker"));
-      return answer(200, await fleet.list({ ...query, labels, names }));
+      const page = await fleet.list({ ...query, labels, names });
+      return answer(200, { ...page, auth_filtered: isFiltered(names) });
     },
     show: async ({ params }) => answer(200, await fleet.show(params.name)),
     pause: async ({ params: { name } }, call) =>

@@ -124,6 +124,18 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     list: { path: () => "/executions", own: 200, other: 200 },
     get: { ...ofExecution(""), own: 200, other: READ },
     events: { ...ofExecution("/events"), own: 200, other: READ },
+    setPrincipal: {
+      ...ofExecution("/principal"),
+      body: () => ({ subject: "nobody" }),
+      own: 403,
+      other: [...RUN, "principal:nobody:impersonate"],
+    },
+    takeOver: {
+      path: () => "/executions/take-over",
+      body: () => ({ subject: "nobody" }),
+      own: 403,
+      other: 403,
+    },
     rename: { ...ofExecution("/name"), body: () => ({ name: "x" }), own: 200, other: RUN },
     eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
     history: { ...ofExecution("/history"), own: 200, other: READ },

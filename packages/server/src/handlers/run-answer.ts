@@ -55,7 +55,7 @@ export function forCallers<Body>(
 ): Projection<RunAnswer<Body>, StreamReply> {
   return {
     frames: {
-      record: (row) => recordForCaller(toRecord(row)),
+      record: (row, who) => recordForCaller(toRecord(row, who)),
       event: (entry) => eventForCaller(toRecordedEvent(entry)),
     },
     accepted: async (row, replay) => {

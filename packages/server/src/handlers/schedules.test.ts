@@ -3,6 +3,7 @@ import { type Json, routes, type Schedule } from "@engine/contract";
 import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
 import type { RunLists } from "../auth/run-lists.ts";
+import { NOBODY } from "../executions/principal-refs.ts";
 import type { Log } from "../log.ts";
 import { Scheduled } from "../schedules/testing/scheduled.ts";
 import { scheduleHandlers } from "./schedules.ts";
@@ -14,12 +15,18 @@ const runLists = {
   ofName: () => expect.unreachable("nobody has to know the list"),
 } as unknown as RunLists;
 
+/** Nothing is started by anybody. */
+const executions = { who: () => NOBODY };
+
 /** The routes of schedules, without a port. */
 function http({ schedules }: Scheduled) {
   const app = createApp({
     routes: { schedules: routes.schedules },
     handlers: {
-      schedules: scheduleHandlers({ schedules, runLists }, { clock: Date.now, ids: randomUUID }),
+      schedules: scheduleHandlers(
+        { schedules, runLists, executions },
+        { clock: Date.now, ids: randomUUID },
+      ),
     },
     log: silent,
     ids: () => "r",
@@ -63,6 +70,7 @@ test("EXE-72 a schedule over HTTP, from its creation to its end", async () => {
   expect((await get("/schedules")).json()).toEqual({
     items: [record],
     total: 1,
+    auth_filtered: false,
     limit: 200,
     offset: 0,
   });

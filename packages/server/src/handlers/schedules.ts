@@ -4,15 +4,20 @@ import { answer, type Call, type Handlers } from "@engine/http";
 import { auditEntry } from "../auth/audit-entry.ts";
 import type { Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import type { Executions } from "../executions/executions.ts";
 import { toRecord } from "../executions/record.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import { startsAnew } from "../schedules/operator-rules.ts";
 import { toSchedule, toScheduleRun } from "../schedules/schedule-record.ts";
 import { addressOf } from "./run-answer.ts";
-import { visibleNames, visibleWorkflows, workflowOf } from "./subjects.ts";
+import { isFiltered, visibleNames, visibleWorkflows, workflowOf } from "./subjects.ts";
 
 export function scheduleHandlers(
-  { schedules, runLists }: Pick<Engine, "schedules" | "runLists">,
+  {
+    executions,
+    schedules,
+    runLists,
+  }: Pick<Engine, "schedules" | "runLists"> & { readonly executions: Pick<Executions, "who"> },
   ports: Pick<EnginePorts, "clock" | "ids">,
 ): Handlers<typeof routes.schedules> {
   return {
@@ -28,7 +33,8 @@ export function scheduleHandlers(
       const names = visibleNames(permit.seen("schedule"));
       const { items, total } = await schedules.list({ ...query, visible, names });
       const { limit, offset } = query;
-      return answer(200, { items: items.map(toSchedule), total, limit, offset });
+      const auth_filtered = isFiltered(visible, names);
+      return answer(200, { items: items.map(toSchedule), total, limit, offset, auth_filtered });
     },
     get: async ({ params: { name } }, { permit }) => {
       const row = await schedules.get(name);
@@ -59,7 +65,7 @@ export function scheduleHandlers(
     trigger: async ({ params: { name } }, call) => {
       const used = await demandStart(name, call, ({ run_as }) => run_as);
       const row = rowAsCreated(await schedules.trigger(name, entry(name, call, { used })));
-      return answer(202, toRecord(row), addressOf(row));
+      return answer(202, toRecord(row, await executions.who(row)), addressOf(row));
     },
     history: async ({ params: { name }, query }, { permit }) => {
       await permit.demandOf(async () => workflowOf(await schedules.get(name)));

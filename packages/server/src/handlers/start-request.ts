@@ -12,6 +12,7 @@ export function startRequest(
     ...asked,
     trigger: { kind: "api" },
     by: caller.principal,
+    via: caller.identity?.via_execution ?? null,
     idempotency_key: headers["idempotency-key"],
     preferred_worker: headers["x-engine-preferred-worker"],
     required_worker: headers["x-engine-require-worker"],

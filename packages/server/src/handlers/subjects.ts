@@ -24,6 +24,11 @@ export function visibleWorkflows(seen: readonly Seen[] | undefined): Visible | u
   return seen?.map(({ ns: namespace, wf: workflow }) => ({ namespace, workflow }));
 }
 
+/** Whether a list shows only what its caller may read, found something or not (AUTH-33). */
+export function isFiltered(...filters: readonly (readonly unknown[] | undefined)[]): boolean {
+  return filters.some((filter) => filter !== undefined);
+}
+
 /** Filters a list of records that have names of their own. */
 export function visibleNames(seen: readonly Seen[] | undefined): readonly string[] | undefined {
   // One without a name is seen by any name: of another field the caller sees a part.

@@ -16,6 +16,8 @@ export interface RowNews {
   readonly wake_at?: number;
   /** `seq` before the first event that a server wrote and the owner does not know. */
   readonly pushed_above?: number;
+  /** For whom its owner runs it; absent: for nobody. */
+  readonly run_as?: string;
 }
 
 /** What servers on the same database tell each other. The truth is in the rows alone. */

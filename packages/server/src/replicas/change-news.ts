@@ -29,11 +29,12 @@ export class ChangeNews {
   /** @param ownerHas How many of the first events the owner knows already. */
   onCommit({ row, events }: Changed, ownerHas: number): void {
     if (!this.#parts.replicas.hasPeers) return;
-    const { execution_id: id, generation, head, session, last_session, wake_at } = row;
+    const { execution_id: id, generation, head, session, last_session, wake_at, run_as } = row;
     const news = events.length - ownerHas;
     const earlier = this.#rows.get(id)?.pushed_above;
     const pushed_above = session !== null && news > 0 ? (earlier ?? head - news) : earlier;
-    const isNewsToOwner = session === null || pushed_above !== undefined;
+    const acting = session === null ? null : run_as;
+    const isNewsToOwner = session === null || pushed_above !== undefined || acting !== null;
     const owner = isNewsToOwner ? (session ?? last_session) : null;
     this.#rows.set(id, {
       id,
@@ -44,6 +45,7 @@ export class ChangeNews {
       ...(session === null && { unowned: true }),
       ...(wake_at !== null && { wake_at }),
       ...(pushed_above !== undefined && { pushed_above }),
+      ...(acting !== null && { run_as: acting }),
     });
     this.#cancel ??= this.#parts.setTimer(() => this.flush(), TOGETHER_MS);
   }

@@ -7,6 +7,7 @@ import {
   type ScheduleRun,
 } from "@engine/contract";
 import { nextFires } from "@engine/sources";
+import { NOBODY } from "../executions/principal-refs.ts";
 import { instant, toSummary } from "../executions/record.ts";
 
 const UPCOMING = 5;
@@ -26,7 +27,7 @@ export function toSchedule(row: ScheduleRow): Schedule {
 }
 
 export function toScheduleRun(row: ExecutionRow): ScheduleRun {
-  const { execution_id, state, started_at, finished_at, error } = toSummary(row);
+  const { execution_id, state, started_at, finished_at, error } = toSummary(row, NOBODY);
   const scheduled_for = instant(row.scheduled_for);
   return { execution_id, state, scheduled_for, started_at, finished_at, error };
 }

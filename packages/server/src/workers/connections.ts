@@ -13,6 +13,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
 import { control, correction } from "./control.ts";
+import type { Grants } from "./grants.ts";
 import { type HandOvers, lossIfRunning, lossOfPoll } from "./hand-over.ts";
 import type { Liveness } from "./liveness.ts";
 import { type Reconciled, reconcile } from "./reconcile.ts";
@@ -30,6 +31,7 @@ interface Parts {
   readonly liveness: Liveness;
   readonly repeats: Repeats;
   readonly bus: Bus;
+  readonly grants: Pick<Grants, "tell">;
 }
 
 /** A worker that is silent for some time is lost; a poll is answered after this part of that time. */
@@ -50,7 +52,7 @@ export class Connections {
     onFrame: (frame: WorkerFrame) => void,
     backlog: Backlog | undefined,
   ): Promise<WorkerStream> {
-    const { ports, liveness, bus, sessions } = this.#parts;
+    const { ports, liveness, bus, sessions, grants } = this.#parts;
     const onClose = (closed: WorkerStream, cause: unknown) => {
       if (cause) ports.log.error({ err: cause, worker: session.worker }, "a stream broke");
       if (session.disconnected(closed, ports.monotonic())) liveness.disconnected(session);
@@ -61,6 +63,7 @@ export class Connections {
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);
     try {
+      session.holdings.forgetTold();
       const how = { ...this.#parts, guard, loss: lossIfRunning };
       const reconciled = await reconcile(session, running, how);
       stream.open(this.#opening(session, reconciled));
@@ -70,6 +73,7 @@ export class Connections {
       throw error;
     }
     session.ready(stream);
+    void grants.tell();
     sessions.tellRoom();
     return stream;
   }
@@ -80,7 +84,7 @@ export class Connections {
     { wait_seconds, ...heartbeat }: Poll,
     signal?: AbortSignal,
   ): Promise<readonly WorkerFrame[]> {
-    const { ports, sessions, liveness } = this.#parts;
+    const { ports, sessions, liveness, grants } = this.#parts;
     const frames: WorkerFrame[] = [];
     const arrived = Promise.withResolvers<void>();
     const stream = new WorkerStream(
@@ -105,6 +109,7 @@ export class Connections {
       stream.open(this.#news(session, heartbeat, reconciled, isFirst));
       this.#release(session, reconciled);
       session.ready(stream);
+      void grants.tell();
       sessions.tellRoom();
       // The worker says nothing else while its poll waits.
       const longest = ports.config.workers.silence_timeout / POLLS_PER_SILENCE;
@@ -118,6 +123,8 @@ export class Connections {
       // Frames of one commit come one after another; all of them are part of the answer.
       await setImmediate();
     } finally {
+      // Nobody hears the answer.
+      if (signal?.aborted) session.holdings.forgetTold();
       session.answered(stream);
       liveness.watch(session);
     }

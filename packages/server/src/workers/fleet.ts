@@ -42,7 +42,12 @@ export class Fleet {
     this.#parts = parts;
   }
 
-  async list({ status, limit, offset, ...of }: Filter): Promise<Answer<List>["body"]> {
+  async list({
+    status,
+    limit,
+    offset,
+    ...of
+  }: Filter): Promise<Omit<Answer<List>["body"], "auth_filtered">> {
     const rows = await this.#parts.ports.store.workers.list(of);
     const wanted = rows.filter((row) => status === undefined || statusOf(row) === status);
     const page = wanted.slice(offset, offset + limit);

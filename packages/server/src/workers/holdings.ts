@@ -3,12 +3,14 @@ import {
   type ExecutionRow,
   type Holding,
   type Loss,
+  NOT_ENFORCED,
   type Requirements,
   type Suspicion,
   suspicionOf,
   type WorkerFrame,
 } from "@engine/contract";
 import type { OwnedExecution } from "@engine/store";
+import type { Acting, Standing } from "../auth/run-as.ts";
 import { Probation } from "./probation.ts";
 
 /** An execution under one generation, whichever event of its log comes last. */
@@ -20,6 +22,8 @@ interface Owned {
   /** Null until the row was read, of an execution that the worker says it runs. */
   readonly module_hash: string | null;
   readonly requirements: Requirements | null;
+  /** For whom it runs what; undefined until the row was read. */
+  acting: Acting | undefined;
   /** When it was assigned, by the clock that nobody sets; undefined once the worker has listed it. */
   assignedAt: number | undefined;
   /** Heartbeats in a row that did not list it, since it was listed last. */
@@ -54,6 +58,8 @@ export class Holdings {
   readonly claiming: Map<string, Claiming> = new Map();
   /** Executions whose progress the worker was told to send. */
   readonly #listening = new Set<string>();
+  /** What the worker was told of rights, by execution; nothing with authorization off. */
+  readonly #told = new Map<string, string>();
   readonly #send: (frame: WorkerFrame) => void;
   readonly #isConnected: () => boolean;
   readonly #probation: Probation;
@@ -77,6 +83,7 @@ export class Holdings {
   clear(): void {
     this.owned.clear();
     this.#listening.clear();
+    this.#told.clear();
     this.#probation.clear();
   }
 
@@ -91,7 +98,8 @@ export class Holdings {
     const { execution_id, generation, module_hash, requirements, head } = row;
     this.claiming.delete(execution_id);
     const rest = { unlisted: 0, held: [], pushed: 0, known: head, assignedAt: now };
-    this.owned.set(execution_id, { generation, module_hash, requirements, ...rest });
+    const acting = actingOf(row);
+    this.owned.set(execution_id, { generation, module_hash, requirements, acting, ...rest });
     this.#probation.begin(execution_id, generation, suspicionOf(row.losses));
   }
 
@@ -107,7 +115,7 @@ export class Holdings {
   expect(running: readonly Holding[]): void {
     for (const { execution_id, generation, seq } of running) {
       const unknown = { module_hash: null, requirements: null, assignedAt: undefined, unlisted: 0 };
-      const rest = { held: [], pushed: 0, known: seq };
+      const rest = { acting: undefined, held: [], pushed: 0, known: seq };
       this.owned.set(execution_id, { generation, ...unknown, ...rest });
     }
   }
@@ -120,6 +128,7 @@ export class Holdings {
       generation,
       module_hash,
       requirements: requirements === null ? null : (JSON.parse(requirements) as Requirements),
+      acting: actingOf(execution),
       assignedAt: undefined,
       unlisted: 0,
       held,
@@ -158,6 +167,7 @@ export class Holdings {
     if (this.owned.get(execution_id)?.generation !== generation) return;
     this.owned.delete(execution_id);
     this.#listening.delete(execution_id);
+    this.#told.delete(execution_id);
   }
 
   owns({ execution_id, generation }: Held): boolean {
@@ -174,7 +184,8 @@ export class Holdings {
   assign(frame: Extract<WorkerFrame, { event: "assign" }>): void {
     if (!this.owns(frame.data)) return;
     this.#send(frame);
-    const { execution_id, listen } = frame.data;
+    const { execution_id, generation, listen, authz } = frame.data;
+    if (authz && authz !== NOT_ENFORCED) this.#told.set(execution_id, told(generation, authz));
     // What the worker was told of an earlier copy does not count.
     if (listen) this.#listening.add(execution_id);
     else this.#listening.delete(execution_id);
@@ -239,6 +250,40 @@ export class Holdings {
     this.tell(execution_id, { event: "listen", data: { execution_id, on } });
   }
 
+  /** Notes for whom an execution runs by now; false where that is known, or is of another claim. */
+  actsAs({ execution_id, generation }: Held, run_as: string | null): boolean {
+    const owned = this.owned.get(execution_id);
+    if (!owned?.acting || owned.generation !== generation) return false;
+    if (owned.acting.run_as === run_as) return false;
+    owned.acting = { ...owned.acting, run_as };
+    return true;
+  }
+
+  /** For whom executions run what. */
+  *acting(): Generator<Acting & { readonly execution_id: string }, void, undefined> {
+    for (const [execution_id, { acting }] of this.owned) {
+      if (acting) yield { ...acting, execution_id };
+    }
+  }
+
+  /** Says what the principal of an execution may do by now, unless the worker was told (AUTH-36). */
+  tellStanding(execution_id: string, { isFree, task_grants }: Standing): void {
+    const owned = this.owned.get(execution_id);
+    // One that is not connected hears it once it is.
+    if (!owned || !(owned.held || this.#isConnected())) return;
+    const { generation } = owned;
+    const grants = { task_grants: [...task_grants], ...(!isFree && { hold: true }) };
+    const text = told(generation, grants);
+    if (this.#told.get(execution_id) === text) return;
+    this.#told.set(execution_id, text);
+    this.tell(execution_id, { event: "grants", data: { execution_id, generation, ...grants } });
+  }
+
+  /** What was told of rights may not have arrived: it is told again. */
+  forgetTold(): void {
+    this.#told.clear();
+  }
+
   /** Sends a frame about an execution that the session owns, never before the assignment. */
   tell(execution_id: string, frame: WorkerFrame): void {
     const owned = this.owned.get(execution_id);
@@ -257,4 +302,19 @@ export class Holdings {
         if (requirements && id !== except) yield requirements;
     }
   }
+}
+
+function actingOf({ run_as, namespace, workflow }: Acting): Acting {
+  return { run_as, namespace, workflow };
+}
+
+/** Under a claim: a later one begins with grants of its own. */
+function told(
+  generation: number,
+  {
+    task_grants,
+    hold = false,
+  }: { readonly task_grants: readonly string[]; readonly hold?: boolean },
+): string {
+  return JSON.stringify([generation, hold, task_grants]);
 }

@@ -23,6 +23,8 @@ import {
   type WorkerRegistration,
 } from "@engine/contract";
 import type { AuditedCall } from "../auth/audit-entry.ts";
+import type { ExecutionTokens } from "../auth/execution-tokens.ts";
+import type { RunAs } from "../auth/run-as.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
@@ -40,6 +42,7 @@ import { type CheckpointLine, Checkpoints } from "./checkpoints.ts";
 import { warnOfClock } from "./clock-warning.ts";
 import { Connections } from "./connections.ts";
 import { correction } from "./control.ts";
+import type { Grants } from "./grants.ts";
 import { type HandOvers, lossIfRunning } from "./hand-over.ts";
 import type { Held } from "./holdings.ts";
 import type { Liveness } from "./liveness.ts";
@@ -71,6 +74,9 @@ interface Parts {
   readonly lookup: SessionLookup;
   readonly bus: Bus;
   readonly replicas: Pick<Replicas, "hasPeers">;
+  readonly grants: Grants;
+  readonly runAs: Pick<RunAs, "find">;
+  readonly tokens: Pick<ExecutionTokens, "mint"> | undefined;
   readonly admissions: Admissions;
 }
 
@@ -272,7 +278,17 @@ export class Workers implements WorkerProtocol, Domain {
 
   readonly executionToken: WorkerProtocol["executionToken"] = async (ref, execution_id, of) => {
     await this.#refuseOthers(ref, { execution_id, generation: of.generation });
-    throw new EngineError("not_found", "authorization is off: executions have no tokens");
+    const { runAs, tokens } = this.#parts;
+    if (!tokens) {
+      throw new EngineError("not_found", "authorization is off: executions have no tokens");
+    }
+    const row = await this.#row(execution_id);
+    // What is known of the session may be older than the row.
+    if (row.generation !== of.generation || row.session === null) throw stale(row);
+    const account = row.run_as === null ? undefined : await runAs.find(row.run_as);
+    if (account?.state === "usable") return tokens.mint(row, account);
+    const message = `the principal that execution ${execution_id} runs as cannot be used now`;
+    throw new EngineError("permission_denied", message);
   };
 
   async disconnect(ref: SessionRef): Promise<void> {

@@ -11,7 +11,7 @@ export function conformance(open: Open): void {
     await store.executions.create(newExecution(2, { now: NOW + 1 }));
     await store.executions.create(newExecution(4, { now: NOW + 1 }));
     await store.executions.create(newExecution(3, { now: NOW + 1 }));
-    await store.executions.create(newExecution(5, { priority: 10, now: NOW + 9 }));
+    await store.executions.create(newExecution(5, { priority: 10, now: NOW + 9, by: "ada" }));
     await store.executions.create(newExecution(6, { priority: -1, now: NOW }));
     await store.executions.create(newExecution(7), claimant);
     await store.executions.create(newExecution(8, { version: null, module_hash: null }));
@@ -27,6 +27,9 @@ export function conformance(open: Open): void {
       requirements: null,
       losses: null,
       head: 1,
+      run_as: "ada",
+      namespace: "default",
+      workflow: "hello",
     });
     expect(await store.queue.list({ limit: 2 })).toEqual(queued.slice(0, 2));
     for (const [i, after] of queued.entries()) {
@@ -112,6 +115,9 @@ export function conformance(open: Open): void {
         updated_at: NOW,
         requirements: null,
         losses: null,
+        run_as: null,
+        namespace: "default",
+        workflow: "hello",
       },
     ]);
     expect(await store.queue.list({ limit: 9 })).toEqual([]);

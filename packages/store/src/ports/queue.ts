@@ -14,6 +14,10 @@ export interface QueuedExecution {
   readonly losses: string | null;
   /** Of its log: what says otherwise of it and knows less of the log is older. */
   readonly head: number;
+  /** Whose rights it has, and for what. */
+  readonly run_as: string | null;
+  readonly namespace: string;
+  readonly workflow: string;
 }
 
 /** A part of the queue, in dispatch order. */
@@ -58,6 +62,10 @@ export interface OwnedExecution {
   readonly requirements: string | null;
   /** How workers lost it before, as JSON text; null = none did. */
   readonly losses: string | null;
+  /** Whose rights it has, and for what. */
+  readonly run_as: string | null;
+  readonly namespace: string;
+  readonly workflow: string;
 }
 
 /** Executions that a server has to see to: they wait for a worker or for an instant, or belong to one. */
@@ -86,7 +94,7 @@ export const QUEUE: Operations<QueuePort> = {
 };
 
 const QUEUED_COLUMNS = raw(
-  "execution_id, priority, queued_at, last_worker, requirements, losses, head",
+  "execution_id, priority, queued_at, last_worker, requirements, losses, head, run_as, namespace, workflow",
 );
 
 /** SQLite wants the conditions of the partial index word for word; PostgreSQL has a column of them. */
@@ -129,7 +137,8 @@ export function queuedAmong(execution_ids: readonly string[]): Sql<QueuedExecuti
 
 export function owned(session_id: string): Sql<OwnedExecution> {
   return sql`
-    SELECT execution_id, generation, state, head, module_hash, updated_at, requirements, losses
+    SELECT execution_id, generation, state, head, module_hash, updated_at, requirements, losses,
+      run_as, namespace, workflow
     FROM executions WHERE session IS NOT NULL AND session = ${session_id} ORDER BY execution_id`;
 }
 

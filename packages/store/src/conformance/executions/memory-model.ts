@@ -92,14 +92,17 @@ export class MemoryModel {
     const all = this.rows()
       .filter(isQueued)
       .sort((a, b) => b.priority - a.priority || a.queued_at - b.queued_at)
-      .map(({ execution_id, priority, queued_at, last_worker, requirements, losses, head }) => ({
+      .map(({ execution_id, priority, queued_at, last_worker, requirements, losses, ...row }) => ({
         execution_id,
         priority,
         queued_at,
         last_worker,
         requirements: requirements && JSON.stringify(requirements),
         losses: losses.length > 0 ? JSON.stringify(losses) : null,
-        head,
+        head: row.head,
+        run_as: row.run_as,
+        namespace: row.namespace,
+        workflow: row.workflow,
       }));
     const place = all.findIndex(({ execution_id }) => execution_id === after?.execution_id);
     const behind = all.slice(place + 1);
@@ -118,6 +121,9 @@ export class MemoryModel {
         updated_at,
         requirements: row.requirements && JSON.stringify(row.requirements),
         losses: row.losses.length > 0 ? JSON.stringify(row.losses) : null,
+        run_as: row.run_as,
+        namespace: row.namespace,
+        workflow: row.workflow,
       }));
   }
 

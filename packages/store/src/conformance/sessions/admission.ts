@@ -5,8 +5,6 @@ import type { Store } from "../../store.ts";
 import type { Admission, Shown } from "../../worker-admission.ts";
 import { newSession } from "../sample.ts";
 
-export const DAY_MS = 86_400_000;
-
 /** Ends far from now, by whatever clock the store has. */
 export const LATER: number = Date.UTC(2100, 0, 1);
 export const LONG_AGO: number = Date.UTC(2000, 0, 1);
