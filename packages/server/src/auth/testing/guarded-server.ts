@@ -74,7 +74,7 @@ export async function guardedServer(options: Options = {}): Promise<GuardedServe
   return { server, store, home, adminKey: adminKeyIn(home), ask };
 }
 
-function adminKeyIn(home: string): string | undefined {
+export function adminKeyIn(home: string): string | undefined {
   try {
     return readFileSync(join(home, "admin-key"), "utf8").trim();
   } catch {
