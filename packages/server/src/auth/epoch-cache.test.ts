@@ -153,7 +153,7 @@ test("AUTH-57 many requests wait for one reading of the row", async () => {
   await guard.ask();
   await t.time.advance(1_000);
   const before = t.store.statementCount();
-  await Promise.all(Array.from({ length: 100 }, () => guard.ask()));
+  await Promise.all(Array.from({ length: 100 }, async () => guard.ask()));
   expect(t.store.statementCount() - before).toBe(1);
 });
 
