@@ -27,6 +27,7 @@ const OF_CREDENTIALS: ReadonlySet<string> = new Set([
     "joinTokens.keepBootstrap",
     "joinTokens.rotateBootstrap",
   ].flatMap((method) => [`engine:store:writing ${method}`, `engine:store:written ${method}`]),
+  "engine:http:answering PUT /executions/{id}/principal",
   "engine:http:answering POST /workers/{name}/credential",
   "engine:http:answering POST /workers/{name}/executions/{id}/token",
 ]);
