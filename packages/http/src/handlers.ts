@@ -11,7 +11,7 @@ export interface Call {
   readonly signal: AbortSignal;
   readonly caller: Caller;
   /** Where a handler demands what the row leaves to it; without that its answer is not sent. */
-  readonly permit: Pick<Permit, "demand" | "demandOf" | "demandRun" | "seen">;
+  readonly permit: Pick<Permit, "demand" | "demandOf" | "demandRun" | "demandToRun" | "seen">;
   readonly request_id: string;
   /** The row's name in the route table, as `schedules.create`. */
   readonly action: string;

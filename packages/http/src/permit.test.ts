@@ -155,6 +155,23 @@ test("AUTH-31 running takes a whole list: the path decides of its first entry, t
   expect(open.isSettled).toBe(true);
 });
 
+test("AUTH-10 AUTH-31 what is missing of a workflow that the path does not name is told at once, its tasks to who knows it", async () => {
+  const permission = run("{ns}/{wf}");
+  const list = ["workflow:shop:pay:run", "workflow:shop:pay:task:a:execute"];
+  const told = async (...held: string[]) =>
+    asked(permission, {}, holding(...held))
+      .demandToRun(params, () => list)
+      .then(() => [])
+      .catch(({ details }) => details.missing_permissions);
+  expect(await told()).toEqual(list.slice(0, 1));
+  expect(await told("workflow:shop:pay:read")).toEqual(list);
+  expect(await told("workflow:shop:pay:run")).toEqual(list.slice(1));
+  expect(await told(...list)).toEqual([]);
+  const open = asked(permission, {});
+  await open.demandToRun(params, () => expect.unreachable("nobody has to know the list"));
+  expect(open.isSettled).toBe(true);
+});
+
 test("AUTH-59 a caller without the grant to read is let in to what is its own", () => {
   const permission = any(
     grant("workflow:{ns}:{wf}:read"),

@@ -107,6 +107,26 @@ export class Permit {
   }
 
   /**
+   * Demands both for a workflow that the path does not name. What is missing of the row and of the list
+   * is one refusal, which names the tasks only to callers who know the workflow (AUTH-10).
+   *
+   * @throws EngineError `permission_denied`, and what `find` throws.
+   */
+  async demandToRun(
+    subject: Subject,
+    find: () => readonly string[] | Promise<readonly string[]>,
+  ): Promise<void> {
+    const rights = this.#rights;
+    const missing = this.#missing(subject);
+    if (rights && missing.length > 0 && this.#isKnown(subject, rights)) {
+      const others = (await find()).filter((permission) => !rights.holds(permission));
+      throw denied([...new Set([...missing, ...others])]);
+    }
+    this.demand(subject);
+    await this.demandRun(find);
+  }
+
+  /**
    * What the caller may see in a list, by the row's scoped permissions of a kind such as `workflow`;
    * undefined is everything.
    */
@@ -134,9 +154,24 @@ export class Permit {
 
   #judge(subject: Subject): void {
     if (!this.#rights) return;
-    const values = { ...subject, ...this.#params };
-    const judged = judge(this.#owed.permission, values, this.#rights);
+    const judged = this.#judged(subject, this.#rights);
     if (judged && !judged.isHeld) throw denied(judged.missing);
+  }
+
+  #missing(subject: Subject): readonly string[] {
+    return (this.#rights && this.#judged(subject, this.#rights)?.missing) ?? NOTHING;
+  }
+
+  #judged(subject: Subject, rights: Rights): Judged | undefined {
+    return judge(this.#owed.permission, { ...subject, ...this.#params }, rights);
+  }
+
+  /** Whether the caller may read or run the workflow that the row's list is of. */
+  #isKnown(subject: Subject, rights: Rights): boolean {
+    const workflow = filled(this.#owed.run ?? "", { ...subject, ...this.#params });
+    if (!workflow) return false;
+    const prefix = `workflow:${workflow.replace("/", ":")}`;
+    return rights.holds(`${prefix}:read`) || rights.holds(`${prefix}:run`);
   }
 }
 

@@ -19,8 +19,9 @@ export function basicHandlers(
     run: async ({ params, query, headers, body: input }, call) => {
       const { namespace, version } = query;
       const workflow = params.workflow_name;
-      call.permit.demand({ namespace });
-      await call.permit.demandRun(() => runLists.ofName(namespace, workflow, version));
+      await call.permit.demandToRun({ namespace }, () =>
+        runLists.ofName(namespace, workflow, version),
+      );
       const asked = { namespace, workflow, version, input };
       return run(executions, startRequest(asked, headers, call), askedOf(query, call));
     },
@@ -28,8 +29,7 @@ export function basicHandlers(
       const { namespace, pause } = query;
       const { execution_id, workflow_name } = params;
       const workflow = { namespace, name: workflow_name };
-      call.permit.demand({ namespace });
-      await call.permit.demandRun(async () =>
+      await call.permit.demandToRun({ namespace }, async () =>
         runLists.ofExecution(await executions.get(execution_id, workflow)),
       );
       const request = { workflow, execution_id, input, pause, by: call.caller.principal };

@@ -144,9 +144,14 @@ export function executionHandlers(
   }
 
   /** The same with all that running the workflow takes, in the version of the execution or another. */
-  async function demandToRun(id: string, { permit }: Call, version?: number): Promise<void> {
-    await permit.demandOf(async () => workflowOf(await executions.get(id)));
-    await permit.demandRun(async () => {
+  async function demandToRun(
+    id: string,
+    { caller, permit }: Call,
+    version?: number,
+  ): Promise<void> {
+    // Callers who may do everything cost no lookup.
+    const of = caller.rights ? workflowOf(await executions.get(id)) : { ns: null, wf: null };
+    await permit.demandToRun(of, async () => {
       const row = await executions.get(id);
       return version === undefined
         ? runLists.ofExecution(row)

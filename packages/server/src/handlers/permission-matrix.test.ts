@@ -188,6 +188,23 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
       operator: 200,
       admin: 200,
     },
+    setPrincipal: {
+      ...execution("/principal"),
+      ...sends({ subject: "bot" }),
+      ...CALLERS,
+      viewer: [403, RUN, AS_BOT],
+      operator: [403, AS_BOT],
+      admin: 200,
+    },
+    takeOver: {
+      path: () => "/executions/take-over",
+      body: ({ ns }) => ({ subject: "bot", namespace: ns }),
+      ...CALLERS,
+      // The account is in the body, which is not read for who may run nothing.
+      viewer: [403, "workflow:*:*:run"],
+      operator: [403, AS_BOT],
+      admin: 200,
+    },
     signal: {
       ...execution("/signals/go"),
       ...sends(1),
@@ -272,7 +289,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     show: { path: ({ ns }) => `/workers/${ns}`, ...READERS },
     pause: administered(ADMIN_WORKERS, ({ ns }) => `/admin/workers/${ns}/pause`, 200),
     resume: administered(ADMIN_WORKERS, ({ ns }) => `/admin/workers/${ns}/resume`, 200),
-    drain: administered(ADMIN_WORKERS, ({ ns }) => `/admin/workers/${ns}/drain`, 202),
+    drain: administered(ADMIN_WORKERS, ({ ns }) => `/admin/workers/${ns}/drain`, 409),
     delete: administered(ADMIN_WORKERS, "/admin/workers/none", 404),
   },
   joinTokens: {
@@ -294,6 +311,8 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
         runtime: { os: "linux", arch: "x64", node: "24" },
       }),
       ...OF_WORKER,
+      // A token that is no credential of this name, as one that nobody made (AUTH-50).
+      worker: [401, "invalid"],
     },
     credential: own("credential"),
     connect: own("connect"),
@@ -303,6 +322,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
       path: ({ id }) => `/checkpoint/${id}`,
       ...OF_WORKER,
       // It names no worker: the caller is the worker, and has no session here.
+      body: () => ({ generation: 1, base_seq: 1, state: "RUNNING", events: [] }),
       worker: 409,
     },
     checkpoints: own("checkpoints"),
@@ -421,27 +441,24 @@ class Guarded {
     const body = row.body?.(place);
     const path = row.path(place);
     return Promise.all(
-      tokens.map(async (token) => inTable(await this.ask(route.method, path, { token, body }))),
+      tokens.map(async (token) => inTable(await this.#ask(route.method, path, { token, body }))),
     );
   }
 
-  async ask(
+  async #ask(
     method: string,
     path: string,
     {
       token,
       body,
-      headers = {},
     }: {
       readonly token?: string | undefined;
       readonly body?: Json | undefined;
-      readonly headers?: Readonly<Record<string, string>>;
     },
   ): Promise<Pick<Asked, "status" | "body">> {
     const response = await fetch(this.#server.server.url + path, {
       method,
       headers: {
-        ...headers,
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
       },
@@ -450,10 +467,6 @@ class Guarded {
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") ?? false;
     return { status: response.status, body: isJson && text ? JSON.parse(text) : text };
-  }
-
-  tokenOf(caller: CallerName): string | undefined {
-    return this.#tokens?.[caller][0];
   }
 
   async #account(subject: string, roleName: string, key: object = {}): Promise<string> {
