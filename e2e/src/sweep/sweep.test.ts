@@ -8,7 +8,7 @@ import { sweep } from "./sweep.ts";
 import type { Swept } from "./swept.ts";
 
 const TOGETHER = 16;
-const LIMIT_MS = 600_000;
+const LIMIT_MS = 1_200_000;
 /** Into so many the failpoints are cut on PostgreSQL; `E2E_SLICE` chooses one instead of the commit. */
 const SLICES = 8;
 const SLICE = Number(process.env["E2E_SLICE"] ?? sliceOfCommit(headCommit(), SLICES));
