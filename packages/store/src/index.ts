@@ -67,6 +67,27 @@ export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
 export type { KnownWorkerCredential } from "./ports/worker-credentials.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
+export {
+  newDataKey,
+  openText,
+  rewrapKey,
+  type Sealed,
+  type SealedPlace,
+  sealText,
+  unwrapKey,
+  type WrappedKey,
+  wrapKey,
+} from "./sealing/envelope.ts";
+export {
+  type KeyRing,
+  type ReadRing,
+  type RingKey,
+  type RingSources,
+  readKeyRing,
+  ringOf,
+} from "./sealing/key-ring.ts";
+export { isSealedText, openUnder, sealUnder } from "./sealing/sealed-text.ts";
+export { makeSecretFile, secretFileProblem, writeSecretFile } from "./sealing/secret-file.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
 export type { NewSession, SaidByWorker, SessionRow } from "./session-record.ts";
 export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";

@@ -10,6 +10,7 @@ import { AUDIT, type AuditPort } from "./ports/audit.ts";
 import { BEATS, type BeatPort } from "./ports/beats.ts";
 import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
+import { EXECUTION_KEYS, type ExecutionKeyPort } from "./ports/execution-keys.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
 import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
@@ -49,6 +50,7 @@ export interface SharedPorts {
   readonly keys: KeyPort;
   readonly workerCredentials: WorkerCredentialPort;
   readonly joinTokens: JoinTokenPort;
+  readonly executionKeys: ExecutionKeyPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -70,6 +72,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   keys: KEYS,
   workerCredentials: WORKER_CREDENTIALS,
   joinTokens: JOIN_TOKENS,
+  executionKeys: EXECUTION_KEYS,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */
