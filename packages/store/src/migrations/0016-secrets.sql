@@ -45,6 +45,13 @@ CREATE TABLE key_checks (
   created_at INTEGER NOT NULL
 ) STRICT;
 
+-- One row while data keys are wrapped anew with a key, none otherwise.
+CREATE TABLE key_rotation (
+  singleton    INTEGER NOT NULL PRIMARY KEY CHECK (singleton = 1),
+  key_id       TEXT    NOT NULL,
+  requested_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE execution_keys (
   execution_id TEXT    NOT NULL PRIMARY KEY,
   key_id       TEXT    NOT NULL,
@@ -98,6 +105,13 @@ CREATE TABLE key_checks (
   wrapped    TEXT COLLATE "C" NOT NULL,
   body       TEXT COLLATE "C" NOT NULL,
   created_at BIGINT           NOT NULL
+);
+
+-- One row while data keys are wrapped anew with a key, none otherwise.
+CREATE TABLE key_rotation (
+  singleton    SMALLINT         NOT NULL PRIMARY KEY CHECK (singleton = 1),
+  key_id       TEXT COLLATE "C" NOT NULL,
+  requested_at BIGINT           NOT NULL
 );
 
 CREATE TABLE execution_keys (
