@@ -1,6 +1,6 @@
 import type { Config } from "@engine/contract";
 import type { ReadRegistration } from "@engine/sources";
-import type { Store, ValueStore } from "@engine/store";
+import type { KeyRing, Store, ValueStore } from "@engine/store";
 import type { TokenKeys } from "./auth/execution-token.ts";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
@@ -32,6 +32,8 @@ export interface EnginePorts {
   readonly seed: () => string;
   /** In a process of its own when absent. */
   readonly readRegistration?: ReadRegistration;
+  /** With which keys what is secret is sealed; nothing can be when absent (SEC-1). */
+  readonly ring?: KeyRing | undefined;
   /** With what execution tokens are signed; there are none when absent, or with authorization off. */
   readonly tokenKeys?: TokenKeys;
   /** By the rights of the caller's principal when absent (AUTH-34). */
