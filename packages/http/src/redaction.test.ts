@@ -47,7 +47,7 @@ function serving(redaction: Partial<Redaction>, frames: () => AsyncIterable<Stre
     routes,
     handlers: {
       things: {
-        json: () => answer(200, { of: SECRET }),
+        json: () => answer(200 as const, { of: SECRET }),
         text: () => answer(200, `is ${SECRET}`),
         raw: () => ({ status: 200, raw: Buffer.from(`{"of":"${SECRET}"}`) }),
         plain: () => answer(200, { of: SECRET }),
