@@ -392,7 +392,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
       admin: 201,
     },
     list: { path: () => "/admin/configs", ...READERS },
-    get: { path: () => "/admin/configs/operator", ...READERS },
+    get: { path: ({ ns }) => `/admin/configs/${ns}`, ...READERS, viewer: 404 },
     delete: {
       path: ({ ns }) => `/admin/configs/${ns}`,
       ...CALLERS,
