@@ -244,6 +244,20 @@ export {
 } from "./schedules/schedule-row.ts";
 export { CatchUp, Overlap, ScheduleSpec } from "./schedules/schedule-spec.ts";
 
+// Values that are kept for tasks
+
+export {
+  ConfigRecord,
+  ConfigValue,
+  EncryptionStatus,
+  MAX_SECRET_BYTES,
+  SecretName,
+  SecretRecord,
+  SecretValue,
+  ShownConfig,
+  ShownSecret,
+} from "./secrets/secret.ts";
+
 // Workers
 
 export {

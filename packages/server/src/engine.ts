@@ -38,6 +38,10 @@ import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
 import { ScheduledStarts } from "./schedules/scheduled-starts.ts";
 import { Scheduler } from "./schedules/scheduler.ts";
 import { Schedules } from "./schedules/schedules.ts";
+import { Configs } from "./secrets/configs.ts";
+import { KeyRotation } from "./secrets/key-rotation.ts";
+import { MaskSets } from "./secrets/mask-set.ts";
+import { Secrets } from "./secrets/secrets.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { Admissions } from "./workers/admissions.ts";
@@ -71,6 +75,11 @@ export interface Engine {
   readonly roles: Roles;
   readonly principals: Principals;
   readonly apiKeys: ApiKeys;
+  readonly secrets: Secrets;
+  readonly configs: Configs;
+  /** What is masked in whatever is read. */
+  readonly masks: MaskSets;
+  readonly keyRotation: KeyRotation;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -155,6 +164,13 @@ export function createEngine(given: EnginePorts): Engine {
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
+  const masks = new MaskSets({ ports, epochs });
+  const masksChanged = () => {
+    epochs.raised("masks");
+    return masks.current();
+  };
+  const keyRotation = new KeyRotation({ ports, bus, replicas });
+
   const domains: readonly Domain[] = [
     inputs,
     catalog,
@@ -168,7 +184,9 @@ export function createEngine(given: EnginePorts): Engine {
     followers,
     new Timers({ ports, commits, hasWorker, waitsFor }),
     dispatcher,
-    { led: new Retention(ports) },
+    { led: new Retention({ ports, epochs }) },
+    masks,
+    keyRotation,
     scheduler,
   ];
 
@@ -198,6 +216,10 @@ export function createEngine(given: EnginePorts): Engine {
     epochs,
     identities,
     takeOvers: new TakeOvers({ ports, executions, accounts, runLists }),
+    secrets: new Secrets({ ports, changed: masksChanged }),
+    configs: new Configs(ports),
+    masks,
+    keyRotation,
     roles: new Roles({ ports, changed: identityChanged }),
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),

@@ -71,7 +71,7 @@ export type {
   PutSchedule,
   ScheduleFilter,
 } from "./ports/schedules.ts";
-export type { NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
+export type { NameFilter, NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
 export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
 export type { KnownWorkerCredential } from "./ports/worker-credentials.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
@@ -96,6 +96,13 @@ export {
   readKeyRing,
   ringOf,
 } from "./sealing/key-ring.ts";
+export {
+  executionKeyPlace,
+  keyCheckPlace,
+  placeOf,
+  routingPlace,
+  secretPlace,
+} from "./sealing/sealed-places.ts";
 export { isSealedText, openUnder, sealUnder } from "./sealing/sealed-text.ts";
 export { makeSecretFile, secretFileProblem, writeSecretFile } from "./sealing/secret-file.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";

@@ -49,7 +49,8 @@ export interface Route {
    */
   readonly lines?: z.ZodType;
   /**
-   * Answered as it is: secrets that were asked for, tokens that are made, the worker protocol (RED-3).
+   * Answered as it is: secrets that were asked for, tokens that are made, the worker protocol (RED-3),
+   * and whether the server is well (RED-5).
    * Absent: whatever is masked anywhere is masked in it.
    */
   readonly redact?: false;

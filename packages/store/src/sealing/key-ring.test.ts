@@ -56,20 +56,42 @@ test("SEC-1 of several keys the primary one seals, and all can be found", () => 
   expect(ring?.ids.toSorted()).toEqual(["2026-10", "old"]);
 });
 
-test("SEC-1 on SQLite a key is made beside the database, once, for its owner alone", () => {
+test("SEC-1 on SQLite a key is made beside the database at need, once, for its owner alone", () => {
   const home = join(homeFolder(), "new");
-  const made = read({}, { home, kind: "sqlite" });
-  expect(made.problems).toEqual([]);
+  const [made, other] = [1, 2].map(() => read({}, { home, kind: "sqlite" }));
+  expect([made?.problems, made?.ring?.ids, made?.ring?.of("a")]).toEqual([[], [], undefined]);
+  expect(existsSync(home)).toBe(false);
+  const primary = made?.ring?.primary;
+  expect(primary?.key).toHaveLength(32);
+  expect(made?.ring?.ids).toEqual([primary?.id]);
+  // A process that looked before finds it, too.
+  expect(other?.ring?.of(primary?.id ?? "")).toEqual(primary);
   expect(statSync(join(home, "encryption-key")).mode & 0o777).toBe(0o600);
   const again = read({}, { home, kind: "sqlite" });
-  expect(again.ring?.primary).toEqual(made.ring?.primary);
-  expect(read({}, { kind: "sqlite" }).ring?.primary.id).not.toBe(made.ring?.primary.id);
+  expect(again.ring?.primary).toEqual(primary);
+  expect(read({}, { kind: "sqlite" }).ring?.primary.id).not.toBe(primary?.id);
 });
 
 test("SEC-1 servers that share a database have no key of their own", () => {
   const home = homeFolder();
   expect(read({}, { home })).toEqual({ ring: undefined, problems: [], warnings: [] });
   expect(existsSync(join(home, "encryption-key"))).toBe(false);
+});
+
+test("SEC-1 where none can be made nothing can be sealed, and nothing else is wrong", () => {
+  const file = join(homeFolder(), "file");
+  writeFileSync(file, "");
+  const { ring, problems } = read({}, { home: join(file, "home"), kind: "sqlite" });
+  expect(problems).toEqual([]);
+  expect(() => ring?.primary).toThrow(expect.objectContaining({ code: "encryption_unavailable" }));
+});
+
+test("AUTH-3 a key beside the database that is none is told at once", () => {
+  const home = homeFolder();
+  writeFileSync(join(home, "encryption-key"), "x", { mode: 0o600 });
+  const { ring, problems } = read({}, { home, kind: "sqlite" });
+  expect(ring).toBeUndefined();
+  expect(problems).toEqual([expect.stringContaining("expected base64 of 32 bytes")]);
 });
 
 test("SEC-1 where a key is configured none is made", () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Config } from "@engine/contract";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Config, EngineError } from "@engine/contract";
 import { makeFolder } from "../make-folder.ts";
 import { KEY_BYTES } from "./gcm.ts";
 import { makeSecretFile, secretFileProblem } from "./secret-file.ts";
@@ -39,12 +39,18 @@ export interface ReadRing {
 
 const TABLE = "engine.security.encryption";
 
-/** Reads the keys that are configured; on SQLite one is made where there is none. */
+/**
+ * Reads the keys that are configured. Without any, one lies beside a database of this machine; where
+ * there is none yet it is made once something has to be sealed.
+ */
 export function readKeyRing(sources: RingSources): ReadRing {
   const { encryption, home, kind } = sources;
   const given = (["key", "key_file", "keys"] as const).filter(
     (name) => encryption[name] !== undefined,
   );
+  if (given.length === 0 && encryption.primary === undefined && kind === "sqlite") {
+    return ownRing(join(home, "encryption-key"), sources);
+  }
   const problems: string[] = [];
   if (given.length > 1) {
     const names = given.map((name) => `${TABLE}.${name}`).join(" and ");
@@ -59,7 +65,6 @@ export function readKeyRing(sources: RingSources): ReadRing {
     found.push(inFile(encryption.key_file, `${TABLE}.key_file`, sources));
   }
   if (encryption.keys) found.push(...named(encryption.keys));
-  if (given.length === 0 && kind === "sqlite") found.push(ownKey(home, sources));
   problems.push(...found.flatMap(({ problem }) => problem ?? []));
   const keys = found.flatMap(({ key }) => key ?? []);
   const primary = encryption.keys ? encryption.primary : keys[0]?.id;
@@ -74,9 +79,50 @@ export function ringOf(primary: RingKey, others: readonly RingKey[] = []): KeyRi
   return { primary, of: (id) => byId.get(id), ids: [...byId.keys()] };
 }
 
-interface Found {
-  readonly key?: RingKey;
-  readonly problem?: string;
+type Found =
+  | { readonly key: RingKey; readonly problem?: never }
+  | { readonly key?: never; readonly problem: string };
+
+/** A ring of the key in a file, which is made when something is to be sealed with it. */
+function ownRing(path: string, sources: RingSources): ReadRing {
+  const found = existsSync(path) ? inFile(path, path, sources) : undefined;
+  if (found?.problem !== undefined) return { ring: undefined, problems: [found.problem] };
+  let own = found?.key;
+  const known = () => {
+    if (!own && existsSync(path)) own = keyIn(path, sources);
+    return own;
+  };
+  const ring: KeyRing = {
+    get primary() {
+      own ??= made(path, sources);
+      return own;
+    },
+    of: (id) => (known()?.id === id ? own : undefined),
+    get ids() {
+      return [known()?.id ?? []].flat();
+    },
+  };
+  return { ring, problems: [] };
+}
+
+/** Several processes may make it at once: one succeeds. */
+function made(path: string, sources: RingSources): RingKey {
+  try {
+    makeFolder(dirname(path));
+    makeSecretFile(path, randomBytes(KEY_BYTES).toString("base64"));
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new EngineError("encryption_unavailable", `${path} cannot be made: ${message}`, {
+      cause,
+    });
+  }
+  return keyIn(path, sources);
+}
+
+function keyIn(path: string, sources: RingSources): RingKey {
+  const { key, problem } = inFile(path, path, sources);
+  if (!key) throw new EngineError("encryption_unavailable", problem);
+  return key;
 }
 
 /** @param id By default what the key itself says. */
@@ -119,16 +165,4 @@ function inFile(path: string, where: string, { warn }: Pick<RingSources, "warn">
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
     return { problem: `${where}: ${path} cannot be read (${reason})` };
   }
-}
-
-/** The key beside a database of this machine. Several processes may make it at once: one succeeds. */
-function ownKey(home: string, sources: RingSources): Found {
-  const path = join(home, "encryption-key");
-  try {
-    makeFolder(home);
-    makeSecretFile(path, randomBytes(KEY_BYTES).toString("base64"));
-  } catch (error) {
-    return { problem: `${path}: cannot be made: ${(error as Error).message}` };
-  }
-  return inFile(path, path, sources);
 }
