@@ -136,17 +136,17 @@ class JsonEdit {
     NUMBER.lastIndex = at;
     NUMBER.test(this.#source);
     const end = NUMBER.lastIndex;
-    if (end - at < WINDOW && !this.#hasNumbers) return end;
     const written = this.#source.slice(at, end);
-    const masked = this.#mask(written);
-    if (masked !== written) this.#replace(at, end, masked);
-    else if (this.#hasNumbers) {
-      // A reader sees the number, not how it is written.
-      const read = String(Number(written));
-      const hidden = this.#mask(read);
-      if (hidden !== read) this.#replace(at, end, hidden);
-    }
+    // A reader sees the number, not how it is written.
+    const masked = this.#hasNumbers ? this.#masked(String(Number(written))) : undefined;
+    const now = masked ?? this.#masked(written);
+    if (now !== undefined) this.#replace(at, end, now);
     return end;
+  }
+
+  #masked(text: string): string | undefined {
+    const masked = this.#mask(text);
+    return masked === text ? undefined : masked;
   }
 
   #replace(from: number, to: number, by: string): void {
