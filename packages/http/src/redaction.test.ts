@@ -49,7 +49,7 @@ function serving(redaction: Partial<Redaction>, frames: () => AsyncIterable<Stre
       things: {
         json: () => answer(200 as const, { of: SECRET }),
         text: () => answer(200, `is ${SECRET}`),
-        raw: () => ({ status: 200, raw: Buffer.from(`{"of":"${SECRET}"}`) }),
+        raw: () => ({ status: 200 as const, raw: Buffer.from(`{"of":"${SECRET}"}`) }),
         plain: () => answer(200, { of: SECRET }),
         fails: ({ params }) => {
           throw new EngineError("not_found", `no ${params.name}`);

@@ -1,5 +1,6 @@
 import { authSwitch } from "@engine/contract";
 import { readInProcess } from "@engine/sources";
+import { ExecutionSeals } from "@engine/store";
 import { Accounts } from "./auth/accounts.ts";
 import { ApiKeys } from "./auth/api-keys.ts";
 import { EpochWatch } from "./auth/epoch-watch.ts";
@@ -15,7 +16,7 @@ import { callsUnder } from "./children/calls-under.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import type { Domain } from "./domain.ts";
-import type { EnginePorts } from "./engine-ports.ts";
+import type { EnginePorts, InnerPorts } from "./engine-ports.ts";
 import { every } from "./every.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
@@ -88,7 +89,9 @@ export interface Engine {
 }
 
 /** Makes every part once, each from parts that exist already, and puts the domains into their order. */
-export function createEngine(ports: EnginePorts): Engine {
+export function createEngine(given: EnginePorts): Engine {
+  const seals = new ExecutionSeals(given.ring, given.store.executionKeys);
+  const ports: InnerPorts = { ...given, seals };
   const { store, setTimer, config, log } = ports;
   const commits = new Commits({ store, log });
   const bus = new Bus(ports);

@@ -87,6 +87,7 @@ export {
   type WrappedKey,
   wrapKey,
 } from "./sealing/envelope.ts";
+export { ExecutionSeals } from "./sealing/execution-seals.ts";
 export {
   type KeyRing,
   type ReadRing,

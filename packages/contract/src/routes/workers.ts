@@ -40,6 +40,13 @@ const CacheQuestion = z.strictObject({
   ...CacheKey.omit({ namespace: true }).shape,
 });
 
+const AskedValues = {
+  execution_id: z.string(),
+  generation: z.int().positive(),
+  names: z.array(z.string()).min(1).max(1000),
+};
+const NamedValues = z.record(z.string(), AnyJson);
+
 /** The worker protocol (WRK-6). Redaction never applies to it. */
 export const workerRoutes = {
   register: {
@@ -198,7 +205,10 @@ export const workerRoutes = {
     redact: false,
     headers: session,
     query: z.strictObject({ generation: Generation }),
-    body: z.strictObject({ text: z.string() }),
+    body: z.strictObject({
+      text: z.string(),
+      hidden: z.boolean().optional().describe("kept encrypted: no read answers it"),
+    }),
     bodyLimit: "quoted_value",
     answers: { 200: StoredReference },
   },
@@ -249,6 +259,29 @@ export const workerRoutes = {
     headers: session,
     body: z.strictObject({ generation: z.int().positive() }),
     answers: { 200: ExecutionToken },
+  },
+  secrets: {
+    method: "POST",
+    path: "/workers/{name}/secrets/batch",
+    summary: "Reads secrets that a task declares, for an execution the session owns.",
+    permission: worker,
+    effect: "read",
+    headers: session,
+    body: z.strictObject({ ...AskedValues, task: z.string() }),
+    answers: { 200: NamedValues },
+  },
+  configs: {
+    method: "POST",
+    path: "/workers/{name}/configs/batch",
+    summary: "Reads configs that a task declares, or the workflow's code asks for.",
+    permission: worker,
+    effect: "read",
+    headers: session,
+    body: z.strictObject({
+      ...AskedValues,
+      task: z.string().nullable().describe("null: the workflow's own code, which may ask for any"),
+    }),
+    answers: { 200: NamedValues },
   },
   disconnect: {
     method: "POST",

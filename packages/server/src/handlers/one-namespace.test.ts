@@ -205,6 +205,8 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     cacheLookup: ofWorker,
     cacheKeep: ofWorker,
     executionToken: ofWorker,
+    secrets: ofWorker,
+    configs: ofWorker,
     disconnect: ofWorker,
   },
   roles: {

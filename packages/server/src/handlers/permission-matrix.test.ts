@@ -336,6 +336,8 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     cacheLookup: own("executions/{id}/cache"),
     cacheKeep: own("executions/{id}/cache"),
     executionToken: own("executions/{id}/token"),
+    secrets: own("secrets/batch"),
+    configs: own("configs/batch"),
     disconnect: own("disconnect"),
   },
   roles: {
