@@ -53,6 +53,7 @@ import { Repeats } from "./workers/repeats.ts";
 import { RevokedSessions } from "./workers/revoked-sessions.ts";
 import { SessionLookup } from "./workers/session-lookup.ts";
 import { Sessions } from "./workers/sessions.ts";
+import { TaskValues } from "./workers/task-values.ts";
 import { Workers } from "./workers/workers.ts";
 
 /** The engine without a network: what HTTP carries, and what a worker in this process calls. */
@@ -143,7 +144,18 @@ export function createEngine(given: EnginePorts): Engine {
   const { authorizeCall = isOn ? callsUnder({ runAs, runLists }) : undefined } = ports;
   const calls = new CallResolver({ ports: { ...ports, authorizeCall }, catalog, starts });
   const admissions = new Admissions({ ports, epochs });
-  const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, bus, admissions });
+  const masks = new MaskSets({ ports, epochs });
+  const masksChanged = () => {
+    epochs.raised("masks");
+    return masks.current();
+  };
+  const secrets = new Secrets({ ports, changed: masksChanged });
+  const configs = new Configs(ports);
+  const workers = new Workers({
+    ...served,
+    ...{ dispatcher, calls, liveness, repeats, bus, admissions },
+    values: new TaskValues({ catalog, secrets, configs }),
+  });
 
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
@@ -164,11 +176,6 @@ export function createEngine(given: EnginePorts): Engine {
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
-  const masks = new MaskSets({ ports, epochs });
-  const masksChanged = () => {
-    epochs.raised("masks");
-    return masks.current();
-  };
   const keyRotation = new KeyRotation({ ports, bus, replicas });
 
   const domains: readonly Domain[] = [
@@ -216,8 +223,8 @@ export function createEngine(given: EnginePorts): Engine {
     epochs,
     identities,
     takeOvers: new TakeOvers({ ports, executions, accounts, runLists }),
-    secrets: new Secrets({ ports, changed: masksChanged }),
-    configs: new Configs(ports),
+    secrets,
+    configs,
     masks,
     keyRotation,
     roles: new Roles({ ports, changed: identityChanged }),
