@@ -45,7 +45,7 @@ type Time = "clock" | "monotonic" | "setTimer";
 /** Time and chance are those of the system when absent. */
 export interface ServerOptions
   extends Pick<EnginePorts, "config" | "log">,
-    Partial<Pick<EnginePorts, Time | Chance>> {
+    Partial<Pick<EnginePorts, Time | Chance | "tokenKeys">> {
   /** Stays the caller's: close it after the server. */
   readonly store: Store;
   /**
@@ -112,7 +112,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
   const time = { clock, monotonic, setTimer };
   const chance = { ids, token, seed, random, replica: ids() };
-  const ports = { store, values, config, log, ...time, ...chance };
+  const { tokenKeys } = options;
+  const ports = { store, values, config, log, ...time, ...chance, ...(tokenKeys && { tokenKeys }) };
   const engine = createEngine(ports);
   const access = createAccess({
     ports,
