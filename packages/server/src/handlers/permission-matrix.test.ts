@@ -6,7 +6,6 @@ import { expect, test, vi } from "vitest";
 import { type Asked, type GuardedServer, guardedServer } from "../auth/testing/guarded-server.ts";
 import { joining } from "../auth/testing/joining-worker.ts";
 import { AUDIENCE, ISSUER, Provider } from "../auth/testing/provider.ts";
-import { tokenKeys } from "../testing/guarded-engine.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -355,6 +354,8 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     cacheLookup: own("executions/{id}/cache"),
     cacheKeep: own("executions/{id}/cache"),
     executionToken: own("executions/{id}/token"),
+    secrets: own("secrets/batch"),
+    configs: own("configs/batch"),
     disconnect: own("disconnect"),
   },
   roles: {
@@ -388,6 +389,41 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     revokeKey: administered(MANAGE_PRINCIPALS, ada("/keys/ci"), 204),
     revokeRole: administered(MANAGE_PRINCIPALS, ada("/roles/viewer"), 204),
     delete: administered(MANAGE_PRINCIPALS, ada(), 204),
+  },
+  secrets: {
+    put: administered("secret:db:manage", "/admin/secrets/db", 201, { value: "long enough" }),
+    list: {
+      path: () => "/admin/secrets",
+      ...CALLERS,
+      viewer: [403, "secret:*:read", "secret:*:manage", "secret:*:use"],
+      operator: 200,
+      admin: 200,
+    },
+    get: administered("secret:db:read", "/admin/secrets/db", 200),
+    delete: administered("secret:db:manage", "/admin/secrets/db", 204),
+  },
+  configs: {
+    put: {
+      path: ({ ns }) => `/admin/configs/${ns}`,
+      ...sends({ value: 1 }),
+      ...CALLERS,
+      viewer: [403, "config:viewer:manage"],
+      operator: 201,
+      admin: 201,
+    },
+    list: { path: () => "/admin/configs", ...READERS },
+    get: { path: ({ ns }) => `/admin/configs/${ns}`, ...READERS, viewer: 404 },
+    delete: {
+      path: ({ ns }) => `/admin/configs/${ns}`,
+      ...CALLERS,
+      viewer: [403, "config:viewer:manage"],
+      operator: 204,
+      admin: 204,
+    },
+  },
+  encryption: {
+    status: administered("admin:encryption:manage", "/admin/encryption", 200),
+    rotate: administered("admin:encryption:manage", "/admin/encryption/rotate", 202),
   },
   audit: {
     list: administered("admin:audit:read", "/admin/audit", 200),
@@ -430,7 +466,6 @@ class Guarded {
     const server = await guardedServer({
       clock: () => Date.now() - ago,
       fetch: provider.fetch,
-      tokenKeys: tokenKeys(),
       config: {
         security: {
           auth: {
@@ -520,18 +555,21 @@ class Guarded {
   /** That of an execution which the worker was given. */
   async #taskToken({ credential, session }: Asked["body"]): Promise<string> {
     await this.#furnished("own");
-    const response = await fetch(`${this.#server.server.url}/workers/other/poll`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        authorization: `Bearer ${credential.token}`,
-        "x-engine-worker-session": session,
-      },
-      body: JSON.stringify({ running: [], slots_free: 1, wait_seconds: 10 }),
-    });
-    const { frames } = (await response.json()) as { frames: WorkerFrame[] };
-    const [assigned] = frames.flatMap((frame) => (frame.event === "assign" ? [frame.data] : []));
-    return assigned?.execution_token?.token ?? expect.unreachable("nothing was assigned");
+    for (;;) {
+      const response = await fetch(`${this.#server.server.url}/workers/other/poll`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${credential.token}`,
+          "x-engine-worker-session": session,
+        },
+        body: JSON.stringify({ running: [], slots_free: 1, wait_seconds: 10 }),
+      });
+      const { frames } = (await response.json()) as { frames: WorkerFrame[] };
+      for (const { event, data } of frames) {
+        if (event === "assign" && data.execution_token) return data.execution_token.token;
+      }
+    }
   }
 
   /** A workflow with an execution that nobody runs, and a schedule of it. */
