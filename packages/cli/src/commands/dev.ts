@@ -96,7 +96,8 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
       ["database", engine.database],
     ]),
   );
-  const client = createClient({ baseUrl: url, token });
+  // What it sends is for this process, whatever the address.
+  const client = createClient({ baseUrl: url, token, warn: () => undefined });
   const yields = flags.yield ? yielding(client, givenVersions(config.home)) : undefined;
   const files = new DevFiles({
     find,
