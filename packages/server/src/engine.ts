@@ -103,19 +103,33 @@ export function createEngine(given: EnginePorts): Engine {
   const identities = new Identities({ ports, epochs });
   const news = new ChangeNews({ bus, replicas, setTimer });
 
+  const masks = new MaskSets({ ports, epochs });
+  const masksChanged = () => {
+    epochs.raised("masks");
+    return masks.current();
+  };
+  const secrets = new Secrets({ ports, changed: masksChanged });
+
   const changes = new ScheduleChanges(bus);
   // Registering writes schedules, but the scheduler is made later: it needs the catalog.
   const changed = () => changes.tell();
   const declarations = new ScheduleDeclarations({ ports, changed });
   const { readRegistration: read = readInProcess } = ports;
-  const catalog = new Catalog({ store, schedules: declarations, read, bus });
+  const catalog = new Catalog({
+    ...{ store, schedules: declarations, read, bus, canSeal: ports.ring !== undefined },
+    knownSecrets: (names) => secrets.known(names),
+  });
 
   const sessions = new Sessions(ports);
   const handOvers = new HandOvers({ ports, commits });
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
   const lookup = new SessionLookup({ ports, sessions, liveness });
   const repeats = new Repeats({ ports, sessions });
-  const progress = new ProgressHub({ ports, bus, replicas, sessions });
+  const { enabled, progress: masksProgress } = config.security.redaction;
+  const progress = new ProgressHub({
+    ...{ ports, bus, replicas, sessions },
+    masks: enabled && masksProgress ? masks : undefined,
+  });
   const waiters = new Waiters(ports);
   const refs = new PrincipalRefs(ports);
   const { isOn } = authSwitch(config.security.auth);
@@ -137,6 +151,7 @@ export function createEngine(given: EnginePorts): Engine {
     handOvers,
     ...rights,
   };
+  const configs = new Configs(ports);
   const dispatcher = new Dispatcher(served);
   const inputs = new LargeInputs(ports);
   const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
@@ -145,18 +160,9 @@ export function createEngine(given: EnginePorts): Engine {
   const { authorizeCall = isOn ? callsUnder({ runAs, runLists }) : undefined } = ports;
   const calls = new CallResolver({ ports: { ...ports, authorizeCall }, catalog, starts });
   const admissions = new Admissions({ ports, epochs });
-  const masks = new MaskSets({ ports, epochs });
-  const masksChanged = () => {
-    epochs.raised("masks");
-    return masks.current();
-  };
-  const secrets = new Secrets({ ports, changed: masksChanged });
-  const configs = new Configs(ports);
-  const workers = new Workers({
-    ...served,
-    ...{ dispatcher, calls, liveness, repeats, bus, admissions },
-    values: new TaskValues({ catalog, secrets, configs }),
-  });
+  const values = new TaskValues({ catalog, secrets, configs });
+  const admitted = { bus, admissions, values };
+  const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, ...admitted });
 
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);

@@ -53,7 +53,10 @@ export class Scheduled implements AsyncDisposable {
       for (const scheduler of this.#schedulers) void scheduler.wake();
     };
     const schedules = new ScheduleDeclarations({ ports, changed });
-    this.catalog = new Catalog({ store, schedules, read: readRegistration });
+    this.catalog = new Catalog({
+      ...{ store, schedules, read: readRegistration, canSeal: false },
+      knownSecrets: async () => new Set(),
+    });
     const { log } = ports;
     this.#commits = new Commits({ store: this.#breakable(), log });
     this.#config = config;
