@@ -66,13 +66,23 @@ export async function callServer<T>(
   const token = await tokenFor(url, io);
   try {
     return await call({
-      client: createClient({ baseUrl: url, ...(token !== undefined && { token }) }),
+      client: clientAt(url, token, io),
       url,
       print: printer(io, options.format),
     });
   } catch (error) {
     throw error instanceof EngineError ? withAdvice(error, url, options) : error;
   }
+}
+
+/** A client that says on standard error what is wrong with the way to its server. */
+export function clientAt(
+  baseUrl: string,
+  token: string | undefined,
+  { err }: Pick<CliIo, "err">,
+): Client {
+  const warn = (message: string) => err.write(`warning: ${message}\n`);
+  return createClient({ baseUrl, warn, ...(token !== undefined && { token }) });
 }
 
 export function printer(io: CliIo, format: ServerOptions["format"]): ServerCall["print"] {

@@ -186,6 +186,7 @@ test("the public surface is deliberate", () => {
       "isBuiltInRole",
       "isCallStart",
       "isClockOff",
+      "isLoopbackHost",
       "isName",
       "isOutcome",
       "isParked",

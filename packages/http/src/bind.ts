@@ -19,7 +19,16 @@ import { printed } from "./json/json-text.ts";
 import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
-import { denied, filled, type Owed, owedBy, permitOf } from "./permit.ts";
+import {
+  denied,
+  filled,
+  isKnown,
+  missingOf,
+  type Owed,
+  owedBy,
+  permitOf,
+  type Subject,
+} from "./permit.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { type Redaction, type Redactor, redactedPieces } from "./redaction.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
@@ -178,17 +187,17 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
    */
   async function wholeRefusal(
     refused: unknown,
-    { run }: Owed,
-    { params, query, caller: { rights } }: FastifyRequest,
+    owed: Owed,
+    { params, query, headers, caller: { rights } }: FastifyRequest,
   ): Promise<unknown> {
-    if (run === undefined || !rights || !binding.runList) return refused;
+    if (owed.run === undefined || !rights || !binding.runList) return refused;
     const values = { namespace: DEFAULT_NAMESPACE, ...(query as object), ...(params as object) };
-    const workflow = filled(run, values);
-    if (!workflow || !rights.holds(`workflow:${workflow.replace("/", ":")}:read`)) return refused;
+    const workflow = filled(owed.run, values);
+    if (!isKnown(workflow, rights)) return refused;
     const list = await binding.runList(workflow, query as Record<string, unknown>);
-    const [{ missing_permissions = [] } = {}] = [(refused as EngineError).details];
-    const others = (list ?? []).filter((needed) => !rights.holds(needed));
-    return denied([...new Set([...(missing_permissions as string[]), ...others])]);
+    if (!list) return refused;
+    const asked = { params: params as Subject, headers };
+    return denied(missingOf(owed, asked, { rights, list }));
   }
 
   /**

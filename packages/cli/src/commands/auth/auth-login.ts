@@ -1,4 +1,3 @@
-import { createClient } from "@engine/client";
 import { EngineError } from "@engine/contract";
 import type { Command } from "commander";
 import { credentialsOf } from "../../auth/stored-token.ts";
@@ -6,7 +5,7 @@ import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { processPorts } from "../../io/process-ports.ts";
-import { onServer, type ServerCall } from "../../server-call.ts";
+import { clientAt, onServer, type ServerCall } from "../../server-call.ts";
 
 interface LoginOptions {
   readonly apiKey?: boolean;
@@ -51,7 +50,7 @@ async function keepKey(io: CliIo, { url }: ServerCall): Promise<void> {
       "no key came on standard input; send it as in: auth login --api-key < file",
     );
   }
-  await createClient({ baseUrl: url, token: api_key }).auth.whoami();
+  await clientAt(url, api_key, io).auth.whoami();
   await credentialsOf(io).save(url, { kind: "api_key", api_key });
 }
 
