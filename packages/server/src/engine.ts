@@ -33,6 +33,7 @@ import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention/retention.ts";
 import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 import { Firing } from "./schedules/firing.ts";
+import { RoutingSeals } from "./schedules/routing-seals.ts";
 import { ScheduleChanges } from "./schedules/schedule-changes.ts";
 import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
 import { ScheduledStarts } from "./schedules/scheduled-starts.ts";
@@ -177,7 +178,8 @@ export function createEngine(given: EnginePorts): Engine {
   const firing = new Firing({ ports, starts: scheduled, cancel });
   const scheduler = new Scheduler({ ports, firing });
   changes.listen(() => void scheduler.wake());
-  const schedules = new Schedules({ ports, starts: scheduled, changed });
+  const routing = new RoutingSeals(ports);
+  const schedules = new Schedules({ ports, routing, starts: scheduled, changed });
 
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
@@ -200,6 +202,7 @@ export function createEngine(given: EnginePorts): Engine {
     { led: new Retention({ ports, epochs }) },
     masks,
     keyRotation,
+    routing,
     scheduler,
   ];
 
