@@ -52,6 +52,7 @@ function serving(redaction: Partial<Redaction>, frames: () => AsyncIterable<Stre
         raw: () => ({ status: 200 as const, raw: Buffer.from(`{"of":"${SECRET}"}`) }),
         plain: () => answer(200, { of: SECRET }),
         fails: ({ params }) => {
+          if (params.name === "away") throw new EngineError("unavailable", "the database is away");
           throw new EngineError("not_found", `no ${params.name}`);
         },
         stream: () => ({ frames: frames() }),
@@ -138,6 +139,14 @@ test("RED-5 where it cannot be known nothing is told but that, and routes that d
   const { body } = await app.inject("/stream");
   expect(body).toMatch(/^event: error\ndata: \{"code":"redaction_unavailable".*\}\n\n$/);
   expect((await app.inject("/plain")).statusCode).toBe(200);
+  await app.close();
+});
+
+test("RED-5 who asks while the database is away is told that", async () => {
+  const away = new EngineError("redaction_unavailable", "away");
+  const app = serving({ known: () => undefined, current: () => Promise.reject(away) });
+  const { statusCode, body } = await app.inject("/fails/away");
+  expect([statusCode, JSON.parse(body).error.code]).toEqual([503, "unavailable"]);
   await app.close();
 });
 

@@ -1,5 +1,5 @@
 /** What leaves is looked through for what nobody may read, once, where it leaves (RED-3). */
-import { EngineError } from "@engine/contract";
+import { EngineError, type ErrorCode } from "@engine/contract";
 
 /** Takes out what nobody may read. */
 export interface Redactor {
@@ -67,8 +67,22 @@ export function shownRefusal(
   };
   if (!redaction || error.code === "redaction_unavailable") return shown();
   const redactor = redactorOf(redaction);
-  return redactor instanceof Promise ? redactor.then(shown).catch(unlookedAt) : shown(redactor);
+  if (!(redactor instanceof Promise)) return shown(redactor);
+  const isOfOwnWords = OWN_WORDS.has(error.code);
+  return redactor.then(shown).catch(() => (isOfOwnWords ? shown() : unlookedAt()));
 }
+
+/**
+ * Refusals that say nothing of what anybody sent or stored: who asks while the database is away is told
+ * that, and not what follows from it.
+ */
+const OWN_WORDS: ReadonlySet<ErrorCode> = new Set([
+  "unavailable",
+  "auth_unavailable",
+  "encryption_unavailable",
+  "unauthenticated",
+  "rate_limited",
+]);
 
 function unlookedAt(): ShownRefusal {
   const message = "what is masked cannot be read now, so nothing is answered; try again";
