@@ -22,6 +22,8 @@ const SLOW: readonly string[] = [
   "packages/server/src/handlers/large-inputs.test.ts",
   "packages/http/src/request-bodies.test.ts",
   "packages/sources/src/jobs/job-process.test.ts",
+  "packages/server/src/redaction/hostile.test.ts",
+  "packages/server/src/redaction/masker.property.test.ts",
   "packages/server/src/retention/retention.test.ts",
   "packages/server/src/timers/sleeping-memory.test.ts",
   "packages/store/src/postgres/",

@@ -70,10 +70,11 @@ test("RED-1 secrets of 64 KiB take the memory of their text, and are found in al
     secret,
     encodeURIComponent(secret),
     Buffer.from(secret).toString("hex"),
-    Buffer.from(secret).toString("base64").slice(0, -4),
+    // The last character has bits of what follows.
+    Buffer.from(secret).toString("base64").replace(/.==$/, ""),
   ]) {
     expect(masker.text(`<${form}>`).length).toBeLessThan(30);
-    const almost = `<${form.slice(0, -4)}>`;
+    const almost = `<${form.slice(0, -3)}>`;
     expect(masker.text(almost) === almost).toBe(true);
   }
 });

@@ -62,6 +62,25 @@ test("RED-4 the same text of frames that are objects is followed, with others in
   ]);
 });
 
+test("RED-4 a frame is not held back by a text that has been shown", () => {
+  const frames = [{ x: "hunt" }, { y: "a hunt" }, { x: "er2" }];
+  expect(shown(["hunter22"], frames)).toEqual([
+    [],
+    [{ x: "hunt" }],
+    [{ y: "a hunt" }],
+    [{ x: "er2" }],
+  ]);
+});
+
+test("RED-4 what a frame holds by itself is masked, whatever it continues", () => {
+  const values = ["hunter22", "our-hunter22", "big-a-hunter22-zz"];
+  expect(shown(values, ["the our-", "hunter22!"])).toEqual([[], [`the ${M}`, "!"], []]);
+  expect(shown(values, ["big-", "a-hunter22-zz!"])).toEqual([[], [M, "!"], []]);
+  // Together with what is before it, this would say something else.
+  const before = "\\".repeat(3);
+  expect(shown(values, [before, "\\u0068unter22"])).toEqual([[before], [M], []]);
+});
+
 test("RED-4 RED-1 frames are masked in keys and numbers, too, and keep what else they have", () => {
   const stream = createMasker(["hunter22", "12345678"]).stream<{ id: number; value: unknown }>();
   const plain = { id: 1, value: { a: 1 } };
@@ -122,12 +141,14 @@ test("RED-4 wherever values are cut, no more than three characters of one are sh
       const text = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(""));
       return fc.record({
         values: fc.constant([...values, ...others]),
+        others: fc.constant(others),
         text,
         places: fc.array(fc.nat(500), { maxLength: 40 }),
       });
     });
   fc.assert(
-    fc.property(cases, ({ values, text, places }) => {
+    fc.property(cases, ({ values, others, text, places }) => {
+      fc.pre(!others.some((other) => text.includes(other)));
       const frames = cut(text, places);
       const seen = shown(values, frames).flat();
       const spans = slowSpans(values, text);
@@ -140,6 +161,28 @@ test("RED-4 wherever values are cut, no more than three characters of one are sh
       if (spans.length === 0) expect(seen).toEqual(frames);
       // What is outside of values is shown whole.
       expect(left.replace(/[A-Z]/g, "")).toBe(text.replace(/[A-Z]/g, ""));
+    }),
+    { numRuns },
+  );
+});
+
+test("RED-4 a value that is encoded is masked as well, wherever it is cut", () => {
+  const value = fc.string({ unit: "grapheme", minLength: 8, maxLength: 40 });
+  const encode = fc.constantFrom<(text: string) => string>(
+    (text) => Buffer.from(text).toString("base64").replace(/=+$/, ""),
+    (text) => Buffer.from(text).toString("hex"),
+    (text) => encodeURIComponent(text),
+    (text) => JSON.stringify(text).slice(1, -1),
+  );
+  const cases = fc.tuple(value, encode, fc.array(fc.nat(500), { maxLength: 20 }));
+  fc.assert(
+    fc.property(cases, ([value, encode, places]) => {
+      fc.pre(value.trim() === value);
+      const seen = shown([value], cut(`<${encode(value)}>`, places));
+      const left = seen.flat().join("");
+      expect(left.split(M).length).toBe(2);
+      // Three characters are twelve bytes at most, and half a character of base64.
+      expect(left.length).toBeLessThanOrEqual(M.length + 40);
     }),
     { numRuns },
   );

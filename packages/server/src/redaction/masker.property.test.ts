@@ -6,7 +6,7 @@ import { MASK } from "./spans.ts";
 import { patternsOf, slowMask, slowMaskValue, slowSpans } from "./testing/slow-reference.ts";
 import { ValueFinder } from "./value-finder.ts";
 
-const numRuns = Number(process.env["FUZZ_RUNS"] ?? 300);
+const numRuns = Number(process.env["FUZZ_RUNS"] ?? 200);
 vi.setConfig({ testTimeout: 30_000 + numRuns * 20 });
 
 /** Few letters, so that values begin alike, overlap, and nearly are where they are not. */
@@ -53,12 +53,11 @@ test("RED-1 whatever letters values and texts have, nothing that a slow search f
   fc.assert(
     fc.property(withText(values, noise), ({ values, patterns, text }) => {
       const spans = new ValueFinder(values).find(text);
-      for (const [start, end] of slowSpans(patterns, text)) {
-        const isCovered = spans.some(
-          (from, i) => i % 2 === 0 && from <= start && (spans[i + 1] as number) >= end,
-        );
-        expect([text.slice(start, end), isCovered]).toEqual([text.slice(start, end), true]);
-      }
+      const left = slowSpans(patterns, text).filter(
+        ([start, end]) =>
+          !spans.some((from, i) => i % 2 === 0 && from <= start && (spans[i + 1] as number) >= end),
+      );
+      expect(left.map(([start, end]) => text.slice(start, end))).toEqual([]);
       expect(spans).toEqual([...spans].sort((a, b) => a - b));
     }),
     { numRuns },

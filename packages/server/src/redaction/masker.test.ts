@@ -75,6 +75,40 @@ describe.each(SECRETS)("RED-1 the secret %j is masked", (secret) => {
   });
 });
 
+test("RED-1 a value is found in strings and keys of JSON in every form that a text may have it in", () => {
+  for (const secret of SECRETS) {
+    const masker = createMasker([secret]);
+    const bytes = Buffer.from(secret);
+    const forms = [secret, secret.trim(), encodeURIComponent(secret), bytes.toString("hex")];
+    for (const form of [...forms, new URLSearchParams([["", secret]]).toString().slice(1)]) {
+      const seen = [masker.json(JSON.stringify({ a: form, [form]: 1, n: [form] })), form];
+      expect(seen).toEqual([`{"a":"${M}","${M}":1,"n":["${M}"]}`, form]);
+    }
+  }
+});
+
+test("RED-1 characters of several bytes are encoded whole, wherever in a value they are", () => {
+  for (let before = 0; before < 40; before++) {
+    const secret = `${"x".repeat(before)}${"🔑é".repeat(20)}`;
+    const masker = createMasker([secret]);
+    const hex = Buffer.from(secret).toString("hex");
+    for (const form of [secret, hex, encodeURIComponent(secret)]) {
+      expect([before, masker.text(`<${form}>`)]).toEqual([before, `<${M}>`]);
+    }
+    const escaped = `${secret}"`;
+    expect(createMasker([escaped]).json(JSON.stringify([escaped]))).toBe(`["${M}"]`);
+    const base64 = masker.text(Buffer.from(secret).toString("base64"));
+    expect([before, base64.startsWith(M)]).toEqual([before, true]);
+  }
+});
+
+test("RED-1 percents that encode nothing do not hide what follows them", () => {
+  const masker = createMasker(["ABCDEFGH"]);
+  for (const before of ["%", "%4", "%C3", "%E2%82", "%F0%9F%94", "%FF", "%zz"]) {
+    expect(masker.text(`${before}%41BCDEFGH`)).toBe(before + M);
+  }
+});
+
 test("RED-1 each line of a value of several lines is masked, and the whole of it", () => {
   const key =
     "-----BEGIN KEY-----\r\n  MIIEvQIBADANBgkq\nshort\nAoIBAQC7VJTUt9Us\n-----END KEY-----\n";
@@ -135,6 +169,10 @@ test("RED-1 keys that become equal are told apart by a number", () => {
   const seen = { [M]: 1, a: { [M]: 2 }, [`${M}#2`]: 3, [`${M}#3`]: 4, [`${M}#4`]: 5 };
   expect(masker.value(value)).toEqual(seen);
   expect(JSON.parse(masker.json(JSON.stringify(value)))).toEqual(seen);
+  const inner = { a: { [M]: 1, b: 2 }, hunter22: [{ hunter23: 3 }] };
+  expect(masker.json(JSON.stringify(inner))).toBe(
+    JSON.stringify({ a: { [M]: 1, b: 2 }, [M]: [{ [M]: 3 }] }),
+  );
 });
 
 test("RED-1 a value is masked as JSON shows it, and is itself where nothing in it is masked", () => {

@@ -88,16 +88,18 @@ export class ValueFinder {
 
   #openFrom(text: string, levels: number): number {
     let open = this.#patterns.openFrom(text);
+    // The last character may be half there: without it, the rest may begin a value.
+    const whole = text.length - (CUT.exec(text.slice(-LONGEST_CUT))?.[0].length ?? 0);
+    if (whole < text.length) {
+      const before = this.#patterns.openFrom(text.slice(0, whole));
+      if (before < whole) open = Math.min(open, before);
+    }
     if (levels === 0) return open;
-    // The last character may be half there: what is encoded is read with it and without.
-    const cut = CUT.exec(text.slice(-LONGEST_CUT))?.[0].length ?? 0;
-    for (const part of cut > 0 ? [text, text.slice(0, -cut)] : [text]) {
-      for (const decode of this.#decodings) {
-        const decoded = decode(part);
-        if (!decoded) continue;
-        const inside = this.#openFrom(decoded.text, levels - 1);
-        if (inside < decoded.text.length) open = Math.min(open, decoded.sourceOf(inside));
-      }
+    for (const decode of this.#decodings) {
+      const decoded = decode(text);
+      if (!decoded) continue;
+      const inside = this.#openFrom(decoded.text, levels - 1);
+      if (inside < decoded.text.length) open = Math.min(open, decoded.sourceOf(inside));
     }
     return open;
   }
@@ -105,6 +107,6 @@ export class ValueFinder {
 
 /** A number that its reader may write in another way: the exponent, the last zero, or too many digits. */
 const OTHER_NUMBER = /(?:^|[[:,\s])-?(?:\d+(?:\.\d+)?e|\d+\.\d*0(?![\d.])|[\d.]{16})/i;
-/** The end of a text that may be a part of one character in an encoding. */
-const LONGEST_CUT = 12;
+/** The end of a text that is a part of one character in an encoding, and was not decoded for that. */
 const CUT = /(?:(?:%[\da-f]{0,2}){1,4}|\\(?:u[\da-f]{0,3})?)$/i;
+const LONGEST_CUT = 12;
