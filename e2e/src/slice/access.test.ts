@@ -18,7 +18,8 @@ async function adminKey({ home }: Engine): Promise<string> {
 
 async function register(admin: Http, name: string): Promise<void> {
   const source = await readFile(fixture(name), "utf8");
-  expect((await admin.post("/workflows", { source })).status).toBe(201);
+  const { status, body } = await admin.post("/workflows", { source });
+  if (status !== 201) throw new Error(`${name} was not registered: ${JSON.stringify(body)}`);
 }
 
 const RUN_HELLO = "/workflows/default/hello_world/run/sync";
@@ -124,6 +125,38 @@ test.each(STORES)(
     expect(await viewer.get("/executions")).toMatchObject(refused("invalid"));
   },
 );
+
+test("AUTH-39 AUTH-43 AUTH-44 AUTH-55 a task's token reaches its execution and what that starts, whatever the admin may do", async () => {
+  await using engine = await startEngine({ workers: [], env: GUARDED });
+  const { home, url } = engine;
+  const admin = await asAdmin(engine);
+  await register(admin, "self-calling");
+  const worker = engine.startWorker("one", await joining(home));
+  const run = (workflow: string, input?: unknown) =>
+    admin.post<ExecutionRecord>(`/workflows/default/${workflow}/run/sync`, input);
+  const other = (await run("quiet")).body.execution_id;
+  const { body } = await run("self_calling", { url, other });
+  const allowed = (status: number, id: unknown) => ({ status, id });
+  const refused = { status: 403, reason: "execution_token_scope" };
+  expect(body.output).toMatchObject({
+    own: allowed(200, body.execution_id),
+    child: allowed(202, expect.any(String)),
+    ofChild: { status: 200 },
+    ...{ other: refused, list: refused, principals: refused },
+    seen: [],
+  });
+  const { child } = body.output as { child: { id: string } };
+  expect((await admin.get(`/executions/${child.id}`)).body).toMatchObject({
+    parent_id: body.execution_id,
+    started_by: { subject: "admin" },
+    run_as: { subject: "admin" },
+  });
+  // The token is nowhere in what is kept or printed.
+  const history = await admin.get(`/executions/${body.execution_id}?detailed=true`);
+  for (const text of [JSON.stringify(history.body), engine.server.output, worker.output]) {
+    expect(text).not.toContain("engine_et_");
+  }
+});
 
 test.each(STORES)(
   "AUTH-22 AUTH-51 AUTH-58 on %s what a worker holds goes to another one when it is banned",

@@ -40,6 +40,7 @@ import { inputReader, lineInput, type RequestInput, type Resources } from "./req
 import { serveLines } from "./serve-lines.ts";
 import { type OpenStreams, serveStream } from "./serve-stream.ts";
 import { Standing, type StandingWatch } from "./standing.ts";
+import { isToldOf, type Read, readOf } from "./told-of.ts";
 
 /**
  * All that running a workflow takes (AUTH-31), by its name as `ns/wf`; undefined where there is none of
@@ -66,6 +67,7 @@ export interface Binding {
   /** Of the client, as far as it can be known (NET-2). */
   readonly addressOf: (request: IncomingMessage) => string | undefined;
   readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
+  readonly onRead: ((read: Read) => void) | undefined;
 }
 
 interface Exchange {
@@ -98,6 +100,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     const bodyLimit = bodyLimitOf(route, binding.valueBytes);
     const owed = owedBy(route);
     const read = inputReader(route, binding.resources);
+    const tellRead = isToldOf(route) ? binding.onRead : undefined;
 
     app.route({
       method: route.method,
@@ -145,6 +148,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         // An answer whose permission the handler did not demand may hold what the caller must not
         // see.
         if (!call.permit.isSettled) throw undemanded(route);
+        tellRead?.(readOf(call, request.params as Record<string, string>));
         if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
         if ("answerLine" in answered)
           return converse(route, answered, { request, reply, standing });
