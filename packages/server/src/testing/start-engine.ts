@@ -20,7 +20,7 @@ import { ScriptedWorker } from "./scripted-worker.ts";
 let instances = 0;
 
 /** The key of every test: what one engine sealed another one opens. */
-export const TEST_RING: KeyRing = ringOf({ id: "test", key: new Uint8Array(32).fill(7) });
+const TEST_RING: KeyRing = ringOf({ id: "test", key: new Uint8Array(32).fill(7) });
 
 /** What several servers have in common; the test that made it closes it. */
 interface Shared {
