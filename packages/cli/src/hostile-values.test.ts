@@ -160,6 +160,8 @@ test("what data says reaches a terminal as text only, by every command that show
     ["auth", "status", "--server-url", EVIL],
     ["auth", "whoami", "--server-url", `${dev.url}/${EVIL}`],
     ["auth", "check", EVIL],
+    ["auth", "permissions", "--workflow", EVIL],
+    ["auth", "test-token", "--server-url", EVIL],
     ["dev", EVIL, "--port", EVIL],
     [EVIL],
   ];

@@ -81,7 +81,15 @@ function usageText(command: Command, text: string): string {
       /^command-argument value '(.*)' is invalid for argument '([\w-]+)'\./s,
       "argument '$2' is invalid: '$1'.",
     );
-  const [, missing] = /^missing required argument '([\w-]+)'$/.exec(said) ?? [];
+  const shown = withoutSecrets(said);
+  const [, missing] = /^missing required argument '([\w-]+)'$/.exec(shown) ?? [];
   const argument = command.registeredArguments.find((one) => one.name() === missing);
-  return argument?.description ? `${said}: ${argument.description}` : said;
+  return argument?.description ? `${shown}: ${argument.description}` : shown;
+}
+
+/** What was typed where it does not belong may be a secret, and what is printed is kept in logs. */
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/^(unknown option '--[\w-]+)=.*'/s, "$1'")
+    .replaceAll(/\b(engine_[a-z]{2}_)[\w.-]+/g, "$1…");
 }
