@@ -162,6 +162,13 @@ test("what data says reaches a terminal as text only, by every command that show
     ["auth", "check", EVIL],
     ["auth", "permissions", "--workflow", EVIL],
     ["auth", "test-token", "--server-url", EVIL],
+    ["roles", "create", "evil", "--permission", "a:b", "--description", EVIL],
+    ["roles", "create", EVIL, "--permission", EVIL],
+    ["roles", "clone", "evil", "--new-name", EVIL],
+    ["roles", "list"],
+    ["roles", "show", "evil"],
+    ["roles", "update", "evil", "--add", EVIL],
+    ["roles", "delete", EVIL],
     ["dev", EVIL, "--port", EVIL],
     [EVIL],
   ];

@@ -22,6 +22,7 @@ const NO_ID = /missing required argument 'id': an execution id, how it begins, o
 const NO_EXECUTION = new RegExp(`no execution ${ID}; see all .*npx engine execution list`);
 const NO_WORKFLOW = /no workflow default\/nobody; see all .*npx engine workflow list/;
 const NO_SCHEDULE = /no schedule nobody; see all .*npx engine schedule list/;
+const NO_ROLE = /no role nobody; see all .*npx engine roles list/;
 const NO_WORKER = /no worker nobody; see all .*npx engine worker list/;
 const REF = /missing required argument 'ref': NAME \(namespace `default`\) or NAMESPACE\/NAME/;
 
@@ -158,6 +159,17 @@ const WRONG: readonly Wrong[] = [
   ["auth permissions --workflow nobody", 1, NO_WORKFLOW],
   ["auth test-token", 2, /no token came on standard input/],
   ["auth test-token abc", 2, /a token is never an argument/],
+  ["roles list --limit 0", 2, /whole number of at least 1/],
+  ["roles show", 2, /missing required argument 'name': name of the role/],
+  ["roles show nobody", 1, NO_ROLE],
+  ["roles create r", 2, /required option '--permission <permission>' not specified/],
+  ["roles create r --permission a::b", 2, /1 to 12 words joined by ':', .*workflow:shop:\*:read/],
+  ["roles create Bad! --permission a", 1, /name: must be 1 to 64 small letters, digits/],
+  ["roles clone viewer", 2, /required option '--new-name <name>' not specified/],
+  ["roles clone nobody --new-name r", 1, NO_ROLE],
+  ["roles update nobody", 2, /say what to change, such as --add workflow:shop/],
+  ["roles update nobody --add a", 1, NO_ROLE],
+  ["roles delete nobody", 1, NO_ROLE],
   ["server bootstrap-token", 1, /there is no bootstrap token here: .* --rotate/],
   ["server join-token --ttl 5", 2, /--ttl: /],
   ["server join-tokens extra", 2, /Expected 0 arguments but got 1/],

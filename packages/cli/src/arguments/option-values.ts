@@ -3,6 +3,7 @@ import {
   EVENT_TYPES,
   type EventType,
   formatInstant,
+  Grant,
   isName,
   NAME_RULE,
   parseUtcInstant,
@@ -103,6 +104,17 @@ function oneOf<Word extends string>(
 export const workerName: Parser<string> = parser(`the name of a worker: ${NAME_RULE}`, (text) =>
   isName(text) ? text : undefined,
 );
+
+/** Collects `--permission workflow:shop:*:read --permission execution:*:read`. */
+export const permissions: Collector<string> = collector(
+  parser(
+    "1 to 12 words joined by ':', each * or letters, digits and _.@-, such as workflow:shop:*:read",
+    (text) => (Grant.safeParse(text).success ? text : undefined),
+  ),
+);
+
+/** Collects `--role viewer --role operator`; which roles there are is the server's to say. */
+export const texts: Collector<string> = collector((text) => text);
 
 /** Collects `--label k=v`: split at the first `=`, both sides not empty. */
 export function label(text: string, before: Record<string, string> = {}): Record<string, string> {

@@ -44,7 +44,11 @@ function asTyped(message: string): string {
   return message
     .replace(/^(?:query|body\.spec)\.(\w+)/, (_, name: string) => `--${option(name)}`)
     .replace(/^body\./, "")
-    .replace(/^body(?=[:[])/, "INPUT");
+    .replace(/^body(?=[:[])/, "INPUT")
+    .replace(
+      /\bpass (?:(force)=true|(issuer)\b)/,
+      (_, force, issuer) => `pass --${force ?? issuer}`,
+    );
 }
 
 /** What differs from the field's own name. */
