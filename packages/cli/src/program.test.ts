@@ -39,6 +39,7 @@ test.each([
   ["schedule"],
   ["worker"],
   ["roles"],
+  ["principals"],
   ["start"],
   ["auth"],
   ["server"],

@@ -6,6 +6,7 @@ import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
 import { addExecution } from "./commands/execution/execution.ts";
 import { addHealth } from "./commands/health.ts";
+import { addPrincipals } from "./commands/principals/principals.ts";
 import { addRoles } from "./commands/roles/roles.ts";
 import { addSchedule } from "./commands/schedule/schedule.ts";
 import { addServer } from "./commands/server/server.ts";
@@ -48,6 +49,7 @@ export function createProgram(io: CliIo): Command {
   addServer(program, io);
   addAuth(program, io);
   addRoles(program, io);
+  addPrincipals(program, io);
   addDb(program, io);
   addHealth(program, io);
   tab(program, { completionCommandName: "completion" });

@@ -1,4 +1,4 @@
-import { EngineError } from "@engine/contract";
+import { EngineError, type ErrorCode } from "@engine/contract";
 import type { CliIo } from "./io/cli-io.ts";
 
 interface Called {
@@ -37,7 +37,7 @@ export function withAdvice(error: EngineError, { url, flag, env }: Called): Engi
     return said(`${message}; ${advice}`);
   }
   // What is not there may have another name: the list of all tells.
-  const list = code === "not_found" ? LISTS[resource] : undefined;
+  const list = code === "not_found" ? LISTS[resource] : LISTS_OF_CODES[code];
   return list === undefined
     ? error
     : said(`${message}; see all of them with: npx engine ${list}${flag}`);
@@ -50,4 +50,9 @@ const LISTS: Readonly<Record<string, string>> = {
   schedule: "schedule list",
   role: "roles list",
   principal: "principals list",
+};
+
+const LISTS_OF_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  unknown_role: "roles list",
+  principal_not_found: "principals list --type service_account",
 };

@@ -23,6 +23,7 @@ const NO_EXECUTION = new RegExp(`no execution ${ID}; see all .*npx engine execut
 const NO_WORKFLOW = /no workflow default\/nobody; see all .*npx engine workflow list/;
 const NO_SCHEDULE = /no schedule nobody; see all .*npx engine schedule list/;
 const NO_ROLE = /no role nobody; see all .*npx engine roles list/;
+const NO_PRINCIPAL = /no principal nobody; see all .*npx engine principals list/;
 const NO_WORKER = /no worker nobody; see all .*npx engine worker list/;
 const REF = /missing required argument 'ref': NAME \(namespace `default`\) or NAMESPACE\/NAME/;
 
@@ -170,6 +171,29 @@ const WRONG: readonly Wrong[] = [
   ["roles update nobody", 2, /say what to change, such as --add workflow:shop/],
   ["roles update nobody --add a", 1, NO_ROLE],
   ["roles delete nobody", 1, NO_ROLE],
+  ["principals list --type robot", 2, /Allowed choices are user, service_account, worker/],
+  ["principals show", 2, /missing required argument 'subject': subject of a service account/],
+  ["principals show nobody", 1, NO_PRINCIPAL],
+  ["principals create bot", 2, /required option '--type <type>' not specified/],
+  ["principals create bot --type worker", 2, /Allowed choices are user, service_account/],
+  ["principals create bot! --type service_account", 1, /subject: of a service account must be/],
+  ["principals create bot --type service_account --role nope", 1, /no role nope; see all .*roles/],
+  ["principals update nobody", 2, /required option '--display-name <name>' not specified/],
+  ["principals update nobody --display-name x", 1, NO_PRINCIPAL],
+  ["principals grant nobody", 2, /required option '--role <role>' not specified/],
+  ["principals grant nobody --role viewer", 1, NO_PRINCIPAL],
+  ["principals revoke nobody --role viewer", 1, NO_PRINCIPAL],
+  ["principals enable nobody", 1, NO_PRINCIPAL],
+  ["principals disable nobody", 1, NO_PRINCIPAL],
+  ["principals ban nobody", 1, NO_PRINCIPAL],
+  ["principals unban nobody", 1, NO_PRINCIPAL],
+  ["principals delete nobody", 1, NO_PRINCIPAL],
+  ["principals create-key nobody", 2, /required option '--key-name <name>' not specified/],
+  ["principals create-key nobody --key-name k", 1, NO_PRINCIPAL],
+  ["principals create-key nobody --key-name k --expires soon", 2, /days from 1d to .* as 90d/],
+  ["principals create-key nobody --key-name k --expires 36h", 2, /days from 1d to .* as 90d/],
+  ["principals list-keys nobody", 1, NO_PRINCIPAL],
+  ["principals revoke-key nobody --key-name k", 1, NO_PRINCIPAL],
   ["server bootstrap-token", 1, /there is no bootstrap token here: .* --rotate/],
   ["server join-token --ttl 5", 2, /--ttl: /],
   ["server join-tokens extra", 2, /Expected 0 arguments but got 1/],

@@ -6,6 +6,7 @@ import {
   Grant,
   isName,
   NAME_RULE,
+  parseDuration,
   parseUtcInstant,
   Runner,
   State,
@@ -69,6 +70,14 @@ export const instant: Parser<string> = parser(
     return Number.isFinite(at) ? formatInstant(at) : undefined;
   },
 );
+
+const DAY_MS = 86_400_000;
+
+/** A whole number of days, as `90d`. */
+export const days: Parser<number> = parser("days from 1d to 3650d, such as 90d", (text) => {
+  const count = (parseDuration(text) ?? 0) / DAY_MS;
+  return whole(String(count), 1, 3650);
+});
 
 export const httpUrl: Parser<string> = parser("an address such as http://127.0.0.1:8000", (text) =>
   /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined,

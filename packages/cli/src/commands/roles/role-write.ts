@@ -7,6 +7,7 @@ import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { roleView } from "../../render/role-view.ts";
+import { lines } from "../../render/table.ts";
 import { onServer } from "../../server-call.ts";
 
 interface CreateOptions {
@@ -89,7 +90,7 @@ export function addUpdate(roles: Command, io: CliIo): void {
     // Somebody who takes a permission away believes that it is gone.
     for (const gone of remove ?? []) {
       const by = role.permissions.find((permission) => covers(permission, gone));
-      if (by !== undefined) io.err.write(`note: ${name} still gives ${gone}, by ${by}\n`);
+      if (by !== undefined) io.err.write(lines([`note: ${name} still gives ${gone}, by ${by}`]));
     }
   });
   examples(command, [
@@ -122,7 +123,7 @@ export function addDelete(roles: Command, io: CliIo): void {
     // The engine's own are refused: nothing to ask about.
     if (!yes && !built_in) await confirmLoss(io, { what, question: "Delete it?" });
     await client.roles.delete({ params: { name }, query: force ? { force: "true" } : {} });
-    print({ name }, () => `Deleted role ${name}.\n`);
+    print({ name }, () => lines([`Deleted role ${name}.`]));
   });
   examples(command, ["roles delete refunds", "roles delete refunds --force --yes"]);
 }
