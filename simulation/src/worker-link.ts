@@ -119,6 +119,8 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
     cacheKeep: (ref, id, entry) => call("cacheKeep", (server) => server.cacheKeep(ref, id, entry)),
     executionToken: (ref, id, of) =>
       call("executionToken", (server) => server.executionToken(ref, id, of)),
+    secrets: (ref, id, asked) => call("secrets", (server) => server.secrets(ref, id, asked)),
+    configs: (ref, id, asked) => call("configs", (server) => server.configs(ref, id, asked)),
     disconnect: (ref) => call("disconnect", (server) => server.disconnect(ref)),
   };
 

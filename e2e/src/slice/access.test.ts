@@ -4,7 +4,12 @@ import { CliProcess } from "../harness/cli-process.ts";
 import { type Engine, startEngine } from "../harness/engine.ts";
 import { createHome } from "../harness/home.ts";
 
-const ON = { ENGINE_SECURITY__AUTH__ENABLED: "true" };
+/** Servers that share a database need a key (SEC-1). */
+const KEY = Buffer.alloc(32, 7).toString("base64");
+const ON = {
+  ENGINE_SECURITY__AUTH__ENABLED: "true",
+  ENGINE_SECURITY__ENCRYPTION__KEY: KEY,
+};
 
 interface Asked {
   readonly status: number;

@@ -12,6 +12,7 @@ export {
   nearest,
   parseWorkflowName,
 } from "./values/name.ts";
+export { SENSITIVE, withoutMessage } from "./values/sensitive.ts";
 export {
   envelopeText,
   referenceOf,
@@ -155,7 +156,7 @@ export {
   type TerminalState,
   Wait,
 } from "./executions/execution.ts";
-export { CallKind, Event, isOutcome, NewEvent } from "./log/event.ts";
+export { CallKind, Event, isOutcome, NewEvent, revealed, SentEvent } from "./log/event.ts";
 export { ClaimReason, EVENT_TYPES, type EventType, Trigger } from "./log/event-values.ts";
 export { History, toHistory } from "./log/history.ts";
 export { RecordedEvent } from "./log/recorded-event.ts";
@@ -242,6 +243,20 @@ export {
   scheduleDueAt,
 } from "./schedules/schedule-row.ts";
 export { CatchUp, Overlap, ScheduleSpec } from "./schedules/schedule-spec.ts";
+
+// Values that are kept for tasks
+
+export {
+  ConfigRecord,
+  ConfigValue,
+  EncryptionStatus,
+  MAX_SECRET_BYTES,
+  SecretName,
+  SecretRecord,
+  SecretValue,
+  ShownConfig,
+  ShownSecret,
+} from "./secrets/secret.ts";
 
 // Workers
 

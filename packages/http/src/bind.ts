@@ -21,6 +21,7 @@ import { refuseOtherMedia } from "./media-type.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
 import { denied, filled, type Owed, owedBy, permitOf } from "./permit.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { type Redaction, type Redactor, redactedPieces } from "./redaction.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
@@ -51,6 +52,7 @@ export interface Binding {
   readonly resources: Resources;
   readonly runList: RunList | undefined;
   readonly valueBytes: number;
+  readonly redaction: Redaction | undefined;
   readonly limits: RateLimits | undefined;
   /** Of the client, as far as it can be known (NET-2). */
   readonly addressOf: (request: IncomingMessage) => string | undefined;
@@ -92,7 +94,11 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       method: route.method,
       url: routerPath(route.path),
       bodyLimit,
-      config: { takes: takesOf(route, bodyLimit), action: `${groupName}.${name}` },
+      config: {
+        takes: takesOf(route, bodyLimit),
+        action: `${groupName}.${name}`,
+        isRedacted: redactionOf(route) !== undefined,
+      },
       // Fixed order (AUTH-5): the route, the declared size, how often this address asked, the caller
       // and what it may, how often the caller asked; only then the body is read.
       onRequest: async (request, reply) => {
@@ -133,10 +139,16 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
         if ("answerLine" in answered)
           return converse(route, answered, { request, reply, standing });
-        if ("frames" in answered) return serve(answered, { request, reply, standing }, call);
-        return send(route, answered, reply);
+        if ("frames" in answered) return serve(route, answered, { request, reply, standing }, call);
+        const redaction = redactionOf(route);
+        if (!redaction) return send(route, answered, reply);
+        return send(route, answered, reply, redaction.known() ?? (await redaction.current()));
       },
     });
+  }
+
+  function redactionOf({ redact }: Route): Redaction | undefined {
+    return redact === false ? undefined : binding.redaction;
   }
 
   /**
@@ -224,6 +236,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
   }
 
   function serve(
+    route: Route,
     answered: StreamReply,
     { request, reply, standing }: Exchange,
     call: RequestCall,
@@ -236,6 +249,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       cut: answered.cut,
       leave: () => call.leave(),
       standing,
+      redaction: redactionOf(route),
       watch: binding.watch,
       refuse: (thrown) => binding.refuse(thrown, request),
     });
@@ -328,7 +342,12 @@ export function noRoute(method: string, path: string, methods: PathMethods): Eng
   return new EngineError("method_not_allowed", message, { details: { allow } });
 }
 
-function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply): FastifyReply {
+function send(
+  route: Route,
+  answered: JsonReply | RawReply,
+  reply: FastifyReply,
+  redactor?: Redactor,
+): FastifyReply {
   const { status, headers = {} } = answered;
   const row = route.answers[status];
   const type = row && isRaw(row) ? row.raw : "application/json; charset=utf-8";
@@ -337,10 +356,21 @@ function send(route: Route, answered: JsonReply | RawReply, reply: FastifyReply)
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) reply.header(name, value);
   }
-  if ("raw" in answered) return reply.send(answered.raw);
+  if ("raw" in answered) return reply.send(shownRaw(answered.raw, type, redactor));
   if (type === null) return reply.send();
-  if (row && isRaw(row)) return reply.send(answered.body);
+  if (row && isRaw(row)) return reply.send(shownRaw(answered.body as string, type, redactor));
   const text = printed(answered.body);
+  if (typeof text === "string") return reply.send(redactor ? redactor.json(text) : text);
   // Stored values are read from storage while the answer leaves.
-  return reply.send(typeof text === "string" ? text : Readable.from(text));
+  return reply.send(Readable.from(redactor ? redactedPieces(text, redactor) : text));
+}
+
+function shownRaw(
+  raw: string | Uint8Array,
+  type: string | null,
+  redactor: Redactor | undefined,
+): string | Uint8Array {
+  if (!redactor) return raw;
+  const text = typeof raw === "string" ? raw : Buffer.from(raw).toString();
+  return type?.startsWith("application/json") ? redactor.json(text) : redactor.text(text);
 }

@@ -16,6 +16,7 @@ import { Neighbourhood, type Neighbours } from "./neighbourhood.ts";
 import { PathMethods } from "./path-pattern.ts";
 import type { Permit } from "./permit.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import { type Redaction, shownRefusal } from "./redaction.ts";
 import { type HttpLog, pathOf, refusal, refusalHeaders, sendRefusal } from "./refusal.ts";
 import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
@@ -38,6 +39,8 @@ declare module "fastify" {
     takes?: Takes;
     /** The row's name in the route table. */
     action?: string;
+    /** False: what it answers, refusals too, goes as it is. */
+    isRedacted?: boolean;
   }
 }
 
@@ -88,6 +91,8 @@ export interface AppOptions<Table extends RouteTable> {
   readonly limits?: RateLimits;
   /** Serves https with it; closing the app closes it. */
   readonly tls?: Tls;
+  /** What nobody may read in any answer; answers go as they are when absent. */
+  readonly redaction?: Redaction;
   /** Networks of proxies whose `X-Forwarded-For` is believed; none when absent. */
   readonly trustedProxies?: readonly string[];
 }
@@ -133,7 +138,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const proxies = new TrustedProxies(trustedProxies);
   const addressOf = ({ socket, headers }: IncomingMessage) =>
     proxies.clientAddress(socket.remoteAddress, headers["x-forwarded-for"]);
-  const { onRefused } = options;
+  const { onRefused, redaction } = options;
   const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
   /** An answer that refuses somebody is told of. */
   const told = (error: EngineError, request: FastifyRequest) => {
@@ -157,7 +162,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, headersOfJson),
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...securityHeaders, "x-request-id": request.id });
-      sendRefusal(reply, refuse(error, request));
+      void shown(reply, refuse(error, request));
     },
   });
   // Node itself would answer with an empty 417, before any route is looked for.
@@ -199,7 +204,8 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = told(limited(refuse(thrown, request), request), request);
-    sendRefusal(reply.headers(refusalHeaders(error)), error);
+    const { isRedacted = true } = request.routeOptions.config;
+    return shown(reply.headers(refusalHeaders(error)), error, isRedacted ? redaction : undefined);
   });
   app.setNotFoundHandler((request) => {
     throw noRoute(request.method, pathOf(request), methods);
@@ -243,7 +249,17 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   }
 
   const { runList, valueBytes = DEFAULT_VALUE_BYTES } = options;
-  const shared = { authorize, methods, streams, bodies, pingTimer, resources, runList, valueBytes };
+  const shared = {
+    authorize,
+    methods,
+    streams,
+    bodies,
+    pingTimer,
+    resources,
+    runList,
+    valueBytes,
+    redaction,
+  };
   const tell: Binding["refuse"] = (thrown, request) => told(refuse(thrown, request), request);
   const watch = new StandingWatch(options.standingTimer ?? repeat);
   const binding: Binding = { ...shared, refuse: tell, limits, addressOf, watch };
@@ -252,6 +268,16 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);
   }
   return app;
+}
+
+function shown(
+  reply: FastifyReply,
+  error: EngineError,
+  redaction?: Redaction,
+): FastifyReply | Promise<FastifyReply> {
+  const refused = shownRefusal(error, redaction);
+  if (refused instanceof Promise) return refused.then((known) => sendRefusal(reply, known));
+  return sendRefusal(reply, refused);
 }
 
 function refusedOf(request: FastifyRequest, address: string | undefined): Refused {

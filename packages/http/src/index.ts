@@ -18,6 +18,7 @@ export { type Address, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
 export { denied, type Subject } from "./permit.ts";
 export { RateLimits } from "./rate-limits.ts";
+export type { Redaction, Redactor } from "./redaction.ts";
 export type { HttpLog } from "./refusal.ts";
 export {
   answer,

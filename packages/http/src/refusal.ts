@@ -1,6 +1,7 @@
 import { EngineError, UnencodableValue, unencodable } from "@engine/contract";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { unsupportedMediaType } from "./media-type.ts";
+import type { ShownRefusal } from "./redaction.ts";
 import type { ReplyHeaders } from "./reply.ts";
 
 /** Where a request's defects are written whole; nothing of them goes over the wire. */
@@ -71,11 +72,8 @@ function challenge(reason: unknown): string {
   return `Bearer realm="engine"${error}`;
 }
 
-export function sendRefusal(reply: FastifyReply, error: EngineError): void {
-  reply
-    .code(error.status)
-    .header("content-type", "application/json; charset=utf-8")
-    .send(JSON.stringify(error.toBody()));
+export function sendRefusal(reply: FastifyReply, { status, text }: ShownRefusal): FastifyReply {
+  return reply.code(status).header("content-type", "application/json; charset=utf-8").send(text);
 }
 
 /** The path as requested, without its query, which may hold values. */

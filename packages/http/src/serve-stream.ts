@@ -1,6 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { type EngineError, type SseFrame, sseComment, sseHead, sseText } from "@engine/contract";
 import { printed } from "./json/json-text.ts";
+import {
+  type Redaction,
+  type Redactor,
+  redactedPieces,
+  redactorOf,
+  type ShownRefusal,
+  shownRefusal,
+} from "./redaction.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LongFrame, StreamPart } from "./reply.ts";
 import type { Standing, StandingWatch } from "./standing.ts";
@@ -25,6 +33,8 @@ export interface StreamOptions {
   readonly leave: () => void;
   /** Whether the reader may still have what comes; absent where that cannot change. */
   readonly standing?: Standing | undefined;
+  /** What is taken out of frames, asked for each; absent where they go as they are. */
+  readonly redaction?: Redaction | undefined;
   readonly watch: StandingWatch;
   /** Turns what the frames threw into an error that the reader may see, and logs defects. */
   readonly refuse: (thrown: unknown) => EngineError;
@@ -45,12 +55,14 @@ const GATHER_CHARACTERS = 64 * 1024;
 export function serveStream(
   response: ServerResponse,
   frames: AsyncIterable<StreamPart>,
-  { headers, streams, pingTimer, cut, leave, standing, watch, refuse }: StreamOptions,
+  { headers, streams, pingTimer, cut, leave, standing, redaction, watch, refuse }: StreamOptions,
 ): void {
   const iterator = frames[Symbol.asyncIterator]();
   /** The rest of a frame that has begun: no other frame may come in between. */
   let pieces: AsyncIterator<string> | undefined;
   let isOpen = true;
+  /** The last frame is being made. */
+  let isEnding = false;
   let isPulling = false;
   let isBlocked = false;
   let isFlushDue = false;
@@ -72,49 +84,54 @@ export function serveStream(
   else pull();
 
   function pull(): void {
-    if (!isOpen || isPulling || isBlocked || gathered.length >= GATHER_CHARACTERS) return;
+    if (!isOpen || isEnding || isPulling || isBlocked || gathered.length >= GATHER_CHARACTERS)
+      return;
     isPulling = true;
     if (pieces) pieces.next().then(takePiece, fail);
     else iterator.next().then(take, fail);
   }
 
   function take(next: IteratorResult<StreamPart, unknown>): void {
-    whileAllowed(() => {
+    whileAllowed((redactor) => {
       isPulling = false;
       if (next.done) {
         end();
         return;
       }
       const { value } = next;
-      if (typeof value === "string") gather(sseComment(value));
+      if (typeof value === "string") gather(sseComment(redactor?.text(value) ?? value));
       else if ("text" in value) gather(value.text);
-      else begin(value);
+      else begin(value, redaction?.passedFrames.has(value.event) ? undefined : redactor);
       pull();
     });
   }
 
-  /** Sends what the reader may still have; nothing else is asked for until that is known. */
-  function whileAllowed(send: () => void): void {
-    if (!isOpen) return;
+  /**
+   * Sends what the reader may still have, and of that what it may see; nothing else is asked for until
+   * both are known.
+   */
+  function whileAllowed(send: (redactor?: Redactor) => void): void {
+    if (!isOpen || isEnding) return;
     try {
       const checking = standing?.check();
-      if (!checking) send();
+      const redactor = redaction && redactorOf(redaction);
+      if (!checking && !(redactor instanceof Promise)) send(redactor);
       else
-        checking.then(() => {
-          if (isOpen) send();
+        Promise.all([redactor, checking]).then(([known]) => {
+          if (isOpen && !isEnding) send(known);
         }, lose);
     } catch (refused) {
       lose(refused);
     }
   }
 
-  function begin(frame: SseFrame | LongFrame): void {
+  function begin(frame: SseFrame | LongFrame, redactor: Redactor | undefined): void {
     const data = "pieces" in frame ? frame.pieces : printed(frame.data);
     if (typeof data === "string") {
-      gather(`${sseHead(frame)}${data}\n\n`);
+      gather(`${sseHead(frame)}${redactor ? redactor.json(data) : data}\n\n`);
       return;
     }
-    pieces = data[Symbol.asyncIterator]();
+    pieces = (redactor ? redactedPieces(data, redactor) : data)[Symbol.asyncIterator]();
     gather(sseHead(frame));
   }
 
@@ -153,30 +170,42 @@ export function serveStream(
 
   function fail(thrown: unknown): void {
     // Once the reader is gone, the frames end by throwing the abort of what they waited for.
-    if (!isOpen) return;
-    const { error } = refuse(thrown).toBody();
+    if (!isOpen || isEnding) return;
+    const refused = refuse(thrown);
     // Half a frame cannot be taken back: the connection breaks, and the reader asks for it again.
     if (pieces) {
-      response.destroy();
-      stop();
+      breakOff();
       return;
     }
-    gathered += sseText({ event: "error", data: error });
-    end();
+    withLast(refused, end);
   }
 
   /** The reader has lost what lets it read: it is told so, and gets nothing that still waits. */
   function lose(refused: unknown): void {
-    if (!isOpen) return;
-    const { error } = refuse(refused).toBody();
-    // What waits to be read, or half a frame, cannot be taken back, and nothing fits behind it.
-    if (isBlocked || pieces) {
-      breakOff();
-      return;
-    }
-    gathered += sseText({ event: "error", data: error });
-    stop();
-    destroyUnlessRead();
+    if (!isOpen || isEnding) return;
+    const told = refuse(refused);
+    withLast(told, () => {
+      // What waits to be read, or half a frame, cannot be taken back, and nothing fits behind it.
+      if (isBlocked || pieces) {
+        breakOff();
+        return;
+      }
+      stop();
+      destroyUnlessRead();
+    });
+  }
+
+  /** Ends with an error as the last frame; no other is taken meanwhile. */
+  function withLast(refused: EngineError, then: () => void): void {
+    isEnding = true;
+    const shown = shownRefusal(refused, redaction);
+    const add = ({ text }: ShownRefusal) => {
+      if (!isOpen) return;
+      gathered += sseText({ event: "error", data: JSON.parse(text).error });
+      then();
+    };
+    if (shown instanceof Promise) void shown.then(add);
+    else add(shown);
   }
 
   /** A reader that stops reading now must not keep the connection. */

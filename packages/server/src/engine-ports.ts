@@ -1,6 +1,6 @@
 import type { Config } from "@engine/contract";
 import type { ReadRegistration } from "@engine/sources";
-import type { Store, ValueStore } from "@engine/store";
+import type { ExecutionSeals, KeyRing, Store, ValueStore } from "@engine/store";
 import type { TokenKeys } from "./auth/execution-token.ts";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
@@ -32,6 +32,8 @@ export interface EnginePorts {
   readonly seed: () => string;
   /** In a process of its own when absent. */
   readonly readRegistration?: ReadRegistration;
+  /** With what is encrypted; without one nothing secret can be kept (SEC-1). */
+  readonly ring?: KeyRing | undefined;
   /** With what execution tokens are signed; there are none when absent, or with authorization off. */
   readonly tokenKeys?: TokenKeys;
   /** By the rights of the caller's principal when absent (AUTH-34). */
@@ -42,4 +44,9 @@ export interface EnginePorts {
   readonly redactProgress?: RedactProgress;
   readonly setTimer: SetTimer;
   readonly log: Log;
+}
+
+/** The same with what the engine makes of them, once for all its parts. */
+export interface InnerPorts extends EnginePorts {
+  readonly seals: ExecutionSeals;
 }

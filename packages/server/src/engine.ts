@@ -1,5 +1,6 @@
 import { authSwitch } from "@engine/contract";
 import { readInProcess } from "@engine/sources";
+import { ExecutionSeals } from "@engine/store";
 import { Accounts } from "./auth/accounts.ts";
 import { ApiKeys } from "./auth/api-keys.ts";
 import { EpochWatch } from "./auth/epoch-watch.ts";
@@ -15,7 +16,7 @@ import { callsUnder } from "./children/calls-under.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import type { Domain } from "./domain.ts";
-import type { EnginePorts } from "./engine-ports.ts";
+import type { EnginePorts, InnerPorts } from "./engine-ports.ts";
 import { every } from "./every.ts";
 import { Executions } from "./executions/executions.ts";
 import { Followers } from "./executions/followers.ts";
@@ -37,6 +38,10 @@ import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
 import { ScheduledStarts } from "./schedules/scheduled-starts.ts";
 import { Scheduler } from "./schedules/scheduler.ts";
 import { Schedules } from "./schedules/schedules.ts";
+import { Configs } from "./secrets/configs.ts";
+import { KeyRotation } from "./secrets/key-rotation.ts";
+import { MaskSets } from "./secrets/mask-set.ts";
+import { Secrets } from "./secrets/secrets.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { Admissions } from "./workers/admissions.ts";
@@ -70,6 +75,11 @@ export interface Engine {
   readonly roles: Roles;
   readonly principals: Principals;
   readonly apiKeys: ApiKeys;
+  readonly secrets: Secrets;
+  readonly configs: Configs;
+  /** What is masked in whatever is read. */
+  readonly masks: MaskSets;
+  readonly keyRotation: KeyRotation;
   /** Whether other servers serve the same database now. */
   readonly hasPeers: boolean;
   /** Takes up what an earlier life of this server left. Nothing is assigned before it. */
@@ -79,7 +89,9 @@ export interface Engine {
 }
 
 /** Makes every part once, each from parts that exist already, and puts the domains into their order. */
-export function createEngine(ports: EnginePorts): Engine {
+export function createEngine(given: EnginePorts): Engine {
+  const seals = new ExecutionSeals(given.ring, given.store.executionKeys);
+  const ports: InnerPorts = { ...given, seals };
   const { store, setTimer, config, log } = ports;
   const commits = new Commits({ store, log });
   const bus = new Bus(ports);
@@ -152,6 +164,13 @@ export function createEngine(ports: EnginePorts): Engine {
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
+  const masks = new MaskSets({ ports, epochs });
+  const masksChanged = () => {
+    epochs.raised("masks");
+    return masks.current();
+  };
+  const keyRotation = new KeyRotation({ ports, bus, replicas });
+
   const domains: readonly Domain[] = [
     inputs,
     catalog,
@@ -165,7 +184,9 @@ export function createEngine(ports: EnginePorts): Engine {
     followers,
     new Timers({ ports, commits, hasWorker, waitsFor }),
     dispatcher,
-    { led: new Retention(ports) },
+    { led: new Retention({ ports, epochs }) },
+    masks,
+    keyRotation,
     scheduler,
   ];
 
@@ -195,6 +216,10 @@ export function createEngine(ports: EnginePorts): Engine {
     epochs,
     identities,
     takeOvers: new TakeOvers({ ports, executions, accounts, runLists }),
+    secrets: new Secrets({ ports, changed: masksChanged }),
+    configs: new Configs(ports),
+    masks,
+    keyRotation,
     roles: new Roles({ ports, changed: identityChanged }),
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),

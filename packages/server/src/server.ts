@@ -28,6 +28,8 @@ import { auditHandlers } from "./handlers/audit.ts";
 import { authHandlers } from "./handlers/auth.ts";
 import { basicHandlers } from "./handlers/basic.ts";
 import { catalogHandlers } from "./handlers/catalog.ts";
+import { configHandlers } from "./handlers/configs.ts";
+import { encryptionHandlers } from "./handlers/encryption.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
 import { joinTokenHandlers } from "./handlers/join-tokens.ts";
@@ -36,8 +38,11 @@ import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
 import { roleHandlers } from "./handlers/roles.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
+import { secretHandlers } from "./handlers/secrets.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
+import { encryptionProblems, openRing } from "./secrets/opened-ring.ts";
+import { tokenKeysOf } from "./secrets/token-keys.ts";
 
 type Chance = "ids" | "token" | "seed" | "random";
 type Time = "clock" | "monotonic" | "setTimer";
@@ -77,7 +82,7 @@ export interface Server {
 }
 
 /** All that can be wrong with a configuration and what it finds (AUTH-3). */
-const START_PROBLEMS: readonly StartProblems[] = [authProblems, edgeProblems];
+const START_PROBLEMS: readonly StartProblems[] = [authProblems, encryptionProblems, edgeProblems];
 
 /** Node refuses longer timers: a wait of a month ends early, which every caller allows for. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -103,6 +108,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   } = options;
   const { token = () => randomBytes(32).toString("base64url") } = options;
   await refuseStartProblems({ config, store, log }, START_PROBLEMS);
+  const ring = await openRing({ config, store, log });
   const values = await openValueStore(config);
   if (store.kind === "postgres" && config.storage.type === "file") {
     log.warn(
@@ -112,7 +118,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
   const time = { clock, monotonic, setTimer };
   const chance = { ids, token, seed, random, replica: ids() };
-  const ports = { store, values, config, log, ...time, ...chance };
+  const keys = ring ? { ring, tokenKeys: tokenKeysOf(ring) } : {};
+  const ports = { store, values, config, log, ...keys, ...time, ...chance };
   const engine = createEngine(ports);
   const access = createAccess({
     ports,
@@ -139,6 +146,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       workers: workerHandlers(engine),
       roles: roleHandlers(engine),
       principals: principalHandlers(engine),
+      secrets: secretHandlers(engine),
+      configs: configHandlers(engine),
+      encryption: encryptionHandlers(engine),
       audit: auditHandlers(store),
       basic: basicHandlers(engine, sync_timeout),
     },

@@ -14,6 +14,13 @@ export type {
 export type { AuditFilter } from "./ports/audit.ts";
 export type { Beat } from "./ports/beats.ts";
 export type { NewVersions, StoredVersion, WorkflowFilter } from "./ports/catalog.ts";
+export {
+  type ConfigInfo,
+  type ConfigRow,
+  type NewConfig,
+  refuseOtherVersion,
+} from "./ports/configs.ts";
+export type { KeyCheck, KeyUse } from "./ports/encryption.ts";
 export type { EpochName, Epochs } from "./ports/epochs.ts";
 export type {
   Changed,
@@ -35,6 +42,7 @@ export type { IdentityWrite } from "./ports/identity-write.ts";
 export type { JoinTokenRow, NewJoinToken } from "./ports/join-tokens.ts";
 export type { KeyRow, NewKeyRow } from "./ports/keys.ts";
 export type { EventFilter, EventPage, LoggedEvent, LogPage } from "./ports/log.ts";
+export type { MaskedRow } from "./ports/masks.ts";
 export type { Page } from "./ports/port.ts";
 export type {
   DecidePrincipal,
@@ -63,14 +71,45 @@ export type {
   PutSchedule,
   ScheduleFilter,
 } from "./ports/schedules.ts";
+export type { NameFilter, NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
 export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
 export type { KnownWorkerCredential } from "./ports/worker-credentials.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
+export {
+  newDataKey,
+  openText,
+  rewrapKey,
+  type Sealed,
+  type SealedPlace,
+  sealText,
+  unwrapKey,
+  type WrappedKey,
+  wrapKey,
+} from "./sealing/envelope.ts";
+export { ExecutionSeals } from "./sealing/execution-seals.ts";
+export {
+  type KeyRing,
+  type ReadRing,
+  type RingKey,
+  type RingSources,
+  readKeyRing,
+  ringOf,
+} from "./sealing/key-ring.ts";
+export {
+  executionKeyPlace,
+  keyCheckPlace,
+  placeOf,
+  routingPlace,
+  secretPlace,
+} from "./sealing/sealed-places.ts";
+export { isSealedText, openUnder, sealUnder } from "./sealing/sealed-text.ts";
+export { makeSecretFile, secretFileProblem, writeSecretFile } from "./sealing/secret-file.ts";
 export { lockServer, type ServerLock } from "./server-lock.ts";
 export type { NewSession, SaidByWorker, SessionRow } from "./session-record.ts";
 export { openSqliteStore, type SqliteOptions } from "./sqlite/sqlite-store.ts";
 export type { Store, StoreMethod } from "./store.ts";
+export type { KeyHolder, Rewrapped, StoredDataKey, StoredKeyPlace } from "./stored-keys.ts";
 export { openValueStore } from "./values/open-value-store.ts";
 export type { ValueStore } from "./values/value-store.ts";
 export type { Visible } from "./visible.ts";

@@ -9,13 +9,17 @@ import { ACTING, type ActingPort } from "./ports/acting.ts";
 import { AUDIT, type AuditPort } from "./ports/audit.ts";
 import { BEATS, type BeatPort } from "./ports/beats.ts";
 import { CATALOG, type CatalogPort } from "./ports/catalog.ts";
+import { CONFIGS, type ConfigPort } from "./ports/configs.ts";
+import { ENCRYPTION, type EncryptionPort } from "./ports/encryption.ts";
 import { EPOCHS, type EpochPort } from "./ports/epochs.ts";
+import { EXECUTION_KEYS, type ExecutionKeyPort } from "./ports/execution-keys.ts";
 import { EXECUTIONS, type ExecutionPort } from "./ports/executions.ts";
 import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-values.ts";
 import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { KEYS, type KeyPort } from "./ports/keys.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
+import { MASKS, type MaskPort } from "./ports/masks.ts";
 import type { Kinds } from "./ports/port.ts";
 import { PRINCIPAL_REFS, type PrincipalRefPort } from "./ports/principal-refs.ts";
 import { PRINCIPALS, type PrincipalPort } from "./ports/principals.ts";
@@ -24,6 +28,7 @@ import { REPLICAS, type ReplicaPort } from "./ports/replicas.ts";
 import { RETENTION, type RetentionPort } from "./ports/retention.ts";
 import { ROLES, type RolePort } from "./ports/roles.ts";
 import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
+import { SECRETS, type SecretPort } from "./ports/secrets.ts";
 import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
 import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
 import { WORKER_CREDENTIALS, type WorkerCredentialPort } from "./ports/worker-credentials.ts";
@@ -49,6 +54,11 @@ export interface SharedPorts {
   readonly keys: KeyPort;
   readonly workerCredentials: WorkerCredentialPort;
   readonly joinTokens: JoinTokenPort;
+  readonly secrets: SecretPort;
+  readonly masks: MaskPort;
+  readonly configs: ConfigPort;
+  readonly encryption: EncryptionPort;
+  readonly executionKeys: ExecutionKeyPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -70,6 +80,11 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   keys: KEYS,
   workerCredentials: WORKER_CREDENTIALS,
   joinTokens: JOIN_TOKENS,
+  secrets: SECRETS,
+  masks: MASKS,
+  configs: CONFIGS,
+  encryption: ENCRYPTION,
+  executionKeys: EXECUTION_KEYS,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

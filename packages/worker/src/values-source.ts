@@ -1,7 +1,7 @@
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Where the secrets and configs that tasks declare come from. Names that do not exist are absent
+ * Where the secrets and configs that tasks declare come from, in place of the server. Names that do not exist are absent
  * from the answer. A rejection with an EngineError is final; anything else is tried again.
  */
 export interface ValuesSource {
@@ -9,8 +9,3 @@ export interface ValuesSource {
   /** @param task Null asks on behalf of the workflow's own code. */
   configs(execution_id: string, task: string | null, names: readonly string[]): Promise<Values>;
 }
-
-export const NO_VALUES: ValuesSource = {
-  secrets: () => Promise.resolve({}),
-  configs: () => Promise.resolve({}),
-};

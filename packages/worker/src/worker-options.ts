@@ -9,7 +9,7 @@ export interface WorkerOptions extends Omit<World, "life"> {
   /** The server's own protocol object, or a way to a remote one: `httpLink({ baseUrl })`. */
   readonly link: WorkerProtocol | TextLink;
   readonly config: Config["workers"] & Pick<Config, "home">;
-  /** Where secrets and configs come from; without it none exists. */
+  /** Where secrets and configs come from, in place of the server. */
   readonly values?: ValuesSource;
   /** How the worker gets its work; when absent as the server likes it (WRK-10). */
   readonly dispatch?: DispatchMode;

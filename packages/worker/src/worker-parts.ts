@@ -24,7 +24,6 @@ import { openMachine } from "./machine/machine.ts";
 import { Readiness } from "./machine/readiness.ts";
 import { RunnerPool } from "./runners/runner-pool.ts";
 import { messageOf } from "./transient.ts";
-import { NO_VALUES } from "./values-source.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 import type { World } from "./world.ts";
 
@@ -132,7 +131,7 @@ export async function createParts(
     desk: new ServiceDesk({
       link,
       session,
-      values: options.values ?? NO_VALUES,
+      values: options.values,
       reservations: new Reservations(resources.budget),
       setTimer,
       serverTime: () => serverClock.now,

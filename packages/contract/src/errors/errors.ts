@@ -129,7 +129,7 @@ export const ERRORS = {
     auth_unavailable:
       "The identity provider gave no keys to check the token with; try again after `Retry-After` seconds.",
     encryption_unavailable:
-      "No encryption key is configured, so nothing secret can be kept; set `[engine.security.encryption]`.",
+      "There is no encryption key, or not the one that something was stored with; set `[engine.security.encryption]`.",
     redaction_unavailable:
       "What has to be masked could not be read, so nothing is shown; try again.",
   }),

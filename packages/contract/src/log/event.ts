@@ -31,11 +31,25 @@ export const NewEvent = z.object({
   time: z.string(),
   meta: EventMeta,
 });
-export type NewEvent = z.infer<typeof NewEvent>;
+export type NewEvent = z.infer<typeof NewEvent> & {
+  /** What `value` stands for, encrypted; in the store alone (SEC-9). */
+  readonly sealed?: string | undefined;
+};
+
+/** What a worker sends: a value that nobody is to read comes as its marker, and beside it as it is. */
+export const SentEvent = NewEvent.extend({
+  hidden: AnyJson.optional().describe("what `value` only stands for; kept encrypted (SEC-9)"),
+});
+export type SentEvent = NewEvent & Pick<z.infer<typeof SentEvent>, "hidden">;
+
+/** The event with its value as it is, for whoever runs the code that made it. */
+export function revealed<Sent extends SentEvent>({ hidden, ...event }: Sent): Omit<Sent, "hidden"> {
+  return hidden === undefined ? event : { ...event, value: hidden };
+}
 
 /** One line of an execution's log. `seq` is dense from 1 and is the event's id. */
 export const Event = NewEvent.extend({ seq: z.int().positive() });
-export type Event = z.infer<typeof Event>;
+export type Event = NewEvent & { seq: number };
 
 /** The last event of a call: nothing after it belongs to that call. */
 export function isOutcome(type: EventType): boolean {

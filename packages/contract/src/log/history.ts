@@ -36,7 +36,7 @@ export function toHistory(
     format: 1,
     execution: History.shape.execution.parse(row),
     seed: row.seed,
-    events: log.map(({ event, recorded_at }) => ({
+    events: log.map(({ event: { sealed: _, ...event }, recorded_at }) => ({
       ...event,
       recorded_at: formatInstant(recorded_at),
     })),

@@ -14,6 +14,7 @@ export const joinTokenRoutes = {
     summary: "Makes a token with which one worker may join, and shows it this once.",
     permission: manage,
     effect: "write",
+    redact: false,
     body: NewJoinToken,
     answers: { 201: CreatedJoinToken },
   },

@@ -141,6 +141,7 @@ export const principalRoutes = {
     permission: manage,
     effect: "write",
     query: selected,
+    redact: false,
     body: NewApiKey,
     answers: { 201: CreatedApiKey },
   },

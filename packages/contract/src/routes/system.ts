@@ -10,6 +10,7 @@ const Health = z.object({
 });
 const Ready = z.object({ status: z.enum(["ready", "not_ready"]) });
 
+/** Whether a server is well does not depend on what is masked (RED-5): neither answer holds a value. */
 export const systemRoutes = {
   health: {
     method: "GET",
@@ -17,6 +18,7 @@ export const systemRoutes = {
     summary: "Says whether the server and its database answer.",
     permission: open,
     effect: "read",
+    redact: false,
     answers: { 200: Health, 503: Health },
   },
   ready: {
@@ -26,6 +28,7 @@ export const systemRoutes = {
       "Says whether the server takes work; 503 while it starts or stops, and while its database can write nothing.",
     permission: open,
     effect: "read",
+    redact: false,
     answers: { 200: Ready, 503: Ready },
   },
   openapi: {

@@ -40,6 +40,13 @@ const CacheQuestion = z.strictObject({
   ...CacheKey.omit({ namespace: true }).shape,
 });
 
+const AskedValues = {
+  execution_id: z.string(),
+  generation: z.int().positive(),
+  names: z.array(z.string()).min(1).max(1000),
+};
+const NamedValues = z.record(z.string(), AnyJson);
+
 /** The worker protocol (WRK-6). Redaction never applies to it. */
 export const workerRoutes = {
   register: {
@@ -49,6 +56,7 @@ export const workerRoutes = {
       "Registers a worker process and opens its session; with authorization on by the bootstrap token, a join token, or the worker's own credential.",
     permission: worker,
     effect: "write",
+    redact: false,
     limit: { rate: "register", per: "address" },
     body: WorkerRegistration,
     answers: { 200: WorkerRegistered, 201: WorkerRegistered },
@@ -59,6 +67,7 @@ export const workerRoutes = {
     summary: "Gives a worker the successor of the credential that it sends.",
     permission: worker,
     effect: "write",
+    redact: false,
     answers: { 200: WorkerCredential },
   },
   connect: {
@@ -67,6 +76,7 @@ export const workerRoutes = {
     summary: "Opens the stream that brings the worker its work.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: Connect,
     answers: { 200: { raw: "text/event-stream", meaning: "frames, `welcome` first" } },
@@ -78,6 +88,7 @@ export const workerRoutes = {
     summary: "Says that the worker lives, and waits for frames: for networks that break streams.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: Poll,
     answers: { 200: z.object({ frames: z.array(WorkerFrame) }) },
@@ -88,6 +99,7 @@ export const workerRoutes = {
     summary: "Says that the worker lives and what it holds.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: Heartbeat,
     answers: { 200: HeartbeatAnswer },
@@ -98,6 +110,7 @@ export const workerRoutes = {
     summary: "Appends to the log of one execution.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session.extend({
       "x-engine-worker": z
         .string()
@@ -114,6 +127,7 @@ export const workerRoutes = {
     summary: "Appends to the logs of many executions in one commit.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: CheckpointBatch,
     bodyLimit: LOG_LIMIT,
@@ -126,6 +140,7 @@ export const workerRoutes = {
       "Appends to logs over one open request: a line of JSON for each batch of `checkpoints`.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: CheckpointBatch,
     bodyLimit: LOG_LIMIT,
@@ -140,6 +155,7 @@ export const workerRoutes = {
     summary: "Gives executions back to the queue.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: z.strictObject({ items: z.array(ReleaseItem).max(256) }),
     answers: { 200: z.object({ items: z.array(ReleaseAnswer) }) },
@@ -150,6 +166,7 @@ export const workerRoutes = {
     summary: "Passes progress values on to whoever watches; nothing is stored.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: ProgressBatch,
     answers: { 200: ProgressAccepted },
@@ -160,6 +177,7 @@ export const workerRoutes = {
     summary: "Reads the bundle of an execution the session owns.",
     permission: worker,
     effect: "read",
+    redact: false,
     headers: session,
     answers: { 200: { raw: "text/javascript", meaning: "the bundle, immutable" } },
   },
@@ -169,6 +187,7 @@ export const workerRoutes = {
     summary: "Reads the log of an execution the session owns.",
     permission: worker,
     effect: "read",
+    redact: false,
     headers: session,
     query: z.strictObject({
       generation: Generation,
@@ -183,9 +202,13 @@ export const workerRoutes = {
     summary: "Keeps a value outside the log, under the SHA-256 of its text.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     query: z.strictObject({ generation: Generation }),
-    body: z.strictObject({ text: z.string() }),
+    body: z.strictObject({
+      text: z.string(),
+      hidden: z.boolean().optional().describe("kept encrypted: no read answers it"),
+    }),
     bodyLimit: "quoted_value",
     answers: { 200: StoredReference },
   },
@@ -195,6 +218,7 @@ export const workerRoutes = {
     summary: "Reads a value that the execution keeps outside its log.",
     permission: worker,
     effect: "read",
+    redact: false,
     headers: session,
     query: z.strictObject({
       generation: Generation,
@@ -208,6 +232,7 @@ export const workerRoutes = {
     summary: "Looks for the kept output of a task.",
     permission: worker,
     effect: "read",
+    redact: false,
     headers: session,
     body: CacheQuestion,
     answers: { 200: z.object({ hit: z.boolean(), value: AnyJson.optional() }) },
@@ -218,6 +243,7 @@ export const workerRoutes = {
     summary: "Keeps the output of a task for calls with the same key.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: CacheQuestion.extend({ value: AnyJson, ttl_ms: z.int().positive() }),
     bodyLimit: LOG_LIMIT,
@@ -229,9 +255,33 @@ export const workerRoutes = {
     summary: "Makes a token that acts as the principal an execution of the session runs as.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     body: z.strictObject({ generation: z.int().positive() }),
     answers: { 200: ExecutionToken },
+  },
+  secrets: {
+    method: "POST",
+    path: "/workers/{name}/secrets/batch",
+    summary: "Reads secrets that a task declares, for an execution the session owns.",
+    permission: worker,
+    effect: "read",
+    headers: session,
+    body: z.strictObject({ ...AskedValues, task: z.string() }),
+    answers: { 200: NamedValues },
+  },
+  configs: {
+    method: "POST",
+    path: "/workers/{name}/configs/batch",
+    summary: "Reads configs that a task declares, or the workflow's code asks for.",
+    permission: worker,
+    effect: "read",
+    headers: session,
+    body: z.strictObject({
+      ...AskedValues,
+      task: z.string().nullable().describe("null: the workflow's own code, which may ask for any"),
+    }),
+    answers: { 200: NamedValues },
   },
   disconnect: {
     method: "POST",
@@ -239,6 +289,7 @@ export const workerRoutes = {
     summary: "Ends the session; what it ran goes back to the queue.",
     permission: worker,
     effect: "write",
+    redact: false,
     headers: session,
     answers: { 204: { raw: null, meaning: "the session has ended" } },
   },

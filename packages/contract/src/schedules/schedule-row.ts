@@ -12,10 +12,19 @@ export interface HeldStart {
 /** Instants of a schedule, which its row has as numbers. */
 type Instants = "next_run_at" | "last_run_at" | "last_skipped_at" | "created_at" | "updated_at";
 
+/** Routing values under a key of their own, which is wrapped with one of the ring (SEC-2). */
+export interface SealedRouting {
+  readonly key_id: string;
+  readonly wrapped: string;
+  readonly body: string;
+}
+
 /** A schedule as every store keeps it. Instants are milliseconds since 1970. */
 export interface ScheduleRow
   extends Readonly<Omit<Schedule, Instants | "upcoming" | "routing_input_set">> {
+  /** Empty where it is sealed: it stands here only while there is no key to seal it with (RIN-3). */
   readonly routing_input: Readonly<Record<string, Json>>;
+  readonly routing_sealed: SealedRouting | null;
   /** The next instant of its plan, also when it has passed without a server; null unless active. */
   readonly next_run_at: number | null;
   readonly held: HeldStart | null;

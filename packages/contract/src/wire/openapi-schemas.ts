@@ -19,7 +19,7 @@ import {
   State,
   Wait,
 } from "../executions/execution.ts";
-import { Event, EventMeta, NewEvent } from "../log/event.ts";
+import { Event, EventMeta, SentEvent } from "../log/event.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { NewSchedule, Schedule, ScheduleChanges, ScheduleRun } from "../schedules/schedule.ts";
 import { DeclaredSchedule } from "../schedules/schedule-declaration.ts";
@@ -50,7 +50,7 @@ const SENT = {
   Checkpoint,
   CheckpointItem,
   Heartbeat,
-  NewEvent,
+  NewEvent: SentEvent,
   NewSchedule,
   ProgressBatch,
   Registration,

@@ -48,6 +48,12 @@ export interface Route {
    * order, this one's or an `ErrorBody`. `body` is what a line holds.
    */
   readonly lines?: z.ZodType;
+  /**
+   * Answered as it is: secrets that were asked for, tokens that are made, the worker protocol (RED-3),
+   * and whether the server is well (RED-5).
+   * Absent: whatever is masked anywhere is masked in it.
+   */
+  readonly redact?: false;
   /** SSE frames by their names, with their data, when the route can answer with a stream. */
   readonly frames?: Readonly<Record<string, z.ZodType>>;
 }

@@ -83,3 +83,15 @@ function openPlaces(
   if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => inside(option));
   return schema instanceof z.ZodPipe ? inside(schema.in) : [];
 }
+
+test("RED-3 RED-5 nothing is answered as it is but secrets that were asked for, tokens that are made, the worker protocol, and whether the server is well", () => {
+  const plain = table.filter(([, { redact }]) => redact === false).map(([name]) => name);
+  const workers = Object.keys(routes.workers).map((name) => `workers.${name}`);
+  expect(plain.toSorted()).toEqual(
+    [
+      ...workers,
+      ...["joinTokens.create", "principals.createKey", "secrets.get"],
+      ...["system.health", "system.ready"],
+    ].toSorted(),
+  );
+});

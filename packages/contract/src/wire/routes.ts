@@ -2,12 +2,15 @@ import { auditRoutes } from "../routes/audit.ts";
 import { authRoutes } from "../routes/auth.ts";
 import { basicRoutes } from "../routes/basic.ts";
 import { catalogRoutes } from "../routes/catalog.ts";
+import { configRoutes } from "../routes/configs.ts";
+import { encryptionRoutes } from "../routes/encryption.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
 import { joinTokenRoutes } from "../routes/join-tokens.ts";
 import { principalRoutes } from "../routes/principals.ts";
 import { roleRoutes } from "../routes/roles.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
+import { secretRoutes } from "../routes/secrets.ts";
 import { systemRoutes } from "../routes/system.ts";
 import { workerRoutes } from "../routes/workers.ts";
 import type { Route } from "./route.ts";
@@ -27,6 +30,9 @@ export const routes = {
   workers: workerRoutes,
   roles: roleRoutes,
   principals: principalRoutes,
+  secrets: secretRoutes,
+  configs: configRoutes,
+  encryption: encryptionRoutes,
   audit: auditRoutes,
   basic: basicRoutes,
 } as const satisfies Record<string, Record<string, Route>>;
@@ -43,6 +49,9 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   workers: "Worker protocol",
   roles: "Roles",
   principals: "Principals",
+  secrets: "Secrets",
+  configs: "Configuration values",
+  encryption: "Encryption",
   audit: "Audit log",
   basic: "Basic interface",
 };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ErrorBody } from "../errors/errors.ts";
 import { State, Wait } from "../executions/execution.ts";
-import { NewEvent } from "../log/event.ts";
+import { SentEvent } from "../log/event.ts";
 
 /**
  * A delta of one execution's log (CKP-1): the i-th event, from 1, becomes `base_seq + i`. `state` is the one
@@ -12,7 +12,7 @@ export const Checkpoint = z.strictObject({
   generation: z.int().positive(),
   base_seq: z.int().nonnegative(),
   state: State,
-  events: z.array(NewEvent),
+  events: z.array(SentEvent),
   waiting: z.array(Wait).optional(),
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;

@@ -1,6 +1,7 @@
 import type { CacheKey } from "../definitions/task-cache.ts";
 import type { Event } from "../log/event.ts";
 import type { StoredReference } from "../values/stored-reference.ts";
+import type { Json } from "../values/value.ts";
 import type { CheckpointAnswer, CheckpointItem } from "./checkpoint.ts";
 import type { ProgressAccepted, ProgressBatch } from "./progress.ts";
 import type { ReleaseAnswer, ReleaseItem } from "./release.ts";
@@ -31,6 +32,15 @@ export interface WorkerConnection {
 
 /** A key of the task cache, in the namespace of the execution that asks. */
 export type OwnCacheKey = Omit<CacheKey, "namespace">;
+
+/** Names that a task asks for, under the claim of its execution. */
+interface AskedValues<Task> {
+  readonly generation: number;
+  readonly task: Task;
+  readonly names: readonly string[];
+}
+
+type NamedValues = Readonly<Record<string, Json>>;
 
 /**
  * Everything a worker asks of a server. The server implements it; HTTP routes carry it to remote
@@ -70,11 +80,14 @@ export interface WorkerProtocol {
     execution_id: string,
     page: { generation: number; after: number; limit: number },
   ): Promise<{ events: readonly Event[]; head: number }>;
-  /** Keeps a value of an execution the session owns outside its log; safe to repeat (EXE-49). */
+  /**
+   * Keeps a value of an execution the session owns outside its log; safe to repeat (EXE-49). A hidden
+   * one is kept encrypted (SEC-9).
+   */
   saveValue(
     ref: SessionRef,
     execution_id: string,
-    value: { generation: number; text: string },
+    value: { generation: number; text: string; hidden?: boolean | undefined },
   ): Promise<StoredReference>;
   /**
    * The text of a value of an execution the session owns, or of another one's that its log names: a
@@ -105,5 +118,17 @@ export interface WorkerProtocol {
     execution_id: string,
     of: { generation: number },
   ): Promise<ExecutionToken>;
+  /**
+   * Secrets that a task of an execution the session owns declares, or its workflow, by name (SEC-6).
+   * Rejects `permission_denied` for names that it does not declare (`details.undeclared`), `not_found`
+   * for those that do not exist (`details.names`).
+   */
+  secrets(ref: SessionRef, execution_id: string, asked: AskedValues<string>): Promise<NamedValues>;
+  /** The same of configs; without a task for the workflow's own code, which may ask for any. */
+  configs(
+    ref: SessionRef,
+    execution_id: string,
+    asked: AskedValues<string | null>,
+  ): Promise<NamedValues>;
   disconnect(ref: SessionRef): Promise<void>;
 }

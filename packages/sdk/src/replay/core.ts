@@ -33,6 +33,7 @@ import { type Entry, Outbox } from "./log/outbox.ts";
 import { PushedEvents } from "./log/pushed-events.ts";
 import { Releases } from "./log/releases.ts";
 import { type Overtaken, RunAhead } from "./log/run-ahead.ts";
+import { shownInstead } from "./log/shown-instead.ts";
 import { outside } from "./outside.ts";
 import { Parking } from "./parking.ts";
 import type { CallRef, Ended, RunOptions, TaskRights } from "./port.ts";
@@ -227,11 +228,13 @@ export class Core {
       return;
     }
     const isLarge = value.length > limits.inline_value_bytes && mayLieElsewhere(type, value, call);
+    const shown = call?.isSensitive ? shownInstead(type, value) : undefined;
     this.outbox.add({
       type,
       source_id: call?.id ?? info.execution_id,
       head: headOf(type, call?.eventHead ?? this.#workflowHead),
-      value,
+      value: shown ?? value,
+      hidden: shown === undefined ? undefined : value,
       time: sending.time ?? this.outbox.time(),
       meta,
       isLarge,

@@ -11,7 +11,7 @@ export function outside(port: ExecutionPort, host: Host): ExecutionPort {
   const guarded: TaskServices = {
     lookUp: (key) => out(() => services.lookUp(key)),
     keep: (key, text, ttl_ms) => out(() => services.keep(key, text, ttl_ms)),
-    saveValue: (text) => out(() => services.saveValue(text)),
+    saveValue: (text, hidden) => out(() => services.saveValue(text, hidden)),
     loadValue: (reference) => out(() => services.loadValue(reference)),
     secrets: (task, names) => out(() => services.secrets(task, names)),
     configs: (task, names) => out(() => services.configs(task, names)),

@@ -84,8 +84,12 @@ export interface TaskServices {
   /** The stored text of a cached output; undefined = no hit (EXE-49a). */
   lookUp(key: CacheKey): Promise<string | undefined>;
   keep(key: CacheKey, text: string, ttl_ms: number): Promise<void>;
-  /** Keeps a value's stored text outside the log; equal text gives an equal reference (EXE-49). */
-  saveValue(text: string): Promise<StoredReference>;
+  /**
+   * Keeps a value's stored text outside the log; equal text gives an equal reference (EXE-49).
+   *
+   * @param hidden Encrypted: no reader gets it (SEC-9).
+   */
+  saveValue(text: string, hidden?: boolean): Promise<StoredReference>;
   /** Rejects EngineError `not_found` when the value is gone. */
   loadValue(reference: StoredReference): Promise<string>;
   /** The declared secrets of a task by name; those that do not exist are absent. */

@@ -4,6 +4,7 @@ import {
   PROGRESS_QUEUE_LIMIT,
   PROGRESS_VALUE_BYTES,
   type ProgressItem,
+  SENSITIVE,
   store,
 } from "@engine/contract";
 import type { Call } from "./calls/call.ts";
@@ -39,7 +40,7 @@ export class Progress {
   send(task: Call, value: unknown): void {
     if (!this.isWanted) return;
     const { host } = this.#options;
-    const stored = encoded(value);
+    const stored = task.isSensitive ? SENSITIVE : encoded(value);
     if (stored !== undefined) {
       const time = formatEventTime(host.now());
       this.#pass({ source_id: task.id, name: task.name, value: stored, time });

@@ -1,4 +1,4 @@
-import { EngineError, store } from "@engine/contract";
+import { EngineError, store, withoutMessage } from "@engine/contract";
 import type { OutputStorage } from "../options.ts";
 import { taskError } from "../task-error.ts";
 import { asideOf } from "./calls/aside.ts";
@@ -76,13 +76,15 @@ export class CallRuntime implements Runtime {
     };
     const start = (call: Call) => {
       if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
-      new TaskAttempts(core, of(call))
-        .run()
-        .catch((error) => core.fail(call, core.failures.from(error, { task_call_id: call.id })));
+      new TaskAttempts(core, of(call)).run().catch((error) => {
+        const broken = core.failures.from(error, { task_call_id: call.id });
+        core.fail(call, options.sensitive ? changed(broken, withoutMessage(broken)) : broken);
+      });
     };
     const { rollback, outputStorage } = options;
     const spec: LeafSpec = { name, kind: null, label: null, started: stored?.text ?? null, start };
     return this.#leaf(scope, spec, (call) => {
+      if (options.sensitive) hide(call);
       if (rollback && stored) call.unwind = () => new TaskUnwinding(core, of(call)).run();
       if (call.recorded?.children.length)
         call.reach = () => new TaskUnwinding(core, of(call)).reach();
@@ -325,4 +327,13 @@ const NO_INPUT = { text: STORED_NULL, value: null };
 
 function forever(): Promise<never> {
   return new Promise(() => {});
+}
+
+/** What a sensitive task gives is in the results of the combinators around it, too. */
+function hide(task: Call): void {
+  task.isSensitive = true;
+  const { parent } = task.scope;
+  for (let above = parent; above && above.kind !== null; above = above.scope.parent) {
+    above.isSensitive = true;
+  }
 }

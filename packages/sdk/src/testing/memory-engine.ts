@@ -20,6 +20,8 @@ import {
   type NewEvent,
   type NewExecution,
   notFound,
+  revealed,
+  type SentEvent,
   takeOver,
   type Written,
 } from "@engine/contract";
@@ -270,7 +272,7 @@ export class MemoryEngine extends MemoryExecutions {
   }
 
   #checkpoint(execution_id: string, delta: Delta, copy: Copy): CheckpointReply {
-    const events = JSON.parse(delta.events) as NewEvent[];
+    const events = (JSON.parse(delta.events) as SentEvent[]).map(revealed) as NewEvent[];
     const { base_seq, state, waiting } = delta;
     const { generation, session } = copy;
     const item: Checkpoint = {

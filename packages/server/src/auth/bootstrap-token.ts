@@ -1,10 +1,9 @@
-import { linkSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type AuditEntry, EngineError } from "@engine/contract";
-import { makeFolder } from "@engine/store";
+import { makeFolder, makeSecretFile, writeSecretFile } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import { isSame } from "./api-key-verifier.ts";
-import { writeSecretFile } from "./secret-file.ts";
 import { newSecretToken, secretHash } from "./secret-token.ts";
 
 type Ports = Pick<EnginePorts, "store" | "config" | "token">;
@@ -26,7 +25,7 @@ export async function ensureBootstrapToken(ports: Ports): Promise<void> {
   if ((await store.joinTokens.bootstrap()) !== undefined) return;
   makeFolder(config.home);
   const path = bootstrapTokenPath(config.home);
-  const made = readToken(path) === undefined && makeFile(path, freshToken(ports));
+  const made = readToken(path) === undefined && makeSecretFile(path, freshToken(ports));
   const hash = secretHash(readToken(path) ?? "");
   const kept = await store.joinTokens.keepBootstrap(hash);
   // Another server was faster: its text lies there.
@@ -97,21 +96,6 @@ function readToken(path: string): string | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-/** Whether the file is new; one that another process makes at the same time stays. */
-function makeFile(path: string, text: string): boolean {
-  const own = `${path}.${process.pid}`;
-  writeSecretFile(own, text);
-  try {
-    linkSync(own, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    rmSync(own, { force: true });
   }
 }
 

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type AuthSwitch, authSwitch } from "@engine/contract";
-import { type Logins, makeFolder } from "@engine/store";
+import { type Logins, makeFolder, writeSecretFile } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
-import { writeSecretFile } from "./secret-file.ts";
 import { newSecretToken, secretHash, tokenId } from "./secret-token.ts";
 
 type Ports = Pick<EnginePorts, "store" | "config" | "ids" | "token" | "log">;

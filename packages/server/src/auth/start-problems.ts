@@ -1,8 +1,8 @@
 import { authContradictions, authSwitch, EngineError } from "@engine/contract";
 import { verifierProblems } from "@engine/oidc";
+import { secretFileProblem } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import { adminKeyPath } from "./first-admin.ts";
-import { secretFileProblem } from "./secret-file.ts";
 
 type StartPorts = Pick<EnginePorts, "config" | "store" | "log">;
 
@@ -36,7 +36,7 @@ export const authProblems: StartProblems = async ({ config, store, log }) => {
     );
   }
   if (oidc) problems.push(...oidcProblems(auth.oidc), ...(await roleProblems(auth.oidc, store)));
-  const file = secretFileProblem(adminKeyPath(config.home), log);
+  const file = secretFileProblem(adminKeyPath(config.home), (message) => log.warn({}, message));
   return file === undefined ? problems : [...problems, file];
 };
 

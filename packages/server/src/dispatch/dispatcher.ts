@@ -18,7 +18,7 @@ import type { Acting, RunAs, Standing } from "../auth/run-as.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { Domain } from "../domain.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import { assigned, assigning, recovered } from "../failpoints.ts";
 import { lacks, needs } from "../gate/fits.ts";
 import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
@@ -44,7 +44,7 @@ import {
 import { QueueReader } from "./queue-reader.ts";
 
 interface Parts {
-  readonly ports: EnginePorts;
+  readonly ports: InnerPorts;
   readonly commits: Commits;
   readonly sessions: Sessions;
   readonly catalog: Catalog;
@@ -72,7 +72,7 @@ const RETRY_MS = 1_000;
  */
 export class Dispatcher implements Domain {
   readonly #parts: Parts;
-  readonly #ports: EnginePorts;
+  readonly #ports: InnerPorts;
   readonly #queue = new DispatchQueue();
   readonly #reader: QueueReader;
   /** Executions left to the server of a preferred worker: until when, by the clock that nobody sets. */
@@ -493,7 +493,7 @@ export class Dispatcher implements Domain {
   #send(session: Session, changed: Changed): void {
     const reason = reasonOf(changed);
     const module = this.#parts.catalog.loadedModule(changed.row.module_hash);
-    const history = historyOf(this.#ports.store, changed);
+    const history = historyOf(this.#ports, changed);
     const standing = this.#parts.runAs.standing(changed.row);
     if (module && standing && !(history instanceof Promise)) {
       this.#assign(session, changed.row, { reason, module, history });

@@ -29,7 +29,7 @@ import type {
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import type { Starts } from "../starts/starts.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";
@@ -55,7 +55,7 @@ import { rowBefore } from "./row-after.ts";
 import { isSettled, type Waiters, type WaitOptions } from "./waiters.ts";
 
 interface Parts {
-  readonly ports: EnginePorts;
+  readonly ports: InnerPorts;
   readonly commits: Commits;
   readonly catalog: Catalog;
   readonly starts: Starts;
@@ -83,7 +83,7 @@ const UNCHECKED = { schema: null, root: "body" };
 
 /** What callers do with executions: start, resume, cancel, signal, fork, read, wait, follow. */
 export class Executions {
-  readonly #ports: EnginePorts;
+  readonly #ports: InnerPorts;
   readonly #store: Store;
   readonly #parts: Parts;
 

@@ -13,7 +13,7 @@ import type { LargeJson } from "@engine/http/json";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { InputSchema } from "../catalog/input/input-check.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import type { Start } from "../starts/start.ts";
 import { pinTo, type VersionPin } from "../starts/version-pin.ts";
 import type { ForkRequest } from "./requests.ts";
@@ -24,7 +24,7 @@ interface Fork extends Omit<ForkRequest, "input"> {
 }
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "store" | "ids">;
+  readonly ports: Pick<InnerPorts, "store" | "seals" | "ids">;
   readonly catalog: Catalog;
   readonly calls: CallResolver;
 }
@@ -44,6 +44,9 @@ export async function forkOf(
   // A replay keeps the input that its log was made with.
   const isNew = isRestart && (given !== undefined || pin.version !== source.version);
   const execution_id = ports.ids();
+  if (history.some(({ sealed }) => sealed !== undefined)) {
+    await ports.seals.share(source.execution_id, execution_id);
+  }
   // A fork is a run of whoever asks for it, and so are its calls.
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null, run_as: by };
   const open = openCalls(history);

@@ -98,7 +98,8 @@ export function toInspected(
   return { ...record, name: row.workflow, label, events: log.map(toRecordedEvent) };
 }
 
-export function toRecordedEvent({ event, recorded_at }: LoggedEvent): RecordedEvent {
+export function toRecordedEvent({ event: logged, recorded_at }: LoggedEvent): RecordedEvent {
+  const { sealed: _, ...event } = logged;
   const value = toPlain(event.value);
   // The log does not check values: the type of a value was decided where the event was written.
   return { ...event, value, recorded_at: formatInstant(recorded_at) } as RecordedEvent;

@@ -2,6 +2,7 @@
 import { Config, type ErrorBody, type Json, type Route, rightsOf, routes } from "@engine/contract";
 import { openSqliteStore } from "@engine/store";
 import { expect, test, vi } from "vitest";
+import type { AuditedCall } from "../auth/audit-entry.ts";
 import { type Server, startServer } from "../server.ts";
 
 import { ScriptedWorker } from "../testing/scripted-worker.ts";
@@ -17,6 +18,8 @@ const GRANTS = [
   "schedule:*:read",
   "schedule:shop:manage",
   "worker:shop:read",
+  "secret:shop:manage",
+  "config:shop:*",
 ];
 
 /** What a request names: the workflow `pay` of a namespace, and what belongs to it. */
@@ -36,6 +39,7 @@ interface Case {
   readonly other: readonly string[] | number;
 }
 
+const KEY = Buffer.alloc(32, 1).toString("base64");
 const RUN = ["workflow:bank:pay:run"];
 const READ = ["workflow:bank:pay:read"];
 const REGISTER = ["workflow:bank:pay:register"];
@@ -201,6 +205,8 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     cacheLookup: ofWorker,
     cacheKeep: ofWorker,
     executionToken: ofWorker,
+    secrets: ofWorker,
+    configs: ofWorker,
     disconnect: ofWorker,
   },
   roles: {
@@ -226,6 +232,40 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     createKey: administered(MANAGE_PRINCIPALS, `${ADA}/keys`, { name: "ci" }),
     listKeys: administered(READ_PRINCIPALS, `${ADA}/keys`),
     revokeKey: administered(MANAGE_PRINCIPALS, `${ADA}/keys/ci`),
+  },
+  secrets: {
+    put: {
+      path: ({ ns }) => `/admin/secrets/${ns}`,
+      body: () => ({ value: "long enough" }),
+      own: 200,
+      other: ["secret:bank:manage"],
+    },
+    list: { path: () => "/admin/secrets", own: 200, other: 200 },
+    get: { path: ({ ns }) => `/admin/secrets/${ns}`, own: 403, other: ["secret:bank:read"] },
+    delete: {
+      path: ({ ns }) => `/admin/secrets/${ns}`,
+      own: 204,
+      other: ["secret:bank:manage"],
+    },
+  },
+  configs: {
+    put: {
+      path: ({ ns }) => `/admin/configs/${ns}`,
+      body: () => ({ value: 1 }),
+      own: 200,
+      other: ["config:bank:manage"],
+    },
+    list: { path: () => "/admin/configs", own: 200, other: 200 },
+    get: { path: ({ ns }) => `/admin/configs/${ns}`, own: 200, other: ["config:bank:read"] },
+    delete: {
+      path: ({ ns }) => `/admin/configs/${ns}`,
+      own: 204,
+      other: ["config:bank:manage"],
+    },
+  },
+  encryption: {
+    status: administered("admin:encryption:manage", "/admin/encryption"),
+    rotate: administered("admin:encryption:manage", "/admin/encryption/rotate"),
   },
   audit: {
     list: administered("admin:audit:read", "/admin/audit"),
@@ -269,7 +309,7 @@ class Guarded implements AsyncDisposable {
     const clock = Date.now;
     const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
     const server = await startServer({
-      config: Config.parse({ server: { port: 0 } }),
+      config: Config.parse({ server: { port: 0 }, security: { encryption: { key: KEY } } }),
       store,
       log: silent,
       version: "0",
@@ -303,14 +343,15 @@ class Guarded implements AsyncDisposable {
 
   /** What stands in the store, also what the caller may not see. */
   async contents(): Promise<unknown> {
-    const { executions, catalog, schedules } = this.#server.engine;
+    const { executions, catalog, schedules, secrets, configs } = this.#server.engine;
     const page = { limit: 100, offset: 0 };
-    const [runs, workflows, plans] = await Promise.all([
+    return Promise.all([
       executions.list({ ...page, order: "created_asc" }),
       catalog.list(page),
       schedules.list(page),
+      secrets.list(page),
+      configs.list(page),
     ]);
-    return [runs, workflows, plans];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -318,7 +359,18 @@ class Guarded implements AsyncDisposable {
   }
 }
 
-/** A workflow with one execution that nobody runs, a schedule of it, and a worker, all of one name. */
+/** Who furnishes: somebody that nobody knows. */
+const NOBODY: AuditedCall = {
+  caller: { principal: null },
+  action: "furnished",
+  address: undefined,
+  request_id: "r",
+};
+
+/**
+ * A workflow with one execution that nobody runs, a schedule of it, a worker, a secret and a
+ * configuration value, all of one name.
+ */
 async function furnished({ engine, workers }: Server, ns: string): Promise<Place> {
   await engine.catalog.register({ source: source(ns) }, { by: null });
   const start = { namespace: ns, workflow: "pay", input: 1, trigger: { kind: "api" }, by: null };
@@ -328,6 +380,8 @@ async function furnished({ engine, workers }: Server, ns: string): Promise<Place
     ...{ name: ns, namespace: ns, workflow: "pay", version: null, description: null, spec: cron },
     ...{ overlap: "skip", catch_up: "one", input: null, routing_input: {}, run_as: null },
   });
+  await engine.secrets.put(ns, { value: "long enough", unmasked: false }, NOBODY);
+  await engine.configs.put(ns, { value: 1 }, NOBODY);
   await new ScriptedWorker(ns, workers, Date.now).register();
   return { ns, id: row.execution_id };
 }
@@ -386,6 +440,8 @@ test("AUTH-33 lists know only what may be seen, with a total of that", async () 
   expect(await list("/workflows/bank/pay/executions", "namespace")).toEqual([[], 0]);
   expect(await list("/schedules", "name")).toEqual([["shop"], 1]);
   expect(await list("/workers", "name")).toEqual([["shop"], 1]);
+  expect(await list("/admin/secrets", "name")).toEqual([["shop"], 1]);
+  expect(await list("/admin/configs", "name")).toEqual([["shop"], 1]);
 });
 
 test("AUTH-33 a caller whose rights overlap nothing of a list is refused with the form that would do", async () => {
@@ -396,6 +452,8 @@ test("AUTH-33 a caller whose rights overlap nothing of a list is refused with th
     ["/executions", "workflow:*:*:read"],
     ["/schedules", "schedule:*:read", "workflow:*:*:read"],
     ["/workers", "worker:*:read"],
+    ["/admin/secrets", "secret:*:read", "secret:*:manage", "secret:*:use"],
+    ["/admin/configs", "config:*:read"],
   ] as const) {
     const { error } = await guarded.get<ErrorBody>(path);
     expect([path, error.details]).toEqual([path, { missing_permissions: missing }]);

@@ -336,6 +336,8 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     cacheLookup: own("executions/{id}/cache"),
     cacheKeep: own("executions/{id}/cache"),
     executionToken: own("executions/{id}/token"),
+    secrets: own("secrets/batch"),
+    configs: own("configs/batch"),
     disconnect: own("disconnect"),
   },
   roles: {
@@ -369,6 +371,41 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     revokeKey: administered(MANAGE_PRINCIPALS, ada("/keys/ci"), 204),
     revokeRole: administered(MANAGE_PRINCIPALS, ada("/roles/viewer"), 204),
     delete: administered(MANAGE_PRINCIPALS, ada(), 204),
+  },
+  secrets: {
+    put: administered("secret:db:manage", "/admin/secrets/db", 201, { value: "long enough" }),
+    list: {
+      path: () => "/admin/secrets",
+      ...CALLERS,
+      viewer: [403, "secret:*:read", "secret:*:manage", "secret:*:use"],
+      operator: 200,
+      admin: 200,
+    },
+    get: administered("secret:db:read", "/admin/secrets/db", 200),
+    delete: administered("secret:db:manage", "/admin/secrets/db", 204),
+  },
+  configs: {
+    put: {
+      path: ({ ns }) => `/admin/configs/${ns}`,
+      ...sends({ value: 1 }),
+      ...CALLERS,
+      viewer: [403, "config:viewer:manage"],
+      operator: 201,
+      admin: 201,
+    },
+    list: { path: () => "/admin/configs", ...READERS },
+    get: { path: ({ ns }) => `/admin/configs/${ns}`, ...READERS, viewer: 404 },
+    delete: {
+      path: ({ ns }) => `/admin/configs/${ns}`,
+      ...CALLERS,
+      viewer: [403, "config:viewer:manage"],
+      operator: 204,
+      admin: 204,
+    },
+  },
+  encryption: {
+    status: administered("admin:encryption:manage", "/admin/encryption", 200),
+    rotate: administered("admin:encryption:manage", "/admin/encryption/rotate", 202),
   },
   audit: {
     list: administered("admin:audit:read", "/admin/audit", 200),

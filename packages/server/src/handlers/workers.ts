@@ -69,10 +69,10 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
       const page = await workers.events(ref(params.name, headers), params.id, query);
       return answer(200, { events: [...page.events], head: page.head });
     },
-    saveValue: async ({ params: { name, id, sha256 }, headers, query, body: { text } }) => {
-      refuseWrongHash(sha256, text);
-      const { generation } = query;
-      return answer(200, await workers.saveValue(ref(name, headers), id, { generation, text }));
+    saveValue: async ({ params: { name, id, sha256 }, headers, query, body }) => {
+      refuseWrongHash(sha256, body.text);
+      const value = { ...query, ...body };
+      return answer(200, await workers.saveValue(ref(name, headers), id, value));
     },
     loadValue: async ({ params: { name, id, sha256 }, headers, query }) => {
       const { generation, of = id } = query;
@@ -94,6 +94,10 @@ export function workerHandlers({ workers }: Engine): Handlers<typeof routes.work
     },
     executionToken: async ({ params: { name, id }, headers, body }) =>
       answer(200, await workers.executionToken(ref(name, headers), id, body)),
+    secrets: async ({ params, headers, body: { execution_id, ...asked } }) =>
+      answer(200, { ...(await workers.secrets(ref(params.name, headers), execution_id, asked)) }),
+    configs: async ({ params, headers, body: { execution_id, ...asked } }) =>
+      answer(200, { ...(await workers.configs(ref(params.name, headers), execution_id, asked)) }),
     disconnect: async ({ params, headers }) => {
       await workers.disconnect(ref(params.name, headers));
       return answer(204, undefined);

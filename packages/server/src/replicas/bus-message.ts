@@ -39,6 +39,8 @@ export type BusMessage =
   | { readonly kind: "schedules" }
   /** Workflows were registered or deleted. */
   | { readonly kind: "catalog" }
+  /** Data keys are to be wrapped anew: the server that leads has to look. */
+  | { readonly kind: "rotation" }
   /** Something was changed of which others keep copies. */
   | { readonly kind: "epochs"; readonly raised: readonly EpochName[] }
   | { readonly kind: "watch"; readonly id: string; readonly on: boolean }

@@ -17,7 +17,10 @@ test("EXE-98 a lead that is lost and taken back during a sweep does not make two
   });
   const { clock, setTimer } = t.time;
   const { values, config } = t;
-  const retention = new Retention({ store, values, config, clock, setTimer, log: silent });
+  const retention = new Retention({
+    ports: { store, values, config, clock, setTimer, log: silent },
+    epochs: { raised: () => undefined },
+  });
   await retention.start();
   await t.time.advance(1);
   retention.stop();

@@ -1,8 +1,9 @@
 /**
  * Removes what is not needed any more (EXE-98): executions that ended long ago, with their logs, inputs
  * and stored values; expired cache entries; code of deleted versions; sessions and names of workers that
- * are gone; old rows of the audit log. It works in small batches, so that no checkpoint waits for it.
+ * are gone; what secrets once were; old rows of the audit log. It works in small batches, so that no checkpoint waits for it.
  */
+import type { EpochWatch } from "../auth/epoch-watch.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
 import { forgetting } from "../failpoints.ts";
@@ -16,6 +17,11 @@ const VERSION_MS = 60_000;
 
 type Ports = Pick<EnginePorts, "store" | "values" | "clock" | "setTimer" | "config" | "log">;
 
+interface Parts {
+  readonly ports: Ports;
+  readonly epochs: Pick<EpochWatch, "raised">;
+}
+
 /** How many were removed of each kind. */
 type Swept = Record<
   | "executions"
@@ -25,17 +31,20 @@ type Swept = Record<
   | "workers"
   | "join_tokens"
   | "worker_credentials"
+  | "masks"
   | "audit_rows",
   number
 >;
 
 export class Retention implements LedWork {
   readonly #ports: Ports;
+  readonly #epochs: Parts["epochs"];
   #cancel: (() => void) | undefined;
   #isLeading = false;
 
-  constructor(ports: Ports) {
+  constructor({ ports, epochs }: Parts) {
     this.#ports = ports;
+    this.#epochs = epochs;
   }
 
   /** The first sweep begins at once, and the start does not wait for it. */
@@ -74,11 +83,19 @@ export class Retention implements LedWork {
       workers: await all(workers),
       audit_rows:
         audit_days === 0 ? 0 : await all(() => store.audit.deleteBefore(audited, batch_size)),
+      masks: await all(() => this.#masks(before, batch_size)),
       join_tokens: await all(() => store.joinTokens.deleteExpired(tokens, batch_size)),
       worker_credentials: await all(() =>
         store.workerCredentials.deleteExpired(credentials, batch_size),
       ),
     };
+  }
+
+  /** What secrets were: logs that held it are gone by now (RED-2). */
+  async #masks(before: number, limit: number): Promise<number> {
+    const deleted = await this.#ports.store.masks.deleteRetired(before, limit);
+    if (deleted > 0) this.#epochs.raised("masks");
+    return deleted;
   }
 
   async #executions(before: number, limit: number): Promise<number> {

@@ -36,6 +36,7 @@ export function newSchedule(
   return {
     ...fields,
     id,
+    routing_sealed: null,
     status: next_run_at === null ? "completed" : "active",
     next_run_at,
     held: null,

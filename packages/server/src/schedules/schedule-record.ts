@@ -13,10 +13,10 @@ import { instant, toSummary } from "../executions/record.ts";
 const UPCOMING = 5;
 
 export function toSchedule(row: ScheduleRow): Schedule {
-  const { routing_input, held, catch_up_to, revision, ...shown } = row;
+  const { routing_input, routing_sealed, held, catch_up_to, revision, ...shown } = row;
   return {
     ...shown,
-    routing_input_set: Object.keys(routing_input).length > 0,
+    routing_input_set: routing_sealed !== null || Object.keys(routing_input).length > 0,
     next_run_at: instant(row.next_run_at),
     upcoming: upcoming(row).map(formatInstant),
     last_run_at: instant(row.last_run_at),

@@ -7,6 +7,7 @@ import {
   type StoreCall,
   type StoreMethod,
 } from "@engine/store";
+import type { EnginePorts } from "../engine-ports.ts";
 import { ManualTime, settled } from "./manual-time.ts";
 import { TestEngine } from "./start-engine.ts";
 
@@ -28,7 +29,7 @@ export class TwoServers implements AsyncDisposable {
   }
 
   /** `a` leads. */
-  static async start(config: unknown = {}): Promise<TwoServers> {
+  static async start(config: unknown = {}, ports: Partial<EnginePorts> = {}): Promise<TwoServers> {
     const time = new ManualTime();
     const store = await openSqliteStore({
       path: ":memory:",
@@ -36,8 +37,14 @@ export class TwoServers implements AsyncDisposable {
       clock: time.clock,
     });
     const room = new Room(time);
-    const a = await TestEngine.start(config, { shared: { store: room.store(store), time } });
-    const b = await TestEngine.start(config, { shared: { store: room.store(store), time } });
+    const a = await TestEngine.start(config, {
+      shared: { store: room.store(store), time },
+      ports,
+    });
+    const b = await TestEngine.start(config, {
+      shared: { store: room.store(store), time },
+      ports,
+    });
     await settled();
     return new TwoServers({ store, room, a, b });
   }

@@ -10,13 +10,14 @@ import {
   malformedCheckpoint,
   notFound,
 } from "@engine/contract";
+import { ExecutionSeals } from "@engine/store";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import { isRefusal } from "../refusal.ts";
 import type { Session } from "./session.ts";
 
-type Ports = Pick<EnginePorts, "store" | "clock" | "config" | "log">;
+type Ports = Pick<InnerPorts, "store" | "seals" | "clock" | "config" | "log">;
 
 /** Takes and answers one line of an open request. */
 export type CheckpointLine = (line: {
@@ -71,10 +72,12 @@ export class Checkpoints {
   async acceptOne(
     session: Session,
     execution_id: string,
-    item: Checkpoint,
+    sent: Checkpoint,
   ): Promise<Exclude<CheckpointAnswer, { error: unknown }>> {
-    const malformed = malformedCheckpoint(item);
+    const malformed = malformedCheckpoint(sent);
     if (malformed) throw malformed;
+    // Nobody waits for a key where nothing is hidden.
+    const item = ExecutionSeals.hides(sent.events) ? await this.#hidden(execution_id, sent) : sent;
     const { base_seq, events } = item;
     const seq = base_seq + events.length;
     // Usually nothing is awaited here, so that items which arrive together share a commit.
@@ -95,6 +98,12 @@ export class Checkpoints {
     const { state, generation } = changed.row;
     session.holdings.acknowledged({ execution_id, generation, seq });
     return { execution_id, seq, state, generation };
+  }
+
+  async #hidden(execution_id: string, sent: Checkpoint): Promise<Checkpoint> {
+    const { store, seals } = this.#ports;
+    if (!(await store.executions.find(execution_id))) throw notFound("execution", execution_id);
+    return { ...sent, events: await seals.hidden(execution_id, sent.events) };
   }
 
   async #resolve(execution_id: string, { events }: Checkpoint): Promise<CallResolutions> {

@@ -9,7 +9,7 @@ import {
 } from "@engine/contract";
 import type { SessionGuard } from "@engine/store";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
 import { control, correction } from "./control.ts";
@@ -23,7 +23,7 @@ import type { Sessions } from "./sessions.ts";
 import { type Backlog, WorkerStream } from "./worker-stream.ts";
 
 interface Parts {
-  readonly ports: EnginePorts;
+  readonly ports: InnerPorts;
   readonly sessions: Sessions;
   readonly dispatcher: Dispatcher;
   readonly progress: ProgressHub;

@@ -1,6 +1,7 @@
 import type { ExecutionRow, Holding, WorkerFrame } from "@engine/contract";
-import type { OwnedExecution, SessionGuard, Store } from "@engine/store";
+import type { OwnedExecution, SessionGuard } from "@engine/store";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import type { HandOvers, Lost } from "./hand-over.ts";
 import type { Held } from "./holdings.ts";
 import type { Session } from "./session.ts";
@@ -13,7 +14,7 @@ export interface Reconciled {
 }
 
 interface Parts {
-  readonly ports: { readonly store: Store };
+  readonly ports: Pick<InnerPorts, "store" | "seals">;
   readonly dispatcher: Dispatcher;
   readonly handOvers: HandOvers;
   /** Of the stream that this is for. Once another stream has taken its place, nothing is written. */
@@ -30,8 +31,9 @@ interface Parts {
 export async function reconcile(
   session: Session,
   running: readonly Holding[],
-  { ports: { store }, dispatcher, handOvers, guard, loss }: Parts,
+  { ports, dispatcher, handOvers, guard, loss }: Parts,
 ): Promise<Reconciled> {
+  const { store } = ports;
   session.holdings.expect(running);
   const owned = new Map(
     (await store.queue.listOwned(session.id)).map((row) => [row.execution_id, row]),
@@ -73,7 +75,7 @@ export async function reconcile(
       if (adopted) session.holdings.adopted(holding);
       result.keep.push({ execution_id, generation: kept });
       if ((row ?? adopted)?.head === seq) return;
-      const missed = await missedEvents(store, holding, kept);
+      const missed = await missedEvents(ports, holding, kept);
       if (missed) result.events.push(missed);
     }),
   );
@@ -88,12 +90,18 @@ function isSame({ generation, state }: OwnedExecution, listed: Holding): boolean
 
 /** The events above the `seq` that a worker knows of; undefined when there are none. */
 export async function missedEvents(
-  store: Store,
+  { store, seals }: Pick<InnerPorts, "store" | "seals">,
   { execution_id, seq }: Holding,
   generation: number,
 ): Promise<WorkerFrame | undefined> {
   const logged = await store.log.read(execution_id, { after: seq });
   if (logged.length === 0) return undefined;
-  const events = logged.map(({ event }) => event);
-  return { event: "events", data: { execution_id, generation, base_seq: seq, events } };
+  const events = await seals.revealed(
+    execution_id,
+    logged.map(({ event }) => event),
+  );
+  return {
+    event: "events",
+    data: { execution_id, generation, base_seq: seq, events: [...events] },
+  };
 }

@@ -1,4 +1,4 @@
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import type { Held } from "./holdings.ts";
 import { missedEvents } from "./reconcile.ts";
 import type { Session } from "./session.ts";
@@ -9,13 +9,13 @@ const REPEAT_MS = 5_000;
 
 /** Sends workers events again that they have not shown to know. A repeat changes nothing there. */
 export class Repeats {
-  readonly #ports: Pick<EnginePorts, "store" | "setTimer" | "log">;
+  readonly #ports: Pick<InnerPorts, "store" | "seals" | "setTimer" | "log">;
   /** By execution. */
   readonly #timers = new Map<string, () => void>();
   #isClosed = false;
 
   constructor(parts: {
-    readonly ports: Pick<EnginePorts, "store" | "setTimer" | "log">;
+    readonly ports: Pick<InnerPorts, "store" | "seals" | "setTimer" | "log">;
     readonly sessions: Sessions;
   }) {
     this.#ports = parts.ports;
@@ -41,7 +41,7 @@ export class Repeats {
   /** Sends the events behind that `seq`. */
   send(session: Session, of: Held, seq: number): void {
     const { execution_id, generation } = of;
-    missedEvents(this.#ports.store, { ...of, seq }, generation).then(
+    missedEvents(this.#ports, { ...of, seq }, generation).then(
       (frame) => {
         if (frame && session.holdings.owns(of)) session.holdings.tell(execution_id, frame);
       },

@@ -1,7 +1,7 @@
 import type { Event } from "@engine/contract";
 import type { Changed, WorkerRow } from "@engine/store";
 import type { Domain } from "../domain.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { control, type Decision } from "./control.ts";
@@ -11,7 +11,7 @@ import type { Session } from "./session.ts";
 /** What the store says that operators want of a worker. */
 type Desired = Pick<WorkerRow, "name" | "desired_state">;
 
-type Ports = Pick<EnginePorts, "store" | "monotonic">;
+type Ports = Pick<InnerPorts, "store" | "seals" | "monotonic">;
 
 type PushListener = (session: Session, of: Told, events: readonly Event[]) => void;
 
@@ -179,9 +179,12 @@ export class Sessions implements Domain {
     const of = { execution_id: id, generation };
     if (unowned) session?.holdings.disown(of);
     if (unowned || after === undefined || !session?.isHeld || !session.holdings.owns(of)) return;
-    const logged = await this.#ports.store.log.read(id, { after, limit: head - after });
+    const { store, seals } = this.#ports;
+    const logged = await store.log.read(id, { after, limit: head - after });
     const events = logged.map(({ event }) => event).filter(({ seq }) => seq <= head);
-    this.push(session, { ...of, head }, events);
+    const revealed = seals.revealed(id, events);
+    const shown = revealed instanceof Promise ? await revealed : revealed;
+    this.push(session, { ...of, head }, shown);
   }
 
   #outdate(worker: string): void {

@@ -7,9 +7,9 @@ import {
   referenceOf,
   type StoredReference,
 } from "@engine/contract";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 
-type Ports = Pick<EnginePorts, "store" | "values" | "config" | "clock">;
+type Ports = Pick<InnerPorts, "store" | "seals" | "values" | "config" | "clock">;
 
 /** Events of a log that are read together. */
 const PAGE = 1000;
@@ -22,9 +22,13 @@ export class TaskServices {
     this.#ports = ports;
   }
 
-  async saveValue(execution_id: string, text: string): Promise<StoredReference> {
+  async saveValue(
+    execution_id: string,
+    { text, hidden = false }: { readonly text: string; readonly hidden?: boolean | undefined },
+  ): Promise<StoredReference> {
     this.#refuseLarge(text);
-    return this.#ports.values.save(execution_id, text);
+    const { values, seals } = this.#ports;
+    return values.save(execution_id, hidden ? await seals.sealText(execution_id, text) : text);
   }
 
   /** A value of another execution is given only where the log of this one names it. */
@@ -33,7 +37,8 @@ export class TaskServices {
     if (!isOwn && !(await this.#isNamed(execution_id, reference_id))) {
       throw notFound("value", `${reference_id} in the log of execution ${execution_id}`);
     }
-    return this.#ports.values.load(reference_id);
+    const { values, seals } = this.#ports;
+    return seals.openText(execution_id, await values.load(reference_id));
   }
 
   async cacheLookup(execution_id: string, key: OwnCacheKey): Promise<string | undefined> {
@@ -62,7 +67,11 @@ export class TaskServices {
   async #isNamed(execution_id: string, reference_id: string): Promise<boolean> {
     for (let after = 0; ; after += PAGE) {
       const page = await this.#ports.store.log.read(execution_id, { after, limit: PAGE });
-      if (page.some(({ event }) => names(event.value, reference_id))) return true;
+      const events = await this.#ports.seals.revealed(
+        execution_id,
+        page.map(({ event }) => event),
+      );
+      if (events.some(({ value }) => names(value, reference_id))) return true;
       if (page.length < PAGE) return false;
     }
   }

@@ -30,7 +30,7 @@ import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Domain } from "../domain.ts";
-import type { EnginePorts } from "../engine-ports.ts";
+import type { InnerPorts } from "../engine-ports.ts";
 import { recovered } from "../failpoints.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import type { Bus } from "../replicas/bus.ts";
@@ -53,6 +53,7 @@ import type { Session } from "./session.ts";
 import type { SessionLookup } from "./session-lookup.ts";
 import type { Sessions } from "./sessions.ts";
 import { TaskServices } from "./task-services.ts";
+import type { TaskValues } from "./task-values.ts";
 import type { Backlog } from "./worker-stream.ts";
 
 /** The workers of a stopping server are told to leave at some moment within this time. */
@@ -61,7 +62,7 @@ const LEAVE_SECONDS = 1;
 const LEAVE_GRACE_SECONDS = 0.5;
 
 interface Parts {
-  readonly ports: EnginePorts;
+  readonly ports: InnerPorts;
   readonly commits: Commits;
   readonly sessions: Sessions;
   readonly catalog: Catalog;
@@ -78,13 +79,14 @@ interface Parts {
   readonly runAs: Pick<RunAs, "find">;
   readonly tokens: Pick<ExecutionTokens, "mint"> | undefined;
   readonly admissions: Admissions;
+  readonly values: Pick<TaskValues, "secrets" | "configs">;
 }
 
 /** The server's side of the worker protocol, for workers in this process and behind HTTP alike. */
 export class Workers implements WorkerProtocol, Domain {
   readonly led: LedWork;
   readonly #parts: Parts;
-  readonly #ports: EnginePorts;
+  readonly #ports: InnerPorts;
   readonly #sessions: Sessions;
   readonly #lookup: SessionLookup;
   readonly #registrations: WorkerRegistrations;
@@ -253,12 +255,16 @@ export class Workers implements WorkerProtocol, Domain {
     await this.#refuseOthers(ref, { execution_id, generation });
     const logged = await this.#ports.store.log.read(execution_id, { after, limit });
     const { head } = await this.#row(execution_id);
-    return { events: logged.map(({ event }) => event), head };
+    const events = await this.#ports.seals.revealed(
+      execution_id,
+      logged.map(({ event }) => event),
+    );
+    return { events, head };
   };
 
   readonly saveValue: WorkerProtocol["saveValue"] = async (ref, execution_id, value) => {
     await this.#refuseOthers(ref, { execution_id, generation: value.generation });
-    return this.#services.saveValue(execution_id, value.text);
+    return this.#services.saveValue(execution_id, value);
   };
 
   readonly loadValue: WorkerProtocol["loadValue"] = async (ref, execution_id, value) => {
@@ -277,19 +283,34 @@ export class Workers implements WorkerProtocol, Domain {
   };
 
   readonly executionToken: WorkerProtocol["executionToken"] = async (ref, execution_id, of) => {
-    await this.#refuseOthers(ref, { execution_id, generation: of.generation });
     const { runAs, tokens } = this.#parts;
+    const row = await this.#ownRow(ref, execution_id, of);
     if (!tokens) {
       throw new EngineError("not_found", "authorization is off: executions have no tokens");
     }
-    const row = await this.#row(execution_id);
-    // What is known of the session may be older than the row.
-    if (row.generation !== of.generation || row.session === null) throw stale(row);
     const account = row.run_as === null ? undefined : await runAs.find(row.run_as);
     if (account?.state === "usable") return tokens.mint(row, account);
     const message = `the principal that execution ${execution_id} runs as cannot be used now`;
     throw new EngineError("permission_denied", message);
   };
+
+  readonly secrets: WorkerProtocol["secrets"] = async (ref, execution_id, asked) =>
+    this.#parts.values.secrets(await this.#ownRow(ref, execution_id, asked), asked);
+
+  readonly configs: WorkerProtocol["configs"] = async (ref, execution_id, asked) =>
+    this.#parts.values.configs(await this.#ownRow(ref, execution_id, asked), asked);
+
+  /** What is known of the session may be older than the row. */
+  async #ownRow(
+    ref: SessionRef,
+    execution_id: string,
+    { generation }: { readonly generation: number },
+  ): Promise<ExecutionRow> {
+    await this.#refuseOthers(ref, { execution_id, generation });
+    const row = await this.#row(execution_id);
+    if (row.generation !== generation || row.session === null) throw stale(row);
+    return row;
+  }
 
   async disconnect(ref: SessionRef): Promise<void> {
     const session = await this.#lookup.identify(ref);

@@ -186,6 +186,7 @@ export function schedule(name: string, fields: Partial<ScheduleRow> = {}): Sched
     catch_up: "one",
     input: null,
     routing_input: {},
+    routing_sealed: null,
     run_as: null,
     status: "active",
     source: "api",

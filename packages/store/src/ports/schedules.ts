@@ -29,6 +29,8 @@ import {
   type Sql,
   sql,
 } from "../operations/sql.ts";
+import type { WrappedKey } from "../sealing/envelope.ts";
+import type { Rewrapped, StoredDataKey } from "../stored-keys.ts";
 import { seen, type Visible } from "../visible.ts";
 import { audited } from "./audit.ts";
 import type { Page } from "./port.ts";
@@ -195,6 +197,43 @@ export function* putSchedulesOf(
   }
 }
 
+/** Keys of routing inputs that are wrapped with another key (SEC-3). */
+export function* staleRouting(
+  key_id: string,
+  after: string,
+  limit: number,
+): Operation<readonly StoredDataKey[]> {
+  const found = yield* rows(sql<Stored>`
+    SELECT record FROM schedules WHERE routing_key_id <> ${key_id} AND name > ${after}
+    ORDER BY name LIMIT ${limit}`);
+  return found
+    .map(readSchedule)
+    .flatMap(({ name, id: version, routing_sealed: sealed }) =>
+      sealed ? [{ of: "schedules", name, version, ...keyIn(sealed) }] : [],
+    );
+}
+
+/** Keeps such keys wrapped anew, where they are still those they were; answers how many. */
+export function* rewrapRouting(keys: readonly Rewrapped[]): Operation<number> {
+  const names = keys.map(({ name }) => name);
+  const found = yield* rows(sql<Stored>`
+    SELECT record FROM schedules WHERE name ${anyOf(names)} ORDER BY name ${forUpdate}`);
+  let rewrapped = 0;
+  for (const row of found.map(readSchedule)) {
+    const sealed = row.routing_sealed;
+    const key = keys.find(({ name, before }) => name === row.name && before === sealed?.wrapped);
+    if (!key || !sealed) continue;
+    // Nothing that anybody sees of it has changed: it counts no revision.
+    yield* update({ ...row, routing_sealed: { ...sealed, ...keyIn(key) } });
+    rewrapped++;
+  }
+  return rewrapped;
+}
+
+function keyIn({ key_id, wrapped }: WrappedKey): WrappedKey {
+  return { key_id, wrapped };
+}
+
 function* replace(name: string, isThere: boolean, row: ReturnType<PutSchedule>): Operation<void> {
   if (row === null) yield* run(deletion(name));
   else if (row) yield* isThere ? update(row) : insert(row);
@@ -206,15 +245,26 @@ interface Stored {
 }
 
 function readSchedule({ record }: Stored): ScheduleRow {
-  return JSON.parse(record) as ScheduleRow;
+  const row: ScheduleRow = JSON.parse(record);
+  // Before there were keys a record said nothing of what is sealed.
+  return { ...row, routing_sealed: row.routing_sealed ?? null };
 }
 
-type StoredColumn = "name" | "namespace" | "workflow" | "status" | "source" | "due_at" | "record";
+type StoredColumn =
+  | "name"
+  | "namespace"
+  | "workflow"
+  | "status"
+  | "source"
+  | "due_at"
+  | "routing_key_id"
+  | "record";
 
 function stored(row: ScheduleRow): Readonly<Record<StoredColumn, string | number | null>> {
   const { name, namespace, workflow, status, source } = row;
-  const record = JSON.stringify(row);
-  return { name, namespace, workflow, status, source, due_at: scheduleDueAt(row), record };
+  const found_by = { name, namespace, workflow, status, source, due_at: scheduleDueAt(row) };
+  const routing_key_id = row.routing_sealed?.key_id ?? null;
+  return { ...found_by, routing_key_id, record: JSON.stringify(row) };
 }
 
 /** @throws EngineError `schedule_exists`, also when somebody created it since it was looked for. */

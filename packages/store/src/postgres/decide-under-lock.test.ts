@@ -100,6 +100,7 @@ const NIGHTLY: ScheduleRow = {
   catch_up: "one",
   input: null,
   routing_input: {},
+  routing_sealed: null,
   run_as: null,
   status: "active",
   source: "api",

@@ -21,6 +21,7 @@ export class Retention implements RetentionPort {
   readonly #lock: Statement;
   readonly #needs: Statement;
   readonly #deleteSegments: Statement;
+  readonly #deleteKeys: Statement;
   readonly #deleteRows: Statement;
   readonly #forget: Statement;
 
@@ -34,6 +35,7 @@ export class Retention implements RetentionPort {
       ORDER BY execution_id FOR UPDATE SKIP LOCKED`);
     this.#needs = database.prepare(needsSql("unnest($1::text[]) AS asked (execution_id)"));
     this.#deleteSegments = database.prepare("DELETE FROM segments WHERE execution_id = ANY($1)");
+    this.#deleteKeys = database.prepare("DELETE FROM execution_keys WHERE execution_id = ANY($1)");
     this.#deleteRows = database.prepare("DELETE FROM executions WHERE execution_id = ANY($1)");
     this.#forget = database.prepare(`
       INSERT INTO forgotten_values (execution_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`);
@@ -64,6 +66,7 @@ export class Retention implements RetentionPort {
         const deleted = unneeded(locked, needs);
         await lane.pipelined(
           [this.#deleteSegments, deleted],
+          [this.#deleteKeys, deleted],
           [this.#deleteRows, deleted],
           [this.#forget, deleted],
         );

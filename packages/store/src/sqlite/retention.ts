@@ -24,6 +24,7 @@ export class Retention implements RetentionPort {
   readonly #needs: Statement<Need>;
   readonly #deleteSegments: Statement<unknown>;
   readonly #deleteInput: Statement<unknown>;
+  readonly #deleteKey: Statement<unknown>;
   readonly #deleteRow: Statement<unknown>;
   readonly #forget: Statement<unknown>;
 
@@ -40,6 +41,7 @@ export class Retention implements RetentionPort {
       DELETE FROM segments WHERE (execution_id, seq) IN (
         SELECT execution_id, seq FROM segments WHERE execution_id = ? ORDER BY seq DESC LIMIT ?)`);
     this.#deleteInput = connection.prepare("DELETE FROM execution_inputs WHERE execution_id = ?");
+    this.#deleteKey = connection.prepare("DELETE FROM execution_keys WHERE execution_id = ?");
     this.#deleteRow = connection.prepare("DELETE FROM executions WHERE execution_id = ?");
     this.#forget = connection.prepare(
       "INSERT INTO forgotten_values (execution_id) VALUES (?) ON CONFLICT DO NOTHING",
@@ -70,6 +72,7 @@ export class Retention implements RetentionPort {
       left -= this.#deleteSegments.run(id, left);
       if (left <= 0) return done;
       this.#deleteInput.run(id);
+      this.#deleteKey.run(id);
       this.#deleteRow.run(id);
       this.#forget.run(id);
       left--;

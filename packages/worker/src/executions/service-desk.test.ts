@@ -4,7 +4,6 @@ import type { ServiceRequest } from "../runners/messages.ts";
 import { FakeServer } from "../testing/fake-server.ts";
 import { setTimer } from "../testing/set-timer.ts";
 import { createTestSession } from "../testing/test-session.ts";
-import { NO_VALUES } from "../values-source.ts";
 import { Copies, type Copy } from "./copy.ts";
 import { Reservations } from "./reservations.ts";
 import { ServiceDesk } from "./service-desk.ts";
@@ -30,7 +29,7 @@ function createDesk(load: (copy: Copy, asked: Parameters<Load>[2]) => Promise<st
   const desk = new ServiceDesk({
     link,
     session: createTestSession(link),
-    values: NO_VALUES,
+    values: undefined,
     reservations: new Reservations({}),
     setTimer,
     serverTime: Date.now,

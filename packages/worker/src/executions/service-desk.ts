@@ -12,7 +12,8 @@ import type { Reservations } from "./reservations.ts";
 export interface ServiceDeskOptions extends Pick<World, "setTimer"> {
   readonly link: Calls;
   readonly session: OwnSession;
-  readonly values: ValuesSource;
+  /** In place of those that the server keeps. */
+  readonly values: ValuesSource | undefined;
   readonly reservations: Reservations;
   /** What the server's clock shows, milliseconds since 1970. */
   serverTime(): number;
@@ -77,11 +78,22 @@ export class ServiceDesk {
       },
       keep: ({ namespace: _, ...key }, text, ttl_ms) =>
         ask((ref, of) => link.cacheKeep(ref, id, { ...of, key, text, ttl_ms })),
-      saveValue: (text) => ask((ref, of) => link.saveValue(ref, id, { ...of, text })),
+      saveValue: (text, hidden) =>
+        ask((ref, of) => link.saveValue(ref, id, { ...of, text, hidden })),
       loadValue: ({ reference_id }) =>
         ask((ref, of) => link.loadValue(ref, id, { ...of, reference_id })),
-      secrets: (task, names) => ask(() => values.secrets(id, task, names)),
-      configs: (task, names) => ask(() => values.configs(id, task, names)),
+      secrets: (task, names) =>
+        values
+          ? ask(() => values.secrets(id, task, names))
+          : existing(names, (names) =>
+              ask((ref, of) => link.secrets(ref, id, { ...of, task, names })),
+            ),
+      configs: (task, names) =>
+        values
+          ? ask(() => values.configs(id, task, names))
+          : existing(names, (names) =>
+              ask((ref, of) => link.configs(ref, id, { ...of, task, names })),
+            ),
       executionToken: () => this.tokens.of(copy),
       reserve: (call, requests) => reservations.reserve(copy.number, call, requests),
       retake: (call, requests) => reservations.retake(copy.number, call, requests),
@@ -111,5 +123,24 @@ export class ServiceDesk {
         // The claim was renewed meanwhile: the same call is right under its new generation.
       }
     }
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Those of the names that exist: the server refuses to answer any where one is missing. */
+async function existing(
+  names: readonly string[],
+  ask: (names: readonly string[]) => Promise<Values>,
+): Promise<Values> {
+  if (names.length === 0) return {};
+  try {
+    return await ask(names);
+  } catch (error) {
+    const missing = hasCode(error, "not_found") ? error.details?.["names"] : undefined;
+    if (!Array.isArray(missing)) throw error;
+    const left = names.filter((name) => !missing.includes(name));
+    if (left.length === names.length) throw error;
+    return existing(left, ask);
   }
 }

@@ -101,7 +101,34 @@ test("EXE-5 a config that does not exist fails the task that declares it and the
   expect(asking.output).toEqual(["ConfigMissingError", expect.stringContaining('"region"')]);
 });
 
-test("EXE-5 a task gets the secrets and configs it declares", async () => {
+test("EXE-5 SEC-6 a task gets the secrets and configs it declares from the server, at each call", async () => {
+  const server = new FakeServer();
+  server.secretValues.set("KEY", "k-1");
+  server.configValues.set("region", "eu");
+  await using _worker = await startTestWorker(server);
+  const hash = server.addModule(TASKS);
+  expect(await server.finished(server.start("signing", hash))).toMatchObject({
+    output: "k-1 in eu",
+  });
+  server.secretValues.set("KEY", "k-2");
+  expect(await server.finished(server.start("signing", hash))).toMatchObject({
+    output: "k-2 in eu",
+  });
+  const once = ["secret KEY", "config region"];
+  expect(server.askedNames).toEqual([...once, ...once]);
+});
+
+test("EXE-5 EXE-40 SEC-6 a secret that the server does not have fails the task by its name", async () => {
+  const server = new FakeServer();
+  server.configValues.set("region", "eu");
+  await using _worker = await startTestWorker(server);
+  const id = server.start("signing", server.addModule(TASKS));
+  const { failure } = await server.finished(id);
+  expect(failure).toMatchObject({ type: "SecretMissingError" });
+  expect(failure?.message).toContain("KEY");
+});
+
+test("EXE-5 a task gets the secrets and configs it declares of a source that the worker brings", async () => {
   const server = new FakeServer();
   const asked: unknown[][] = [];
   await using _worker = await startTestWorker(

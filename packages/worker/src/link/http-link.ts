@@ -118,10 +118,10 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     release: async (ref, items) =>
       ((await post(ref, "release", { items })) as { items: ReleaseAnswer[] }).items,
     module: (ref, hash) => get(ref, `modules/${encodeURIComponent(hash)}`),
-    async saveValue(ref, execution_id, { generation, text: value }) {
+    async saveValue(ref, execution_id, { generation, text: value, hidden }) {
       const sha256 = hash("sha256", value);
       const where = at(ref, of(execution_id, `values/${sha256}?generation=${generation}`));
-      const body = JSON.stringify({ text: value });
+      const body = JSON.stringify({ text: value, ...(hidden && { hidden }) });
       return StoredReference.parse(await json({ method: "PUT", ...where, body }));
     },
     loadValue(ref, execution_id, { generation, reference_id }) {
@@ -143,6 +143,10 @@ export function httpLink(options: HttpLinkOptions): TextLink {
     },
     executionToken: async (ref, execution_id, { generation }) =>
       ExecutionToken.parse(await post(ref, of(execution_id, "token"), { generation })),
+    secrets: async (ref, execution_id, asked) =>
+      (await post(ref, "secrets/batch", { execution_id, ...asked })) as Record<string, Json>,
+    configs: async (ref, execution_id, asked) =>
+      (await post(ref, "configs/batch", { execution_id, ...asked })) as Record<string, Json>,
     async disconnect(ref) {
       streams.close();
       (await send({ method: "POST", ...at(ref, "disconnect") })).resume();

@@ -15,6 +15,7 @@ import {
   type Heartbeat,
   type HeartbeatAnswer,
   type Holding,
+  type Json,
   type NewEvent,
   NOT_ENFORCED,
   notFound,
@@ -23,6 +24,7 @@ import {
   type ProgressItem,
   type ReleaseAnswer,
   type ReleaseItem,
+  revealed,
   type SessionRef,
   stale,
   WORKER_PROTOCOL,
@@ -92,6 +94,10 @@ export class FakeServer implements WorkerProtocol {
   readonly seen: string[] = [];
   readonly modules: Map<string, string> = new Map();
   readonly moduleReads: string[] = [];
+  readonly secretValues: Map<string, Json> = new Map();
+  readonly configValues: Map<string, Json> = new Map();
+  /** What tasks asked for of these, as `secret A,B`. */
+  readonly askedNames: string[] = [];
   /** What is kept beside the logs. */
   readonly storage: FakeStorage = new FakeStorage();
   readonly #executions = new FakeExecutions();
@@ -319,7 +325,9 @@ export class FakeServer implements WorkerProtocol {
     await this.#enter("checkpoints");
     const session = this.#session(ref);
     this.batches.push(items);
-    const answers = items.map((item) => this.#checkpoint(session, item));
+    const answers = items.map((item) =>
+      this.#checkpoint(session, { ...item, events: item.events.map(revealed) }),
+    );
     this.#changed();
     await this.answering(items);
     return answers;
@@ -399,6 +407,28 @@ export class FakeServer implements WorkerProtocol {
     await this.#enterOwned("executionToken", ref, { execution_id, generation: of.generation });
     return this.newToken(execution_id);
   };
+
+  readonly secrets: WorkerProtocol["secrets"] = async (ref, execution_id, asked) => {
+    await this.#enterOwned("secrets", ref, { execution_id, generation: asked.generation });
+    return this.#named("secret", this.secretValues, asked.names);
+  };
+
+  readonly configs: WorkerProtocol["configs"] = async (ref, execution_id, asked) => {
+    await this.#enterOwned("configs", ref, { execution_id, generation: asked.generation });
+    return this.#named("config", this.configValues, asked.names);
+  };
+
+  #named(
+    kind: string,
+    all: ReadonlyMap<string, Json>,
+    names: readonly string[],
+  ): Readonly<Record<string, Json>> {
+    this.askedNames.push(`${kind} ${names.join()}`);
+    const missing = names.filter((name) => !all.has(name));
+    if (missing.length === 0) return Object.fromEntries(names.map((n) => [n, all.get(n) ?? null]));
+    const message = `no ${kind} ${missing.join(", ")}`;
+    throw new EngineError("not_found", message, { details: { resource: kind, names: missing } });
+  }
 
   async disconnect(ref: SessionRef): Promise<void> {
     await this.#enter("disconnect");

@@ -226,6 +226,8 @@ export class Call {
   onAbort: (() => void) | undefined;
   /** The start is in the log or on the way there, and the call has been set going here. */
   isBegun = false;
+  /** What it takes and gives is shown to nobody: it is a sensitive task's, or holds that of one (SEC-8). */
+  isSensitive = false;
   /** The code gave the call up (a cleared timer); it is recorded as cancelled once it is begun. */
   isGivenUp = false;
   /** Given up here for another reason than a cancel; the TASK_CANCELLED is on its way. */

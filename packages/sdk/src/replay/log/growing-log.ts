@@ -1,4 +1,12 @@
-import { decode, droppedSignals, type Encoded, type Event, parseEventTime } from "@engine/contract";
+import {
+  decode,
+  droppedSignals,
+  type Encoded,
+  type Event,
+  parseEventTime,
+  revealed,
+  type SentEvent,
+} from "@engine/contract";
 
 /** The log as this copy knows it, and how much of it the code has received. */
 export class GrowingLog {
@@ -74,5 +82,6 @@ function ownEvent(entry: Event | string, index: number): Event {
 }
 
 function eventOf(entry: Event | string, index: number): Event {
-  return typeof entry === "string" ? { ...(JSON.parse(entry) as Event), seq: index + 1 } : entry;
+  if (typeof entry !== "string") return entry;
+  return { ...revealed(JSON.parse(entry) as SentEvent), seq: index + 1 };
 }

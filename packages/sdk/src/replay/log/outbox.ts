@@ -23,6 +23,8 @@ export interface Entry {
   /** The event as JSON text up to its value, and that value. */
   readonly head: string;
   readonly value: string;
+  /** What the value only stands for (SEC-8). */
+  readonly hidden?: string | undefined;
   readonly time: string;
   readonly meta: Readonly<Record<string, unknown>> | undefined;
   /** The value is too large for the log and goes elsewhere before the event does (EXE-49). */
@@ -272,8 +274,12 @@ export class Outbox {
 
   async #keptElsewhere(entry: Entry): Promise<string> {
     if (!entry.isLarge) return textOf(entry);
-    const reference = await this.#options.port.services.saveValue(entry.value);
-    return textOf({ ...entry, value: envelopeText(reference) });
+    const { value, hidden } = entry;
+    const { services } = this.#options.port;
+    if (hidden === undefined) {
+      return textOf({ ...entry, value: envelopeText(await services.saveValue(value)) });
+    }
+    return textOf({ ...entry, hidden: envelopeText(await services.saveValue(hidden, true)) });
   }
 
   #checkpoint(batch: Entry[], texts: readonly string[]): void {
@@ -365,9 +371,10 @@ export class Outbox {
   }
 }
 
-function textOf({ type, head, value, time, meta }: Entry): string {
+function textOf({ type, head, value, hidden, time, meta }: Entry): string {
   if (!type) return "";
-  return `${head}${value},"time":"${time}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
+  const beside = hidden === undefined ? "" : `,"hidden":${hidden}`;
+  return `${head}${value}${beside},"time":"${time}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
 }
 
 function isAwaited({ onDurable, isAhead }: Entry): boolean {

@@ -181,7 +181,7 @@ export class TaskAttempts {
       const again = await this.#body.aside("retryIf", () => retryIf(copyOf(failure)));
       return again === false ? failure : undefined;
     } catch (error) {
-      return withDetails(failure, { retry_if: this.#core.failures.from(error) });
+      return withDetails(failure, { retry_if: this.#body.told(this.#core.failures.from(error)) });
     }
   }
 
@@ -257,7 +257,8 @@ export class TaskAttempts {
     if (this.#call.isConcluded) return;
     tell();
     if (!kept.failure) return this.#core.complete(this.#call, output, meta, kept.text);
-    this.#core.fail(this.#call, changed(kept.failure, this.#body.of(meta.attempts)), meta);
+    const failure = changed(this.#body.told(kept.failure), this.#body.of(meta.attempts));
+    this.#core.fail(this.#call, failure, meta);
   }
 
   #meta(attempts: number): Meta {

@@ -1,4 +1,11 @@
-import { decode, engineFailure, type Failure, parseDuration, type Stored } from "@engine/contract";
+import {
+  decode,
+  engineFailure,
+  type Failure,
+  parseDuration,
+  type Stored,
+  withoutMessage,
+} from "@engine/contract";
 import type { TaskContext } from "../../options.ts";
 import { type Checked, checkSchema, type StandardSchema } from "../../standard-schema.ts";
 import { taskError } from "../../task-error.ts";
@@ -13,6 +20,7 @@ import {
 } from "../calls/call.ts";
 import { CallIds } from "../calls/call-ids.ts";
 import type { Core } from "../core.ts";
+import { changed } from "../endings/failure-stacks.ts";
 import { copyOf, type StoredOr, storeOr } from "../stored.ts";
 import { AttemptContext } from "./attempt-context.ts";
 import {
@@ -205,7 +213,7 @@ export class TaskBody {
     try {
       return storeOr(this.#core, await body(), "output", this.of(attempts));
     } catch (error) {
-      return { failure: this.#core.failures.from(error, this.of(attempts)) };
+      return { failure: this.told(this.#core.failures.from(error, this.of(attempts))) };
     }
   }
 
@@ -218,7 +226,7 @@ export class TaskBody {
     if (checked.issues === undefined)
       return storeOr(this.#core, checked.value, "output", this.of(attempts));
     const message = `output of ${this.#task.name} does not fit its schema: ${checked.issues}`;
-    return { failure: engineFailure("InvalidOutputError", message, this.of(attempts)) };
+    return { failure: this.told(engineFailure("InvalidOutputError", message, this.of(attempts))) };
   }
 
   /** Why the task's schema refuses the argument; undefined when it takes it. */
@@ -230,7 +238,12 @@ export class TaskBody {
       return undefined;
     }
     const message = `input of ${this.#task.name} does not fit its schema: ${checked.issues}`;
-    return engineFailure("InvalidInputError", message, this.of(1));
+    return this.told(engineFailure("InvalidInputError", message, this.of(1)));
+  }
+
+  /** A failure as code and log are told it: that of a sensitive task says nothing of its values. */
+  told(failure: Failure): Failure {
+    return this.#task.options.sensitive ? changed(failure, withoutMessage(failure)) : failure;
   }
 
   /**

@@ -2,12 +2,13 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
+  linkSync,
   openSync,
   renameSync,
+  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
-import type { Log } from "../log.ts";
 
 /** Only its owner reads it. */
 const MODE = 0o600;
@@ -26,11 +27,29 @@ export function writeSecretFile(path: string, text: string): void {
   renameSync(fresh, path);
 }
 
+/** The same for a file that is not there. False where it is: one that another process makes stays. */
+export function makeSecretFile(path: string, text: string): boolean {
+  const own = `${path}.${process.pid}`;
+  writeSecretFile(own, text);
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
 /**
  * What is wrong with a file that holds a secret; undefined where it is right, or not there. One that
  * others may read is closed to them, with a warning (AUTH-3).
  */
-export function secretFileProblem(path: string, log: Pick<Log, "warn">): string | undefined {
+export function secretFileProblem(
+  path: string,
+  warn: (message: string) => void,
+): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   // Windows has neither.
   if (!found || process.getuid === undefined) return undefined;
@@ -41,6 +60,6 @@ export function secretFileProblem(path: string, log: Pick<Log, "warn">): string 
   } catch (error) {
     return `${path} can be read by others, and that cannot be changed: ${String(error)}`;
   }
-  log.warn({ path }, "a file with a secret could be read by others; now only its owner may");
+  warn(`${path} holds a secret and could be read by others; now only its owner may`);
   return undefined;
 }

@@ -1,0 +1,101 @@
+import { type Decoding, withoutEscapes, withoutPercents, withoutPluses } from "./decodings.ts";
+import { findTokens, hasTokens, openToken } from "./engine-tokens.ts";
+import { PatternSet } from "./pattern-set.ts";
+import { NO_SPANS, type Spans, united } from "./spans.ts";
+import { WINDOW } from "./window-table.ts";
+
+/** How often a text is read as something encoded, one within the other. */
+const LEVELS = 2;
+
+/**
+ * Finds what is masked in a text: values in the forms that have one spelling each, which are patterns;
+ * in those that have many, as strings of JSON and percent-encoding have, which are read back first; and
+ * tokens of the engine (RED-1).
+ */
+export class ValueFinder {
+  readonly isEmpty: boolean;
+  /** Whether a value may be a part of a number. */
+  readonly hasNumbers: boolean;
+  readonly #hasSpaces: boolean;
+  readonly #patterns: PatternSet;
+  readonly #decodings: readonly Decoding[];
+
+  constructor(values: Iterable<string>) {
+    this.#patterns = new PatternSet(values);
+    const { spellings } = this.#patterns;
+    this.isEmpty = spellings.length === 0;
+    this.hasNumbers = spellings.some((text) => /^[\d.eE+-]+$/.test(text));
+    this.#hasSpaces = spellings.some((text) => text.includes(" "));
+    this.#decodings = [withoutEscapes, withoutPercents];
+    if (this.#hasSpaces) this.#decodings = [...this.#decodings, withoutPluses];
+  }
+
+  /** Parts of a text that are masked, in order and apart from each other. */
+  find(text: string): readonly number[] {
+    if (text.length < WINDOW) return NO_SPANS;
+    const tokens = findTokens(text);
+    if (this.isEmpty) return tokens;
+    const values = this.#find(text, LEVELS);
+    return tokens.length === 0 ? values : united([...tokens, ...values]);
+  }
+
+  #find(text: string, levels: number): readonly number[] {
+    const plain = this.#patterns.find(text);
+    if (levels === 0) return plain;
+    let all: Spans | undefined;
+    for (const decode of this.#decodings) {
+      const decoded = decode(text);
+      if (!decoded) continue;
+      const inside = this.#find(decoded.text, levels - 1);
+      if (inside.length === 0) continue;
+      all ??= [...plain];
+      for (const place of inside) all.push(decoded.sourceOf(place));
+    }
+    return all ? united(all) : plain;
+  }
+
+  /**
+   * Whether a JSON text has to be read, because something that is masked is in it or may be, written
+   * in a way that is not looked for. No answer costs less than this.
+   */
+  mayBeIn(json: string): boolean {
+    if (hasTokens(json)) return true;
+    if (this.isEmpty) return json.includes("\\u");
+    if (json.includes("\\") && /\\[\\/u]/.test(json)) return true;
+    if (json.includes("%") && /%[\da-f]{2}/i.test(json)) return true;
+    if (this.#hasSpaces && json.includes("+")) return true;
+    if (this.hasNumbers && OTHER_NUMBER.test(json)) return true;
+    return this.#patterns.has(json);
+  }
+
+  /**
+   * Where the end of a text begins that a masked value may begin with, once more of the text is known;
+   * its length for nowhere (RED-4).
+   */
+  openFrom(text: string): number {
+    const token = openToken(text);
+    return this.isEmpty ? token : Math.min(token, this.#openFrom(text, LEVELS));
+  }
+
+  #openFrom(text: string, levels: number): number {
+    let open = this.#patterns.openFrom(text);
+    if (levels === 0) return open;
+    // The last character may be half there: what is encoded is read with it and without.
+    const cut = CUT.exec(text.slice(-LONGEST_CUT))?.[0].length ?? 0;
+    for (const part of cut > 0 ? [text, text.slice(0, -cut)] : [text]) {
+      for (const decode of this.#decodings) {
+        const decoded = decode(part);
+        if (!decoded) continue;
+        const inside = this.#openFrom(decoded.text, levels - 1);
+        if (inside < decoded.text.length) open = Math.min(open, decoded.sourceOf(inside));
+      }
+    }
+    return open;
+  }
+}
+
+/** A number that its reader may write in another way: the exponent, the last zero, or too many digits. */
+const OTHER_NUMBER = /(?:^|[[:,\s])-?(?:\d+(?:\.\d+)?e|\d+\.\d*0(?![\d.])|[\d.]{16})/i;
+/** The end of a text that may be a part of one character in an encoding. */
+const LONGEST_CUT = 12;
+const CUT = /(?:(?:%[\da-f]{0,2}){1,4}|\\(?:u[\da-f]{0,3})?)$/i;
