@@ -8,6 +8,7 @@ import {
   type Effect,
   EngineError,
   type NewEvent,
+  type SentEvent,
 } from "@engine/contract";
 import {
   type CheckpointReply,
@@ -15,7 +16,7 @@ import {
   type ExecutionPort,
   refusedReply,
 } from "@engine/sdk/node";
-import type { Changed, Decide } from "@engine/store";
+import { type Changed, type Decide, ExecutionSeals } from "@engine/store";
 import { resolveCalls } from "./call-targets.ts";
 import { type LocalWorld, localClaimant } from "./local-parts.ts";
 
@@ -48,13 +49,17 @@ export function checkpointPort(
   world: LocalWorld,
   change: ChangeExecution,
 ): ExecutionPort {
-  const { store, values, settings, clock } = world;
+  const { store, values, settings, clock, seals } = world;
   return {
     services: {
       lookUp: (key) => store.cache.find(key, clock()),
       keep: (key, text, ttl_ms) => store.cache.keep(key, text, clock() + ttl_ms),
-      saveValue: (text) => values.save(claim.execution_id, text),
-      loadValue: ({ reference_id }) => values.load(reference_id),
+      async saveValue(text, hidden) {
+        const { execution_id } = claim;
+        return values.save(execution_id, hidden ? await seals.sealText(execution_id, text) : text);
+      },
+      loadValue: async ({ reference_id }) =>
+        seals.openText(claim.execution_id, await values.load(reference_id)),
       secrets: (task, names) => settings.secrets(task, names),
       configs: (task, names) => settings.configs(task, names),
     },
@@ -81,7 +86,9 @@ async function write(
   change: ChangeExecution,
 ): Promise<CheckpointReply> {
   const { base_seq, state, waiting } = delta;
-  const events = JSON.parse(delta.events) as NewEvent[];
+  const sent = JSON.parse(delta.events) as SentEvent[];
+  const isHiding = ExecutionSeals.hides(sent);
+  const events: NewEvent[] = isHiding ? await world.seals.hidden(execution_id, sent) : sent;
   const item: Checkpoint = {
     generation,
     base_seq,

@@ -183,7 +183,8 @@ export class HeldExecution implements LocalClaim {
 
   async #readLog(after: number, upTo = Number.POSITIVE_INFINITY): Promise<Event[]> {
     const log = await this.#by.world.store.log.read(this.execution_id, { after });
-    return log.map(({ event }) => event).filter(({ seq }) => seq <= upTo);
+    const events = log.map(({ event }) => event).filter(({ seq }) => seq <= upTo);
+    return [...(await this.#by.world.seals.revealed(this.execution_id, events))];
   }
 
   #whyStopped(): Error {

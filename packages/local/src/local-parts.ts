@@ -1,7 +1,7 @@
 import type { Claimant } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 import type { EmbeddedLimits, ExecutionPort, Host } from "@engine/sdk/node";
-import type { Store, ValueStore } from "@engine/store";
+import type { ExecutionSeals, KeyRing, Store, ValueStore } from "@engine/store";
 
 /** The settings of `[engine.executions]` that a local run keeps to; `inline_wait` means nothing here. */
 export type LocalLimits = EmbeddedLimits;
@@ -15,6 +15,8 @@ export interface LocalParts {
   /** Where values go that are too large for the log. */
   readonly values: ValueStore;
   readonly limits: LocalLimits;
+  /** With what is encrypted; without one no sensitive task can run. */
+  readonly ring?: KeyRing | undefined;
   /** By default none exist. */
   readonly settings?: LocalSettings;
   readonly host?: Host;
@@ -31,6 +33,7 @@ export interface LocalParts {
 export interface LocalWorld extends Required<LocalParts> {
   /** Id of this process among all that ever wrote to the database. */
   readonly session: string;
+  readonly seals: ExecutionSeals;
 }
 
 /** Who a local run is when it takes an execution: `worker` of its WORKFLOW_CLAIMED (EXE-13). */

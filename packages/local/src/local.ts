@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { createUuidV7, type Event, notFound } from "@engine/contract";
 import type { AnyWorkflow, LocalRunOptions, RunResult } from "@engine/sdk";
 import { nodeHost, runResult } from "@engine/sdk/node";
+import { ExecutionSeals } from "@engine/store";
 import { assertWorkflow, decideContinue } from "./continue-rules.ts";
 import type { LocalParts, LocalWorld } from "./local-parts.ts";
 import { LocalProcess } from "./local-process.ts";
@@ -81,7 +82,7 @@ export function openLocal(parts: LocalParts): Local {
     const row = await store.executions.find(execution_id);
     if (!row) throw notFound("execution", execution_id);
     const log = await store.log.read(execution_id);
-    const events: Event[] = log.map(({ event }) => event);
+    const events: Event[] = log.map(({ event: { sealed: _, ...event } }) => event);
     return runResult({ ...row, output: await storedOutput(row, workflow, values) }, events);
   }
 }
@@ -99,6 +100,8 @@ function worldOf(parts: LocalParts, known: ReadonlyMap<string, AnyWorkflow>): Lo
     clock,
     newId,
     session: newId(),
+    ring: parts.ring,
+    seals: new ExecutionSeals(parts.ring, parts.store.executionKeys),
     findWorkflow: (name) => known.get(name) ?? parts.findWorkflow?.(name),
   };
 }

@@ -1,9 +1,10 @@
-import { databaseUrl } from "@engine/contract";
+import { databaseUrl, EngineError } from "@engine/contract";
 import type { AnyWorkflow, LocalRunOptions, RunResult, Workflow } from "@engine/sdk";
 import { findWorkflow } from "@engine/sdk/node";
-import { openStore, openValueStore } from "@engine/store";
+import { openStore, openValueStore, readKeyRing } from "@engine/store";
 import { loadConfig } from "./load-config.ts";
 import { type Local, openLocal } from "./local.ts";
+import { storedSettings } from "./stored-settings.ts";
 
 let opened: Promise<Local> | undefined;
 
@@ -23,7 +24,18 @@ async function openFromConfig(): Promise<Local> {
   const { config } = loadConfig({ cwd: process.cwd(), env: process.env });
   const values = await openValueStore(config);
   const store = await openStore(databaseUrl(config), { synchronous: config.store.synchronous });
-  return openLocal({ store, values, limits: config.executions, findWorkflow });
+  const { ring, problems } = readKeyRing({
+    encryption: config.security.encryption,
+    home: config.home,
+    kind: store.kind,
+    warn: (message) => process.emitWarning(message),
+  });
+  if (problems.length > 0) {
+    await store.close();
+    throw new EngineError("invalid_input", problems.join("\n"));
+  }
+  const settings = storedSettings(store, ring);
+  return openLocal({ store, values, limits: config.executions, findWorkflow, ring, settings });
 }
 
 /**

@@ -4,7 +4,6 @@ import type { ExecutionSeals, KeyRing, Store, ValueStore } from "@engine/store";
 import type { TokenKeys } from "./auth/execution-token.ts";
 import type { AuthorizeCall } from "./children/authorize-call.ts";
 import type { Log } from "./log.ts";
-import type { RedactProgress } from "./progress/redact-progress.ts";
 import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 
 /** Calls back once after that many milliseconds; the answer cancels. */
@@ -40,8 +39,6 @@ export interface EnginePorts {
   readonly authorizeCall?: AuthorizeCall | undefined;
   /** Accounts of schedules are stored as given and not looked at when absent. */
   readonly authorizeSchedule?: AuthorizeSchedule;
-  /** Readers see progress as it was sent when absent. */
-  readonly redactProgress?: RedactProgress;
   readonly setTimer: SetTimer;
   readonly log: Log;
 }

@@ -33,6 +33,7 @@ import { Replicas } from "./replicas/replicas.ts";
 import { Retention } from "./retention/retention.ts";
 import type { AuthorizeSchedule } from "./schedules/authorize-schedule.ts";
 import { Firing } from "./schedules/firing.ts";
+import { RoutingSeals } from "./schedules/routing-seals.ts";
 import { ScheduleChanges } from "./schedules/schedule-changes.ts";
 import { ScheduleDeclarations } from "./schedules/schedule-declarations.ts";
 import { ScheduledStarts } from "./schedules/scheduled-starts.ts";
@@ -53,6 +54,7 @@ import { Repeats } from "./workers/repeats.ts";
 import { RevokedSessions } from "./workers/revoked-sessions.ts";
 import { SessionLookup } from "./workers/session-lookup.ts";
 import { Sessions } from "./workers/sessions.ts";
+import { TaskValues } from "./workers/task-values.ts";
 import { Workers } from "./workers/workers.ts";
 
 /** The engine without a network: what HTTP carries, and what a worker in this process calls. */
@@ -101,19 +103,33 @@ export function createEngine(given: EnginePorts): Engine {
   const identities = new Identities({ ports, epochs });
   const news = new ChangeNews({ bus, replicas, setTimer });
 
+  const masks = new MaskSets({ ports, epochs });
+  const masksChanged = () => {
+    epochs.raised("masks");
+    return masks.current();
+  };
+  const secrets = new Secrets({ ports, changed: masksChanged });
+
   const changes = new ScheduleChanges(bus);
   // Registering writes schedules, but the scheduler is made later: it needs the catalog.
   const changed = () => changes.tell();
   const declarations = new ScheduleDeclarations({ ports, changed });
   const { readRegistration: read = readInProcess } = ports;
-  const catalog = new Catalog({ store, schedules: declarations, read, bus });
+  const catalog = new Catalog({
+    ...{ store, schedules: declarations, read, bus, canSeal: ports.ring !== undefined },
+    knownSecrets: (names) => secrets.known(names),
+  });
 
   const sessions = new Sessions(ports);
   const handOvers = new HandOvers({ ports, commits });
   const liveness = new Liveness({ ports, sessions, handOvers, replicas });
   const lookup = new SessionLookup({ ports, sessions, liveness });
   const repeats = new Repeats({ ports, sessions });
-  const progress = new ProgressHub({ ports, bus, replicas, sessions });
+  const { enabled, progress: masksProgress } = config.security.redaction;
+  const progress = new ProgressHub({
+    ...{ ports, bus, replicas, sessions },
+    masks: enabled && masksProgress ? masks : undefined,
+  });
   const waiters = new Waiters(ports);
   const refs = new PrincipalRefs(ports);
   const { isOn } = authSwitch(config.security.auth);
@@ -135,6 +151,7 @@ export function createEngine(given: EnginePorts): Engine {
     handOvers,
     ...rights,
   };
+  const configs = new Configs(ports);
   const dispatcher = new Dispatcher(served);
   const inputs = new LargeInputs(ports);
   const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
@@ -143,7 +160,9 @@ export function createEngine(given: EnginePorts): Engine {
   const { authorizeCall = isOn ? callsUnder({ runAs, runLists }) : undefined } = ports;
   const calls = new CallResolver({ ports: { ...ports, authorizeCall }, catalog, starts });
   const admissions = new Admissions({ ports, epochs });
-  const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, bus, admissions });
+  const values = new TaskValues({ catalog, secrets, configs });
+  const admitted = { bus, admissions, values };
+  const workers = new Workers({ ...served, dispatcher, calls, liveness, repeats, ...admitted });
 
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
@@ -159,16 +178,12 @@ export function createEngine(given: EnginePorts): Engine {
   const firing = new Firing({ ports, starts: scheduled, cancel });
   const scheduler = new Scheduler({ ports, firing });
   changes.listen(() => void scheduler.wake());
-  const schedules = new Schedules({ ports, starts: scheduled, changed });
+  const routing = new RoutingSeals(ports);
+  const schedules = new Schedules({ ports, routing, starts: scheduled, changed });
 
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
-  const masks = new MaskSets({ ports, epochs });
-  const masksChanged = () => {
-    epochs.raised("masks");
-    return masks.current();
-  };
   const keyRotation = new KeyRotation({ ports, bus, replicas });
 
   const domains: readonly Domain[] = [
@@ -187,6 +202,7 @@ export function createEngine(given: EnginePorts): Engine {
     { led: new Retention({ ports, epochs }) },
     masks,
     keyRotation,
+    routing,
     scheduler,
   ];
 
@@ -216,8 +232,8 @@ export function createEngine(given: EnginePorts): Engine {
     epochs,
     identities,
     takeOvers: new TakeOvers({ ports, executions, accounts, runLists }),
-    secrets: new Secrets({ ports, changed: masksChanged }),
-    configs: new Configs(ports),
+    secrets,
+    configs,
     masks,
     keyRotation,
     roles: new Roles({ ports, changed: identityChanged }),

@@ -165,6 +165,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       hosts: [...config.server.allowed_hosts, new URL(config.server_url).hostname],
       origins: config.server.cors_allow_origins,
     },
+    redaction: {
+      known: () => engine.masks.known(),
+      current: () => engine.masks.current(),
+      passedFrames: new Set(config.security.redaction.progress ? [] : ["task.progress"]),
+    },
     onRefused: (error, refused) => refusals.note(error, refused),
     ...(authorize && { authorize }),
   });

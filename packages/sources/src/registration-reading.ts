@@ -3,6 +3,7 @@ import { transpile } from "./bundle.ts";
 import { contentHash, sha256 } from "./content-hash.ts";
 import { SOURCE_FILE } from "./modules/source-issues.ts";
 import { readSource } from "./modules/source-reading.ts";
+import type { DeclaredSecret } from "./workflows/declared-secrets.ts";
 import { extractWorkflows } from "./workflows/extract.ts";
 
 /** What the files of a registration say; `workflows` is empty when there are issues. */
@@ -16,6 +17,8 @@ export interface RegistrationRead {
   readonly source_hash: string;
   readonly issues: readonly SourceIssue[];
   readonly warnings: SourceIssue[];
+  /** What is declared of secrets, each with what is said where there is none of its name. */
+  readonly secrets: readonly DeclaredSecret[];
 }
 
 export type ReadRegistration = (registration: Registration) => Promise<RegistrationRead>;
@@ -23,7 +26,7 @@ export type ReadRegistration = (registration: Registration) => Promise<Registrat
 /** Reads the files of a registration, without running any of them (EXE-60). */
 export async function readRegistration(registration: Registration): Promise<RegistrationRead> {
   const { entry, files, bundle, issues: unbundled, read } = await bundled(registration);
-  const { workflows, issues, warnings } = extractWorkflows({ entry, files, read });
+  const { workflows, issues, warnings, secrets } = extractWorkflows({ entry, files, read });
   const all = bothOnce(issues, unbundled);
   const hash = sha256(bundle);
   return {
@@ -36,6 +39,7 @@ export async function readRegistration(registration: Registration): Promise<Regi
     source_hash: sha256(files.find(({ path }) => path === entry)?.source ?? ""),
     issues: all,
     warnings,
+    secrets,
   };
 }
 

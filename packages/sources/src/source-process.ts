@@ -68,5 +68,5 @@ function refused(
     file: "source" in registration ? SOURCE_FILE : registration.entry,
   });
   const module = { hash: "", bundle: "" };
-  return { workflows: [], module, files: [], source_hash: "", issues: [issue], warnings: [] };
+  return { workflows: [], module, files: [], source_hash: "", issues: [issue], warnings: [], secrets: [] };
 }

@@ -115,6 +115,7 @@ export const SourceIssue = z.object({
     "nondeterministic_call",
     "shared_state",
     "shadowed_name",
+    "secret_unknown",
   ]),
   message: z.string(),
   file: z.string(),

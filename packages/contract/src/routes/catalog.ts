@@ -13,9 +13,10 @@ import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
 
 const read = grant("workflow:{ns}:{wf}:read");
-/** The last two for schedules that the source declares and that it makes or changes (EXE-76). */
+/** `secret` for each that the source declares (SEC-7); the last two for schedules that it makes or changes (EXE-76). */
 const registering = all(
   grant("workflow:{ns}:*:register"),
+  grant("secret:{secret}:use"),
   grant("schedule:{schedule}:manage"),
   grant("principal:{run_as}:impersonate"),
 );

@@ -41,7 +41,7 @@ const ENGINE_ENDS: ReadonlySet<string> = new Set<EngineFailureType>([
   "WorkflowLoadError",
   "WorkflowTimeoutError",
 ]);
-/** What stands in an exported history for a value that may not be shown. */
+/** What stands in a history of an earlier release, which did not count them, for a value that may not be shown. */
 const MASK = "[REDACTED";
 
 /**
@@ -52,7 +52,7 @@ const MASK = "[REDACTED";
  */
 export async function replayHistory(
   workflow: AnyWorkflow,
-  { execution, seed, events }: History,
+  { execution, seed, events, masked }: History,
   options: { readonly host?: Host; readonly services?: Partial<TaskServices> } = {},
 ): Promise<ReplayVerdict> {
   if (execution.transient) {
@@ -61,7 +61,7 @@ export async function replayHistory(
   const last = events.at(-1);
   const hasEnded = last !== undefined && ENDS.has(last.type);
   const history = hasEnded ? events.slice(0, -1) : events;
-  if (JSON.stringify(history).includes(MASK)) {
+  if (masked ?? JSON.stringify(history).includes(MASK)) {
     return { result: "unverifiable", reason: "a value that the code may read was masked" };
   }
   let verdict: ReplayVerdict = { result: "unverifiable", reason: "the replay came to no end" };

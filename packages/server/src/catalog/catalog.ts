@@ -10,7 +10,7 @@ import {
   type SourceIssue,
   type WorkflowRecord,
 } from "@engine/contract";
-import type { ReadRegistration } from "@engine/sources";
+import type { ReadRegistration, RegistrationRead } from "@engine/sources";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { Bus } from "../replicas/bus.ts";
@@ -27,6 +27,10 @@ interface Parts {
   readonly store: Store;
   readonly schedules: ScheduleDeclarations;
   readonly read: ReadRegistration;
+  /** Which of these secrets there are. */
+  readonly knownSecrets: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Whether what sensitive tasks take and give can be kept. */
+  readonly canSeal: boolean;
   /** To the other servers on the store. */
   readonly bus?: Pick<Bus, "send" | "listen" | "isShared">;
 }
@@ -69,10 +73,11 @@ export class Catalog implements Domain {
       readonly audit?: (workflows: readonly ExtractedWorkflow[]) => AuditEntry;
     },
   ): Promise<Registered> {
-    const { issues, warnings, ...read } = await this.#parts.read(registration);
+    const { issues, warnings, secrets, ...read } = await this.#parts.read(registration);
     refuseIssues(issues);
     const declared = read.workflows.map(({ extracted }) => extracted);
     await options.demand?.(declared);
+    if (!this.#parts.canSeal) refuseSensitive(declared);
     const versions: NewVersions = {
       ...read,
       created_by: options.by,
@@ -82,7 +87,14 @@ export class Catalog implements Domain {
     const audit = options.audit?.(declared);
     const items = await this.#port.register(versions, { dryRun, audit });
     if (!dryRun) await this.#changed();
-    return { items: [...items], warnings };
+    return { items: [...items], warnings: [...warnings, ...(await this.#unknownSecrets(secrets))] };
+  }
+
+  /** Warnings for secrets that do not exist yet (SEC-7). */
+  async #unknownSecrets(secrets: RegistrationRead["secrets"]): Promise<SourceIssue[]> {
+    if (secrets.length === 0) return [];
+    const known = await this.#parts.knownSecrets([...new Set(secrets.map(({ name }) => name))]);
+    return secrets.filter(({ name }) => !known.has(name)).map(({ warning }) => warning);
   }
 
   /** Deletes one version or all: new runs refuse them, executions pinned to them go on (EXE-70). */
@@ -179,6 +191,15 @@ export class Catalog implements Domain {
     return exists
       ? notFound("version", `${version} of ${workflow}`)
       : notFound("workflow", workflow);
+  }
+}
+
+function refuseSensitive(workflows: readonly ExtractedWorkflow[]): void {
+  for (const { namespace, name, tasks } of workflows) {
+    const task = tasks.find(({ sensitive }) => sensitive);
+    if (!task) continue;
+    const message = `task ${task.name} of ${namespace}/${name} is sensitive, and without an encryption key nothing of it can be kept; set engine.security.encryption.key`;
+    throw new EngineError("encryption_unavailable", message);
   }
 }
 

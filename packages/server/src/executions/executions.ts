@@ -257,10 +257,11 @@ export class Executions {
     }
   }
 
-  async history(execution_id: string): Promise<History> {
+  /** @param masked How many parts of a value readers do not see. */
+  async history(execution_id: string, masked?: (value: unknown) => number): Promise<History> {
     const row = await this.get(execution_id);
     const [shown, log] = await Promise.all([this.shown(row), this.logUpTo(row)]);
-    return toHistory({ ...row, input: shown.input }, log);
+    return toHistory({ ...row, input: shown.input }, log, masked);
   }
 
   eventValue(execution_id: string, seq: number): Promise<Json> {

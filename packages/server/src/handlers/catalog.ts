@@ -44,14 +44,18 @@ export function catalogHandlers(
 
   /** Demands all that registering takes, by what the parsed source declares (AUTH-59). */
   async function demandOf(workflows: readonly ExtractedWorkflow[], call: Call): Promise<void> {
-    const nothing = { schedule: null, run_as: null };
+    const nothing = { secret: null, schedule: null, run_as: null };
     call.permit.demand(...workflows.map(({ namespace: ns }) => ({ ...nothing, ns })));
+    for (const workflow of workflows) {
+      const { namespace: ns } = workflow;
+      for (const secret of secretsOf(workflow)) call.permit.demand({ ...nothing, ns, secret });
+    }
     const { rights } = call.caller;
     if (!accounts.areChecked && !rights) return;
     for (const workflow of await declarations.changing(workflows)) {
       const { namespace: ns, name, schedule } = workflow;
       const { run_as } = schedule;
-      call.permit.demand({ ns, schedule: `${ns}.${name}`, run_as });
+      call.permit.demand({ ns, secret: null, schedule: `${ns}.${name}`, run_as });
       const needed = await runLists.ofRecord(workflow, null);
       await call.permit.demandRun(() => needed);
       if (accounts.areChecked && run_as !== null) await accounts.holding(run_as, needed);
@@ -65,6 +69,10 @@ export function catalogHandlers(
   async function withSource(record: WorkflowRecord, source: boolean | undefined) {
     return source ? { ...record, files: [...(await catalog.readFiles(record))] } : record;
   }
+}
+
+function secretsOf({ secrets, tasks }: ExtractedWorkflow): ReadonlySet<string> {
+  return new Set([...secrets, ...tasks.flatMap((task) => task.secrets)]);
 }
 
 function paged<Item>(

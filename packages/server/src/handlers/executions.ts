@@ -21,7 +21,7 @@ import { isFiltered, ownership, visibleWorkflows, workflowOf } from "./subjects.
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
-  { executions, runLists, takeOvers }: Engine,
+  { executions, runLists, takeOvers, masks }: Engine,
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
@@ -114,7 +114,8 @@ export function executionHandlers(
     },
     history: async ({ params: { id } }, call) => {
       await demand(id, call);
-      return answer(200, await executions.history(id));
+      const masker = await masks.current();
+      return answer(200, await executions.history(id, (value) => masker.count(value)));
     },
     signal: async ({ params: { id, name }, body: payload }, call) => {
       await demandToRun(id, call);

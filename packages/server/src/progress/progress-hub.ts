@@ -1,9 +1,12 @@
 import type { ProgressItem } from "@engine/contract";
+import type { Changed } from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { Replicas } from "../replicas/replicas.ts";
+import type { MaskSets } from "../secrets/mask-set.ts";
 import type { Sessions } from "../workers/sessions.ts";
+import { ProgressMasks } from "./progress-masks.ts";
 
 /** Takes values for the readers of one execution; settles once they are on their way. */
 export type ProgressReader = (items: readonly ProgressItem[]) => Promise<void>;
@@ -18,7 +21,9 @@ interface Channel {
 const LINGER_MS = 1000;
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "setTimer" | "log" | "redactProgress">;
+  readonly ports: Pick<EnginePorts, "setTimer" | "log">;
+  /** What nobody may read of values that come in here; absent: they pass as they are. */
+  readonly masks?: Pick<MaskSets, "known" | "current"> | undefined;
   readonly bus: Bus;
   readonly replicas: Pick<Replicas, "onGone" | "hasPeers">;
   /** Tells the owner of an execution when readers come, and when the last one has left. */
@@ -35,10 +40,12 @@ export class ProgressHub implements Domain {
   readonly #channels = new Map<string, Channel>();
   /** Other servers with readers, by execution. */
   readonly #elsewhere = new Map<string, Set<string>>();
+  readonly #masks: ProgressMasks;
   #isClosed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#masks = new ProgressMasks({ masks: parts.masks, log: parts.ports.log });
     parts.bus.listen((message, from) => {
       if (message.kind === "watch") this.#watchedBy(from, message.id, message.on);
       else if (message.kind === "watching") this.#watchedAll(from, message.ids);
@@ -78,6 +85,19 @@ export class ProgressHub implements Domain {
 
   /** Settles once the values are on their way everywhere: what the worker sends next comes after them. */
   async publish(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
+    if (!this.isWatched(execution_id)) return;
+    const shown = this.#masks.shown(execution_id, items);
+    await this.#pass(execution_id, shown instanceof Promise ? await shown : shown);
+  }
+
+  /** What was held back of a call goes before the event that ends the call. */
+  onCommit({ row: { execution_id }, events }: Changed): void {
+    const held = this.#masks.ended(execution_id, events);
+    if (held.length > 0) void this.#pass(execution_id, held);
+  }
+
+  async #pass(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
+    if (items.length === 0) return;
     const told = this.#tell(execution_id, items);
     if (this.#elsewhere.has(execution_id)) {
       await this.#parts.bus.send({ kind: "progress", id: execution_id, items });
@@ -95,20 +115,7 @@ export class ProgressHub implements Domain {
   async #tell(execution_id: string, items: readonly ProgressItem[]): Promise<void> {
     const readers = this.#channels.get(execution_id)?.readers;
     if (!readers) return;
-    const shown = this.#redacted(execution_id, items);
-    await Promise.all([...readers].map((reader) => reader(shown)));
-  }
-
-  /** Where redaction fails, nothing is shown (PRG-7). */
-  #redacted(execution_id: string, items: readonly ProgressItem[]): readonly ProgressItem[] {
-    const { redactProgress, log } = this.#parts.ports;
-    try {
-      return redactProgress ? redactProgress(items, { execution_id }) : items;
-    } catch (error) {
-      const message = "progress values could not be redacted and were withheld";
-      log.error({ err: error, execution_id }, message);
-      return [];
-    }
+    await Promise.all([...readers].map((reader) => reader(items)));
   }
 
   #open(execution_id: string): Channel {
@@ -142,6 +149,7 @@ export class ProgressHub implements Domain {
 
   #update(execution_id: string, wasWatched: boolean): void {
     const isWatched = this.isWatched(execution_id);
+    if (!isWatched) this.#masks.forget(execution_id);
     if (isWatched !== wasWatched) this.#parts.sessions.tellListening(execution_id, isWatched);
   }
 }

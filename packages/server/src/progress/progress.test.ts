@@ -1,5 +1,6 @@
 import type { ProgressItem } from "@engine/contract";
 import { expect, test } from "vitest";
+import type { AuditedCall } from "../auth/audit-entry.ts";
 import type { Follower, FollowPart } from "../executions/follower.ts";
 import { settled } from "../testing/manual-time.ts";
 import { hello, TestEngine } from "../testing/start-engine.ts";
@@ -185,12 +186,29 @@ test("PRG-6 EXE-93 every reader of an execution gets the same frames in the same
   for (const read of rest) expect(read).toEqual(first);
 });
 
-const SECRET = 1_234_567_891_234;
+const SECRET = "correct horse battery";
 
-test("PRG-7 every reader, whenever it came and however it reads, sees progress as it was redacted", async () => {
-  const hides = (items: readonly ProgressItem[]) =>
-    items.map((one) => ({ ...one, value: one.value === SECRET ? "***" : one.value }));
-  await using t = await TestEngine.start({}, { ports: { redactProgress: hides } });
+async function keepSecret(t: TestEngine, value: string): Promise<void> {
+  const call = {
+    action: "secrets.put",
+    address: undefined,
+    request_id: "r",
+    caller: { principal: null, identity: undefined },
+  } as unknown as AuditedCall;
+  await t.engine.secrets.put("key", { value, unmasked: false }, call);
+}
+
+function said(parts: readonly FollowPart[]): unknown[] {
+  return parts.flatMap((part) =>
+    typeof part !== "string" && part.event === "task.progress"
+      ? [(part.data as ProgressItem).value]
+      : [],
+  );
+}
+
+test("PRG-7 RED-4 every reader, whenever it came and however it reads, sees progress masked", async () => {
+  await using t = await TestEngine.start();
+  await keepSecret(t, SECRET);
   const worker = await t.worker();
   const { follower: run } = await t.engine.executions.startAndFollow(hello());
   const { execution_id } = run;
@@ -199,7 +217,8 @@ test("PRG-7 every reader, whenever it came and however it reads, sees progress a
   const reads = [run, attached, detailed].map(readAll);
   const assigned = await worker.next("assign");
   await worker.started(assigned);
-  const batch = { generation: 1, items: [item(1), item(SECRET)] };
+  const items = ["one", `it is ${SECRET}`].map((value) => ({ ...item(1), value }));
+  const batch = { generation: 1, items };
   expect(await t.engine.workers.progress(worker.ref, execution_id, batch)).toMatchObject({
     accepted: 2,
   });
@@ -207,23 +226,39 @@ test("PRG-7 every reader, whenever it came and however it reads, sees progress a
     worker.event(assigned, "WORKFLOW_COMPLETED", null),
   ]);
   for (const parts of await Promise.all(reads)) {
-    const values = parts.flatMap((part) =>
-      typeof part !== "string" && part.event === "task.progress" ? [part.data] : [],
-    );
-    expect(values).toMatchObject([{ value: 1 }, { value: "***" }]);
-    expect(JSON.stringify(parts)).not.toContain(String(SECRET));
+    expect(said(parts)).toEqual(["one", "it is ***REDACTED***"]);
+    expect(JSON.stringify(parts)).not.toContain(SECRET);
   }
 });
 
-test("PRG-7 what cannot be redacted is withheld, and the execution goes on", async () => {
-  const fails = () => {
-    throw new Error("the mask set is away");
-  };
-  await using t = await TestEngine.start({}, { ports: { redactProgress: fails } });
+test("RED-4 a value that is split over values of a call is masked, and what was held back comes before the call's end", async () => {
+  await using t = await TestEngine.start();
+  await keepSecret(t, SECRET);
   const worker = await t.worker();
   const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = readAll(follower);
   const assigned = await worker.next("assign");
+  await worker.started(assigned, [worker.callEvent("TASK_STARTED", "t~1")]);
+  const texts = ["so: correct", " horse bat", "tery, and corre"];
+  const items = texts.map((value) => ({ ...item(1), source_id: "t~1", value }));
+  await t.engine.workers.progress(worker.ref, assigned.execution_id, { generation: 1, items });
+  await worker.checkpoint(assigned, 4, "COMPLETED", [
+    worker.callEvent("TASK_COMPLETED", "t~1"),
+    worker.event(assigned, "WORKFLOW_COMPLETED", null),
+  ]);
+  const parts = await frames;
+  expect(said(parts).join("")).toBe("so: ***REDACTED***, and corre");
+  const last = parts.at(-1);
+  expect(typeof last !== "string" && last?.event).toBe("hello.execution.completed");
+});
+
+test("PRG-7 RED-5 what cannot be redacted is withheld, and the execution goes on", async () => {
+  await using t = await TestEngine.start();
+  const worker = await t.worker();
+  const { follower } = await t.engine.executions.startAndFollow(hello());
+  const frames = readAll(follower);
+  const assigned = await worker.next("assign");
+  t.failing.add("masks.list");
   const batch = { generation: 1, items: [item(1)] };
   const answer = await t.engine.workers.progress(worker.ref, assigned.execution_id, batch);
   expect(answer).toEqual({ accepted: 1, listening: true });
@@ -233,6 +268,22 @@ test("PRG-7 what cannot be redacted is withheld, and the execution goes on", asy
   expect(names.at(-1)).toBe("hello.execution.completed");
 });
 
+test("RED-4 with progress = false values pass as they are", async () => {
+  await using t = await TestEngine.start({ security: { redaction: { progress: false } } });
+  await keepSecret(t, SECRET);
+  const worker = await t.worker();
+  const { follower } = await t.engine.executions.startAndFollow(hello());
+  const frames = readAll(follower);
+  const assigned = await worker.next("assign");
+  await worker.started(assigned);
+  const items = [{ ...item(1), value: SECRET }];
+  await t.engine.workers.progress(worker.ref, assigned.execution_id, { generation: 1, items });
+  await worker.checkpoint(assigned, 3, "COMPLETED", [
+    worker.event(assigned, "WORKFLOW_COMPLETED", null),
+  ]);
+  expect(said(await frames)).toEqual([SECRET]);
+});
+
 test("PRG-4 progress is part of no record: no event, no checkpoint, nothing in the database", async () => {
   await using t = await TestEngine.start();
   const worker = await t.worker();
@@ -240,8 +291,11 @@ test("PRG-4 progress is part of no record: no event, no checkpoint, nothing in t
   const assigned = await worker.next("assign");
   const { execution_id } = assigned;
   await worker.started(assigned, [worker.callEvent("TASK_STARTED", "t~1")]);
+  // What is masked is read with the first value.
+  const first = { generation: 1, items: [item(0)] };
+  await t.engine.workers.progress(worker.ref, execution_id, first);
   const before = t.store.statementCount();
-  for (let n = 0; n < 10; n++) {
+  for (let n = 1; n < 10; n++) {
     const batch = { generation: 1, items: [item(n)] };
     await t.engine.workers.progress(worker.ref, execution_id, batch);
   }

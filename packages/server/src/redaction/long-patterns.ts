@@ -1,5 +1,7 @@
 import { type Powers, powersOf, TextHash } from "./text-hash.ts";
 
+type Write = () => string;
+
 interface OfLength {
   readonly length: number;
   readonly powers: Powers;
@@ -12,19 +14,19 @@ interface OfLength {
  * are written out once, when a text first has their beginning.
  */
 export class LongPatterns {
-  readonly #unwritten: (() => string)[] = [];
-  readonly #all: (() => string)[] = [];
+  readonly #unwritten: Write[] = [];
+  readonly #all: Write[] = [];
   /** The longest first. */
   #lengths: OfLength[] = [];
 
-  add(write: () => string): void {
+  add(write: Write): void {
     this.#unwritten.push(write);
     this.#all.push(write);
   }
 
   /** How long the longest pattern is that a text has from this place on; 0 for none. */
   longest(text: HashedText, at: number): number {
-    for (const write of this.#unwritten.splice(0)) this.#write(write());
+    while (this.#unwritten.length > 0) this.#write((this.#unwritten.pop() as Write)());
     for (const { length, powers, hashes } of this.#lengths) {
       if (at + length > text.length) continue;
       if (hashes.has(text.hash.of(at, at + length, powers))) return length;

@@ -1,5 +1,5 @@
+import type { Suspects } from "./suspects.ts";
 import { UniqueKeys } from "./unique-keys.ts";
-import { WINDOW } from "./window-table.ts";
 
 const [QUOTE, BACKSLASH, COMMA, COLON, MINUS] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -12,12 +12,8 @@ const [ZERO, NINE] = [0x30, 0x39];
  * @param mask Gives back what it is given where nothing is to be masked.
  * @throws SyntaxError where a string is none.
  */
-export function maskJson(
-  text: string,
-  mask: (text: string) => string,
-  options: { readonly hasNumbers: boolean },
-): string {
-  const edit = new JsonEdit(text, mask, options.hasNumbers);
+export function maskJson(json: string, mask: (text: string) => string, suspects: Suspects): string {
+  const edit = new JsonEdit(json, mask, suspects);
   edit.run();
   return edit.text;
 }
@@ -25,11 +21,9 @@ export function maskJson(
 class JsonEdit {
   readonly #source: string;
   readonly #mask: (text: string) => string;
-  readonly #hasNumbers: boolean;
+  readonly #suspects: Suspects;
   #out = "";
   #copied = 0;
-  /** The next backslash that is not behind us. */
-  #backslash = -1;
   /** For each open level whether it is an object, where its keys begin, and their names once masked. */
   readonly #isObject: boolean[] = [];
   readonly #firstKey: number[] = [];
@@ -38,10 +32,10 @@ class JsonEdit {
   readonly #keys: number[] = [];
   #isKeyNext = false;
 
-  constructor(source: string, mask: (text: string) => string, hasNumbers: boolean) {
+  constructor(source: string, mask: (text: string) => string, suspects: Suspects) {
     this.#source = source;
     this.#mask = mask;
-    this.#hasNumbers = hasNumbers;
+    this.#suspects = suspects;
   }
 
   get text(): string {
@@ -50,7 +44,6 @@ class JsonEdit {
 
   run(): void {
     const source = this.#source;
-    this.#backslash = source.indexOf("\\");
     for (let at = 0; at < source.length; ) {
       const code = source.charCodeAt(at);
       if (code === QUOTE) at = this.#string(at);
@@ -82,9 +75,10 @@ class JsonEdit {
   #string(at: number): number {
     const end = this.#endOf(at);
     const isKey = this.#isKeyNext;
-    if (end - at - 2 >= WINDOW || (isKey && this.#names.at(-1))) {
+    const isSuspect = this.#suspects.isFound(at, end) || this.#suspects.isDisguised(at, end);
+    if (isSuspect || (isKey && this.#names.at(-1))) {
       const value = this.#valueOf(at, end);
-      const masked = this.#mask(value);
+      const masked = isSuspect ? this.#mask(value) : value;
       const now = isKey ? this.#nameOf(value, masked) : masked;
       if (now !== value) this.#replace(at, end, now);
     }
@@ -106,7 +100,7 @@ class JsonEdit {
 
   *#keysOf(level: number): Generator<string, void, undefined> {
     for (let i = this.#firstKey[level] as number; i < this.#keys.length; i += 2) {
-      yield JSON.parse(this.#source.slice(this.#keys[i], this.#keys[i + 1]));
+      yield this.#valueOf(this.#keys[i] as number, this.#keys[i + 1] as number);
     }
   }
 
@@ -125,20 +119,18 @@ class JsonEdit {
   }
 
   #valueOf(at: number, end: number): string {
-    if (this.#backslash >= 0 && this.#backslash < at) {
-      this.#backslash = this.#source.indexOf("\\", at);
-    }
-    const isPlain = this.#backslash < 0 || this.#backslash >= end;
-    return isPlain ? this.#source.slice(at + 1, end - 1) : JSON.parse(this.#source.slice(at, end));
+    return JSON.parse(this.#source.slice(at, end));
   }
 
   #number(at: number): number {
     NUMBER.lastIndex = at;
     NUMBER.test(this.#source);
     const end = NUMBER.lastIndex;
+    const { hasNumbers } = this.#suspects;
+    if (!hasNumbers && !this.#suspects.isFound(at, end)) return end;
     const written = this.#source.slice(at, end);
     // A reader sees the number, not how it is written.
-    const masked = this.#hasNumbers ? this.#masked(String(Number(written))) : undefined;
+    const masked = hasNumbers ? this.#masked(String(Number(written))) : undefined;
     const now = masked ?? this.#masked(written);
     if (now !== undefined) this.#replace(at, end, now);
     return end;

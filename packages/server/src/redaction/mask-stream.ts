@@ -31,8 +31,8 @@ interface Trail {
   readonly parts: readonly Part[];
 }
 
-/** So much is always remembered of a text, since it is not held back for it. */
-const REMEMBERED = SHORTEST_HELD - 1;
+/** For too few characters a text is not held back, but they are remembered, even if they are encoded. */
+const REMEMBERED = (SHORTEST_HELD - 1) * "%F0%9F%94%91".length;
 /** More frames are not held back: what may begin a value is masked instead. */
 const MOST_HELD = 1000;
 /** More places are not followed. */

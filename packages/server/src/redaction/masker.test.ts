@@ -157,7 +157,7 @@ test("RED-1 a value that holds itself, or is deeper than the stack, is masked al
   const seen = masker.value(circle) as typeof circle;
   expect(seen.secret).toBe(M);
   expect(seen.self).toBe(seen);
-  const depth = 200_000;
+  const depth = 20_000;
   const text = `${'{"a":['.repeat(depth)}"hunter22"${"]}".repeat(depth)}`;
   expect(masker.count(JSON.parse(text))).toBe(1);
   expect(masker.json(text)).toBe(text.replace("hunter22", M));

@@ -31,20 +31,21 @@ export interface Masker {
 /** @param values Of any kind of secret, as `maskedValuesOf` gives them; shorter ones are left out. */
 export function createMasker(values: Iterable<string>): Masker {
   const finder = new ValueFinder(values);
-  const { isEmpty, hasNumbers } = finder;
-
   const text = (text: string): string => {
     const spans = finder.find(text);
     return spans.length === 0 ? text : masked(text, spans);
   };
   return {
-    isEmpty,
+    isEmpty: finder.isEmpty,
     text,
     textCounted: (text) => {
       const spans = finder.find(text);
       return { text: masked(text, spans), count: spans.length / 2 };
     },
-    json: (json) => (finder.mayBeIn(json) ? maskJson(json, text, { hasNumbers }) : json),
+    json: (json) => {
+      const suspects = finder.suspectsIn(json);
+      return suspects ? maskJson(json, text, suspects) : json;
+    },
     value: (value) => maskValue(value, text).value,
     count: (value) => maskValue(value, text).count,
     stream: () => new FrameMask(finder),

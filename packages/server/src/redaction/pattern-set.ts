@@ -9,6 +9,7 @@ import {
   startsOf,
   writtenAs,
 } from "./spellings.ts";
+import { StartFilter } from "./start-filter.ts";
 import { WINDOW, WindowTable } from "./window-table.ts";
 
 /** How much of a pattern is kept as text; the rest of a longer one is compared by its hash. */
@@ -27,11 +28,10 @@ export class PatternSet {
   readonly #patterns: Int32Array;
   readonly #windows: WindowTable;
   readonly #tree: PrefixTree = new PrefixTree();
-  /** Nodes where a pattern ends, and where the kept part of longer ones does. */
-  readonly #ends = new Set<number>();
+  /** By the node where the kept part of them ends. */
   readonly #longer = new Map<number, LongPatterns>();
-  /** The first characters of all patterns; made when a text is first asked for its open end. */
-  #starts: PrefixTree | undefined;
+  /** Made when a text is first asked for its open end. */
+  #starts: StartFilter | undefined;
 
   constructor(values: Iterable<string>) {
     const spellings: string[] = [];
@@ -59,17 +59,6 @@ export class PatternSet {
     return spans;
   }
 
-  /** Whether the text has a masked value. */
-  has(text: string): boolean {
-    let at = this.#windows.next(text, 0);
-    if (at < 0) return false;
-    const hashed = new HashedText(text);
-    for (; at >= 0; at = this.#windows.next(text, at + 1)) {
-      if (this.#longest(hashed, at) > at) return true;
-    }
-    return false;
-  }
-
   /** Where the end of the text begins that a masked value may begin with; its length for nowhere. */
   openFrom(text: string): number {
     const { length } = text;
@@ -77,9 +66,9 @@ export class PatternSet {
     for (; at >= 0; at = this.#windows.next(text, at + 1)) {
       if (this.#isOpen(text, at)) return at;
     }
-    this.#starts ??= this.#startTree();
+    this.#starts ??= this.#startFilter();
     for (at = Math.max(0, length - WINDOW + 1); at <= length - SHORTEST_HELD; at++) {
-      if (this.#starts.nodeOf(text, at, length) > 0) return at;
+      if (this.#starts.has(text, at)) return at;
     }
     return length;
   }
@@ -93,7 +82,7 @@ export class PatternSet {
     for (let i = at; i < limit; i++) {
       node = this.#tree.child(node, text.charCodeAt(i));
       if (node === 0) return end;
-      if (this.#ends.has(node)) end = i + 1;
+      if (this.#tree.isEnd(node)) end = i + 1;
     }
     const longer = limit === at + KEPT ? this.#longer.get(node)?.longest(hashed, at) : undefined;
     return longer ? at + longer : end;
@@ -109,13 +98,14 @@ export class PatternSet {
 
   /** Writes out the patterns that begin with the window that was just found. */
   #load(): void {
+    if (this.#windows.isTaken) return;
     for (const id of this.#windows.take()) {
       const pattern = this.#patterns[id] as number;
       const text = this.spellings[Math.floor(pattern / FORM_COUNT)] as string;
       const form = pattern % FORM_COUNT;
       const [start = ""] = startsOf(text, [form], KEPT + 1);
       const node = this.#tree.add(start, KEPT);
-      if (start.length <= KEPT) this.#ends.add(node);
+      if (start.length <= KEPT) this.#tree.markEnd(node);
       else {
         const longer = this.#longer.get(node) ?? new LongPatterns();
         this.#longer.set(node, longer);
@@ -124,9 +114,11 @@ export class PatternSet {
     }
   }
 
-  #startTree(): PrefixTree {
-    const starts = new PrefixTree();
-    for (const [, start] of this.#allStarts(WINDOW - 1)) starts.add(start, WINDOW - 1);
+  #startFilter(): StartFilter {
+    const starts = new StartFilter(this.#patterns.length * (WINDOW - SHORTEST_HELD));
+    for (const [, start] of this.#allStarts(WINDOW - 1)) {
+      for (let length = SHORTEST_HELD; length < WINDOW; length++) starts.add(start, length);
+    }
     return starts;
   }
 
@@ -147,15 +139,19 @@ export class PatternSet {
 
 /** Telling longer texts apart would take longer than having one of them twice. */
 const LONGEST_COMPARED = 1024;
+/** So many texts are remembered to be there; further ones may be there twice. */
+const MOST_COMPARED = 100_000;
 
 function* distinct(values: Iterable<string>): Generator<Spelling, void, undefined> {
   const seen = { whole: new Set<string>(), line: new Set<string>() };
   for (const value of values) {
+    const lines = new Set<string>();
     for (const spelling of spellingsOf(value)) {
-      const { text } = spelling;
-      const known = spelling.isLine ? seen.line : seen.whole;
-      if (known.has(text)) continue;
-      if (text.length <= LONGEST_COMPARED) known.add(text);
+      const { text, isLine } = spelling;
+      const known = isLine ? seen.line : seen.whole;
+      if (known.has(text) || lines.has(text)) continue;
+      if (text.length <= LONGEST_COMPARED && known.size < MOST_COMPARED) known.add(text);
+      else if (isLine) lines.add(text);
       yield spelling;
     }
   }

@@ -5,6 +5,7 @@
 export class PrefixTree {
   #parents: Int32Array = new Int32Array(64);
   #codes: Uint16Array = new Uint16Array(64);
+  #marks: Uint8Array = new Uint8Array(64);
   /** Open addressing; 0 is an empty slot, since the root is nobody's child. */
   #slots: Int32Array = new Int32Array(128);
   #count = 1;
@@ -12,6 +13,15 @@ export class PrefixTree {
   /** The node a character leads to; 0 where none does. */
   child(node: number, code: number): number {
     return this.#slots[this.#slotOf(node, code)] as number;
+  }
+
+  /** Whether the node was marked. */
+  isEnd(node: number): boolean {
+    return this.#marks[node] === 1;
+  }
+
+  markEnd(node: number): void {
+    this.#marks[node] = 1;
   }
 
   /** The node that part of a text leads to; 0 where it leaves the tree. */
@@ -44,23 +54,26 @@ export class PrefixTree {
   }
 
   #slotOf(node: number, code: number): number {
-    const [slots, parents, codes] = [this.#slots, this.#parents, this.#codes];
+    const slots = this.#slots;
     const mask = slots.length - 1;
     const hash = Math.imul(node ^ (code << 16), 0x9e3779b1);
     let slot = (hash ^ (hash >>> 15)) & mask;
-    for (;;) {
-      const child = slots[slot] as number;
-      if (child === 0 || (parents[child] === node && codes[child] === code)) return slot;
+    let child = slots[slot] as number;
+    while (child !== 0 && (this.#parents[child] !== node || this.#codes[child] !== code)) {
       slot = (slot + 1) & mask;
+      child = slots[slot] as number;
     }
+    return slot;
   }
 
   #grow(): void {
-    const [parents, codes] = [this.#parents, this.#codes];
+    const [parents, codes, marks] = [this.#parents, this.#codes, this.#marks];
     this.#parents = new Int32Array(parents.length * 2);
     this.#parents.set(parents);
     this.#codes = new Uint16Array(codes.length * 2);
     this.#codes.set(codes);
+    this.#marks = new Uint8Array(marks.length * 2);
+    this.#marks.set(marks);
     this.#slots = new Int32Array(this.#slots.length * 2);
     for (let node = 1; node < this.#count; node++) {
       this.#slots[this.#slotOf(parents[node] as number, codes[node] as number)] = node;

@@ -19,10 +19,19 @@ function* wholeAndTrimmed(text: string, isLine: boolean): Generator<Spelling, vo
   if (trimmed.length >= SHORTEST_MASKED && trimmed !== text) yield { text: trimmed, isLine };
 }
 
-/** A text and its bytes, behind two others. */
-interface Written {
+/** A text and, once they are asked for, its bytes behind two others. */
+class Written {
   readonly text: string;
-  readonly bytes: Buffer;
+  #bytes: Buffer | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(`\0\0${this.text}`);
+    return this.#bytes;
+  }
 }
 
 /** Writes a text in another form, so that the form of its beginning is the beginning of its form. */
@@ -77,7 +86,7 @@ export function formsOf({ text, isLine }: Spelling): readonly number[] {
 
 /** How a text is written in a form. */
 export function writtenAs(form: number, text: string): string {
-  return (FORMS[form] as Form)(written(text));
+  return (FORMS[form] as Form)(new Written(text));
 }
 
 /** How a text begins in each of these forms: at least with so many characters, if it has them. */
@@ -88,10 +97,6 @@ export function* startsOf(
 ): Generator<string, void, undefined> {
   // Half a surrogate pair is encoded otherwise than the pair.
   const isSplit = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
-  const head = written(text.slice(0, isSplit ? length + 1 : length));
+  const head = new Written(text.slice(0, isSplit ? length + 1 : length));
   for (const form of forms) yield (FORMS[form] as Form)(head);
-}
-
-function written(text: string): Written {
-  return { text, bytes: Buffer.from(`\0\0${text}`) };
 }

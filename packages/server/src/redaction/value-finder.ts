@@ -1,7 +1,8 @@
 import { type Decoding, withoutEscapes, withoutPercents, withoutPluses } from "./decodings.ts";
-import { findTokens, hasTokens, openToken } from "./engine-tokens.ts";
+import { findTokens, openToken } from "./engine-tokens.ts";
 import { PatternSet } from "./pattern-set.ts";
 import { NO_SPANS, type Spans, united } from "./spans.ts";
+import { type Disguise, Suspects } from "./suspects.ts";
 import { WINDOW } from "./window-table.ts";
 
 /** How often a text is read as something encoded, one within the other. */
@@ -14,8 +15,7 @@ const LEVELS = 2;
  */
 export class ValueFinder {
   readonly isEmpty: boolean;
-  /** Whether a value may be a part of a number. */
-  readonly hasNumbers: boolean;
+  readonly #hasNumbers: boolean;
   readonly #hasSpaces: boolean;
   readonly #patterns: PatternSet;
   readonly #decodings: readonly Decoding[];
@@ -24,7 +24,7 @@ export class ValueFinder {
     this.#patterns = new PatternSet(values);
     const { spellings } = this.#patterns;
     this.isEmpty = spellings.length === 0;
-    this.hasNumbers = spellings.some((text) => /^[\d.eE+-]+$/.test(text));
+    this.#hasNumbers = spellings.some((text) => /^[\d.eE+-]+$/.test(text));
     this.#hasSpaces = spellings.some((text) => text.includes(" "));
     this.#decodings = [withoutEscapes, withoutPercents];
     if (this.#hasSpaces) this.#decodings = [...this.#decodings, withoutPluses];
@@ -55,17 +55,26 @@ export class ValueFinder {
   }
 
   /**
-   * Whether a JSON text has to be read, because something that is masked is in it or may be, written
-   * in a way that is not looked for. No answer costs less than this.
+   * Where a JSON text may hold what is masked; undefined if it does not. That costs less than reading
+   * it, and most texts are never read.
    */
-  mayBeIn(json: string): boolean {
-    if (hasTokens(json)) return true;
-    if (this.isEmpty) return json.includes("\\u");
-    if (json.includes("\\") && /\\[\\/u]/.test(json)) return true;
-    if (json.includes("%") && /%[\da-f]{2}/i.test(json)) return true;
-    if (this.#hasSpaces && json.includes("+")) return true;
-    if (this.hasNumbers && OTHER_NUMBER.test(json)) return true;
-    return this.#patterns.has(json);
+  suspectsIn(json: string): Suspects | undefined {
+    const tokens = findTokens(json);
+    if (this.isEmpty) {
+      if (tokens.length === 0 && !json.includes("\\u")) return undefined;
+      return new Suspects(json, tokens, ["\\"], false);
+    }
+    const values = this.#patterns.find(json);
+    const disguises: Disguise[] = [];
+    // Other escapes are those of the patterns: there is but one of each.
+    if (json.includes("\\") && /\\[\\/u]/.test(json)) disguises.push("\\");
+    if (json.includes("%") && /%[\da-f]{2}/i.test(json)) disguises.push("%");
+    if (this.#hasSpaces && json.includes("+")) disguises.push("+");
+    const hasNumbers = this.#hasNumbers && OTHER_NUMBER.test(json);
+    const isClear = values.length + tokens.length + disguises.length === 0 && !hasNumbers;
+    return isClear
+      ? undefined
+      : new Suspects(json, united([...tokens, ...values]), disguises, hasNumbers);
   }
 
   /**

@@ -1,17 +1,18 @@
 /**
  * Where in a text a pattern may begin. All patterns are told apart by their first 8 characters, the
- * window. Four characters at a time are looked up in a table that says how far the next window with
- * them can be at the soonest (as Wu and Manber do it), so that most characters are never looked at,
- * however many patterns there are. A window that ends as a known one does is looked up by the hash
+ * window. Three characters at a time are looked up in a table that says how far on a window can end at
+ * the soonest (as Wu and Manber do it), so that many characters are never looked at, however many
+ * patterns there are. A window that ends as a known one does is looked up by the hash
  * of all of it.
  *
  * Everything lies in arrays of numbers: a pattern costs some 30 bytes, however long it is.
  */
 export const WINDOW = 8;
 const LAST = WINDOW - 1;
-/** A window without any part of a pattern at its end. */
-const FARTHEST = 5;
-const LOADED = -1;
+const BLOCK = 3;
+/** How far a window without any part of a pattern in its last block can be left behind. */
+const FARTHEST = WINDOW - BLOCK + 1;
+const TAKEN = -1;
 
 export class WindowTable {
   readonly #skips: Uint8Array;
@@ -38,7 +39,7 @@ export class WindowTable {
 
   /** @param start At least the window of the pattern. */
   add(pattern: number, start: string): void {
-    for (let end = 3; end <= LAST; end++) {
+    for (let end = BLOCK - 1; end <= LAST; end++) {
       const block = blockHash(start, end) >>> this.#shift;
       const skip = LAST - end;
       if (skip < (this.#skips[block] as number)) this.#skips[block] = skip;
@@ -72,10 +73,15 @@ export class WindowTable {
     return -1;
   }
 
+  /** Whether the patterns with the window that was found have been given out. */
+  get isTaken(): boolean {
+    return this.#heads[this.#slot] === TAKEN;
+  }
+
   /** The patterns with the window that {@link next} has found; each window gives its own only once. */
   *take(): Generator<number, void, undefined> {
     let next = this.#heads[this.#slot] as number;
-    this.#heads[this.#slot] = LOADED;
+    this.#heads[this.#slot] = TAKEN;
     for (; next > 0; next = this.#before[next - 1] as number) yield next - 1;
   }
 
@@ -88,13 +94,12 @@ export class WindowTable {
 
 function blockHash(text: string, end: number): number {
   const block =
-    text.charCodeAt(end) ^
-    (text.charCodeAt(end - 1) << 8) ^
-    (text.charCodeAt(end - 2) << 16) ^
-    (text.charCodeAt(end - 3) << 24);
+    text.charCodeAt(end) ^ (text.charCodeAt(end - 1) << 8) ^ (text.charCodeAt(end - 2) << 16);
   return Math.imul(block, 0x9e3779b1);
 }
 
 function windowHash(text: string, end: number): number {
-  return (blockHash(text, end) ^ Math.imul(blockHash(text, end - 4), 0x85ebca6b)) | 0;
+  let hash = 0;
+  for (let i = end - LAST; i <= end; i++) hash = Math.imul(hash, 0x01000193) ^ text.charCodeAt(i);
+  return Math.imul(hash, 0x9e3779b1);
 }

@@ -25,10 +25,12 @@ import {
   pausedSchedule,
   resumedSchedule,
 } from "./operator-rules.ts";
+import type { RoutingSeals } from "./routing-seals.ts";
 import type { ScheduledStarts } from "./scheduled-starts.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "ids" | "log">;
+  readonly routing: Pick<RoutingSeals, "sealed" | "opened" | "deciding">;
   readonly starts: Pick<ScheduledStarts, "check" | "now">;
   /** Called when a schedule was written: its next instant may come before the one waited for. */
   readonly changed: () => void;
@@ -51,7 +53,7 @@ export class Schedules {
     const spec = checkedSpec(fields.spec, now);
     await this.#parts.starts.check(fields, "body.input");
     const row = newSchedule({ ...fields, spec, source: "api" }, { id: ids(), now });
-    const created = await this.#store.schedules.create(row, audit);
+    const created = await this.#store.schedules.create(this.#parts.routing.sealed(row), audit);
     this.#parts.changed();
     return created;
   }
@@ -59,7 +61,7 @@ export class Schedules {
   async get(name: string): Promise<ScheduleRow> {
     const row = await this.#store.schedules.find(name);
     if (!row) throw notFound("schedule", name);
-    return row;
+    return this.#parts.routing.opened(row);
   }
 
   list(filter: ScheduleFilter): Promise<Page<ScheduleRow>> {
@@ -130,7 +132,12 @@ export class Schedules {
   }
 
   async #change(name: string, decide: DecideSchedule, audit?: AuditSchedule): Promise<ScheduleRow> {
-    const row = await this.#store.schedules.change(name, decide, audit);
+    const { routing } = this.#parts;
+    const row = await this.#store.schedules.change(
+      name,
+      routing.deciding(decide),
+      audit && ((before, after) => audit(routing.opened(before), after)),
+    );
     if (!row) throw notFound("schedule", name);
     this.#parts.changed();
     return row;

@@ -1,10 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError } from "@engine/contract";
-import { openSqliteStore, type Store } from "@engine/store";
+import { openPostgresStore, openSqliteStore, type Store } from "@engine/store";
+import { startTestPostgres } from "@engine/store/test-postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { homeFolder } from "../auth/testing/guarded-server.ts";
-import { keyId, keyText, secretServer } from "./testing/secret-server.ts";
+import { keyId, keyText, refused, secretServer } from "./testing/secret-server.ts";
 
 async function emptyStore(): Promise<Store> {
   const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock: Date.now });
@@ -112,3 +113,29 @@ test("SEC-1 no key is ever logged", async () => {
   expect(lines.join("\n")).not.toContain(keyText(1));
   expect(lines.join("\n")).not.toContain("long enough");
 });
+
+test("SEC-1 AUTH-3 servers that share a database need a key with authorization on, and without it for what is secret", async () => {
+  const postgres = await startTestPostgres();
+  onTestFinished(() => postgres.stop());
+  const store = await openPostgresStore({ url: await postgres.createDatabase(), clock: Date.now });
+  onTestFinished(() => store.close());
+  expect(await served(store, {})).toEqual([
+    expect.stringMatching(/with authorization on, servers that share a database need a key/),
+  ]);
+  const { send, server } = await secretServer({ store, auth: {}, security: { encryption: {} } });
+  expect(await send("PUT", "/admin/secrets/a", { value: "long enough" })).toMatchObject(
+    refused(503, "encryption_unavailable"),
+  );
+  for (const [method, path] of [
+    ["GET", "/admin/encryption"],
+    ["POST", "/admin/encryption/rotate"],
+  ] as const) {
+    expect(await send(method, path)).toMatchObject(refused(503, "encryption_unavailable"));
+  }
+  expect((await send("PUT", "/admin/configs/a", { value: 1 })).status).toBe(201);
+  await server.close();
+  expect(await served(store, { key: keyText(1) }, { keeps: "a" })).toEqual([]);
+  expect(await served(store, {}, { auth: {} })).toEqual([
+    expect.stringMatching(/1 data key is wrapped with key .* the configuration has none at all/),
+  ]);
+}, 60_000);

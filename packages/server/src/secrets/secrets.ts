@@ -64,6 +64,13 @@ export class Secrets {
     return new Map(rows.map((row) => [row.name, this.#opened(row).value]));
   }
 
+  /** Which of these names there are. */
+  async known(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const page = { names, limit: names.length, offset: 0 };
+    const { items } = await this.#parts.ports.store.secrets.list(page);
+    return new Set(items.map(({ name }) => name));
+  }
+
   /** @throws EngineError `invalid_input`, `payload_too_large`, `secret_too_short`, `conflict`, `encryption_unavailable`. */
   async put(
     name: string,

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { Config, createUuidV7, EngineError, type ExecutionRow, type Json } from "@engine/contract";
 import { readRegistration } from "@engine/sources/reading";
-import { interposed, openSqliteStore, type Store, type StoreMethod } from "@engine/store";
+import {
+  interposed,
+  type KeyRing,
+  openSqliteStore,
+  ringOf,
+  type Store,
+  type StoreMethod,
+} from "@engine/store";
 import { type MemoryValues, memoryValues } from "@engine/store/memory-values";
 import { createEngine, type Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -11,6 +18,9 @@ import { ManualTime } from "./manual-time.ts";
 import { ScriptedWorker } from "./scripted-worker.ts";
 
 let instances = 0;
+
+/** The key of every test: what one engine sealed another one opens. */
+export const TEST_RING: KeyRing = ringOf({ id: "test", key: new Uint8Array(32).fill(7) });
 
 /** What several servers have in common; the test that made it closes it. */
 interface Shared {
@@ -148,6 +158,7 @@ export class TestEngine implements AsyncDisposable {
       log: silent,
       // Hundreds of tests need no process each for one small file.
       readRegistration,
+      ring: TEST_RING,
       ...this.#ports,
     });
   }

@@ -48,6 +48,8 @@ export interface Definition {
   readonly body: Place | undefined;
   /** Where its `input` and `output` schemas are written. */
   readonly schemas: { readonly input: Place | undefined; readonly output: Place | undefined };
+  /** Where its `secrets` are written; where it is itself when they are not. */
+  readonly secretsAt: Place;
   readonly findings: readonly Finding[];
 }
 
@@ -91,6 +93,7 @@ export function readDefinition(
     options: others,
     body,
     schemas: { input: writtenAt(evaluated, "input"), output: writtenAt(evaluated, "output") },
+    secretsAt: writtenAt(evaluated, "secrets") ?? place,
     findings,
   };
 }
@@ -147,7 +150,7 @@ export function optionFinding(
 }
 
 /** The value of an option, wherever it is written. */
-function writtenAt(evaluated: Evaluated | undefined, option: string): Place | undefined {
+export function writtenAt(evaluated: Evaluated | undefined, option: string): Place | undefined {
   const place = evaluated?.written.get(option);
   if (place?.node.type !== "Property") return undefined;
   return { module: place.module, node: place.node.value };

@@ -16,6 +16,7 @@ import { type Finding, fileIssue, inOrder, sourceIssue } from "../modules/source
 import type { Place, SourceModule } from "../modules/source-module.ts";
 import { type ReadSource, readSource } from "../modules/source-reading.ts";
 import { createSchemaReader } from "../schema/schema-reader.ts";
+import { type DeclaredSecret, declaredSecrets } from "./declared-secrets.ts";
 import { type Definition, definedBy, readDefinition } from "./definition.ts";
 import { nestedWorkflows } from "./nested-workflows.ts";
 import { type Reached, reachFrom } from "./reach.ts";
@@ -28,6 +29,8 @@ export interface Extraction {
   workflows: ExtractedWorkflow[];
   issues: SourceIssue[];
   warnings: SourceIssue[];
+  /** Each with what is said where there is no such secret. */
+  secrets: DeclaredSecret[];
 }
 
 /** Reads the workflows of the files sent, without running any of it (EXE-60, EXE-61). */
@@ -42,7 +45,9 @@ export function extractWorkflows({
 }): Extraction {
   try {
     const { graph, issues } = sourceGraph(entry, files, read);
-    if (graph === undefined) return { workflows: [], issues: inOrder(issues, []), warnings: [] };
+    if (graph === undefined) {
+      return { workflows: [], issues: inOrder(issues, []), warnings: [], secrets: [] };
+    }
     const found = extractFrom(graph);
     const order = graph.modules.map(({ path }) => path);
     const all = inOrder([...issues, ...found.issues], order);
@@ -50,11 +55,13 @@ export function extractWorkflows({
       workflows: all.length === 0 ? found.workflows : [],
       issues: all,
       warnings: inOrder(found.warnings, order),
+      secrets: found.secrets,
     };
   } catch (error) {
     // The stack ends (RangeError) or the patience does: both mean a file no person wrote.
     if (!(error instanceof RangeError || error instanceof TooIntricate)) throw error;
-    return { workflows: [], issues: [tooIntricate(entry, MULTIPLIES)], warnings: [] };
+    const issues = [tooIntricate(entry, MULTIPLIES)];
+    return { workflows: [], issues, warnings: [], secrets: [] };
   }
 }
 
@@ -65,6 +72,7 @@ function extractFrom(graph: SourceGraph): Extraction {
   const workflows: ExtractedWorkflow[] = [];
   const issues: SourceIssue[] = [];
   const warnings: SourceIssue[] = [];
+  const secrets: DeclaredSecret[] = [];
   const exported = exportedNodes(graph);
   const readTasks = createTaskReader(graph);
   const readSchemas = createSchemaReader(graph);
@@ -76,7 +84,7 @@ function extractFrom(graph: SourceGraph): Extraction {
   );
   if (definitions.length > MAX_WORKFLOWS) {
     const message = `the files define ${definitions.length} workflows, and at most ${MAX_WORKFLOWS} are registered at once; register them with several files`;
-    return { workflows, issues: [tooIntricate(graph.entry.path, message)], warnings };
+    return { workflows, issues: [tooIntricate(graph.entry.path, message)], warnings, secrets };
   }
   const firstOf = new Map<string, Place>();
   const nameOf = new Map(definitions.map((each) => [each.place.node as Node, qualifiedName(each)]));
@@ -95,6 +103,8 @@ function extractFrom(graph: SourceGraph): Extraction {
     const schemas = readSchemas(definition);
     const nested = nestedWorkflows(graph, reached.calls, (node) => nameOf.get(node));
     issues.push(...read.issues);
+    const { options, secretsAt } = definition;
+    secrets.push(...declaredSecrets(options.secrets, secretsAt, subject), ...read.secrets);
     nested.issues.forEach(report);
     const doubts = [reached.warnings, nested.warnings, schemas.warnings, shadowing(definition)];
     warnings.push(...doubts.flat().map((each) => sourceIssue(each, subject)));
@@ -110,7 +120,7 @@ function extractFrom(graph: SourceGraph): Extraction {
     });
   });
   if (definitions.length === 0) issues.push(noWorkflow(graph.entry.path));
-  return { workflows, issues, warnings };
+  return { workflows, issues, warnings, secrets };
 }
 
 /** They are written in one transaction, which holds the server's loop as long as it takes. */

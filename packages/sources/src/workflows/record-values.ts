@@ -38,8 +38,8 @@ export function workflowValues(options: ReadOptions): WorkflowValues {
     runner_options: runnerOptions(options.runnerOptions),
     requests: resourceRequests(options.requests),
     schedule: declaredSchedule(options.schedule),
-    secrets: names([options.secrets]),
-    configs: names([options.configs]),
+    secrets: namesIn([options.secrets]),
+    configs: namesIn([options.configs]),
     metadata: (options.metadata ?? {}) as ExtractedWorkflow["metadata"],
   };
 }
@@ -65,13 +65,14 @@ export function taskValues(
     auth_exempt: variants.every(({ authExempt }) => authExempt === true),
     risk: BY_RISK[Math.max(...risks)] ?? "write",
     sensitive: variants.some(({ sensitive }) => sensitive === true),
-    secrets: names(variants.map(({ secrets }) => secrets)),
-    configs: names(variants.map(({ configs }) => configs)),
+    secrets: namesIn(variants.map(({ secrets }) => secrets)),
+    configs: namesIn(variants.map(({ configs }) => configs)),
     requests: largestRequests(variants.map(({ requests }) => taskRequests(requests))),
   };
 }
 
-function names(lists: readonly unknown[]): string[] {
+/** The texts in some lists, each once. */
+export function namesIn(lists: readonly unknown[]): string[] {
   const all = lists.flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
   return [...new Set(all.filter((name) => typeof name === "string"))];
 }

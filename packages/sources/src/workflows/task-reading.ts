@@ -3,6 +3,7 @@ import type { Node } from "oxc-parser";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import { type Finding, type Subject, sourceIssue } from "../modules/source-issues.ts";
 import type { CallPlace, Place } from "../modules/source-module.ts";
+import { type DeclaredSecret, declaredSecrets } from "./declared-secrets.ts";
 import {
   type Definition,
   optionFinding,
@@ -10,6 +11,7 @@ import {
   readDefinition,
   readOptions,
   recordOf,
+  writtenAt,
 } from "./definition.ts";
 import type { Copy, Reached } from "./reach.ts";
 import { taskValues } from "./record-values.ts";
@@ -17,6 +19,7 @@ import { taskValues } from "./record-values.ts";
 export interface TasksRead {
   tasks: TaskRecord[];
   issues: SourceIssue[];
+  secrets: DeclaredSecret[];
 }
 
 /** Reads the tasks of one workflow after another; a task that several share is read once. */
@@ -29,6 +32,7 @@ export function createTaskReader(
 
   return (reached, subject) => {
     const issues: SourceIssue[] = [];
+    const secrets: DeclaredSecret[] = [];
     const byName = new Map<string, Place>();
     const copies = reached.copies.map(readCopy);
     const byTask = Map.groupBy(copies, ({ task }) => task);
@@ -42,6 +46,9 @@ export function createTaskReader(
       if (earlier) issues.push(sourceIssue(duplicateTask(task, earlier), at));
       else if (task.name !== undefined) byName.set(task.name, place);
       const own = byTask.get(place.node) ?? [];
+      for (const { options, secretsAt } of [task, ...own]) {
+        secrets.push(...declaredSecrets(options.secrets, secretsAt, at));
+      }
       return {
         name: task.name ?? "",
         description: task.description,
@@ -51,7 +58,7 @@ export function createTaskReader(
     const at = { workflow: subject.workflow, path: `${subject.path}.tasks` };
     const findings = copies.flatMap((copy) => copy.findings);
     issues.push(...findings.map((each) => sourceIssue(each, at)));
-    return { tasks, issues };
+    return { tasks, issues, secrets };
   };
 
   function readTask(place: CallPlace): Definition {
@@ -66,14 +73,16 @@ export function createTaskReader(
     const replaced = copies.map((each) => recordOf(optionsOf(each)?.value));
     const original: ReadOptions = Object.assign({}, task && readTask(task).options, ...replaced);
     const evaluated = optionsOf(copy);
-    if (!evaluated) return { task: task?.node, options: original, findings: [] };
+    if (!evaluated) return { task: task?.node, options: original, secretsAt: copy, findings: [] };
 
     const own = recordOf(evaluated.value) ?? {};
     const wrong = checkTaskCopyOptions(own, { ...original }).map((issue) =>
       optionFinding(issue, evaluated.place, evaluated),
     );
     const options: ReadOptions = { ...original, ...own };
-    return { task: task?.node, options, findings: [...evaluated.findings, ...wrong] };
+    const secretsAt = writtenAt(evaluated, "secrets") ?? evaluated.place;
+    const findings = [...evaluated.findings, ...wrong];
+    return { task: task?.node, options, secretsAt, findings };
   }
 
   function optionsOf({ module, node }: CallPlace) {

@@ -26,6 +26,23 @@ export function conformance(open: Open): void {
     expect(await store.schedules.find("nightly")).toEqual(row);
   });
 
+  test("RIN-3 routing inputs that are not sealed are found, whatever else is in the record", async () => {
+    const store = await opened(open);
+    const sealed = { key_id: "k1", wrapped: "w", body: "b" };
+    const routing_input = { gpu: "a100" };
+    for (const name of ["c", "a"]) await store.schedules.create(schedule(name, { routing_input }));
+    await store.schedules.create(schedule("sealed", { routing_sealed: sealed }));
+    await store.schedules.create(schedule("none", { input: { routing_input } }));
+    await store.schedules.create(
+      schedule("misleading", { routing_input, input: { routing_input: {} } }),
+    );
+    expect(await store.schedules.listUnsealed(10)).toEqual(["a", "c", "misleading"]);
+    expect(await store.schedules.listUnsealed(1)).toEqual(["a"]);
+    await store.schedules.change("a", () => ({ routing_input: {}, routing_sealed: sealed }));
+    expect(await store.schedules.listUnsealed(10)).toEqual(["c", "misleading"]);
+    expect(await store.schedules.find("a")).toMatchObject({ routing_sealed: sealed });
+  });
+
   test("EXE-72 of creations that race for a name one succeeds", async () => {
     const store = await opened(open);
     const created = await Promise.allSettled(

@@ -110,6 +110,8 @@ export interface SchedulePort {
   delete(name: string, audit?: AuditEntry): Promise<boolean>;
   /** Those the engine has to look at, by `scheduleDueAt` and name. */
   listDue(page: DueSchedulePage): Promise<readonly ScheduleRow[]>;
+  /** Names of those whose routing input was stored before there was a key, at most `limit` (RIN-3). */
+  listUnsealed(limit: number): Promise<readonly string[]>;
   /** The first instant behind `after` at which one is due; null when none is. */
   nextAt(after: number): Promise<number | null>;
 }
@@ -160,6 +162,16 @@ export const SCHEDULES: Operations<SchedulePort> = {
       WHERE due_at IS NOT NULL AND due_at <= ${until} AND (due_at, name) > (${due_at}, ${name})
       ORDER BY due_at, name LIMIT ${limit}`);
     return found.map(readSchedule);
+  }),
+
+  listUnsealed: reads(function* (limit) {
+    const isEmpty = {
+      sqlite: raw("record -> '$.routing_input' = '{}'"),
+      postgres: raw("(record::jsonb -> 'routing_input') = '{}'::jsonb"),
+    };
+    const found = yield* rows(sql<{ name: string }>`
+      SELECT name FROM schedules WHERE NOT (${isEmpty}) ORDER BY name LIMIT ${limit}`);
+    return found.map(({ name }) => name);
   }),
 
   nextAt: reads(function* (after) {

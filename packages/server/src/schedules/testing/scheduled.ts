@@ -20,6 +20,7 @@ import { Starts } from "../../starts/starts.ts";
 import { ManualTime, settled } from "../../testing/manual-time.ts";
 import type { AuthorizeSchedule } from "../authorize-schedule.ts";
 import { Firing } from "../firing.ts";
+import { RoutingSeals } from "../routing-seals.ts";
 import { ScheduleDeclarations } from "../schedule-declarations.ts";
 import { ScheduledStarts } from "../scheduled-starts.ts";
 import { Scheduler } from "../scheduler.ts";
@@ -52,11 +53,15 @@ export class Scheduled implements AsyncDisposable {
       for (const scheduler of this.#schedulers) void scheduler.wake();
     };
     const schedules = new ScheduleDeclarations({ ports, changed });
-    this.catalog = new Catalog({ store, schedules, read: readRegistration });
+    this.catalog = new Catalog({
+      ...{ store, schedules, read: readRegistration, canSeal: false },
+      knownSecrets: async () => new Set(),
+    });
     const { log } = ports;
     this.#commits = new Commits({ store: this.#breakable(), log });
     this.#config = config;
-    this.schedules = new Schedules({ ports, starts: this.#starts(), changed });
+    const routing = new RoutingSeals(ports);
+    this.schedules = new Schedules({ ports, routing, starts: this.#starts(), changed });
   }
 
   readonly #config: Config;
