@@ -46,14 +46,34 @@ function byText({ actor, client_address, via_execution }: AuditRecord): string {
 /** Why, what was missing, what it was before and after. */
 function moreText({ decision, reason, permissions, changes }: AuditRecord): string {
   const used = permissions.join(", ");
+  const isCredential = decision === "deny" && reason !== null && CREDENTIAL.has(reason);
   return [
-    reason ?? "",
+    isCredential ? `credential ${reason}` : (reason ?? ""),
     used && (decision === "deny" ? `lacks ${used}` : `by ${used}`),
-    ...Object.entries(changes ?? {}).map(
-      ([field, { before, after }]) =>
-        `${field}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
+    ...Object.entries(changes ?? {}).map(([field, { before, after }]) =>
+      before === null
+        ? `${field}: ${changedText(after)}`
+        : `${field}: ${changedText(before)} → ${changedText(after)}`,
     ),
   ]
     .filter((text) => text !== "")
     .join("; ");
+}
+
+/** Why a caller was not let in (AUTH-9): what the reasons are about goes without saying there only. */
+const CREDENTIAL: ReadonlySet<string> = new Set([
+  "missing",
+  "malformed",
+  "invalid",
+  "expired",
+  "disabled",
+  "banned",
+  "not_provisioned",
+]);
+
+function changedText(value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return "none";
+  if (typeof value === "string") return value;
+  const isTexts = Array.isArray(value) && value.every((item) => typeof item === "string");
+  return isTexts ? value.join(", ") : JSON.stringify(value);
 }

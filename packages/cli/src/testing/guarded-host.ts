@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Client, createClient } from "@engine/client";
 import { Config } from "@engine/contract";
 import { type Server, startServer } from "@engine/server";
-import { openSqliteStore } from "@engine/store";
+import { openSqliteStore, type Store } from "@engine/store";
 import { onTestFinished } from "vitest";
 import { capturedIo } from "../io/captured-io.ts";
 import type { CliIo } from "../io/cli-io.ts";
@@ -27,6 +27,7 @@ export interface Ran {
 
 export interface GuardedHost {
   readonly server: Server;
+  readonly store: Store;
   readonly url: string;
   /** Of the first admin. */
   readonly key: string;
@@ -64,6 +65,7 @@ export async function guardedHost(auth: object = {}): Promise<GuardedHost> {
   let roles = 0;
   return {
     server,
+    store,
     url: server.url,
     key,
     cwd: folder.path,
