@@ -13,6 +13,8 @@ vi.setConfig({ testTimeout: 120_000 });
 const EVIL =
   "\u001b]0;owned\u0007\u001b[31mred by data\u001b[2J\u009b31m\u202eliame\u2066\r" +
   "\nerror: forged\r\n✓ completed   forged\u2028\u007f\b\tend";
+/** Of a value that is printed alone every line is its own. */
+const ON_ONE_LINE = EVIL.replaceAll("\n", " ");
 const QUOTED = JSON.stringify(EVIL);
 
 const FLOWS = `
@@ -74,6 +76,7 @@ async function started(dev: StartedDev, args: readonly string[], state: RegExp):
 test("what data says reaches a terminal as text only, by every command that shows it, and JSON as it is", async () => {
   await using dev = await startDev({
     "flows.ts": FLOWS,
+    "evil.txt": ON_ONE_LINE,
     "odd\u001b[31mred by data.ts": "export {",
   });
   expectHarmless(dev.io.printed() + dev.io.complained(), "engine dev");
@@ -190,6 +193,16 @@ test("what data says reaches a terminal as text only, by every command that show
     ["principals", "list-keys", "bot"],
     ["principals", "revoke-key", "bot", "--key-name", EVIL],
     ["principals", "delete", EVIL],
+    ["secrets", "set", "evil", "--from-file", "evil.txt", "--unmasked", "--description", EVIL],
+    ["secrets", "list"],
+    ["secrets", "get", "evil", "--yes"],
+    ["secrets", "remove", EVIL],
+    ["secrets", "keys", "--server-url", EVIL],
+    ["secrets", "rotate-keys"],
+    ["config", "set", "evil", ON_ONE_LINE, "--description", EVIL],
+    ["config", "list"],
+    ["config", "get", "evil"],
+    ["config", "remove", EVIL],
     ["dev", EVIL, "--port", EVIL],
     [EVIL],
   ];

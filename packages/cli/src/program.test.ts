@@ -40,6 +40,8 @@ test.each([
   ["worker"],
   ["roles"],
   ["principals"],
+  ["secrets"],
+  ["config"],
   ["start"],
   ["auth"],
   ["server"],
@@ -53,7 +55,9 @@ test.each(
     .map((command) => command.options.map((option) => option.long))
     .map((options, i) => [path(ours[i] as Command), options] as const)
     .filter(([name]) =>
-      /^(workflow|execution|schedule|worker|health|auth|roles|principals)/.test(name),
+      /^(workflow|execution|schedule|worker|health|auth|roles|principals|secrets|config)/.test(
+        name,
+      ),
     ),
 )("EXE-95 `%s` calls a server, so it takes --format and --server-url", (_name, options) => {
   expect(options).toEqual(expect.arrayContaining(["--format", "--server-url"]));

@@ -1,6 +1,7 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command } from "commander";
 import { addAuth } from "./commands/auth/auth.ts";
+import { addConfig } from "./commands/config/config.ts";
 import { addDb } from "./commands/db.ts";
 import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
@@ -9,6 +10,7 @@ import { addHealth } from "./commands/health.ts";
 import { addPrincipals } from "./commands/principals/principals.ts";
 import { addRoles } from "./commands/roles/roles.ts";
 import { addSchedule } from "./commands/schedule/schedule.ts";
+import { addSecrets } from "./commands/secrets/secrets.ts";
 import { addServer } from "./commands/server/server.ts";
 import { addStartServer } from "./commands/start-server.ts";
 import { addStartWorker } from "./commands/start-worker.ts";
@@ -50,6 +52,8 @@ export function createProgram(io: CliIo): Command {
   addAuth(program, io);
   addRoles(program, io);
   addPrincipals(program, io);
+  addSecrets(program, io);
+  addConfig(program, io);
   addDb(program, io);
   addHealth(program, io);
   tab(program, { completionCommandName: "completion" });

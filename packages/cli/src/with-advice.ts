@@ -50,6 +50,8 @@ const LISTS: Readonly<Record<string, string>> = {
   schedule: "schedule list",
   role: "roles list",
   principal: "principals list",
+  secret: "secrets list",
+  config: "config list",
 };
 
 const LISTS_OF_CODES: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -38,25 +38,38 @@ export interface GuardedHost {
   readonly client: Client;
   /** What a user types, who is the admin unless another token is given. */
   engine(args: readonly string[], typed?: Typed): Promise<Ran>;
+  /** Ends the server; its folder stays until the test ends. */
+  close(): Promise<void>;
   /** Makes a service account with these permissions; answers its key. */
   account(subject: string, permissions: readonly string[]): Promise<string>;
 }
 
+interface Parts {
+  /** `[engine.security.encryption]` */
+  readonly encryption?: object;
+  /** The folder of a host that was there before. */
+  readonly cwd?: string;
+}
+
 /** For tests: a server that asks who calls, with a database in a file, and a command line beside it. */
-export async function guardedHost(auth: object = {}): Promise<GuardedHost> {
-  const folder = temporaryFolder({});
+export async function guardedHost({ encryption, cwd }: Parts = {}): Promise<GuardedHost> {
+  const folder = cwd === undefined ? temporaryFolder({}) : { path: cwd, remove: () => undefined };
   const home = join(folder.path, "engine");
   const path = join(home, "engine.db");
   const store = await openSqliteStore({ path, synchronous: "normal", clock: Date.now });
   const config = Config.parse({
     home,
     server: { port: 0 },
-    security: { auth: { enabled: true, ...auth } },
+    security: { auth: { enabled: true }, ...(encryption && { encryption }) },
   });
   const server = await startServer({ config, store, log: silent, version: "1.2.3" });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= server.close().then(() => store.close());
+    return closing;
+  };
   onTestFinished(async () => {
-    await server.close();
-    await store.close();
+    await close();
     folder.remove();
   });
   const key = readFileSync(join(home, "admin-key"), "utf8").trim();
@@ -71,6 +84,7 @@ export async function guardedHost(auth: object = {}): Promise<GuardedHost> {
     cwd: folder.path,
     home,
     client,
+    close,
     async engine(args, { stdin = "", token = key, columns, ...parts } = {}) {
       const io = capturedIo({
         cwd: folder.path,
