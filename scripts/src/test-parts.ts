@@ -55,6 +55,7 @@ const LONG: readonly string[] = [
   "e2e/src/replicas/",
   "e2e/src/runners/",
   "e2e/src/slice/server-stop.test.ts",
+  "e2e/src/slice/taint.test.ts",
   "e2e/src/sweep/",
   "e2e/src/waits/children.test.ts",
   "e2e/src/waits/signals.test.ts",

@@ -29,18 +29,22 @@ export interface ClusterOptions {
   readonly servers?: number;
   readonly workers?: readonly string[];
   readonly env?: Env;
+  /** Whether servers hear of each other by notifications; unless told otherwise they do. */
+  readonly hears?: boolean;
 }
 
 /** Starts PostgreSQL, two servers and, unless told otherwise, two workers. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { servers: count = 2, workers = ["a", "b"] } = options;
+  const { servers: count = 2, workers = ["a", "b"], hears = true } = options;
   await using stack = new AsyncDisposableStack();
   const home = stack.use(await createHome());
   const postgres = await startTestPostgres();
   stack.defer(() => postgres.stop());
+  const url = await postgres.createDatabase();
+  if (!hears) await postgres.cutNotifications(url);
   const env = {
     ENGINE_HOME: home.file(".engine"),
-    ENGINE_DATABASE_URL: await postgres.createDatabase(),
+    ENGINE_DATABASE_URL: url,
     ...options.env,
   };
   const processes = stack.use(new ProcessGroup(home, env));

@@ -13,9 +13,12 @@ let check: AnswerCheck | undefined;
 /** The wire as it is: every status is an answer; one that the document does not list is thrown. */
 export class Http {
   readonly url: string;
+  readonly #token: string | undefined;
 
-  constructor(url: string) {
+  /** @param token What every request is sent with. */
+  constructor(url: string, token?: string) {
     this.url = url;
+    this.#token = token;
   }
 
   get<Body = unknown>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
@@ -79,8 +82,14 @@ export class Http {
     }
   }
 
+  #fetch(path: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
+    return fetch(this.url + path, { ...init, headers });
+  }
+
   async #answer<Body>(path: string, init: RequestInit): Promise<Answer<Body>> {
-    const response = await fetch(this.url + path, init);
+    const response = await this.#fetch(path, init);
     const text = await response.text();
     const { status, headers } = response;
     check ??= new AnswerCheck();
@@ -91,7 +100,7 @@ export class Http {
   }
 
   async *#frames(path: string, init: RequestInit): AsyncGenerator<SseFrame> {
-    const response = await fetch(this.url + path, init);
+    const response = await this.#fetch(path, init);
     if (!response.ok || !response.body) {
       throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
     }

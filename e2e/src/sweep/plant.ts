@@ -27,6 +27,7 @@ const QUICK: Env = {
   ENGINE_WORKERS__CLAIM_TIMEOUT: "2",
   ENGINE_WORKERS__MAX_CRASHES: "100",
   ENGINE_DISPATCH__SAFETY_INTERVAL: "2",
+  ENGINE_SECURITY__ENCRYPTION__KEY: Buffer.alloc(32, 7).toString("base64"),
 };
 
 /** Where a worker hangs on its server: by a stream, or by asking. */

@@ -232,6 +232,32 @@ const admits: Strand = async (site) => {
   await ask(http, `${tokens}?subject=${prefix}`, remove);
 };
 
+/** Secrets and configuration values that come and go, a rotation of keys, and a task that tells nothing. */
+const keeps: Strand = async (site) => {
+  const { http, ledger, prefix } = site;
+  const id = await site.start("whisper", 160);
+  ledger.expect(id, "COMPLETED", 162);
+  for (const kind of ["secrets", "configs"]) {
+    const path = `/admin/${kind}/${prefix}`;
+    const put = (value: string) => ask(http, path, { method: "PUT", body: { value } });
+    for (const which of ["first", "second"]) await put(`the ${which} value of ${prefix}`);
+    const { body } = await ask<{ value: string }>(http, path);
+    if (body.value !== `the second value of ${prefix}`) {
+      ledger.wrong(`${path} is ${JSON.stringify(body)}`);
+    }
+    await ask(http, path, { method: "DELETE" });
+    const { status } = await ask(http, path);
+    if (status !== 404) ledger.wrong(`${path} is there although it was deleted: ${status}`);
+  }
+  await ask(http, "/admin/encryption/rotate", post);
+  const isDone = async () => {
+    const { body } = await ask<{ rotating: boolean }>(http, "/admin/encryption");
+    return !body.rotating;
+  };
+  await until("the keys are rotated", isDone, 30_000);
+  await site.untilEnded(id);
+};
+
 const STRANDS: readonly Strand[] = [
   runs,
   hoards,
@@ -244,6 +270,7 @@ const STRANDS: readonly Strand[] = [
   publishes,
   staffs,
   admits,
+  keeps,
 ];
 
 /** Settles when every story has come to its end; rejects with those that could not. */

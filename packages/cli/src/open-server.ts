@@ -1,6 +1,7 @@
 import { authSwitch, type Config, databaseUrl } from "@engine/contract";
 import type { Server, ServerOptions } from "@engine/server";
 import type { Logger } from "pino";
+import type { LogMask } from "./io/log.ts";
 import { processPorts } from "./io/process-ports.ts";
 import { productVersion } from "./product-version.ts";
 
@@ -16,7 +17,7 @@ export interface OpenServer {
 export async function openServer(
   config: Config,
   log: Logger,
-  own: Pick<ServerOptions, "ownToken"> = {},
+  { mask, ...own }: Pick<ServerOptions, "ownToken"> & { readonly mask?: LogMask } = {},
 ): Promise<OpenServer> {
   // Loaded here, so that commands without a server start without one.
   const [{ lockServer, openStore, shownDatabaseUrl }, { startServer }] = await Promise.all([
@@ -39,6 +40,7 @@ export async function openServer(
         log,
         version: productVersion(),
       });
+      if (mask) mask.masked = (line) => server.engine.masks.line(line);
       if (!authSwitch(config.security.auth).isOn) {
         const address = `${config.server.host}:${server.port}`;
         const meaning = `authentication is off: whoever reaches ${address} may run and read everything`;

@@ -67,7 +67,7 @@ export async function callServer<T>(
   const token = await tokenFor(url, io);
   try {
     return await call({
-      client: createClient({ baseUrl: url, ...(token !== undefined && { token }) }),
+      client: clientAt(url, token, io),
       url,
       print: printer(io, options.format),
     });
@@ -76,6 +76,16 @@ export async function callServer<T>(
       ? withAdvice(error, { url, flag: serverFlag(options), env: io.env })
       : error;
   }
+}
+
+/** A client that says on standard error what is wrong with the way to its server. */
+export function clientAt(
+  baseUrl: string,
+  token: string | undefined,
+  { err }: Pick<CliIo, "err">,
+): Client {
+  const warn = (message: string) => err.write(`warning: ${message}\n`);
+  return createClient({ baseUrl, warn, ...(token !== undefined && { token }) });
 }
 
 export function printer(io: CliIo, format: ServerOptions["format"]): ServerCall["print"] {

@@ -1,5 +1,5 @@
 import { EngineError, type ExecutionRecord } from "@engine/contract";
-import { expect, expectTypeOf, test } from "vitest";
+import { expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
 import { createClient } from "./client.ts";
 import type { FetchRequest } from "./transport.ts";
 
@@ -70,6 +70,45 @@ test("a call becomes the request of its route, every part percent-encoded", asyn
       body: '{"id":1}',
     },
   ]);
+});
+
+test("NET-6 a token that goes over plain http to another machine is warned of once, before it leaves", async () => {
+  const told = async (baseUrl: string, token?: string) => {
+    const order: string[] = [];
+    const client = createClient({
+      baseUrl,
+      ...(token !== undefined && { token }),
+      warn: (message) => void order.push(message),
+      fetch: async () => {
+        order.push("sent");
+        return Response.json(record);
+      },
+    });
+    expect(order).toEqual([]);
+    for (let n = 0; n < 2; n++) await client.executions.status({ params: STATUS });
+    return order;
+  };
+  const STATUS = { ns: "n", wf: "w", id: "e1" };
+  const sent = ["sent", "sent"];
+  expect(await told("http://engine.example:8000/x", "t0")).toEqual([
+    "credentials go to engine.example:8000 over plain http, where others can read them: use https",
+    ...sent,
+  ]);
+  expect(await told("http://10.0.0.1", "t0")).toHaveLength(3);
+  expect(await told("http://engine.example:8000")).toEqual(sent);
+  expect(await told("https://engine.example", "t0")).toEqual(sent);
+  for (const host of ["localhost:8000", "127.0.0.1", "[::1]:8000", "a.localhost"]) {
+    expect(await told(`http://${host}`, "t0"), host).toEqual(sent);
+  }
+});
+
+test("NET-6 without a place of its own the warning is on the console", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  onTestFinished(() => warn.mockRestore());
+  const { client } = answering(200, record, { token: "t0", base: "http://engine.test" });
+  await client.executions.status({ params: { ns: "n", wf: "w", id: "e1" } });
+  expect(warn.mock.calls).toEqual([[expect.stringContaining("engine.test over plain http")]]);
+  expect(warn.mock.calls.join()).not.toContain("t0");
 });
 
 test("lists in a query are repeated, absent values left out, headers sent as given", async () => {

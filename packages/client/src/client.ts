@@ -1,5 +1,6 @@
 import { type Route, routes } from "@engine/contract";
 import { caFileOfEnvironment, trustCaFile } from "./authorities.ts";
+import { exposure, warnOnConsole } from "./exposed-token.ts";
 import { baseOf, type Target } from "./request.ts";
 import { callOf, type RouteCalls } from "./route-call.ts";
 import { systemTiming, type Timing } from "./timing.ts";
@@ -15,6 +16,8 @@ export interface ClientOptions {
   readonly token?: string;
   /** Replaces the transport, for example with an in-process server in a test. */
   readonly fetch?: Fetch;
+  /** Told once where the token can be read on its way (NET-6); `console.warn` unless given. */
+  readonly warn?: (message: string) => void;
   /** Replaces the clock and the chance behind retries, for example in a test. */
   readonly timing?: Timing;
 }
@@ -67,8 +70,8 @@ export interface Client extends RouteCalls {
  * ```
  */
 export function createClient(options: ClientOptions): Client {
-  const send: Fetch = options.fetch ?? systemFetch;
   const target: Target = { base: baseOf(options.baseUrl), token: options.token };
+  const send = warning(options.fetch ?? systemFetch, target, options.warn);
   const timing = options.timing ?? systemTiming;
   // The table and the calls have the same keys by the type of RouteCalls; mapping loses them.
   const calls = mapValues(routes, (group) =>
@@ -78,6 +81,21 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...calls,
     workflow: (name) => createWorkflowClient(name, shared),
+  };
+}
+
+/** The same transport; before the first request it says where the token can be read on its way. */
+function warning(
+  send: Fetch,
+  { base, token }: Target,
+  warn: (message: string) => void = warnOnConsole,
+): Fetch {
+  let exposed = token === undefined ? undefined : exposure(base);
+  if (exposed === undefined) return send;
+  return (url, request) => {
+    if (exposed !== undefined) warn(exposed);
+    exposed = undefined;
+    return send(url, request);
   };
 }
 

@@ -313,6 +313,7 @@ export {
 // The wire
 
 export { RunMode } from "./routes/execution-queries.ts";
+export { isLoopbackHost } from "./wire/loopback.ts";
 export { openApiDocument } from "./wire/openapi.ts";
 export { type Permission, permissionText } from "./wire/permission.ts";
 export {

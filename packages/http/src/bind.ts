@@ -19,7 +19,16 @@ import { printed } from "./json/json-text.ts";
 import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
-import { denied, filled, type Owed, owedBy, permitOf } from "./permit.ts";
+import {
+  denied,
+  filled,
+  isKnown,
+  missingOf,
+  type Owed,
+  owedBy,
+  permitOf,
+  type Subject,
+} from "./permit.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import { type Redaction, type Redactor, redactedPieces } from "./redaction.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
@@ -31,6 +40,7 @@ import { inputReader, lineInput, type RequestInput, type Resources } from "./req
 import { serveLines } from "./serve-lines.ts";
 import { type OpenStreams, serveStream } from "./serve-stream.ts";
 import { Standing, type StandingWatch } from "./standing.ts";
+import { isToldOf, type Read, readOf } from "./told-of.ts";
 
 /**
  * All that running a workflow takes (AUTH-31), by its name as `ns/wf`; undefined where there is none of
@@ -57,6 +67,7 @@ export interface Binding {
   /** Of the client, as far as it can be known (NET-2). */
   readonly addressOf: (request: IncomingMessage) => string | undefined;
   readonly refuse: (thrown: unknown, request: FastifyRequest) => EngineError;
+  readonly onRead: ((read: Read) => void) | undefined;
 }
 
 interface Exchange {
@@ -89,6 +100,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     const bodyLimit = bodyLimitOf(route, binding.valueBytes);
     const owed = owedBy(route);
     const read = inputReader(route, binding.resources);
+    const tellRead = isToldOf(route) ? binding.onRead : undefined;
 
     app.route({
       method: route.method,
@@ -136,6 +148,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         // An answer whose permission the handler did not demand may hold what the caller must not
         // see.
         if (!call.permit.isSettled) throw undemanded(route);
+        tellRead?.(readOf(call, request.params as Record<string, string>));
         if (answering.hasSubscribers) answering.publish({ of: [`${route.method} ${route.path}`] });
         if ("answerLine" in answered)
           return converse(route, answered, { request, reply, standing });
@@ -178,17 +191,17 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
    */
   async function wholeRefusal(
     refused: unknown,
-    { run }: Owed,
-    { params, query, caller: { rights } }: FastifyRequest,
+    owed: Owed,
+    { params, query, headers, caller: { rights } }: FastifyRequest,
   ): Promise<unknown> {
-    if (run === undefined || !rights || !binding.runList) return refused;
+    if (owed.run === undefined || !rights || !binding.runList) return refused;
     const values = { namespace: DEFAULT_NAMESPACE, ...(query as object), ...(params as object) };
-    const workflow = filled(run, values);
-    if (!workflow || !rights.holds(`workflow:${workflow.replace("/", ":")}:read`)) return refused;
+    const workflow = filled(owed.run, values);
+    if (!isKnown(workflow, rights)) return refused;
     const list = await binding.runList(workflow, query as Record<string, unknown>);
-    const [{ missing_permissions = [] } = {}] = [(refused as EngineError).details];
-    const others = (list ?? []).filter((needed) => !rights.holds(needed));
-    return denied([...new Set([...(missing_permissions as string[]), ...others])]);
+    if (!list) return refused;
+    const asked = { params: params as Subject, headers };
+    return denied(missingOf(owed, asked, { rights, list }));
   }
 
   /**

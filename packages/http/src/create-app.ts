@@ -24,6 +24,7 @@ import type { Resources } from "./request-input.ts";
 import type { OpenStreams } from "./serve-stream.ts";
 import { StandingWatch } from "./standing.ts";
 import type { Tls } from "./tls.ts";
+import type { Read, Refused } from "./told-of.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -42,16 +43,6 @@ declare module "fastify" {
     /** False: what it answers, refusals too, goes as it is. */
     isRedacted?: boolean;
   }
-}
-
-/** A request that was refused for who asks. */
-export interface Refused {
-  /** The row's name in the route table, as `schedules.create`. */
-  readonly action: string;
-  /** Null until it is known who asks. */
-  readonly caller: Caller | null;
-  readonly address: string | undefined;
-  readonly request_id: string;
 }
 
 /** Every route of a table over one socket; `listen` opens it. */
@@ -83,6 +74,11 @@ export interface AppOptions<Table extends RouteTable> {
   readonly runList?: RunList;
   /** Told of every request that was refused for who asks: 401 and 403. */
   readonly onRefused?: (error: EngineError, refused: Refused) => void;
+  /**
+   * Told of every read that is answered, when its answer begins: but for those that anybody may make,
+   * those of workers for what they run, and those that are written down by themselves.
+   */
+  readonly onRead?: (read: Read) => void;
   /** How many bytes of large bodies may be in memory at a time. */
   readonly mostBytes?: number;
   /** Largest body that is a value, for routes whose limit follows it; 16 MiB when absent. */
@@ -138,7 +134,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const proxies = new TrustedProxies(trustedProxies);
   const addressOf = ({ socket, headers }: IncomingMessage) =>
     proxies.clientAddress(socket.remoteAddress, headers["x-forwarded-for"]);
-  const { onRefused, redaction } = options;
+  const { onRefused, onRead, redaction } = options;
   const refuse = (thrown: unknown, request: FastifyRequest) => refusal(thrown, request, log);
   /** An answer that refuses somebody is told of. */
   const told = (error: EngineError, request: FastifyRequest) => {
@@ -262,7 +258,7 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   };
   const tell: Binding["refuse"] = (thrown, request) => told(refuse(thrown, request), request);
   const watch = new StandingWatch(options.standingTimer ?? repeat);
-  const binding: Binding = { ...shared, refuse: tell, limits, addressOf, watch };
+  const binding: Binding = { ...shared, refuse: tell, limits, addressOf, watch, onRead };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
     bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);

@@ -2,7 +2,7 @@
 export type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
 export type { RunList } from "./bind.ts";
 export { unreadableNetworks } from "./client-address.ts";
-export { type App, type AppOptions, createApp, type Refused } from "./create-app.ts";
+export { type App, type AppOptions, createApp } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
 export type {
   Call,
@@ -29,3 +29,4 @@ export {
 } from "./reply.ts";
 export { hasLeft } from "./request-call.ts";
 export { Tls, tlsProblems } from "./tls.ts";
+export type { Read, Refused } from "./told-of.ts";

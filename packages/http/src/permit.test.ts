@@ -172,6 +172,15 @@ test("AUTH-10 AUTH-31 what is missing of a workflow that the path does not name 
   expect(open.isSettled).toBe(true);
 });
 
+test("AUTH-10 what is missing is told in the row's order, the tasks where the row has the run", async () => {
+  const permission = all(grant("a:{ns}"), run("{ns}/{wf}"), grant("b:{name}:c"));
+  const list = ["workflow:shop:pay:run", "workflow:shop:pay:task:a:execute"];
+  const asking = asked(permission, {}, holding("workflow:shop:pay:read"));
+  await expect(asking.demandToRun({ ...params, name: "x" }, () => list)).rejects.toMatchObject({
+    details: { missing_permissions: ["a:shop", ...list, "b:x:c"] },
+  });
+});
+
 test("AUTH-59 a caller without the grant to read is let in to what is its own", () => {
   const permission = any(
     grant("workflow:{ns}:{wf}:read"),

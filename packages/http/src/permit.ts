@@ -117,11 +117,8 @@ export class Permit {
     find: () => readonly string[] | Promise<readonly string[]>,
   ): Promise<void> {
     const rights = this.#rights;
-    const missing = this.#missing(subject);
-    if (rights && missing.length > 0 && this.#isKnown(subject, rights)) {
-      const others = (await find()).filter((permission) => !rights.holds(permission));
-      throw denied([...new Set([...missing, ...others])]);
-    }
+    if (rights && this.#judged(subject, rights)?.isHeld === false && this.#isKnown(subject, rights))
+      throw denied(this.#judged(subject, rights, await find())?.missing ?? NOTHING);
     this.demand(subject);
     await this.demandRun(find);
   }
@@ -158,21 +155,21 @@ export class Permit {
     if (judged && !judged.isHeld) throw denied(judged.missing);
   }
 
-  #missing(subject: Subject): readonly string[] {
-    return (this.#rights && this.#judged(subject, this.#rights)?.missing) ?? NOTHING;
+  #judged(subject: Subject, rights: Rights, list?: readonly string[]): Judged | undefined {
+    return judge(this.#owed.permission, { ...subject, ...this.#params }, { rights, list });
   }
 
-  #judged(subject: Subject, rights: Rights): Judged | undefined {
-    return judge(this.#owed.permission, { ...subject, ...this.#params }, rights);
-  }
-
-  /** Whether the caller may read or run the workflow that the row's list is of. */
   #isKnown(subject: Subject, rights: Rights): boolean {
     const workflow = filled(this.#owed.run ?? "", { ...subject, ...this.#params });
-    if (!workflow) return false;
-    const prefix = `workflow:${workflow.replace("/", ":")}`;
-    return rights.holds(`${prefix}:read`) || rights.holds(`${prefix}:run`);
+    return isKnown(workflow, rights);
   }
+}
+
+/** Whether the caller may read or run the workflow: then a refusal names its tasks (AUTH-10). */
+export function isKnown(workflow: string | null | undefined, rights: Rights): workflow is string {
+  if (!workflow) return false;
+  const prefix = `workflow:${workflow.replace("/", ":")}`;
+  return rights.holds(`${prefix}:read`) || rights.holds(`${prefix}:run`);
 }
 
 /** Of requests that anybody may make and that demand nothing: they share one. */
@@ -190,14 +187,32 @@ const SETTLED = new Permit(
 export function permitOf(
   owed: Owed,
   params: Subject,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+  headers: Headers,
   rights: Rights | undefined,
 ): Permit {
   const owes = owed.placeholders.length > 0 || owed.scopes.length > 0 || owed.run !== undefined;
   if (!rights && !owes) return SETTLED;
-  if (owed.headers.length === 0) return new Permit(owed, params, rights);
-  const sent = owed.headers.map((name) => [inHeader(name), headers[name]?.toString() ?? null]);
-  return new Permit(owed, { ...params, ...Object.fromEntries(sent) }, rights);
+  return new Permit(owed, subjectIn(owed, params, headers), rights);
+}
+
+/**
+ * What path and headers alone forbid, where it is known what running takes: all of it, in the row's
+ * order (AUTH-10).
+ */
+export function missingOf(
+  owed: Owed,
+  { params, headers }: { readonly params: Subject; readonly headers: Headers },
+  { rights, list }: Held,
+): readonly string[] {
+  return judge(owed.permission, subjectIn(owed, params, headers), { rights, list })?.missing ?? [];
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+function subjectIn({ headers: names }: Owed, params: Subject, headers: Headers): Subject {
+  if (names.length === 0) return params;
+  const sent = names.map((name) => [inHeader(name), headers[name]?.toString() ?? null]);
+  return { ...params, ...Object.fromEntries(sent) };
 }
 
 /** No name in a path or a subject looks like this. */
@@ -213,8 +228,15 @@ interface Judged {
 
 const HELD: Judged = { isHeld: true, missing: [] };
 
+/** What a caller holds, and all that running the workflow takes where that is to be told. */
+interface Held {
+  readonly rights: Rights;
+  readonly list?: readonly string[] | undefined;
+}
+
 /** Undefined while a placeholder decides. */
-function judge(permission: Permission, values: Subject, rights: Rights): Judged | undefined {
+function judge(permission: Permission, values: Subject, held: Held): Judged | undefined {
+  const { rights, list } = held;
   switch (permission.kind) {
     // `authorize` has settled who asks.
     case "open":
@@ -224,8 +246,10 @@ function judge(permission: Permission, values: Subject, rights: Rights): Judged 
     case "own":
       if (values[OWN] === undefined) return undefined;
       return values[OWN] === null ? HELD : { isHeld: false, missing: [] };
-    case "grant":
     case "run":
+      if (list) return judgeTexts(list, rights);
+      return judgeText(filled(textOf(permission), values), rights);
+    case "grant":
       return judgeText(filled(textOf(permission), values), rights);
     case "when": {
       const value = values[inHeader(permission.header.toLowerCase())];
@@ -239,7 +263,7 @@ function judge(permission: Permission, values: Subject, rights: Rights): Judged 
       if (rights.seenBy(permission.grant).length > 0) return HELD;
       return { isHeld: false, missing: [anyOf(permission.grant)] };
     case "all": {
-      const each = permission.of.map((one) => judge(one, values, rights));
+      const each = permission.of.map((one) => judge(one, values, held));
       const refused = each.filter((one) => one?.isHeld === false);
       if (refused.length > 0) {
         return { isHeld: false, missing: refused.flatMap((one) => one?.missing ?? []) };
@@ -247,7 +271,7 @@ function judge(permission: Permission, values: Subject, rights: Rights): Judged 
       return each.includes(undefined) ? undefined : HELD;
     }
     case "any": {
-      const each = permission.of.map((one) => judge(one, values, rights));
+      const each = permission.of.map((one) => judge(one, values, held));
       if (each.some((one) => one?.isHeld)) return HELD;
       if (each.includes(undefined)) return undefined;
       return { isHeld: false, missing: each.flatMap((one) => one?.missing ?? []) };
@@ -261,9 +285,14 @@ function judgeText(needed: string | null | undefined, rights: Rights): Judged | 
   return { isHeld: false, missing: [needed] };
 }
 
-function refuseMissing(needed: readonly string[], rights: Rights): void {
+function judgeTexts(needed: readonly string[], rights: Rights): Judged {
   const missing = needed.filter((permission) => !rights.holds(permission));
-  if (missing.length > 0) throw denied(missing);
+  return { isHeld: missing.length === 0, missing };
+}
+
+function refuseMissing(needed: readonly string[], rights: Rights): void {
+  const { isHeld, missing } = judgeTexts(needed, rights);
+  if (!isHeld) throw denied(missing);
 }
 
 type Leaf = Exclude<Permission, { kind: "all" | "any" }>;

@@ -1,9 +1,11 @@
+import { isLoopbackHost } from "@engine/contract";
+
 /** What is wrong with the address of a provider or of its keys; undefined when it may be used. */
 export function providerUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null) return "expected an absolute URL";
   if (url.username !== "" || url.password !== "") return "expected a URL without user and password";
-  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) {
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname))) {
     return undefined;
   }
   return `expected an https URL, or http on a loopback host; got ${JSON.stringify(plainUrl(url.href))}`;
@@ -27,14 +29,4 @@ export function plainUrl(text: string): string {
 
 function withoutSlash(issuer: string): string {
   return issuer.endsWith("/") ? issuer.slice(0, -1) : issuer;
-}
-
-/** Names and addresses that never leave the machine (RFC 6761, RFC 5735). */
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127(?:\.\d+){3}$/.test(hostname)
-  );
 }

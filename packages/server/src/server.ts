@@ -18,6 +18,7 @@ import { ensureBootstrapToken } from "./auth/bootstrap-token.ts";
 import { ensureFirstAdmin } from "./auth/first-admin.ts";
 import { tellOfHeld } from "./auth/held-at-start.ts";
 import { JoinTokens } from "./auth/join-tokens.ts";
+import { ReadLog } from "./auth/read-log.ts";
 import { RefusalLog } from "./auth/refusal-log.ts";
 import { authProblems, refuseStartProblems, type StartProblems } from "./auth/start-problems.ts";
 import { edgeProblems } from "./edge-problems.ts";
@@ -132,6 +133,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let isReady = false;
   const { sync_timeout } = config.executions;
   const refusals = new RefusalLog(ports);
+  const reads = config.security.audit.reads ? new ReadLog(ports) : undefined;
   const authorize = options.authorize ?? access?.authentication.authorize;
   const app = createApp({
     routes,
@@ -171,6 +173,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       passedFrames: new Set(config.security.redaction.progress ? [] : ["task.progress"]),
     },
     onRefused: (error, refused) => refusals.note(error, refused),
+    ...(reads && { onRead: (read) => reads.note(read) }),
     ...(authorize && { authorize }),
   });
   let listening: Listening;
@@ -198,7 +201,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     reloadTls: async () => tls?.reload(),
     close() {
       isReady = false;
-      closing ??= close({ engine, app, access, refusals }, setTimer);
+      closing ??= close({ engine, app, access, refusals, reads }, setTimer);
       return closing;
     },
   };
@@ -209,12 +212,17 @@ interface Closed {
   readonly app: App;
   readonly access: Access | undefined;
   readonly refusals: RefusalLog;
+  readonly reads: ReadLog | undefined;
 }
 
-async function close({ engine, app, access, refusals }: Closed, setTimer: SetTimer): Promise<void> {
+async function close(
+  { engine, app, access, refusals, reads }: Closed,
+  setTimer: SetTimer,
+): Promise<void> {
   if (engine.hasPeers) await leave(app, setTimer);
   await engine.close();
   await closeApp(app, setTimer);
   await access?.close();
   await refusals.close();
+  await reads?.close();
 }

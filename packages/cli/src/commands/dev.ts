@@ -14,7 +14,7 @@ import { WatchLoop } from "../dev/watch-loop.ts";
 import { yielding } from "../dev/yielding.ts";
 import { examples } from "../examples.ts";
 import type { CliIo } from "../io/cli-io.ts";
-import { createLog } from "../io/log.ts";
+import { createLog, type LogMask } from "../io/log.ts";
 import { processPorts } from "../io/process-ports.ts";
 import { openServer } from "../open-server.ts";
 import { counted } from "../render/counted.ts";
@@ -67,12 +67,13 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   });
   const find = workflowFinder(paths, io.cwd);
   const signals = io.stopSignals();
-  const log = await createLog(config.log_level, io);
+  const mask: LogMask = { masked: (line) => line };
+  const log = await createLog(config.log_level, io, mask);
   const paint = painter(io.out, io.env);
 
   // With authorization on, the process has to show who it is to itself (AUTH-63).
   const token = `engine_in_${processPorts.token()}`;
-  const engine = await openServer(config, log, { ownToken: token });
+  const engine = await openServer(config, log, { ownToken: token, mask });
   const { url } = engine.server;
   const { startWorker } = await import("@engine/worker");
   const refused = Promise.withResolvers<void>();
@@ -96,7 +97,8 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
       ["database", engine.database],
     ]),
   );
-  const client = createClient({ baseUrl: url, token });
+  // What it sends is for this process, whatever the address.
+  const client = createClient({ baseUrl: url, token, warn: () => undefined });
   const yields = flags.yield ? yielding(client, givenVersions(config.home)) : undefined;
   const files = new DevFiles({
     find,

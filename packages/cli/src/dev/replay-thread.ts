@@ -38,7 +38,7 @@ function textOf(error: unknown): string {
 
 async function check(): Promise<void> {
   const code = await load();
-  const client = createClient({ baseUrl, ...(token && { token }) });
+  const client = createClient({ baseUrl, ...(token && { token, warn: () => undefined }) });
   for (const execution of executions) {
     post({ kind: "replayed", replayed: await replayRecorded(client, code, execution) });
   }

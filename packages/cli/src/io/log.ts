@@ -3,10 +3,20 @@ import { type Logger, pino } from "pino";
 import { harmless, oneLine, withOwnStyles } from "../render/harmless.ts";
 import type { CliIo } from "./cli-io.ts";
 
+/** What the lines of a log go through before they are written. */
+export interface LogMask {
+  /** Takes out of a line, which is JSON text, what nobody may read (RED-3). */
+  masked: (line: string) => string;
+}
+
 /** The log of a long-running command: on stderr, JSON unless a person watches. */
-export async function createLog(level: Config["log_level"], io: CliIo): Promise<Logger> {
+export async function createLog(
+  level: Config["log_level"],
+  io: CliIo,
+  mask: LogMask = { masked: (line) => line },
+): Promise<Logger> {
   const write = (line: string) => io.err.write(line);
-  if (!io.err.isTTY) return pino({ level }, { write });
+  if (!io.err.isTTY) return pino({ level }, { write: (line) => write(mask.masked(line)) });
   // Loaded only where it is used: it costs a third of a start.
   const { prettyFactory } = await import("pino-pretty");
   const pretty = prettyFactory({
@@ -15,7 +25,10 @@ export async function createLog(level: Config["log_level"], io: CliIo): Promise<
     translateTime: "SYS:HH:MM:ss.l",
     singleLine: true,
   });
-  return pino({ level }, { write: (line) => write(withOwnStyles(pretty(shown(line)))) });
+  return pino(
+    { level },
+    { write: (line) => write(withOwnStyles(pretty(shown(mask.masked(line))))) },
+  );
 }
 
 /** A record whose texts begin no line and no colour of their own; a stack keeps its lines. */

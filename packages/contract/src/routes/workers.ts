@@ -266,6 +266,7 @@ export const workerRoutes = {
     summary: "Reads secrets that a task declares, for an execution the session owns.",
     permission: worker,
     effect: "read",
+    redact: false,
     headers: session,
     body: z.strictObject({ ...AskedValues, task: z.string() }),
     answers: { 200: NamedValues },
@@ -276,6 +277,7 @@ export const workerRoutes = {
     summary: "Reads configs that a task declares, or the workflow's code asks for.",
     permission: worker,
     effect: "read",
+    redact: false,
     headers: session,
     body: z.strictObject({
       ...AskedValues,

@@ -32,7 +32,16 @@ test("AUTH-7 every row says what it needs and whether it writes", () => {
 });
 
 test("the placeholders of a permission are those of its path, or of what the handler looks up", () => {
-  const lookedUp = new Set(["name", "namespace", "ns", "run_as", "schedule", "subject", "wf"]);
+  const lookedUp = new Set([
+    "name",
+    "namespace",
+    "ns",
+    "run_as",
+    "schedule",
+    "secret",
+    "subject",
+    "wf",
+  ]);
   for (const rows of Object.values(routes)) {
     for (const route of Object.values(rows)) {
       const inPath = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name]) => name);

@@ -1,6 +1,5 @@
 import { type Route, routes } from "@engine/contract";
 import type { AuthorizationRequest, Caller } from "@engine/http";
-import type { IdentityWrite } from "@engine/store";
 import { expect, test } from "vitest";
 import { settled } from "../testing/manual-time.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
@@ -8,6 +7,7 @@ import { TwoServers } from "../testing/two-servers.ts";
 import { createAccess } from "./access.ts";
 import { EpochCache } from "./epoch-cache.ts";
 import { newSecretToken } from "./secret-token.ts";
+import { changeByNobody } from "./testing/change-by-nobody.ts";
 
 const CONFIG = { security: { auth: { enabled: true } } };
 const LIST: Route = routes.executions.list;
@@ -55,23 +55,8 @@ class Guard {
 
   /** Somebody disables the principal, past this server. */
   async disable(t: TestEngine = this.#t): Promise<void> {
-    await t.store.principals.change("p1", () => ({ enabled: false }), write());
+    await t.store.principals.change("p1", () => ({ enabled: false }), changeByNobody());
   }
-}
-
-let writes = 0;
-
-/** A change by nobody, in an engine that needs no admin. */
-function write(): IdentityWrite {
-  return {
-    logins: { api_keys: false, oidc_issuer: null },
-    confer: () => undefined,
-    entry: {
-      ...{ id: `audit-${++writes}`, at: 0, actor: null, credential: null, via_execution: null },
-      ...{ action: "principals.disable", target: "admin", decision: "allow", permissions: [] },
-      ...{ reason: null, client_address: null, request_id: null, changes: null },
-    },
-  };
 }
 
 const refused = (reason: string) => ({ code: "unauthenticated", details: { reason } });
@@ -203,8 +188,8 @@ test("AUTH-58 who held everything and does not any more has to ask anew", async 
   const guard = await Guard.of(t);
   const caller = await guard.ask();
   expect(caller.rights).toBeUndefined();
-  await t.store.principals.grantRole("p1", "viewer", write());
-  await t.store.principals.revokeRole("p1", "admin", write());
+  await t.store.principals.grantRole("p1", "viewer", changeByNobody());
+  await t.store.principals.revokeRole("p1", "admin", changeByNobody());
   t.engine.epochs.raised("identity");
   await expect(async () => caller.again?.()).rejects.toMatchObject({ code: "permission_denied" });
   expect((await guard.ask()).rights?.holds("execution:*:read")).toBe(true);

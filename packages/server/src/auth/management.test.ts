@@ -1,28 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ErrorBody } from "@engine/contract";
 import { expect, test } from "vitest";
-import { type GuardedServer, guardedServer } from "./testing/guarded-server.ts";
-
-type Method = "GET" | "POST" | "PUT" | "DELETE";
-
-/** Asks for one request after the other with a key. */
-function asking({ server }: Pick<GuardedServer, "server">, key?: string) {
-  return async (method: Method, path: string, body?: unknown) => {
-    const response = await fetch(server.url + path, {
-      method,
-      headers: {
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { "content-type": "application/json" }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    // Tests say what they expect of it.
-    // biome-ignore lint/suspicious/noExplicitAny: an answer of any route
-    return { status: response.status, body: (text ? JSON.parse(text) : undefined) as any };
-  };
-}
-type Ask = ReturnType<typeof asking>;
+import { type Ask, accountOf, asking, type Method, service_account } from "./testing/asking.ts";
+import { guardedServer } from "./testing/guarded-server.ts";
 
 /** A server with authorization on, asked by its first admin. */
 async function administered(options: Parameters<typeof guardedServer>[0] = {}) {
@@ -32,17 +12,6 @@ async function administered(options: Parameters<typeof guardedServer>[0] = {}) {
 
 const ROLES = "/admin/roles";
 const PRINCIPALS = "/admin/principals";
-const service_account = (subject: string, roles: readonly string[] = []) => ({
-  subject,
-  type: "service_account",
-  roles,
-});
-
-/** Makes a service account with roles and a key; answers the key. */
-async function accountOf(ask: Ask, subject: string, roles: readonly string[]): Promise<string> {
-  await ask("POST", PRINCIPALS, service_account(subject, roles));
-  return (await ask("POST", `${PRINCIPALS}/${subject}/keys`, { name: "k" })).body.key;
-}
 
 async function code(answer: ReturnType<Ask>): Promise<[number, string | undefined]> {
   const { status, body } = await answer;

@@ -83,8 +83,9 @@ export function executionHandlers(
     },
     setPrincipal: async ({ params: { id }, body: { subject } }, call) => {
       const to = namedBy(call, subject);
-      call.permit.demand(...(await subjectOf(id, call, to)));
-      await call.permit.demandRun(async () => runLists.ofExecution(await executions.get(id)));
+      await call.permit.demandToRun(await subjectOf(id, call, to), async () =>
+        runLists.ofExecution(await executions.get(id)),
+      );
       return answer(200, await recordOf(await takeOvers.one(id, to, call)));
     },
     takeOver: async ({ body }, call) => {
@@ -141,7 +142,7 @@ export function executionHandlers(
   async function subjectOf(id: string, { caller }: Call, { id: own, subject }: NewPrincipalOf) {
     // Callers who may do everything cost no lookup.
     const of = caller.rights ? workflowOf(await executions.get(id)) : { ns: null, wf: null };
-    return [{ ...of, subject: own === undefined ? subject : null }];
+    return { ...of, subject: own === undefined ? subject : null };
   }
 
   /** The same with all that running the workflow takes, in the version of the execution or another. */

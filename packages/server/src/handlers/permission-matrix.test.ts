@@ -1,10 +1,11 @@
 /** Every route, asked with every kind of credential: who is let in, and what a refusal names. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Json, type Route, routes } from "@engine/contract";
+import { type Json, type Route, routes, type WorkerFrame } from "@engine/contract";
 import { expect, test, vi } from "vitest";
 import { type Asked, type GuardedServer, guardedServer } from "../auth/testing/guarded-server.ts";
 import { joining } from "../auth/testing/joining-worker.ts";
+import { AUDIENCE, ISSUER, Provider } from "../auth/testing/provider.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -22,14 +23,18 @@ interface Row {
   readonly body?: (place: Place) => Json;
   /** No credential. */
   readonly none: Expected;
-  /** An API key that has run out. */
+  /** An API key and a provider's token that have run out. */
   readonly expired: Expected;
-  /** An API key that nobody made, and a token of a provider that is not configured. */
+  /** An API key that nobody made, and a provider's token that nobody signed. */
   readonly unknown: Expected;
+  /** A provider's token that is meant for another service. */
+  readonly misdirected: Expected;
   readonly viewer: Expected;
   readonly operator: Expected;
   /** The credential of a worker of another name. */
   readonly worker: Expected;
+  /** The token of an execution of the admin's that has nothing to do with the one that is named. */
+  readonly task: Expected;
   readonly admin: Expected;
 }
 
@@ -37,22 +42,33 @@ const NOBODY = {
   none: [401, "missing"],
   expired: [401, "expired"],
   unknown: [401, "invalid"],
+  misdirected: [401, "invalid"],
 } as const;
 const KIND = [403, "credential_kind"] as const;
-/** Takes the credentials of callers, and those of workers never. */
-const CALLERS = { ...NOBODY, worker: KIND } as const;
+const SCOPE = [403, "execution_token_scope"] as const;
+/** Takes the credentials of callers, those of workers never, those of tasks as far as they reach. */
+const CALLERS = { ...NOBODY, worker: KIND, task: SCOPE } as const;
 const OPEN = {
   none: 200,
   expired: 200,
   unknown: 200,
+  misdirected: 200,
   worker: 200,
+  task: 200,
   viewer: 200,
   operator: 200,
   admin: 200,
 };
 const ANYONE = { ...CALLERS, viewer: 200, operator: 200, admin: 200 };
 /** Takes the credential of the named worker, and of nobody else. */
-const OF_WORKER = { ...NOBODY, viewer: KIND, operator: KIND, worker: KIND, admin: KIND } as const;
+const OF_WORKER = {
+  ...NOBODY,
+  viewer: KIND,
+  operator: KIND,
+  worker: KIND,
+  task: SCOPE,
+  admin: KIND,
+} as const;
 
 const RUN = "workflow:viewer:pay:run";
 const CHARGE = "workflow:viewer:pay:task:charge:execute";
@@ -148,6 +164,8 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     run: {
       ...workflow("/run/async"),
       ...CALLERS,
+      // As a child of its own.
+      task: 202,
       viewer: [403, RUN, CHARGE],
       operator: 202,
       admin: 202,
@@ -192,7 +210,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
       ...execution("/principal"),
       ...sends({ subject: "bot" }),
       ...CALLERS,
-      viewer: [403, RUN, AS_BOT],
+      viewer: [403, RUN, CHARGE, AS_BOT],
       operator: [403, AS_BOT],
       admin: 200,
     },
@@ -240,7 +258,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
       path: () => "/schedules",
       body: ({ ns }) => ({ name: ns, namespace: ns, workflow: "pay", spec, run_as: "bot" }),
       ...CALLERS,
-      viewer: [403, MANAGE, RUN, AS_BOT],
+      viewer: [403, MANAGE, RUN, CHARGE, AS_BOT],
       operator: [403, AS_BOT],
       admin: 409,
     },
@@ -444,10 +462,25 @@ class Guarded {
   static async start(): Promise<Guarded> {
     const DAY_MS = 86_400_000;
     let ago = 2 * DAY_MS;
+    const provider = new Provider();
     const server = await guardedServer({
       clock: () => Date.now() - ago,
-      // More failures than an address may have in a minute.
-      config: { security: { auth: { enabled: true }, rate_limits: { auth_failures: "" } } },
+      fetch: provider.fetch,
+      config: {
+        security: {
+          auth: {
+            enabled: true,
+            oidc: {
+              enabled: true,
+              issuer: ISSUER,
+              audience: AUDIENCE,
+              default_user_roles: ["admin"],
+            },
+          },
+          // More failures than an address may have in a minute.
+          rate_limits: { auth_failures: "" },
+        },
+      },
     });
     const guarded = new Guarded(server);
     const expired = await guarded.#account("late", "admin", { expires_in_days: 1 });
@@ -457,11 +490,16 @@ class Guarded {
     const joined = await joining(server, "other", bootstrap);
     guarded.#tokens = {
       none: [undefined],
-      expired: [expired],
-      unknown: [`engine_sk_aaaaaaaaaaaa_${"a".repeat(43)}`, "e30.e30.AAAA"],
+      expired: [expired, provider.token({}, Date.now() - DAY_MS)],
+      unknown: [
+        ...[`engine_sk_aaaaaaaaaaaa_${"a".repeat(43)}`, "e30.e30.AAAA"],
+        new Provider().token(),
+      ],
+      misdirected: [provider.token({ aud: "another" })],
       viewer: [await guarded.#account("viewer", "viewer")],
       operator: [await guarded.#account("operator", "operator")],
       worker: [joined.body.credential.token],
+      task: [await guarded.#taskToken(joined.body)],
       admin: [server.adminKey],
     };
     for (const ns of ["viewer", "operator", "admin"]) {
@@ -514,6 +552,26 @@ class Guarded {
     return (await this.#asAdmin(keys, { name: "k", ...key })).body.key;
   }
 
+  /** That of an execution which the worker was given. */
+  async #taskToken({ credential, session }: Asked["body"]): Promise<string> {
+    await this.#furnished("own");
+    for (;;) {
+      const response = await fetch(`${this.#server.server.url}/workers/other/poll`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${credential.token}`,
+          "x-engine-worker-session": session,
+        },
+        body: JSON.stringify({ running: [], slots_free: 1, wait_seconds: 10 }),
+      });
+      const { frames } = (await response.json()) as { frames: WorkerFrame[] };
+      for (const { event, data } of frames) {
+        if (event === "assign" && data.execution_token) return data.execution_token.token;
+      }
+    }
+  }
+
   /** A workflow with an execution that nobody runs, and a schedule of it. */
   async #furnished(ns: string): Promise<Place> {
     await this.#asAdmin("/workflows", { source: source(ns) });
@@ -544,7 +602,9 @@ const CALLER_NAMES = [
   "none",
   "expired",
   "unknown",
+  "misdirected",
   "worker",
+  "task",
   "viewer",
   "operator",
   "admin",

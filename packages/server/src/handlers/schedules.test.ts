@@ -24,7 +24,7 @@ function http({ schedules }: Scheduled) {
     routes: { schedules: routes.schedules },
     handlers: {
       schedules: scheduleHandlers(
-        { schedules, runLists, executions },
+        { schedules, runLists, executions, accounts: { areChecked: false } },
         { clock: Date.now, ids: randomUUID },
       ),
     },

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AuditEntry, Json, routes, ScheduleRow } from "@engine/contract";
+import {
+  type AuditEntry,
+  invalidField,
+  type Json,
+  type routes,
+  type ScheduleRow,
+} from "@engine/contract";
 import { answer, type Call, type Handlers } from "@engine/http";
+import type { Accounts } from "../auth/accounts.ts";
 import { auditEntry } from "../auth/audit-entry.ts";
 import type { Engine } from "../engine.ts";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -17,14 +24,19 @@ export function scheduleHandlers(
     executions,
     schedules,
     runLists,
-  }: Pick<Engine, "schedules" | "runLists"> & { readonly executions: Pick<Executions, "who"> },
+    accounts,
+  }: Pick<Engine, "schedules" | "runLists"> & {
+    readonly executions: Pick<Executions, "who">;
+    readonly accounts: Pick<Accounts, "areChecked">;
+  },
   ports: Pick<EnginePorts, "clock" | "ids">,
 ): Handlers<typeof routes.schedules> {
   return {
     create: async ({ body }, call) => {
       const { name, run_as } = body;
-      call.permit.demand({ name, run_as, ...workflowOf(body) });
-      await call.permit.demandRun(() => runListOf(body));
+      const subject = { name, run_as, ...workflowOf(body) };
+      await call.permit.demandToRun(subject, () => runListOf(body));
+      refuseNobody(run_as);
       const audit = entry(name, call, { used: run_as, after: body });
       return answer(201, toSchedule(await schedules.create(body, audit)));
     },
@@ -42,12 +54,18 @@ export function scheduleHandlers(
       return answer(200, toSchedule(row));
     },
     update: async ({ params: { name }, body }, call) => {
-      const used = await demandStart(name, call, (row) =>
-        startsAnew(row, body) ? (body.run_as === undefined ? row.run_as : body.run_as) : null,
-      );
+      const usedOf = (row: ScheduleRow) => {
+        const { run_as = row.run_as } = body;
+        return startsAnew(row, body) ? run_as : null;
+      };
+      const allow = async (row: ScheduleRow) => {
+        const { version = row.version } = body;
+        await demandStart({ ...row, version }, usedOf(row), call);
+        if (startsAnew(row, body)) refuseNobody(usedOf(row));
+      };
       const audit = (before: ScheduleRow, after: ScheduleRow) =>
-        entry(name, call, { used, before, after });
-      return answer(200, toSchedule(await schedules.change(name, body, audit)));
+        entry(name, call, { used: usedOf(before), before, after });
+      return answer(200, toSchedule(await schedules.change(name, body, { allow, audit })));
     },
     delete: async ({ params: { name } }, call) => {
       await schedules.delete(name, entry(name, call));
@@ -56,15 +74,15 @@ export function scheduleHandlers(
     pause: async ({ params: { name } }, call) =>
       answer(200, toSchedule(await schedules.pause(name, () => entry(name, call)))),
     resume: async ({ params: { name } }, call) => {
-      const used = await demandStart(name, call, (row) =>
-        row.status === "active" ? null : row.run_as,
-      );
-      const audit = () => entry(name, call, { used });
-      return answer(200, toSchedule(await schedules.resume(name, audit)));
+      const usedOf = (row: ScheduleRow) => (row.status === "active" ? null : row.run_as);
+      const allow = (row: ScheduleRow) => demandStart(row, usedOf(row), call);
+      const audit = (before: ScheduleRow) => entry(name, call, { used: usedOf(before) });
+      return answer(200, toSchedule(await schedules.resume(name, { allow, audit })));
     },
     trigger: async ({ params: { name } }, call) => {
-      const used = await demandStart(name, call, ({ run_as }) => run_as);
-      const row = rowAsCreated(await schedules.trigger(name, entry(name, call, { used })));
+      const allow = (row: ScheduleRow) => demandStart(row, row.run_as, call);
+      const audit = ({ run_as }: ScheduleRow) => entry(name, call, { used: run_as });
+      const row = rowAsCreated(await schedules.trigger(name, { allow, audit }));
       return answer(202, toRecord(row, await executions.who(row)), addressOf(row));
     },
     history: async ({ params: { name }, query }, { permit }) => {
@@ -75,23 +93,18 @@ export function scheduleHandlers(
   };
 
   /**
-   * Demands what every way to run as the schedule's account demands (AUTH-45). Answers that account.
+   * Demands what every way to run as the schedule's account demands (AUTH-45).
    *
-   * @param accountOf The account that runs because of this request; null where none does (AUTH-46).
+   * @param used The account that runs because of this request; null where none does (AUTH-46).
    */
-  async function demandStart(
-    name: string,
-    { permit }: Call,
-    accountOf: (row: ScheduleRow) => string | null,
-  ): Promise<string | null> {
-    let used: string | null = null;
-    await permit.demandOf(async () => {
-      const row = await schedules.get(name);
-      used = accountOf(row);
-      return { ...workflowOf(row), run_as: used };
-    });
-    await permit.demandRun(async () => runListOf(await schedules.get(name)));
-    return used;
+  function demandStart(row: Ran, used: string | null, { permit }: Call): Promise<void> {
+    return permit.demandToRun({ ...workflowOf(row), run_as: used }, () => runListOf(row));
+  }
+
+  /** A schedule is written for an account, once there are any (EXE-74). */
+  function refuseNobody(run_as: string | null): void {
+    if (!accounts.areChecked || run_as !== null) return;
+    throw invalidField("body.run_as", "is needed: name the service account that executions run as");
   }
 
   function entry(target: string, call: Call, of: Noted = {}): AuditEntry {
@@ -100,14 +113,12 @@ export function scheduleHandlers(
     return auditEntry(call, { target, permissions, changes: changesOf(before, after) }, ports);
   }
 
-  function runListOf({
-    namespace,
-    workflow,
-    version,
-  }: Pick<ScheduleRow, "namespace" | "workflow" | "version">): Promise<readonly string[]> {
+  function runListOf({ namespace, workflow, version }: Ran): Promise<readonly string[]> {
     return runLists.ofName(namespace, workflow, version ?? undefined);
   }
 }
+
+type Ran = Pick<ScheduleRow, "namespace" | "workflow" | "version">;
 
 type Written = Partial<
   Pick<ScheduleRow, "namespace" | "workflow" | "version" | "run_as" | "overlap" | "catch_up">

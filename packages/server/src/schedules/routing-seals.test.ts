@@ -64,7 +64,7 @@ test("RIN-3 AUTH-46 what is sent as it was changes nothing; another one replaces
 });
 
 test("RIN-3 what was stored plain is sealed at the first start with a key, and only once", async () => {
-  const first = await TestEngine.start();
+  const first = await TestEngine.start({}, { ports: { ring: undefined } });
   await first.engine.schedules.create(nightly({ routing_input: ROUTING }));
   await first.engine.schedules.create(nightly({ name: "plain" }));
   expect(await stored(first)).toMatchObject({ routing_input: ROUTING, routing_sealed: null });

@@ -35,19 +35,27 @@ export class ScheduledStarts {
     });
   }
 
-  /** One more start, asked for by somebody. */
+  /** One more start, asked for by somebody, who hears of the account first (AUTH-47). */
   async now(schedule: ScheduleRow): Promise<Changed> {
     const { name } = schedule;
+    const by = await this.checkAccount(schedule);
     return this.#parts.starts.start({
       ...this.#of(schedule, "input"),
+      by,
       trigger: { kind: "schedule", id: name },
       schedule: { name, scheduled_for: null },
     });
   }
 
-  /** Refuses what a start would be refused for: the workflow, its input and the account. */
+  /** Refuses what a start would be refused for: the account, then the workflow and its input. */
   async check(schedule: Scheduled, root: string): Promise<void> {
-    return this.#parts.starts.check(this.#of(schedule, root));
+    await this.checkAccount(schedule);
+    await this.#parts.starts.check(this.#of(schedule, root));
+  }
+
+  /** The principal that executions of the schedule are recorded under; refuses what it may not run. */
+  async checkAccount(schedule: Omit<Scheduled, "input">): Promise<string | null> {
+    return (await this.#parts.authorize?.(schedule)) ?? null;
   }
 
   #of(schedule: Scheduled, root: string) {
@@ -56,7 +64,7 @@ export class ScheduledStarts {
       of: { namespace, workflow, version },
       input: encode(schedule.input, root),
       root,
-      by: async () => (await this.#parts.authorize?.(schedule)) ?? null,
+      by: () => this.checkAccount(schedule),
     };
   }
 }

@@ -24,6 +24,7 @@ import {
   newSchedule,
   pausedSchedule,
   resumedSchedule,
+  startsAnew,
 } from "./operator-rules.ts";
 import type { RoutingSeals } from "./routing-seals.ts";
 import type { ScheduledStarts } from "./scheduled-starts.ts";
@@ -31,9 +32,16 @@ import type { ScheduledStarts } from "./scheduled-starts.ts";
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "clock" | "ids" | "log">;
   readonly routing: Pick<RoutingSeals, "sealed" | "opened" | "deciding">;
-  readonly starts: Pick<ScheduledStarts, "check" | "now">;
+  readonly starts: Pick<ScheduledStarts, "check" | "checkAccount" | "now">;
   /** Called when a schedule was written: its next instant may come before the one waited for. */
   readonly changed: () => void;
+}
+
+/** Who asks for a change: both are left out where the engine itself does. */
+export interface AskedFor {
+  /** Asked with the schedule before anything is looked at for it; rejects where the caller may not. */
+  readonly allow?: (row: ScheduleRow) => void | Promise<void>;
+  readonly audit?: AuditSchedule;
 }
 
 /** What callers do with schedules: write, read, pause, resume, trigger. */
@@ -68,23 +76,27 @@ export class Schedules {
     return this.#store.schedules.list(filter);
   }
 
+  /** What makes nothing start anew is not checked again: it may be what puts a schedule right (AUTH-46). */
   async change(
     name: string,
     { spec: given, ...others }: ScheduleChanges,
-    audit?: AuditSchedule,
+    { allow, audit }: AskedFor = {},
   ): Promise<ScheduleRow> {
     const now = this.#parts.ports.clock();
     const row = await this.get(name);
+    await allow?.(row);
     refuseDeclared(row, "changed");
     // A spec that is sent as it was is not checked anew: its time may be over.
     const spec = given && (isDeepStrictEqual(given, row.spec) ? given : checkedSpec(given, now));
     const changes = { ...others, ...(spec && { spec }) };
     const { input = row.input, version = row.version, run_as = row.run_as } = changes;
-    if ([changes.input, changes.version, changes.run_as].some((value) => value !== undefined)) {
-      await this.#parts.starts.check({ ...row, input, version, run_as }, "body.input");
-    }
+    const changed = { ...row, input, version, run_as };
+    if (startsAnew(row, { input, version, run_as })) {
+      await this.#parts.starts.check(changed, "body.input");
+    } else if (startsAnew(row, changes)) await this.#parts.starts.checkAccount(changed);
     const decide: DecideSchedule = (current) => {
       refuseDeclared(current, "changed");
+      if (startsAnew(current, changes) && isOther(row, current)) throw changedMeanwhile(name);
       return changedSchedule(current, changes, now);
     };
     return this.#change(name, decide, audit);
@@ -100,20 +112,30 @@ export class Schedules {
     return this.#change(name, (row) => pausedSchedule(row, this.#parts.ports.clock()), audit);
   }
 
-  resume(name: string, audit?: AuditSchedule): Promise<ScheduleRow> {
-    return this.#change(name, (row) => resumedSchedule(row, this.#parts.ports.clock()), audit);
+  async resume(name: string, { allow, audit }: AskedFor = {}): Promise<ScheduleRow> {
+    const row = await this.get(name);
+    await allow?.(row);
+    if (row.status !== "active") await this.#parts.starts.checkAccount(row);
+    const decide: DecideSchedule = (current) => {
+      const patch = resumedSchedule(current, this.#parts.ports.clock());
+      const wasActive = row.status === "active";
+      if (patch && (wasActive || isOther(row, current))) throw changedMeanwhile(name);
+      return patch;
+    };
+    return this.#change(name, decide, audit);
   }
 
   /** One run now, whatever the schedule's status and its other runs (EXE-75). */
-  async trigger(name: string, audit?: AuditEntry): Promise<Changed> {
+  async trigger(name: string, { allow, audit }: AskedFor = {}): Promise<Changed> {
     const schedule = await this.get(name);
+    await allow?.(schedule);
     const started = await this.#parts.starts.now(schedule);
     const { execution_id } = started.row;
     const now = this.#parts.ports.clock();
     try {
       const decide: DecideSchedule = (row) =>
         row.id === schedule.id ? counted(row, { execution_id, now }) : undefined;
-      await this.#store.schedules.change(name, decide, () => audit);
+      await this.#store.schedules.change(name, decide, audit);
     } catch (error) {
       // The execution exists: an error now would look as if it did not.
       const fields = { err: error, schedule: name, execution_id };
@@ -142,6 +164,16 @@ export class Schedules {
     this.#parts.changed();
     return row;
   }
+}
+
+/** Whether what was allowed and checked for a schedule was looked at for what it runs by now. */
+function isOther(row: ScheduleRow, current: ScheduleRow): boolean {
+  return current.id !== row.id || startsAnew(row, current);
+}
+
+function changedMeanwhile(name: string): EngineError {
+  const message = `schedule ${name} was changed by somebody else meanwhile; look at it and try again`;
+  return new EngineError("conflict", message);
 }
 
 function refuseDeclared({ name, source, namespace, workflow }: ScheduleRow, what: string): void {

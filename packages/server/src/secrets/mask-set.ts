@@ -25,6 +25,8 @@ export class MaskSets implements Domain {
   readonly #isOn: boolean;
   readonly #nothing: Masker = createMasker([]);
   #masker: Masker | undefined;
+  /** The one that was read last, whatever was changed since. */
+  #latest: Masker = this.#nothing;
   #loading: Promise<Masker> | undefined;
   /** Counts the changes: what began to be read before one is not kept after it. */
   #turn = 0;
@@ -39,7 +41,11 @@ export class MaskSets implements Domain {
   }
 
   async recover(): Promise<void> {
-    if (this.#isOn) return;
+    if (this.#isOn) {
+      // The log is masked from the first line on. What cannot be read now is told of when it is asked for.
+      await this.current().catch(() => undefined);
+      return;
+    }
     this.#parts.ports.log.warn(
       { key: "engine.security.redaction.enabled" },
       "values of secrets are shown wherever they turn up, in what is read and in logs: masking is turned off",
@@ -65,9 +71,22 @@ export class MaskSets implements Domain {
     throw unavailable();
   }
 
+  /**
+   * A line of the log, which is written at once, with what was known to be masked when somebody last
+   * asked: a server that nobody asks has nothing new to tell.
+   */
+  line(line: string): string {
+    try {
+      return this.#latest.json(line);
+    } catch {
+      return this.#latest.text(line);
+    }
+  }
+
   #load(turn: number): Promise<Masker> {
     if (this.#loading) return this.#loading;
     const loading = this.#read().then((masker) => {
+      this.#latest = masker;
       if (turn === this.#turn) this.#masker = masker;
       return masker;
     });

@@ -48,13 +48,11 @@ const KEY_NEEDED = `${TABLE}: with authorization on, servers that share a databa
 export async function openRing(ports: Ports): Promise<KeyRing | undefined> {
   const { ring } = readRing(ports);
   if (!ring) return undefined;
-  const { encryption } = ports.store;
-  const known = new Set((await encryption.checks()).map(({ key_id }) => key_id));
-  const fresh = ring.ids.flatMap((id) => {
-    const key = ring.of(id);
-    return !key || known.has(id) ? [] : [sealText(ringOf(key), keyCheckPlace(id), CHECKED_TEXT)];
-  });
-  if (fresh.length > 0) await encryption.addChecks(fresh);
+  const checks = ring.ids
+    .flatMap((id) => ring.of(id) ?? [])
+    .map((key) => sealText(ringOf(key), keyCheckPlace(key.id), CHECKED_TEXT));
+  // Of a key that is known the one that is there stays.
+  if (checks.length > 0) await ports.store.encryption.addChecks(checks);
   return ring;
 }
 

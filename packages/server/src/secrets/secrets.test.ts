@@ -177,7 +177,7 @@ test("AUD-3 a secret whose reading cannot be written down is not read", async ()
 });
 
 test("SEC-1 without a key nothing secret is kept, read or rotated, and what is plain is", async () => {
-  await using engine = await TestEngine.start();
+  await using engine = await TestEngine.start({}, { ports: { ring: undefined } });
   const { secrets, configs, keyRotation } = engine.engine;
   const asked = [
     () => secrets.put("a", { value: "long enough", unmasked: false }, CALL),

@@ -87,13 +87,10 @@ export class Starts {
     };
   }
 
-  /** Refuses what a later start would be refused for. */
-  async check(
-    start: Pick<Start, "of" | "root" | "by"> & Pick<NewExecution, "input">,
-  ): Promise<void> {
+  /** Refuses what a later start would be refused for, but for its account. */
+  async check(start: Pick<Start, "of" | "root"> & Pick<NewExecution, "input">): Promise<void> {
     const { schema } = "pin" in start.of ? start.of : await this.#find(start.of);
     await checkInput(schema, start.input, start.root);
-    await accountOf(start);
   }
 
   /** The execution under the key, whatever became of its workflow, its schema or its worker since. */

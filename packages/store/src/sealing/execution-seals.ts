@@ -1,7 +1,8 @@
 import { EngineError, type Event, type NewEvent, type SentEvent } from "@engine/contract";
 import type { ExecutionKeyPort } from "../ports/execution-keys.ts";
-import { newDataKey, type SealedPlace, unwrapKey, wrapKey } from "./envelope.ts";
+import { newDataKey, unwrapKey, wrapKey } from "./envelope.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { executionKeyPlace } from "./sealed-places.ts";
 import { isSealedText, openUnder, sealUnder } from "./sealed-text.ts";
 
 /** Unwrapped keys that are kept in memory; the oldest go first. */
@@ -78,14 +79,14 @@ export class ExecutionSeals {
   /** A fork reads what it copies under a key of its own. */
   async share(from: string, to: string): Promise<void> {
     const key = await this.#key(from);
-    await this.#stored.add(to, wrapKey(this.#needed(), place(to), key));
+    await this.#stored.add(to, wrapKey(this.#needed(), executionKeyPlace(to), key));
   }
 
   async #key(execution_id: string): Promise<Uint8Array> {
     const known = this.#known.get(execution_id);
     if (known) return known;
     const ring = this.#needed();
-    const of = place(execution_id);
+    const of = executionKeyPlace(execution_id);
     const stored =
       (await this.#stored.find(execution_id)) ?? (await this.#made(execution_id, ring));
     const key = unwrapKey(ring, of, stored);
@@ -96,7 +97,7 @@ export class ExecutionSeals {
   }
 
   async #made(execution_id: string, ring: KeyRing) {
-    const { key_id, wrapped } = newDataKey(ring, place(execution_id));
+    const { key_id, wrapped } = newDataKey(ring, executionKeyPlace(execution_id));
     return this.#stored.add(execution_id, { key_id, wrapped });
   }
 
@@ -107,10 +108,6 @@ export class ExecutionSeals {
       "what a sensitive task takes and gives is kept encrypted, and no key is configured; set engine.security.encryption.key",
     );
   }
-}
-
-function place(execution_id: string): SealedPlace {
-  return { kind: "execution", name: execution_id, version: 1 };
 }
 
 /** A fork has the same calls as its source: the text of one opens there, of no other. */

@@ -23,6 +23,11 @@ export interface TestPostgres {
    * @returns Its URL.
    */
   createDatabase(copyOf?: string): Promise<string>;
+  /**
+   * Whoever connects to the database from now on hears no notification, and none that it sends is heard:
+   * as behind a pooler in transaction mode.
+   */
+  cutNotifications(url: string): Promise<void>;
   /** Cuts it off in the middle of everything; what it was doing is lost, what it confirmed is not. */
   crash(): Promise<void>;
   /** Starts it again after a crash, at the same address. */
@@ -148,6 +153,20 @@ class Server implements TestPostgres {
       await client.end();
     }
     return this.#url(name);
+  }
+
+  async cutNotifications(url: string): Promise<void> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      // Found before the function of PostgreSQL's own, and behind every table.
+      await client.query(`CREATE SCHEMA pooler;
+        CREATE FUNCTION pooler.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT';
+        ALTER DATABASE ${new URL(url).pathname.slice(1)}
+          SET search_path = public, pooler, pg_catalog`);
+    } finally {
+      await client.end();
+    }
   }
 
   async crash(): Promise<void> {

@@ -111,3 +111,27 @@ test("AUTH-52 with none left registration is refused plainly, without any token 
   });
   expect(shown).toEqual(["join-secret", undefined]);
 });
+
+test("NET-6 a credential that goes over plain http to another machine is warned of once, and never told", async () => {
+  const { baseUrl, shown } = await server(["join", "credential-3", "credential-4"]);
+  const warnings: string[] = [];
+  const linkTo = (host: string, join_token?: string) =>
+    httpLink({
+      baseUrl: baseUrl.replace("127.0.0.1", host),
+      credential: credentialIn(folder(), join_token === undefined ? {} : { join_token }),
+      warn: (message) => void warnings.push(message),
+    });
+  for (const host of ["127.0.0.1", "localhost"]) await linkTo(host, "join").register(registration);
+  expect(warnings).toEqual([]);
+  // This machine by an address that may be anybody's.
+  const link = linkTo("0.0.0.0", "join");
+  await link.register(registration);
+  for (let n = 0; n < 2; n++) await link.renewCredential?.("w1");
+  expect(shown).toHaveLength(5);
+  expect(warnings).toEqual([
+    "credentials go to 0.0.0.0 over plain http, where others can read them: use https",
+  ]);
+  // Without any there is nothing to be read.
+  await expect(linkTo("0.0.0.0").register(registration)).rejects.toThrow();
+  expect(warnings).toHaveLength(1);
+});

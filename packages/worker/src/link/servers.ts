@@ -1,5 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
+import { isLoopbackHost } from "@engine/contract";
 
 /** A server and the connections to it. */
 export interface Server {
@@ -63,8 +64,6 @@ function serverAt(url: string): Server {
     host: hostname.replace(/^\[|\]$/g, ""),
     port: port || (isSecure ? 443 : 80),
     prefix: pathname.replace(/\/$/, ""),
-    isExposed: !isSecure && !LOOPBACK.test(hostname),
+    isExposed: !isSecure && !isLoopbackHost(hostname),
   };
 }
-
-const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -1,4 +1,3 @@
-import { createClient } from "@engine/client";
 import { EngineError } from "@engine/contract";
 import type { Command } from "commander";
 import { neverAnArgument, readHidden, stdinOption } from "../../arguments/hidden-value.ts";
@@ -7,7 +6,7 @@ import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { processPorts } from "../../io/process-ports.ts";
-import { onServer, type ServerCall } from "../../server-call.ts";
+import { clientAt, onServer, type ServerCall } from "../../server-call.ts";
 
 interface LoginOptions {
   readonly apiKey?: boolean;
@@ -57,8 +56,7 @@ export function addLogout(auth: Command, io: CliIo): void {
 async function keepKey(io: CliIo, { url }: ServerCall, { stdin }: LoginOptions): Promise<void> {
   const api_key = (await readHidden(io, { what: "API key", stdin })).trim();
   try {
-    const client = createClient({ baseUrl: url, token: api_key });
-    const { auth_enabled } = await client.auth.whoami();
+    const { auth_enabled } = await clientAt(url, api_key, io).auth.whoami();
     if (!auth_enabled) {
       io.err.write("note: that server asks nobody who they are, so the key was not tried\n");
     }

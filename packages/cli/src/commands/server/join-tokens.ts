@@ -104,7 +104,11 @@ export function addJoinTokens(server: Command, io: CliIo): void {
   ]);
 }
 
-/** The store of this host, or a server that is named. */
+/**
+ * The store of this host, or a server that is named.
+ *
+ * @throws UsageError where both are: one of them would be passed over in silence.
+ */
 async function where<Value>(
   io: CliIo,
   options: Options,
@@ -113,7 +117,11 @@ async function where<Value>(
     readonly server: (server: ServerCall) => Promise<Value>;
   },
 ): Promise<Value> {
-  if (options.serverUrl !== undefined) return callServer(io, options, work.server);
+  const { serverUrl, databaseUrl } = options;
+  if (serverUrl !== undefined && databaseUrl !== undefined) {
+    throw new UsageError("name a server or a database: --server-url, or --database-url");
+  }
+  if (serverUrl !== undefined) return callServer(io, options, work.server);
   return onHost(io, options, async (host) => {
     const { JoinTokens } = await import("@engine/server");
     return work.host(host, new JoinTokens(host.ports));

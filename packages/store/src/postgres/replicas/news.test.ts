@@ -163,14 +163,7 @@ test("a replica that does not hear itself warns that it relies on the safety tic
   const url = await postgres.createDatabase();
   const warnings: string[] = [];
   const store = await open(url, (message) => void warnings.push(message));
-  // Its notifications go nowhere from here on, as behind a pooler in transaction mode.
-  const name = new URL(url).pathname.slice(1);
-  await query(
-    url,
-    `CREATE SCHEMA pooler;
-     CREATE FUNCTION pooler.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT';
-     ALTER DATABASE ${name} SET search_path = pooler, public, pg_catalog`,
-  );
+  await postgres.cutNotifications(url);
   await listenTo(store);
   expect(warnings).toEqual([expect.stringContaining("only seen at the safety tick, every 15 s")]);
 });

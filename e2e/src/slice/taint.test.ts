@@ -1,0 +1,221 @@
+import type { ExecutionRecord } from "@engine/contract";
+import { expect, test } from "vitest";
+import { startEngine } from "../harness/engine.ts";
+import { Random } from "../harness/random.ts";
+
+/** In objects of ten: a thousand values. */
+const SECRETS = 100;
+const EACH = 10;
+const SEED = 20261128;
+
+const ALPHABETS = [
+  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+  "0123456789abcdef",
+  'ab"\\/<>&%+= \n\t{}[]:,',
+  "äöüßéñ日本語🔑🙂",
+];
+
+type Value = string | number;
+
+function randomValues(): Value[][] {
+  const random = new Random(SEED);
+  const below = (n: number) => random.between(0, n - 1);
+  const value = (): Value => {
+    const kind = below(ALPHABETS.length + 1);
+    if (kind === ALPHABETS.length) return 10 ** 9 + below(10 ** 9);
+    const letters = [...(ALPHABETS[kind] as string)];
+    const length = 10 + below(30);
+    const text = Array.from({ length }, () => letters[below(letters.length)]).join("");
+    // White space at its ends may be lost anywhere.
+    return `k${text}k`;
+  };
+  return Array.from({ length: SECRETS }, () => Array.from({ length: EACH }, value));
+}
+
+/** A program that lets its secrets out wherever it can. */
+const SOURCE =
+  `import { call, getConfig, parallel, pause, progress, task, workflow } from "@engine/sdk";
+const names = ${JSON.stringify(Array.from({ length: SECRETS }, (_, i) => `S${i}`))};
+const forms = {
+  plain: (text) => text,
+  json: (text) => JSON.stringify({ text }),
+  base64: (text) => Buffer.from("x" + text + "y").toString("base64"),
+  base64url: (text) => Buffer.from("xy" + text).toString("base64url"),
+  hex: (text) => Buffer.from(text).toString("hex"),
+  upper: (text) => Buffer.from(text).toString("hex").toUpperCase(),
+  percent: (text) => encodeURIComponent(text),
+};
+const leaves = (secrets) => Object.values(secrets).flatMap((value) => Object.values(value));
+const spill = task({ name: "spill", secrets: NAMES }, async (form, { secrets }) => {
+  const values = leaves(secrets);
+  for (const value of values.slice(0, 50)) progress({ form, said: forms[form](String(value)) });
+  console.log("task says", forms[form](String(values[0])));
+  return values.map((value) => (form === "plain" ? value : forms[form](String(value))));
+});
+const keys = task({ name: "keys", secrets: NAMES }, async (_, { secrets }) =>
+  Object.fromEntries(leaves(secrets).map((value) => [String(value), 1])));
+const fails = task({ name: "fails", secrets: NAMES, retry: { maxAttempts: 2, delay: 0 } }, async (_, { secrets }) => {
+  throw new Error("with " + leaves(secrets).slice(0, 200).join(" | "), { cause: new Error(String(leaves(secrets)[201])) });
+});
+const big = task({ name: "big", secrets: NAMES }, async (_, { secrets }) => {
+  const values = leaves(secrets);
+  return Array.from({ length: 10 }, () => values);
+});
+export const child = workflow({ name: "child" }, async (input) => input);
+export const spills = workflow({ name: "spills" }, async () => {
+  const all = [];
+  for (const form of Object.keys(forms)) all.push(await spill(form));
+  all.push(await keys());
+  all.push(await fails().catch((error) => error.message));
+  await big();
+  all.push(await call("default/child", all[0]));
+  const answer = await pause("answer", { output: all[1] });
+  return [all, answer];
+});
+`.replaceAll("NAMES", JSON.stringify(Array.from({ length: SECRETS }, (_, i) => `S${i}`)));
+
+/** Every byte that left the server, with where. */
+class Left {
+  readonly texts: { readonly from: string; readonly text: string }[] = [];
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async ask(path: string, init: RequestInit = {}): Promise<string> {
+    const answer = await fetch(`${this.#url}${path}`, {
+      ...init,
+      headers: { "content-type": "application/json", ...init.headers },
+    });
+    const text = await answer.text();
+    this.texts.push({
+      from: `${init.method ?? "GET"} ${path.slice(0, 60)} ${answer.status}`,
+      text,
+    });
+    return text;
+  }
+
+  post(path: string, body: unknown): Promise<string> {
+    return this.ask(path, { method: "POST", body: JSON.stringify(body) });
+  }
+}
+
+/** All that a value may look like; none is so short that it is found by chance. */
+function looksOf(value: Value): string[] {
+  const text = String(value);
+  const bytes = Buffer.from(text);
+  const inner = (shift: number) => {
+    const padded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
+    // Without the characters that share bits with what stands before and after.
+    return padded
+      .slice(shift === 0 ? 0 : shift + 1)
+      .replace(/=*$/, "")
+      .slice(0, -1);
+  };
+  const quoted = JSON.stringify(text).slice(1, -1);
+  const base64 = [0, 1, 2].map(inner);
+  return [
+    ...new Set([
+      text,
+      quoted,
+      JSON.stringify(quoted).slice(1, -1),
+      bytes.toString("hex"),
+      bytes.toString("hex").toUpperCase(),
+      encodeURIComponent(text),
+      ...base64,
+      ...base64.map((one) => one.replaceAll("+", "-").replaceAll("/", "_")),
+    ]),
+  ];
+}
+
+async function keepSecrets(left: Left, values: readonly Value[][]): Promise<void> {
+  for (const [i, list] of values.entries()) {
+    const value = Object.fromEntries(list.map((one, k) => [`f${k}`, one]));
+    const answer = await left.ask(`/admin/secrets/S${i}`, {
+      method: "PUT",
+      body: JSON.stringify({ value }),
+    });
+    expect(JSON.parse(answer)).toMatchObject({ name: `S${i}`, masked_values: EACH });
+  }
+}
+
+async function everything(left: Left, id: string): Promise<void> {
+  const of = `/executions/${id}`;
+  for (const path of ["", "?detailed=true", "/inspect", "/events?limit=1000", "/history"]) {
+    await left.ask(`${of}${path}`);
+  }
+  const { head = 0 } = JSON.parse(await left.ask(`${of}/events?limit=1`)) as { head?: number };
+  for (let seq = 1; seq <= Math.max(head, 60); seq++) await left.ask(`${of}/events/${seq}/value`);
+  for (const path of [
+    "/executions?limit=100",
+    `/workflows/default/spills/status/${id}?detailed=true`,
+  ]) {
+    await left.ask(path);
+  }
+  await left.ask(`${of}?mode=stream`, { headers: { "last-event-id": "0" } });
+}
+
+test.each(["sqlite", "postgres"] as const)(
+  "I21 RED-1 RED-3 RED-4 on %s none of a thousand secrets is in a byte that leaves the server, or in a line of its log",
+  async (store) => {
+    const env = {
+      ENGINE_EXECUTIONS__INLINE_VALUE_BYTES: "65536",
+      ENGINE_SECURITY__ENCRYPTION__KEY: Buffer.alloc(32, 7).toString("base64"),
+    };
+    await using engine = await startEngine({ store, env });
+    const left = new Left(engine.url);
+    const values = randomValues();
+    await keepSecrets(left, values);
+    await left.post("/workflows", { source: SOURCE });
+    const first = String(values[0]?.[0]);
+
+    const ran = await left.post("/workflows/default/spills/run/stream", null);
+    const [, id = ""] = /"execution_id":"([\w-]+)"/.exec(ran) ?? [];
+    expect(ran).toContain(".execution.paused");
+    expect(ran).toContain("task.progress");
+    const paused = JSON.parse(await left.ask(`/executions/${id}`)) as ExecutionRecord;
+    expect(paused.state).toBe("PAUSED");
+    await left.post(`/workflows/default/spills/resume/${id}/sync`, { answer: first });
+    await everything(left, id);
+
+    // What others say of them: inputs, labels, descriptions, sources, configs, errors, audit rows.
+    const input = values.slice(0, 20);
+    await left.post("/workflows/default/child/run/sync", input);
+    await left.post(`/executions/${id}/fork`, { from_seq: 10 });
+    await left.ask("/admin/configs/c1", {
+      method: "PUT",
+      body: JSON.stringify({ value: input, description: `of ${first}` }),
+    });
+    await left.ask("/admin/configs/c1");
+    await left.ask("/admin/secrets/S1", {
+      method: "PUT",
+      body: JSON.stringify({ value: values[1], description: `like ${first}` }),
+    });
+    await left.ask("/admin/secrets");
+    await left.ask("/admin/audit?limit=500");
+    await left.ask(`/executions/${encodeURIComponent(first)}`);
+    await left.ask(`/${encodeURIComponent(first)}/nothing`);
+    await left.post("/workflows", {
+      source: `${SOURCE}\n// ${first}\nexport const broken = workflow({ name: ${JSON.stringify(first)} });`,
+    });
+    await left.post(`/workflows/default/child/run/async?label=${encodeURIComponent(first)}`, 1);
+    await left.ask("/executions?limit=100");
+    // One that is deleted stays masked, since logs still hold it.
+    await left.ask("/admin/secrets/S0", { method: "DELETE" });
+    await everything(left, id);
+
+    const all = [...left.texts, { from: "the log", text: engine.server.output }];
+    const found: string[] = [];
+    const together = all.map(({ text }) => text).join("\n");
+    for (const value of values.flat()) {
+      for (const look of looksOf(value)) {
+        if (!together.includes(look)) continue;
+        const where = all.filter(({ text }) => text.includes(look)).map(({ from }) => from);
+        found.push(`${JSON.stringify(value)} as ${look} in ${where.slice(0, 3).join(", ")}`);
+      }
+    }
+    expect(found.slice(0, 10)).toEqual([]);
+    expect(together).toContain("***REDACTED***");
+  },
+);
