@@ -20,6 +20,7 @@ const OF_CREDENTIALS: ReadonlySet<string> = new Set([
     "sessions.admit",
     "identities.login",
     "identities.makeFirstAdmin",
+    "identities.rotateAdminKey",
     "identities.noteUse",
     "workerCredentials.use",
     "workerCredentials.renew",

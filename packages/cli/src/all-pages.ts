@@ -19,6 +19,16 @@ interface Place {
   readonly offset: number;
 }
 
+/** Whether a list shows only what its caller may see (AUTH-33). */
+interface Filtered {
+  readonly auth_filtered?: boolean;
+}
+
+interface ServerPage<Item> extends Filtered {
+  readonly items: readonly Item[];
+  readonly total: number;
+}
+
 /**
  * What was asked for of a list, as one page of it, however often the server must be asked.
  *
@@ -26,19 +36,20 @@ interface Place {
  */
 export async function allPages<Item>(
   { limit = Number.MAX_SAFE_INTEGER, offset }: PartOptions,
-  page: (place: Place) => Promise<{ readonly items: readonly Item[]; readonly total: number }>,
+  page: (place: Place) => Promise<ServerPage<Item>>,
   perPage = 1000,
-): Promise<Page<Item> & Place> {
+): Promise<Page<Item> & Place & Filtered> {
   const items: Item[] = [];
   for (;;) {
     const place = {
       limit: Math.min(perPage, limit - items.length),
       offset: offset + items.length,
     };
-    const { items: found, total } = await page(place);
+    const { items: found, total, auth_filtered } = await page(place);
     items.push(...found);
     if (found.length < place.limit || items.length === limit) {
-      return { items, total, limit: items.length, offset };
+      const filtered = auth_filtered === undefined ? {} : { auth_filtered };
+      return { items, total, limit: items.length, offset, ...filtered };
     }
   }
 }

@@ -13,6 +13,8 @@ vi.setConfig({ testTimeout: 120_000 });
 const EVIL =
   "\u001b]0;owned\u0007\u001b[31mred by data\u001b[2J\u009b31m\u202eliame\u2066\r" +
   "\nerror: forged\r\n✓ completed   forged\u2028\u007f\b\tend";
+/** Of a value that is printed alone every line is its own. */
+const ON_ONE_LINE = EVIL.replaceAll("\n", " ");
 const QUOTED = JSON.stringify(EVIL);
 
 const FLOWS = `
@@ -74,6 +76,7 @@ async function started(dev: StartedDev, args: readonly string[], state: RegExp):
 test("what data says reaches a terminal as text only, by every command that shows it, and JSON as it is", async () => {
   await using dev = await startDev({
     "flows.ts": FLOWS,
+    "evil.txt": ON_ONE_LINE,
     "odd\u001b[31mred by data.ts": "export {",
   });
   expectHarmless(dev.io.printed() + dev.io.complained(), "engine dev");
@@ -125,6 +128,9 @@ test("what data says reaches a terminal as text only, by every command that show
     ["execution", "fork", failed, "--name", EVIL, "--from-call", EVIL],
     ["execution", "restart", echoed, "--name", EVIL],
     ["execution", "export", failed],
+    ["execution", "take-over", failed, "--run-as", EVIL],
+    ["execution", "take-over", "--all", "--from", EVIL, "--run-as", `to ${EVIL}`],
+    ["execution", "take-over", "--all", "--yes", "--from", EVIL, "--run-as", "bot"],
     ["schedule", "create", "fails", "another", ...described],
     ["schedule", "list"],
     ["schedule", "list", "--workflow", EVIL],
@@ -151,6 +157,9 @@ test("what data says reaches a terminal as text only, by every command that show
     ["exec", "flows.ts", EVIL],
     ["start", "server", "--port", EVIL],
     ["start", "worker", EVIL],
+    ["server", "admin-key"],
+    ["server", "audit"],
+    ["server", "audit", "--actor", EVIL],
     ["server", "bootstrap-token"],
     ["server", "join-token", "--subject", EVIL],
     ["server", "join-tokens", "--server-url", EVIL],
@@ -160,6 +169,40 @@ test("what data says reaches a terminal as text only, by every command that show
     ["auth", "status", "--server-url", EVIL],
     ["auth", "whoami", "--server-url", `${dev.url}/${EVIL}`],
     ["auth", "check", EVIL],
+    ["auth", "permissions", "--workflow", EVIL],
+    ["auth", "test-token", "--server-url", EVIL],
+    ["roles", "create", "evil", "--permission", "a:b", "--description", EVIL],
+    ["roles", "create", EVIL, "--permission", EVIL],
+    ["roles", "clone", "evil", "--new-name", EVIL],
+    ["roles", "list"],
+    ["roles", "show", "evil"],
+    ["roles", "update", "evil", "--add", EVIL],
+    ["roles", "delete", EVIL],
+    ["principals", "create", "bot", "--type", "service_account", "--display-name", EVIL],
+    ["principals", "list"],
+    ["principals", "show", "bot"],
+    ["principals", "show", EVIL, "--issuer", EVIL],
+    ["principals", "update", "bot", "--display-name", `now ${EVIL}`],
+    ["principals", "grant", "bot", "--role", EVIL],
+    ["principals", "revoke", "bot", "--role", EVIL],
+    ["principals", "enable", EVIL],
+    ["principals", "disable", "bot"],
+    ["principals", "ban", "bot", "--reason", EVIL],
+    ["principals", "unban", "bot"],
+    ["principals", "create-key", "bot", "--key-name", EVIL],
+    ["principals", "list-keys", "bot"],
+    ["principals", "revoke-key", "bot", "--key-name", EVIL],
+    ["principals", "delete", EVIL],
+    ["secrets", "set", "evil", "--from-file", "evil.txt", "--unmasked", "--description", EVIL],
+    ["secrets", "list"],
+    ["secrets", "get", "evil", "--yes"],
+    ["secrets", "remove", EVIL],
+    ["secrets", "keys", "--server-url", EVIL],
+    ["secrets", "rotate-keys"],
+    ["config", "set", "evil", ON_ONE_LINE, "--description", EVIL],
+    ["config", "list"],
+    ["config", "get", "evil"],
+    ["config", "remove", EVIL],
     ["dev", EVIL, "--port", EVIL],
     [EVIL],
   ];

@@ -1,5 +1,5 @@
 // What `bin/engine.js` loads: the command line of this process.
-import { processIo } from "./io/cli-io.ts";
+import { processIo } from "./io/process-io.ts";
 import { runCli } from "./run-cli.ts";
 
 const code = await runCli(process.argv.slice(2), processIo());

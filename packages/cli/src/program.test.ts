@@ -32,19 +32,33 @@ test.each(ours.map((command) => [path(command)]))("help of `%s` shows examples",
   expect(out).toMatch(/Examples:\n {2}npx engine /);
 });
 
-test.each([["engine"], ["workflow"], ["execution"], ["schedule"], ["worker"], ["start"]])(
-  "help of group %s",
-  async (group) => {
-    const { out } = await run(...(group === "engine" ? [] : [group]), "--help");
-    expect(out).toMatchSnapshot();
-  },
-);
+test.each([
+  ["engine"],
+  ["workflow"],
+  ["execution"],
+  ["schedule"],
+  ["worker"],
+  ["roles"],
+  ["principals"],
+  ["secrets"],
+  ["config"],
+  ["start"],
+  ["auth"],
+  ["server"],
+])("help of group %s", async (group) => {
+  const { out } = await run(...(group === "engine" ? [] : [group]), "--help");
+  expect(out).toMatchSnapshot();
+});
 
 test.each(
   ours
     .map((command) => command.options.map((option) => option.long))
     .map((options, i) => [path(ours[i] as Command), options] as const)
-    .filter(([name]) => /^(workflow|execution|schedule|worker|health)/.test(name)),
+    .filter(([name]) =>
+      /^(workflow|execution|schedule|worker|health|auth|roles|principals|secrets|config)/.test(
+        name,
+      ),
+    ),
 )("EXE-95 `%s` calls a server, so it takes --format and --server-url", (_name, options) => {
   expect(options).toEqual(expect.arrayContaining(["--format", "--server-url"]));
 });

@@ -1,12 +1,16 @@
 import tab from "@bomb.sh/tab/commander";
 import { Command } from "commander";
 import { addAuth } from "./commands/auth/auth.ts";
+import { addConfig } from "./commands/config/config.ts";
 import { addDb } from "./commands/db.ts";
 import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
 import { addExecution } from "./commands/execution/execution.ts";
 import { addHealth } from "./commands/health.ts";
+import { addPrincipals } from "./commands/principals/principals.ts";
+import { addRoles } from "./commands/roles/roles.ts";
 import { addSchedule } from "./commands/schedule/schedule.ts";
+import { addSecrets } from "./commands/secrets/secrets.ts";
 import { addServer } from "./commands/server/server.ts";
 import { addStartServer } from "./commands/start-server.ts";
 import { addStartWorker } from "./commands/start-worker.ts";
@@ -46,6 +50,10 @@ export function createProgram(io: CliIo): Command {
   addStartWorker(start, io);
   addServer(program, io);
   addAuth(program, io);
+  addRoles(program, io);
+  addPrincipals(program, io);
+  addSecrets(program, io);
+  addConfig(program, io);
   addDb(program, io);
   addHealth(program, io);
   tab(program, { completionCommandName: "completion" });
@@ -81,7 +89,15 @@ function usageText(command: Command, text: string): string {
       /^command-argument value '(.*)' is invalid for argument '([\w-]+)'\./s,
       "argument '$2' is invalid: '$1'.",
     );
-  const [, missing] = /^missing required argument '([\w-]+)'$/.exec(said) ?? [];
+  const shown = withoutSecrets(said);
+  const [, missing] = /^missing required argument '([\w-]+)'$/.exec(shown) ?? [];
   const argument = command.registeredArguments.find((one) => one.name() === missing);
-  return argument?.description ? `${said}: ${argument.description}` : said;
+  return argument?.description ? `${shown}: ${argument.description}` : shown;
+}
+
+/** What was typed where it does not belong may be a secret, and what is printed is kept in logs. */
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/^(unknown option '--[\w-]+)=.*'/s, "$1'")
+    .replaceAll(/\b(engine_[a-z]{2}_)[\w.-]+/g, "$1…");
 }

@@ -7,6 +7,7 @@ import { tokenFor } from "./auth/stored-token.ts";
 import type { CliIo } from "./io/cli-io.ts";
 import { type Screen, screenOf } from "./render/paint.ts";
 import { shellQuote } from "./render/value-text.ts";
+import { withAdvice } from "./with-advice.ts";
 
 /** Options of every command that calls a server (EXE-95). */
 export interface ServerOptions {
@@ -71,7 +72,9 @@ export async function callServer<T>(
       print: printer(io, options.format),
     });
   } catch (error) {
-    throw error instanceof EngineError ? withAdvice(error, url, options) : error;
+    throw error instanceof EngineError
+      ? withAdvice(error, { url, flag: serverFlag(options), env: io.env })
+      : error;
   }
 }
 
@@ -91,26 +94,3 @@ export function printer(io: CliIo, format: ServerOptions["format"]): ServerCall[
     io.out.write(isJson ? `${JSON.stringify(answer, null, 2)}\n` : view(answer, screenOf(io)));
   };
 }
-
-function withAdvice(error: EngineError, url: string, options: ServerOptions): EngineError {
-  const { code, message, cause } = error;
-  const resource = String(error.details?.["resource"]);
-  // No answer came at all; a server that answers `unavailable` itself has no cause to show.
-  if (code === "unavailable" && cause !== undefined) {
-    const [what] = message.split("; ");
-    const advice = "start an engine with `npx engine dev`, or name another with --server-url";
-    return new EngineError(code, `${what}; ${advice}`, { cause });
-  }
-  // A server answers, but does not know the route: the address is not an engine's.
-  if (code === "method_not_allowed" || resource === "route") {
-    const advice = `check the address ${url}, or whether that engine is older than this command`;
-    return new EngineError(code, `${message}; ${advice}`, { cause: error });
-  }
-  // What is not there may have another name: the list of all tells.
-  if (code !== "not_found" || !LISTED.has(resource)) return error;
-  const advice = `see all of them with: npx engine ${resource} list${serverFlag(options)}`;
-  return new EngineError(code, `${message}; ${advice}`, { cause: error });
-}
-
-/** Resources that have a command of their name with a list. */
-const LISTED: ReadonlySet<string> = new Set(["workflow", "execution", "schedule"]);

@@ -1,4 +1,5 @@
 export type { AuthorizationRequest, Authorize, Caller } from "@engine/http";
+export { type NewAdminKey, readAdminKey, rotateAdminKey } from "./auth/admin-key.ts";
 export { readBootstrapToken, rotateBootstrapToken } from "./auth/bootstrap-token.ts";
 export { JoinTokens } from "./auth/join-tokens.ts";
 export { createEngine, type Engine } from "./engine.ts";

@@ -17,6 +17,7 @@ export function cliPage(): string {
     err: stream,
     readStdin: unused,
     confirm: unused,
+    askHidden: unused,
     now: unused,
     stopSignals: unused,
   };

@@ -15,7 +15,8 @@ export interface ExecutionOptions extends ServerOptions {
   readonly workflow?: WorkflowFilter;
 }
 
-const ID_HELP = "execution id, or how it begins: 4 characters or more";
+/** How ids may be typed. */
+export const ID_HELP = "execution id, or how it begins: 4 characters or more";
 
 /** `[id]`, for which `--last` stands in. Options of its own are named behind it. */
 export function executionArgument(command: Command): Command {

@@ -3,8 +3,10 @@ import {
   EVENT_TYPES,
   type EventType,
   formatInstant,
+  Grant,
   isName,
   NAME_RULE,
+  parseDuration,
   parseUtcInstant,
   Runner,
   State,
@@ -69,6 +71,14 @@ export const instant: Parser<string> = parser(
   },
 );
 
+const DAY_MS = 86_400_000;
+
+/** A whole number of days, as `90d`. */
+export const days: Parser<number> = parser("days from 1d to 3650d, such as 90d", (text) => {
+  const count = (parseDuration(text) ?? 0) / DAY_MS;
+  return whole(String(count), 1, 3650);
+});
+
 export const httpUrl: Parser<string> = parser("an address such as http://127.0.0.1:8000", (text) =>
   /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined,
 );
@@ -103,6 +113,17 @@ function oneOf<Word extends string>(
 export const workerName: Parser<string> = parser(`the name of a worker: ${NAME_RULE}`, (text) =>
   isName(text) ? text : undefined,
 );
+
+/** Collects `--permission workflow:shop:*:read --permission execution:*:read`. */
+export const permissions: Collector<string> = collector(
+  parser(
+    "1 to 12 words joined by ':', each * or letters, digits and _.@-, such as workflow:shop:*:read",
+    (text) => (Grant.safeParse(text).success ? text : undefined),
+  ),
+);
+
+/** Collects `--role viewer --role operator`; which roles there are is the server's to say. */
+export const texts: Collector<string> = collector((text) => text);
 
 /** Collects `--label k=v`: split at the first `=`, both sides not empty. */
 export function label(text: string, before: Record<string, string> = {}): Record<string, string> {

@@ -6,8 +6,7 @@ export interface CapturedIo extends CliIo {
   readonly complained: () => string;
 }
 
-interface Parts
-  extends Partial<Pick<CliIo, "env" | "cwd" | "now" | "readStdin" | "confirm" | "stopSignals">> {
+interface Parts extends Partial<Omit<CliIo, "out" | "err">> {
   /** A terminal of so many columns, in place of none. */
   readonly columns?: number;
 }
@@ -27,6 +26,7 @@ export function capturedIo({ columns, ...parts }: Parts = {}): CapturedIo {
     now: () => Date.parse("2026-01-01T12:00:00.000Z"),
     readStdin: async () => "",
     confirm: async () => undefined,
+    askHidden: async () => undefined,
     stopSignals: () => ({ first: new Promise(() => {}), second: new Promise(() => {}) }),
     ...parts,
     out: stream(out),

@@ -43,8 +43,13 @@ function issueLine(issue: unknown): string {
 function asTyped(message: string): string {
   return message
     .replace(/^(?:query|body\.spec)\.(\w+)/, (_, name: string) => `--${option(name)}`)
-    .replace(/^body\./, "")
-    .replace(/^body(?=[:[])/, "INPUT");
+    .replace(/^(?:body|params)\./, "")
+    .replace(/^body(?=[:[])/, "INPUT")
+    .replace("send unmasked: true", "pass --unmasked")
+    .replace(
+      /\bpass (?:(force)=true|(issuer)\b)/,
+      (_, force, issuer) => `pass --${force ?? issuer}`,
+    );
 }
 
 /** What differs from the field's own name. */

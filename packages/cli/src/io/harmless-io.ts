@@ -8,6 +8,7 @@ export function harmlessIo(io: CliIo): CliIo {
     out: harmlessStream(io.out),
     err: harmlessStream(io.err),
     confirm: (question) => io.confirm(forTerminal(question)),
+    askHidden: (question) => io.askHidden(forTerminal(question)),
   };
 }
 

@@ -17,6 +17,11 @@ export function brief(ms: number): string {
   return s < 86_400 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86_400)} d`;
 }
 
+/** `in 12 s`, to an ISO instant that is to come. */
+export function ahead(instant: string, now: number): string {
+  return `in ${elapsed(Date.parse(instant) - now)}`;
+}
+
 function pair(count: number, per: number, big: string, small: string): string {
   const rest = count % per;
   return `${Math.floor(count / per)} ${big}${rest ? ` ${rest} ${small}` : ""}`;

@@ -32,6 +32,8 @@ export function executionView(record: ExecutionRecord, { paint, now }: Screen): 
     ["worker", worker ?? undefined],
     ["part of", partOf(record)],
     ["schedule", record.schedule ?? undefined],
+    ["started by", record.started_by?.subject],
+    ["runs as", record.run_as?.subject],
     ["forked from", forkedFrom(record)],
     ["waits for", waits(record, now)],
     ["shows", pause && pause.value !== null ? valueText(pause.value) : undefined],

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type AuthSwitch, authSwitch } from "@engine/contract";
-import { type Logins, makeFolder, writeSecretFile } from "@engine/store";
+import { type FirstAdmin, type Logins, makeFolder, writeSecretFile } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 import { newSecretToken, secretHash, tokenId } from "./secret-token.ts";
 
@@ -33,10 +33,8 @@ export async function ensureFirstAdmin(ports: Ports): Promise<void> {
   const subject = (await store.identities.hasAdmin(logins))
     ? undefined
     : await makeAdmin(ports, { path, logins });
-  for (const pending of pendingIn(config.home)) {
-    if (await isKeyOf(store, pending)) moved(pending, path);
-    else rmSync(pending, { force: true });
-  }
+  // Whoever still has a key beside its place was slower: there is an admin by now.
+  for (const pending of await unsettledAdminKeys(ports)) rmSync(pending, { force: true });
   if (subject !== undefined) {
     ports.log.info({ subject, path }, "an admin was made; its key is in the file");
   }
@@ -47,11 +45,39 @@ async function makeAdmin(
   ports: Ports,
   { path, logins }: { readonly path: string; readonly logins: Logins },
 ): Promise<string | undefined> {
+  const { key } = pendingAdminKey(ports, path);
+  return ports.store.identities.makeFirstAdmin({ id: ports.ids(), key, logins });
+}
+
+/**
+ * A fresh key, whose text lies in a file beside its place until the store knows it and
+ * {@link unsettledAdminKeys} is asked.
+ */
+export function pendingAdminKey(
+  ports: Pick<EnginePorts, "token">,
+  path: string,
+): { readonly token: string; readonly key: FirstAdmin["key"]; readonly pending: string } {
   const { id, token, secret_hash } = newSecretToken("engine_sk", ports);
   // Servers that start at the same time may share the folder.
-  writeSecretFile(`${path}.${id}${PENDING}`, token);
-  const key = { id, secret_hash };
-  return ports.store.identities.makeFirstAdmin({ id: ports.ids(), key, logins });
+  const pending = `${path}.${id}${PENDING}`;
+  writeSecretFile(pending, token);
+  return { token, key: { id, secret_hash }, pending };
+}
+
+/**
+ * Brings the key that the store knows to its place; answers the files whose keys it does not know, or
+ * not yet: of a start that died, or of one that is about to make an admin.
+ */
+export async function unsettledAdminKeys({
+  store,
+  config,
+}: Pick<EnginePorts, "store" | "config">): Promise<readonly string[]> {
+  const unsettled: string[] = [];
+  for (const pending of pendingIn(config.home)) {
+    if (await isKeyOf(store, pending)) moved(pending, adminKeyPath(config.home));
+    else unsettled.push(pending);
+  }
+  return unsettled;
 }
 
 const PENDING = ".new";
@@ -64,7 +90,7 @@ function pendingIn(home: string): readonly string[] {
 }
 
 /** Whether a file holds a key that counts. */
-async function isKeyOf(store: Ports["store"], path: string): Promise<boolean> {
+export async function isKeyOf(store: Ports["store"], path: string): Promise<boolean> {
   const token = readSecret(path);
   if (token === undefined) return false;
   const found = await store.identities.findByKey(tokenId(token));
@@ -80,7 +106,8 @@ function moved(from: string, to: string): void {
   }
 }
 
-function readSecret(path: string): string | undefined {
+/** Undefined where there is none. */
+export function readSecret(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {

@@ -131,7 +131,7 @@ export class Principals {
     if (chosen !== undefined) return chosen;
     throw invalidField(
       "body.issuer",
-      "of a user is needed, since no provider is configured under [engine.security.auth.oidc]",
+      "the issuer of a user is needed, since no provider is configured under [engine.security.auth.oidc]",
     );
   }
 

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { FirstAdmin, Login, Logins } from "../ports/identities.ts";
+import type { FirstAdmin, Login, Logins, RotatedAdminKey } from "../ports/identities.ts";
 import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { executionId, NOW } from "./sample.ts";
@@ -37,6 +37,11 @@ function login(n: number, fields: Partial<Login> = {}): Login {
     ...{ default_roles: ["viewer"], claimed_roles: null, admin_unless: null },
     ...fields,
   };
+}
+
+function rotated(n: number, old_id: string | null): RotatedAdminKey {
+  const audited = { ...entry(n), action: "server.admin_key.rotate", target: null };
+  return { ...firstAdmin(n), old_id, entry: audited };
 }
 
 const epochOf = async (store: Store) => (await store.epochs.read()).identity;
@@ -131,6 +136,59 @@ export function conformance(open: Open): void {
     expect(ada).toMatchObject({ subject: "ada", roles: ["admin"], claimed_roles: [] });
     const bob = await store.identities.login(login(3, { ...none, subject: "bob" }));
     expect(bob).toBeUndefined();
+  });
+
+  test("AUTH-60 AUD-3 a new key takes the place of the first admin's, with its row in the audit log, and raises the epoch", async () => {
+    const store = await opened(open);
+    await store.identities.makeFirstAdmin(firstAdmin(1));
+    expect(await store.identities.rotateAdminKey(rotated(2, "key1"))).toBe("admin");
+    expect(await store.identities.findByKey("key1")).toBeUndefined();
+    const found = await store.identities.findByKey("key2");
+    expect(found?.key).toEqual({
+      ...{ id: "key2", secret_hash: "hash2", permissions: null, expires_at: null },
+    });
+    expect(found?.principal).toMatchObject({ id: "p1", subject: "admin" });
+    expect(await epochOf(store)).toBe(2);
+    expect((await store.audit.list(page)).items).toMatchObject([
+      { target: "admin", changes: { keys: { before: ["key1"], after: ["key2"] } } },
+    ]);
+    // Nobody knows the text of the old one any more: those that the engine itself made go.
+    expect(await store.identities.rotateAdminKey(rotated(3, null))).toBe("admin");
+    expect(await store.identities.findByKey("key2")).toBeUndefined();
+    expect(await store.identities.rotateAdminKey(rotated(4, "gone"))).toBe("admin");
+    expect(await store.identities.findByKey("key3")).toBeUndefined();
+    expect(await store.keys.list("p1", page)).toMatchObject({
+      items: [{ id: "key4", name: "bootstrap" }],
+    });
+  });
+
+  test("AUTH-20 AUTH-60 a new admin's key makes an admin only where nobody could log in as one", async () => {
+    const store = await opened(open);
+    expect(await store.identities.rotateAdminKey(rotated(1, null))).toBe("admin");
+    const entry1 = { ...entry(9), action: "x" };
+    const write = { entry: entry1, logins: { ...KEYS, api_keys: false }, confer: () => undefined };
+    await store.principals.change("p1", () => ({ enabled: false }), write);
+    expect(await store.identities.rotateAdminKey(rotated(2, "key1"))).toBe("admin-2");
+    expect(await store.identities.findByKey("key1")).toBeUndefined();
+    expect(await store.identities.findBySubject("admin", "engine")).toMatchObject({
+      enabled: false,
+    });
+    // Somebody else is admin, and the account of the key is none any more: nothing is changed.
+    const ops = { id: "ops", type: "service_account" as const, subject: "ops", issuer: "engine" };
+    const made = { ...ops, display_name: null, roles: ["admin"] };
+    await store.principals.create(made, { ...write, entry: { ...entry1, id: executionId(21) } });
+    const key = { principal_id: "ops", id: "opskey", name: "k", secret_hash: "ops" };
+    const fresh = { ...key, permissions: null, expires_at: null };
+    await store.keys.create(fresh, { ...write, entry: { ...entry1, id: executionId(22) } });
+    const third = { ...write, entry: { ...entry1, id: executionId(23) } };
+    await store.principals.change("p2", () => ({ enabled: false }), third);
+    const [epoch, rows] = [await epochOf(store), (await store.audit.list(page)).total];
+    expect(await store.identities.rotateAdminKey(rotated(3, "key2"))).toBeUndefined();
+    expect(await store.identities.findByKey("key2")).toBeDefined();
+    expect([await epochOf(store), (await store.audit.list(page)).total]).toEqual([epoch, rows]);
+    // A key of theirs is as good as the first one.
+    expect(await store.identities.rotateAdminKey(rotated(4, "opskey"))).toBe("ops");
+    expect(await store.identities.findByKey("opskey")).toBeUndefined();
   });
 
   test("AUTH-13 the use of a key is noted at most once a minute", async () => {

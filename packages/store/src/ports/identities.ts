@@ -80,6 +80,14 @@ export interface FirstAdmin {
   readonly logins: Logins;
 }
 
+/** A key that takes the place of the first admin's. */
+export interface RotatedAdminKey extends FirstAdmin {
+  /** Id of the key that goes; null where nobody knows it any more. */
+  readonly old_id: string | null;
+  /** Its row in the audit log, which is told whose key it was. */
+  readonly entry: AuditEntry;
+}
+
 /** What was used since it was noted last. */
 export interface Used {
   readonly at: number;
@@ -108,6 +116,12 @@ export interface IdentityPort {
    * somebody can log in as admin already.
    */
   makeFirstAdmin(admin: FirstAdmin): Promise<string | undefined>;
+  /**
+   * Revokes a key of an admin and gives its account another one; where the key is not known, those
+   * that {@link makeFirstAdmin} made of the first account that it would take. Answers the subject. An
+   * account is made only where nobody could log in as admin: else undefined, and nothing is changed.
+   */
+  rotateAdminKey(rotated: RotatedAdminKey): Promise<string | undefined>;
   /** Notes when keys and principals were used last, each at most once a minute. */
   noteUse(used: Used): Promise<void>;
 }
@@ -171,24 +185,32 @@ export const IDENTITIES: Operations<IdentityPort> = {
 
   hasAdmin: reads(hasUsableAdmin),
 
-  makeFirstAdmin: writes(function* ({ id, key, logins }) {
+  makeFirstAdmin: writes(function* (admin) {
     yield* lock(ADMINS);
-    if (yield* hasUsableAdmin(logins)) return undefined;
+    if (yield* hasUsableAdmin(admin.logins)) return undefined;
     const at = yield* now();
-    for (let n = 1; ; n++) {
-      const subject = n === 1 ? "admin" : `admin-${n}`;
-      const there = yield* bySubject(subject, ENGINE_ISSUER);
-      if (there && !(there.enabled && !there.banned && there.roles.includes("admin"))) continue;
-      if (!there) {
-        const type = "service_account";
-        const made = { id, type, subject, issuer: ENGINE_ISSUER, display_name: null } as const;
-        yield* insertPrincipal(made, at);
-        yield* grantRoles(id, ["admin"], "engine");
-      }
-      yield* insertKey({ ...key, principal_id: there?.id ?? id }, at);
-      yield* raise("identity");
-      return subject;
-    }
+    const { id, subject } = yield* firstAdmin(admin.id, at);
+    yield* insertKey({ ...admin.key, principal_id: id }, at);
+    yield* raise("identity");
+    return subject;
+  }),
+
+  rotateAdminKey: writes(function* ({ id, old_id, key, logins, entry }) {
+    yield* lock(ADMINS);
+    const at = yield* now();
+    const old = old_id === null ? undefined : yield* keyById(old_id);
+    const holder = old && (yield* found(sql`p.id = ${old.principal_id}`));
+    const isHolder = holder && mayComeIn(holder) && holder.grants.includes("*");
+    const known = isHolder ? holder : yield* knownAdmin();
+    if (!known && (yield* hasUsableAdmin(logins))) return undefined;
+    const account = known ?? (yield* firstAdmin(id, at));
+    const gone = old ? [old] : yield* bootstrapKeys(account.id);
+    yield* run(sql`DELETE FROM api_keys WHERE id ${anyOf(gone.map((one) => one.id))}`);
+    yield* insertKey({ ...key, principal_id: account.id }, at);
+    yield* raise("identity");
+    const ids = { before: gone.map((one) => one.id), after: [key.id] };
+    yield* audited({ ...entry, target: account.subject, changes: { keys: ids } });
+    return account.subject;
   }),
 
   noteUse: writes(function* ({ at, keys, principals }) {
@@ -224,6 +246,60 @@ export function* hasUsableAdmin({ api_keys, oidc_issuer }: Logins): Operation<bo
         OR (p.type = 'user' AND p.issuer = ${oidc_issuer ?? ""}))
     LIMIT 1`);
   return admin !== undefined;
+}
+
+/**
+ * The first of the accounts `admin`, `admin-2` and so on that is an admin and may come in; made where
+ * there is none.
+ */
+function* firstAdmin(id: string, at: number): Operation<Pick<StoredIdentity, "id" | "subject">> {
+  for (let n = 1; ; n++) {
+    const subject = nthAdmin(n);
+    const there = yield* bySubject(subject, ENGINE_ISSUER);
+    if (there && isAdmin(there)) return there;
+    if (there) continue;
+    const type = "service_account";
+    const made = { id, type, subject, issuer: ENGINE_ISSUER, display_name: null } as const;
+    yield* insertPrincipal(made, at);
+    yield* grantRoles(id, ["admin"], "engine");
+    return made;
+  }
+}
+
+/** The same where it is there. */
+function* knownAdmin(): Operation<StoredIdentity | undefined> {
+  for (let n = 1; ; n++) {
+    const there = yield* bySubject(nthAdmin(n), ENGINE_ISSUER);
+    if (!there || isAdmin(there)) return there;
+  }
+}
+
+function nthAdmin(n: number): string {
+  return n === 1 ? "admin" : `admin-${n}`;
+}
+
+function isAdmin(account: StoredIdentity): boolean {
+  return mayComeIn(account) && account.roles.includes("admin");
+}
+
+function mayComeIn({ enabled, banned }: StoredIdentity): boolean {
+  return enabled && !banned;
+}
+
+interface KeyOwner {
+  readonly id: string;
+  readonly principal_id: string;
+}
+
+function* keyById(id: string): Operation<KeyOwner | undefined> {
+  return yield* first(sql<KeyOwner>`SELECT id, principal_id FROM api_keys WHERE id = ${id}`);
+}
+
+/** Those that were made with an account, or in the place of such a key: {@link insertKey}. */
+function* bootstrapKeys(principal_id: string): Operation<readonly KeyOwner[]> {
+  const keys = yield* rows(sql<KeyOwner & { readonly name: string }>`
+    SELECT id, principal_id, name FROM api_keys WHERE principal_id = ${principal_id}`);
+  return keys.filter(({ name }) => /^bootstrap(-\d+)?$/.test(name));
 }
 
 type PrincipalColumns = Pick<

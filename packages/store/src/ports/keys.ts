@@ -1,4 +1,4 @@
-import { EngineError } from "@engine/contract";
+import { EngineError, formatInstant } from "@engine/contract";
 import {
   first,
   now,
@@ -82,7 +82,7 @@ export const KEYS: Operations<KeyPort> = {
       yield* run(insertInto("api_keys", { ...fresh, permissions: text, created_at: at }));
       const { id, expires_at } = fresh;
       const key = { id, name, permissions, created_at: at, expires_at, last_used_at: null };
-      return { value: key, changes: changesBetween(null, { key: name, ...key }, AUDITED) };
+      return { value: key, changes: changesBetween(null, auditedKey(key), AUDITED) };
     }
     return identityWrite(write, change());
   }),
@@ -93,8 +93,7 @@ export const KEYS: Operations<KeyPort> = {
         SELECT ${COLUMNS} FROM api_keys WHERE principal_id = ${principal_id} AND name = ${name}`);
       if (!found) return { value: false, changes: null };
       yield* run(sql`DELETE FROM api_keys WHERE id = ${found.id}`);
-      const key = toKey(found);
-      return { value: true, changes: changesBetween({ key: name, ...key }, null, AUDITED) };
+      return { value: true, changes: changesBetween(auditedKey(toKey(found)), null, AUDITED) };
     }
     return identityWrite(write, change());
   }),
@@ -105,6 +104,11 @@ type StoredKey = Omit<KeyRow, "permissions"> & { readonly permissions: string | 
 
 const COLUMNS = sql<StoredKey>`id, name, permissions, created_at, expires_at, last_used_at`;
 const AUDITED = ["key", "id", "permissions", "expires_at"] as const;
+
+/** A key as the audit log shows it: instants are texts there, as in every answer. */
+function auditedKey({ name, id, permissions, expires_at }: KeyRow) {
+  return { key: name, id, permissions, expires_at: expires_at && formatInstant(expires_at) };
+}
 
 function toKey({ permissions, ...others }: StoredKey): KeyRow {
   return { ...others, permissions: permissions === null ? null : JSON.parse(permissions) };

@@ -331,9 +331,14 @@ interface Counted {
 
 function inUse({ subject }: PrincipalRow, uses: PrincipalUses): EngineError {
   const { keys, executions, schedules } = uses;
+  const held = [
+    keys > 0 && `live keys (${keys})`,
+    executions > 0 && `executions that have not ended (${executions})`,
+    schedules > 0 && `schedules (${schedules})`,
+  ].filter((text) => text !== false);
   return new EngineError(
     "principal_in_use",
-    `principal ${subject} has ${keys} live keys, ${executions} executions that have not ended and ${schedules} schedules; end those, or pass force=true`,
+    `principal ${subject} has ${held.join(", ")}; end those, or pass force=true`,
     { details: { ...uses } },
   );
 }

@@ -200,9 +200,10 @@ function unknownRole(names: readonly string[]): EngineError {
 }
 
 function roleInUse(name: string, principals: number): EngineError {
+  const holders = principals === 1 ? "1 principal has" : `${principals} principals have`;
   return new EngineError(
     "role_in_use",
-    `${principals} principals have role ${name}; revoke it there, or pass force=true`,
+    `${holders} role ${name}; revoke it there, or pass force=true`,
     { details: { principals } },
   );
 }

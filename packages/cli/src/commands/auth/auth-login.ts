@@ -1,5 +1,6 @@
 import { EngineError } from "@engine/contract";
 import type { Command } from "commander";
+import { neverAnArgument, readHidden, stdinOption } from "../../arguments/hidden-value.ts";
 import { credentialsOf } from "../../auth/stored-token.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
@@ -9,6 +10,7 @@ import { clientAt, onServer, type ServerCall } from "../../server-call.ts";
 
 interface LoginOptions {
   readonly apiKey?: boolean;
+  readonly stdin?: boolean;
   readonly issuer?: string;
   readonly clientId?: string;
   readonly browser: boolean;
@@ -19,17 +21,25 @@ export function addLogin(auth: Command, io: CliIo): void {
     .command("login")
     .summary("Logs in to a server.")
     .description(
-      "Logs in to a server: by its OpenID provider, with an address and a code to enter there, or with --api-key by a key that is read from standard input. No command takes a key as an argument, which others on the machine could read.",
+      "Logs in to a server: by its OpenID provider, with an address and a code to enter there, or with --api-key by a key that is asked for and not shown. No command takes a key as an argument, which others on the machine could read.",
     )
-    .option("--api-key", "keep an API key, read from standard input")
+    .option("--api-key", "log in by an API key: from a prompt, or from standard input")
     .option("--issuer <url>", "OpenID provider (default: that of the server)")
     .option("--client-id <id>", "what this command is called there (default: as the server says)")
     .option("--no-browser", "only print the address");
+  stdinOption(command);
+  neverAnArgument(command, "key", "it is asked for, or comes on standard input: < FILE");
   onServer(io, command, async (server, options: LoginOptions) => {
-    await (options.apiKey ? keepKey(io, server) : logIn(io, server, options));
+    if (options.stdin && !options.apiKey) throw new UsageError("--stdin belongs to --api-key");
+    await (options.apiKey ? keepKey(io, server, options) : logIn(io, server, options));
     server.print({ logged_in: true, server: server.url }, () => `Logged in to ${server.url}.\n`);
   });
-  examples(command, ["auth login", "auth login --api-key < admin-key", "auth login --no-browser"]);
+  examples(command, [
+    "auth login",
+    "auth login --no-browser",
+    "auth login --api-key",
+    "auth login --api-key --stdin < .engine/admin-key",
+  ]);
 }
 
 export function addLogout(auth: Command, io: CliIo): void {
@@ -43,14 +53,18 @@ export function addLogout(auth: Command, io: CliIo): void {
 }
 
 /** Keeps a key once the server has said that it counts. */
-async function keepKey(io: CliIo, { url }: ServerCall): Promise<void> {
-  const api_key = (await io.readStdin()).trim();
-  if (api_key === "") {
-    throw new UsageError(
-      "no key came on standard input; send it as in: auth login --api-key < file",
-    );
+async function keepKey(io: CliIo, { url }: ServerCall, { stdin }: LoginOptions): Promise<void> {
+  const api_key = (await readHidden(io, { what: "API key", stdin })).trim();
+  try {
+    const { auth_enabled } = await clientAt(url, api_key, io).auth.whoami();
+    if (!auth_enabled) {
+      io.err.write("note: that server asks nobody who they are, so the key was not tried\n");
+    }
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== "unauthenticated") throw error;
+    // Where a key is refused, the advice to log in would not help.
+    throw new EngineError("invalid_input", `${url} does not let this key in: ${error.message}`);
   }
-  await clientAt(url, api_key, io).auth.whoami();
   await credentialsOf(io).save(url, { kind: "api_key", api_key });
 }
 

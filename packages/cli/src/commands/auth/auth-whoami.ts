@@ -4,7 +4,9 @@ import { credentialsOf } from "../../auth/stored-token.ts";
 import { examples } from "../../examples.ts";
 import { Reported } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
+import { lines } from "../../render/table.ts";
 import { onServer } from "../../server-call.ts";
+import { heldLine } from "./held-line.ts";
 
 export function addStatus(auth: Command, io: CliIo): void {
   const command = auth
@@ -43,7 +45,7 @@ export function addCheck(auth: Command, io: CliIo): void {
   onServer(io, command, async ({ client, print }, permissions: string[]) => {
     const answer = await client.auth.check({ body: { permissions } });
     const held = Object.entries(answer.allowed);
-    print(answer, () => held.map(([name, is]) => `${is ? "yes" : "no "}  ${name}\n`).join(""));
+    print(answer, () => lines(held.map(([name, is]) => heldLine(name, is))));
     if (held.some(([, is]) => !is)) throw new Reported();
   });
   examples(command, ["auth check workflow:shop:refund:run"]);

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { CliIo } from "../../io/cli-io.ts";
 import { addLogin, addLogout } from "./auth-login.ts";
+import { addPermissions } from "./auth-permissions.ts";
+import { addTestToken } from "./auth-test-token.ts";
 import { addCheck, addStatus, addWhoami } from "./auth-whoami.ts";
 
 export function addAuth(program: Command, io: CliIo): void {
@@ -15,4 +17,6 @@ export function addAuth(program: Command, io: CliIo): void {
   addStatus(auth, io);
   addWhoami(auth, io);
   addCheck(auth, io);
+  addPermissions(auth, io);
+  addTestToken(auth, io);
 }

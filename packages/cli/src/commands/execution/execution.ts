@@ -12,6 +12,7 @@ import { addFork, addRestart } from "./execution-fork.ts";
 import { addList } from "./execution-list.ts";
 import { addRename } from "./execution-rename.ts";
 import { addSignal } from "./execution-signal.ts";
+import { addTakeOver } from "./execution-take-over.ts";
 import { addWatch } from "./execution-watch.ts";
 import { addExecutionResume } from "./resume.ts";
 
@@ -27,7 +28,7 @@ interface EventOptions extends ExecutionOptions {
 export function addExecution(program: Command, io: CliIo): void {
   const execution = program
     .command("execution")
-    .description("Shows, follows, answers, cancels and forks executions.");
+    .description("Shows, follows, answers, cancels, forks and takes over executions.");
   addList(execution, io);
   addShow(execution, io);
   addEvents(execution, io);
@@ -39,6 +40,7 @@ export function addExecution(program: Command, io: CliIo): void {
   addFork(execution, io);
   addRestart(execution, io);
   addExport(execution, io);
+  addTakeOver(execution, io);
 }
 
 function addShow(execution: Command, io: CliIo): void {

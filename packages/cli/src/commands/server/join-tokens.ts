@@ -1,6 +1,7 @@
 import { type CreatedJoinToken, type JoinTokenRecord, NewJoinToken } from "@engine/contract";
 import type { JoinTokens } from "@engine/server";
 import type { Command } from "commander";
+import { neverAnArgument } from "../../arguments/hidden-value.ts";
 import { httpUrl, wholeNumber } from "../../arguments/option-values.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
@@ -96,6 +97,7 @@ export function addJoinTokens(server: Command, io: CliIo): void {
     });
     io.err.write("revoked\n");
   });
+  neverAnArgument(revoke, "token", "name it by --id or --subject");
   examples(revoke, [
     "server revoke-join-token --id a1b2c3d4e5f6",
     "server revoke-join-token --subject gpu-1",

@@ -18,6 +18,7 @@ export interface Host {
     readonly store: Store;
     readonly config: Config;
     readonly clock: () => number;
+    readonly ids: () => string;
     readonly token: () => string;
   };
   /** As the audit log names whoever types. */
@@ -51,7 +52,7 @@ export async function onHost<Value>(
     return await work({
       config,
       store,
-      ports: { store, config, clock, token },
+      ports: { store, config, clock, ids, token },
       user,
       entry: (action, target) => ({
         id: ids(),

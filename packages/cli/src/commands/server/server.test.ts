@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqliteStore } from "@engine/store";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { capturedIo } from "../../io/captured-io.ts";
 import { runCli } from "../../run-cli.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
+import { guardedHost } from "../../testing/guarded-host.ts";
 
 /** A host without a server that runs. */
 function host(env: Readonly<Record<string, string>> = {}) {
@@ -79,6 +80,95 @@ test("AUTH-54 AUTH-60 join tokens are made, listed and revoked on the host: toke
   ]);
 });
 
+test("AUTH-60 AUTH-57 the admin's key is printed and rotated beside the server that runs, which hears of it", async () => {
+  const { engine, key, home, client } = await guardedHost();
+  const rotate = ["server", "admin-key", "--rotate"];
+  expect(await engine(["server", "admin-key"])).toEqual({ code: 0, out: `${key}\n`, err: "" });
+  const made = await engine(rotate);
+  const path = join(home, "admin-key");
+  expect(made).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^engine_sk_\S+\n$/),
+    err: `new key of admin, also in ${path}; the old one counts no more\n`,
+  });
+  const token = made.out.trim();
+  expect(token).not.toBe(key);
+  expect(readFileSync(path, "utf8")).toBe(made.out);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(home).filter((name) => name.startsWith("admin-key"))).toEqual(["admin-key"]);
+  expect((await engine(["server", "admin-key"])).out).toBe(made.out);
+  await vi.waitFor(() => expect(client.auth.whoami()).rejects.toThrow("not valid"), 5_000);
+  const whoami = await engine(["auth", "whoami", "--format", "json"], { token });
+  expect(JSON.parse(whoami.out)).toMatchObject({ subject: "admin", permissions: ["*"] });
+  const audit = ["server", "audit", "--action", "server.admin_key.rotate", "--format", "json"];
+  const rows = JSON.parse((await engine(audit, { token })).out);
+  expect(rows).toMatchObject({
+    total: 1,
+    items: [
+      { actor: { type: "local", subject: expect.stringMatching(/^local:/) }, target: "admin" },
+    ],
+  });
+  expect(JSON.stringify(rows)).not.toContain(token.slice(23));
+});
+
+test("AUTH-60 a host without an admin's key says what to do, and --rotate makes the first admin", async () => {
+  const { engine, home } = host();
+  const none = await engine("server", "admin-key");
+  expect(none).toMatchObject({ code: 1, out: "" });
+  expect(none.err).toMatch(/no server with authorization has started .* --rotate\n$/);
+  const made = await engine("server", "admin-key", "--rotate");
+  expect(made).toMatchObject({ code: 0, err: expect.stringContaining("key of admin") });
+  const path = join(home, "admin-key");
+  rmSync(path);
+  expect((await engine("server", "admin-key")).err).toMatch(/it was taken away, .* --rotate\n$/);
+  const again = await engine("server", "admin-key", "--rotate");
+  expect(again.out).not.toBe(made.out);
+  // One that a rotation elsewhere has revoked.
+  writeFileSync(path, made.out);
+  expect((await engine("server", "admin-key")).err).toMatch(/counts no more: .* --rotate\n$/);
+  expect((await audited(home)).map(({ action }) => action)).toEqual([
+    "server.admin_key.rotate",
+    "server.admin_key.rotate",
+  ]);
+});
+
+test("AUTH-60 a rotation that died before the key was at its place is made good by the next look", async () => {
+  const { engine, home } = host();
+  const made = await engine("server", "admin-key", "--rotate");
+  const path = join(home, "admin-key");
+  const id = made.out.slice(10, 22);
+  renameSync(path, `${path}.${id}.new`);
+  // Of a server that is about to make its admin.
+  const other = `${path}.abcdefghijkl.new`;
+  writeFileSync(other, "engine_sk_abcdefghijkl_x\n");
+  expect((await engine("server", "admin-key")).out).toBe(made.out);
+  expect(readFileSync(path, "utf8")).toBe(made.out);
+  expect(readFileSync(other, "utf8")).toMatch(/^engine_sk_/);
+});
+
+test("AUTH-60 a key is not rotated where it would not count, or for an account that is no admin any more", async () => {
+  const off = host({ ENGINE_SECURITY__AUTH__API_KEYS__ENABLED: "false" });
+  expect(await off.engine("server", "admin-key", "--rotate")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("API keys are turned off"),
+  });
+  const { engine, key, home, client } = await guardedHost();
+  const subject = "ops";
+  await client.principals.create({
+    body: { subject, type: "service_account", roles: ["admin"] },
+  });
+  const ops = await client.principals.createKey({ params: { subject }, body: { name: "k" } });
+  const disabled = await engine(["principals", "disable", "admin"], { token: ops.key });
+  expect(disabled.code).toBe(0);
+  expect(await engine(["server", "admin-key", "--rotate"])).toMatchObject({
+    code: 1,
+    out: "",
+    err: expect.stringMatching(/no admin any more, and others are: .*create-key/),
+  });
+  expect(readFileSync(join(home, "admin-key"), "utf8")).toBe(`${key}\n`);
+  expect(readdirSync(home).filter((name) => name.startsWith("admin-key"))).toEqual(["admin-key"]);
+});
+
 test("AUTH-60 what is wrong on the command line is a usage error", async () => {
   const { engine } = host();
   const wrong = [
@@ -101,6 +191,11 @@ test("AUTH-52 AUTH-60 no command takes a token as an argument", async () => {
     ["server", "join-token", token],
     ["server", "revoke-join-token", token],
     ["server", "bootstrap-token", token],
+    ["server", "admin-key", token],
   ];
-  for (const args of tried) expect((await engine(...args)).code, args.join(" ")).toBe(2);
+  for (const args of tried) {
+    const { code, err } = await engine(...args);
+    expect(code, args.join(" ")).toBe(2);
+    expect(err, args.join(" ")).not.toContain("abcdefghijkl_secret");
+  }
 });
