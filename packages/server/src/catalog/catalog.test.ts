@@ -167,7 +167,10 @@ export const w = workflow({ name: "w", timeout: "90s", durability: "durable", co
           configs: ["c"],
         },
       ],
-      warnings: [{ rule: "dynamic_call", file: FILE, line: 4, expression: "to" }],
+      warnings: [
+        { rule: "dynamic_call", file: FILE, line: 4, expression: "to" },
+        { rule: "secret_unknown", file: FILE, line: 2, expression: '["KEY"]' },
+      ],
     },
   });
   const { body } = await http.send("GET", "/workflows/default/w");

@@ -258,7 +258,9 @@ test("PRG-7 RED-5 what cannot be redacted is withheld, and the execution goes on
   const { follower } = await t.engine.executions.startAndFollow(hello());
   const frames = readAll(follower);
   const assigned = await worker.next("assign");
-  t.failing.add("masks.list");
+  // What is known of the masks is too old by then, and nobody can tell whether it changed.
+  t.failing.add("epochs.read");
+  await t.time.advance(1_000);
   const batch = { generation: 1, items: [item(1)] };
   const answer = await t.engine.workers.progress(worker.ref, assigned.execution_id, batch);
   expect(answer).toEqual({ accepted: 1, listening: true });
