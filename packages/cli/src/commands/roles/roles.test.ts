@@ -11,7 +11,7 @@ test("AUTH-24 AUTH-60 roles are made, listed, shown and cloned", async () => {
   ]);
   expect(made).toMatchObject({ code: 0, err: "" });
   expect(made.out).toMatch(
-    /^refunds\n {2}about +refunds of the shop\n {2}gives +workflow:shop:refund:read\n +workflow:shop:refund:run\n {2}created +just now \(\S+Z\)\n$/,
+    /^refunds\n {2}about +refunds of the shop\n {2}gives +workflow:shop:refund:read\n +workflow:shop:refund:run\n {2}created +\S.* \(\S+Z\)\n$/,
   );
   expect((await engine(["roles", "clone", "viewer", "--new-name", "auditors"])).code).toBe(0);
   const { out } = await engine(["roles", "list"]);
