@@ -1,12 +1,15 @@
 /** What stands in place of a masked value (RED-1). */
 export const MASK = "***REDACTED***";
 
-/** Parts of a text, as start, end, start, end…; ordered and apart from each other where said so. */
+/** Parts of a text as start, end, start, end and so on; in order and apart from each other where said so. */
 export type Spans = number[];
 
 export const NO_SPANS: readonly number[] = [];
 
-/** Adds a part that begins no earlier than those before; what overlaps becomes one. */
+/**
+ * Adds a part that begins no earlier than those before. What overlaps becomes one, so that nothing of a
+ * value is left because another one was found first.
+ */
 export function addSpan(spans: Spans, start: number, end: number): void {
   const last = spans.length - 1;
   if (last > 0 && start < (spans[last] as number)) {

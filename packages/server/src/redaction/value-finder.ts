@@ -49,7 +49,7 @@ export class ValueFinder {
       const inside = this.#find(decoded.text, levels - 1);
       if (inside.length === 0) continue;
       all ??= [...plain];
-      for (const place of inside) all.push(decoded.sourceOf(place));
+      for (const place of decoded.sourcesOf(inside)) all.push(place);
     }
     return all ? united(all) : plain;
   }
@@ -99,7 +99,7 @@ export class ValueFinder {
       const decoded = decode(text);
       if (!decoded) continue;
       const inside = this.#openFrom(decoded.text, levels - 1);
-      if (inside < decoded.text.length) open = Math.min(open, decoded.sourceOf(inside));
+      if (inside < decoded.text.length) open = Math.min(open, ...decoded.sourcesOf([inside]));
     }
     return open;
   }

@@ -2,8 +2,7 @@
  * Where in a text a pattern may begin. All patterns are told apart by their first 8 characters, the
  * window. Three characters at a time are looked up in a table that says how far on a window can end at
  * the soonest (as Wu and Manber do it), so that many characters are never looked at, however many
- * patterns there are. A window that ends as a known one does is looked up by the hash
- * of all of it.
+ * patterns there are. A window that ends as a known one does is looked up by the hash of all of it.
  *
  * Everything lies in arrays of numbers: a pattern costs some 30 bytes, however long it is.
  */
