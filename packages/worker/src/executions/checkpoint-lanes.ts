@@ -4,6 +4,7 @@ import { answered } from "../failpoints.ts";
 import { type OwnSession, WorkerEnded } from "../link/own-session.ts";
 import type { TextCalls } from "../link/text-link.ts";
 import { type Copy, learn } from "./copy.ts";
+import { eventsFor } from "./hidden-values.ts";
 import { isContentRefused } from "./refused-checkpoint.ts";
 
 /** Most items of one request (CKP-5). */
@@ -99,7 +100,8 @@ class CheckpointLane {
         // Made anew for every try: meanwhile copies may have gone or got another generation.
         const held = batch.filter(({ copy }) => copy.state !== "gone");
         sent = held.map((entry) => ({ ...entry, generation: entry.copy.generation }));
-        return sent.length > 0 ? link.checkpointsText(ref, bodyOf(sent)) : Promise.resolve([]);
+        if (sent.length === 0) return Promise.resolve([]);
+        return link.checkpointsText(ref, bodyOf(sent, session.answer.protocol));
       });
     } catch (error) {
       // One item spoils the request for all of them: sent alone, each item is judged by itself.
@@ -159,12 +161,16 @@ class CheckpointLane {
 }
 
 /** The events are text already. */
-function bodyOf(items: readonly Outgoing[]): string {
-  return `{"items":[${items.map(itemText).join(",")}]}`;
+function bodyOf(items: readonly Outgoing[], protocol: number): string {
+  return `{"items":[${items.map((item) => itemText(item, protocol)).join(",")}]}`;
 }
 
-function itemText({ copy: { execution_id }, generation, delta }: Outgoing): string {
-  const { base_seq, state, events, waiting } = delta;
+function itemText(
+  { copy: { execution_id }, generation, delta }: Outgoing,
+  protocol: number,
+): string {
+  const { base_seq, state, waiting } = delta;
+  const events = eventsFor(protocol, delta.events);
   const wait = waiting ? `,"waiting":${JSON.stringify(waiting)}` : "";
   return `{"execution_id":${JSON.stringify(execution_id)},"generation":${generation},"base_seq":${base_seq},"state":"${state}","events":${events}${wait}}`;
 }

@@ -7,6 +7,7 @@ import type { ValuesSource } from "../values-source.ts";
 import type { World } from "../world.ts";
 import type { Copy } from "./copy.ts";
 import { ExecutionTokens } from "./execution-tokens.ts";
+import { canHide } from "./hidden-values.ts";
 import type { Reservations } from "./reservations.ts";
 
 export interface ServiceDeskOptions extends Pick<World, "setTimer"> {
@@ -68,7 +69,7 @@ export class ServiceDesk {
   }
 
   #servicesOf(copy: Copy): Services {
-    const { link, values, reservations } = this.#options;
+    const { link, values, reservations, session } = this.#options;
     const { execution_id: id } = copy;
     const ask = <T>(send: Send<T>) => this.#persist(copy, send);
     return {
@@ -79,7 +80,10 @@ export class ServiceDesk {
       keep: ({ namespace: _, ...key }, text, ttl_ms) =>
         ask((ref, of) => link.cacheKeep(ref, id, { ...of, key, text, ttl_ms })),
       saveValue: (text, hidden) =>
-        ask((ref, of) => link.saveValue(ref, id, { ...of, text, hidden })),
+        ask((ref, of) => {
+          const isHidden = hidden && canHide(session.answer.protocol);
+          return link.saveValue(ref, id, { ...of, text, hidden: isHidden });
+        }),
       loadValue: ({ reference_id }) =>
         ask((ref, of) => link.loadValue(ref, id, { ...of, reference_id })),
       secrets: (task, names) =>

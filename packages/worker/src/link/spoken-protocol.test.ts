@@ -35,6 +35,23 @@ export const asks = workflow({ name: "asks" }, async () => ask());
   expect(await server.finished(server.start("asks", hash))).toMatchObject({ output: [null] });
 });
 
+test("WRK-2 SEC-9 a server of protocol 1, which knows of no hidden values, is given them as they are", async () => {
+  const server = new FakeServer();
+  server.protocol = 1;
+  server.authz = undefined;
+  await using _worker = await startTestWorker(server);
+  const hash = server.addModule(`
+import { task, workflow } from "@engine/sdk";
+const charge = task({ name: "charge", sensitive: true }, async (card) => card);
+export const pays = workflow({ name: "pays" }, async () => charge("4111"));
+`);
+  expect(await server.finished(server.start("pays", hash))).toMatchObject({ output: "4111" });
+  const events = server.batches.flat().flatMap((item) => item.events);
+  const ofTask = events.filter(({ source_id }) => source_id === "charge~1");
+  expect(ofTask).toMatchObject([{ value: "4111" }, { value: "4111" }]);
+  expect(JSON.stringify(events)).not.toContain("hidden");
+});
+
 test("WRK-2 a worker that no number fits is refused for good", async () => {
   const server = new FakeServer();
   server.protocol = 9;
