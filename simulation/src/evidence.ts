@@ -130,8 +130,13 @@ export interface FrameSeen {
 
 export interface ExecutionAtRest {
   readonly row: ExecutionRow;
-  readonly log: readonly { readonly event: Event; readonly recorded_at: number }[];
+  /** As the code knows it that made it. */
+  readonly log: Log;
+  /** As it is stored; the same where nothing of it is hidden. */
+  readonly stored?: Log | undefined;
 }
+
+type Log = readonly { readonly event: Event; readonly recorded_at: number }[];
 
 /** The engine when nothing moved: all was up, and nothing became durable for a while. */
 export interface RestSeen {

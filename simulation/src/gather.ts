@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
-import type { SessionRow, Store } from "@engine/store";
+import type { Event } from "@engine/contract";
+import { ExecutionSeals, type SessionRow, type Store } from "@engine/store";
 import type { MemoryValues } from "@engine/store/memory-values";
 import type { Clients } from "./clients.ts";
 import type { ActivitySet, Evidence, ExecutionAtRest, Fault, WorkerWrite } from "./evidence.ts";
 import type { ProgramRecorder } from "./programs/program-recorder.ts";
 import type { Readers } from "./readers.ts";
 import type { RestWatch } from "./rest-watch.ts";
+import { RING } from "./servers.ts";
+import { alike } from "./store/alike.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
 import type { Workers } from "./workers.ts";
 import type { WriteRecord } from "./write-record.ts";
@@ -55,14 +58,30 @@ export async function gather(parts: Parts): Promise<Evidence> {
 
 async function executionsOf(store: Store): Promise<ExecutionAtRest[]> {
   const found: ExecutionAtRest[] = [];
+  const seals = new ExecutionSeals(RING, store.executionKeys);
   for (let offset = 0; ; offset += PAGE) {
     const { items } = await store.executions.list({ order: "created_asc", limit: PAGE, offset });
     for (const { execution_id } of items) {
       const row = await store.executions.find(execution_id);
-      if (row) found.push({ row, log: await store.log.read(execution_id) });
+      if (row) found.push({ row, ...(await logsOf(store, seals, execution_id)) });
     }
     if (items.length < PAGE) return found;
   }
+}
+
+async function logsOf(
+  store: Store,
+  seals: ExecutionSeals,
+  execution_id: string,
+): Promise<Pick<ExecutionAtRest, "log" | "stored">> {
+  const log = await store.log.read(execution_id);
+  if (log.every(({ event }) => event.sealed === undefined)) return { log };
+  const events = log.map(({ event }) => event);
+  const real = await seals.revealed(execution_id, events);
+  return {
+    log: log.map(({ recorded_at }, i) => ({ event: real[i] as Event, recorded_at })),
+    stored: log.map(({ event, recorded_at }) => ({ event: alike(event), recorded_at })),
+  };
 }
 
 async function sessionsOf({ record, store }: Parts): Promise<SessionRow[]> {

@@ -3,6 +3,7 @@ import * as sdk from "@engine/sdk";
 import { createEngine } from "@engine/server";
 import { interposed, type NewVersions, openSqliteStore, type Store } from "@engine/store";
 import { programSource } from "./programs/program-source.ts";
+import { RING } from "./servers.ts";
 
 /** Versions of the workflows' code, as a server would register them and a worker would load them. */
 export interface LoadedPrograms {
@@ -43,6 +44,7 @@ function engineOn(store: Store): ReturnType<typeof createEngine> {
     monotonic: () => 0,
     ids: () => "",
     token: () => "",
+    ring: RING,
     seed: () => "",
     random: () => 0,
     replica: "",

@@ -1,6 +1,7 @@
 import type { Json } from "@engine/contract";
 import type { Clients } from "./clients.ts";
 import type { Operation, Plan } from "./plan.ts";
+import { TASKS } from "./programs/draw.ts";
 import { type ProgramInput, ROOT_PATH } from "./programs/program.ts";
 import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { randomProgram } from "./programs/random-program.ts";
@@ -128,6 +129,7 @@ export class Operations {
       depth: 3,
       children: 1,
       longestMs: 20_000,
+      tasks: [...TASKS, "secretive"],
     });
     return { program, path: ROOT_PATH } satisfies ProgramInput as unknown as Json;
   }

@@ -1,6 +1,6 @@
 import { Config, createUuidV7, type WorkerProtocol } from "@engine/contract";
 import { createEngine, type Engine } from "@engine/server";
-import type { Store, ValueStore } from "@engine/store";
+import { type KeyRing, ringOf, type Store, type ValueStore } from "@engine/store";
 import type { Network } from "./network.ts";
 import { Process } from "./process.ts";
 import { logOf } from "./process-log.ts";
@@ -9,6 +9,9 @@ import type { CommitRecord } from "./store/commit-record.ts";
 import { faultyStore, type StoreFaults } from "./store/faulty-store.ts";
 import { Room } from "./store/room.ts";
 import type { World } from "./world.ts";
+
+/** The key of all servers, by which what sensitive tasks take and give is kept. */
+export const RING: KeyRing = ringOf({ id: "simulated", key: new Uint8Array(32).fill(1) });
 
 /** Where a server is reached: one life after another of it listens there. */
 export interface ServerAddress {
@@ -186,6 +189,7 @@ export class Servers {
       ids,
       token: () => secrets.hex(43),
       seed: () => secrets.hex(32),
+      ring: RING,
       random: () => engine.next(),
       replica: ids(),
       setTimer: process.setTimer,

@@ -47,6 +47,8 @@ export class Installation implements AsyncDisposable {
     const home = await createHome();
     const processes = new ProcessGroup(home, {
       ...setup.env,
+      // The source of programs has a sensitive task, which takes a key also where no program calls it.
+      ENGINE_SECURITY__ENCRYPTION__KEY: Buffer.alloc(32, 1).toString("base64"),
       ENGINE_HOME: home.file(".engine"),
       ...(databaseUrl !== undefined && { ENGINE_DATABASE_URL: databaseUrl }),
     });

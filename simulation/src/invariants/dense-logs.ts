@@ -11,7 +11,7 @@ export function denseLogs(evidence: Evidence): readonly Violation[] {
 
   const commits = commitsByExecution(evidence);
   for (const execution of evidence.executions) {
-    const { row, log } = execution;
+    const { row, log: known, stored: log = known } = execution;
     const { execution_id: id, head } = row;
     const gap = log.findIndex(({ event }, i) => event.seq !== i + 1);
     if (gap >= 0) found(id, `event ${gap + 1} of its log has the number ${log[gap]?.event.seq}`);

@@ -1,6 +1,6 @@
 /**
  * All invariants of design/reliability.md that the engine has something to keep by today. Not among
- * them: I18 to I21 (hooks, principals, approvals, secrets), and of I15 the inputs of selectors and of
+ * them: I18 to I20 (hooks, principals, approvals), and of I15 the inputs of selectors and of
  * I23 the deliveries, which come with them.
  */
 import type { Evidence } from "../evidence.ts";
@@ -11,6 +11,7 @@ import { capacity } from "./capacity.ts";
 import { consumedOnce } from "./consumed-once.ts";
 import { denseLogs } from "./dense-logs.ts";
 import type { Excuse, Excused, ExcuseName } from "./excuses.ts";
+import { hiddenValues } from "./hidden-values.ts";
 import { liveValues } from "./live-values.ts";
 import { noDivergence } from "./no-divergence.ts";
 import { oneEnd } from "./one-end.ts";
@@ -34,7 +35,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   ...{ acknowledgedStarts, oneEnd, denseLogs, recordedOnce, attributableRuns, singleWriter },
   ...{ noDivergence, liveValues, timers, consumedOnce, racingResumes, cancels, placement },
   ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
-  ...{ pinnedVersions, possibleOutputs },
+  ...{ pinnedVersions, possibleOutputs, hiddenValues },
 };
 
 /** The names of all that judge. */

@@ -51,7 +51,9 @@ export async function replay(
   const stopListening = onUncaught((reason) => broken.resolve({ result: "unverifiable", reason }));
   try {
     // Of its own: should code come by what the evidence holds, it would change that.
-    const history = structuredClone(toHistory(row, log.slice(0, length)));
+    const copied = structuredClone(toHistory(row, log.slice(0, length)));
+    // Code was told the markers that it holds: of failures of sensitive tasks nothing else is kept.
+    const history = { ...copied, masked: 0 };
     const loadValue = async ({ reference_id }: { reference_id: string }) => {
       const kept = stored[reference_id];
       if (kept === undefined) throw new Error(`value ${reference_id} is not kept`);

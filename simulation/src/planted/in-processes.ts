@@ -1,4 +1,10 @@
-import type { Event, SessionRef, WorkerFrame, WorkerProtocol } from "@engine/contract";
+import {
+  type Event,
+  revealed,
+  type SessionRef,
+  type WorkerFrame,
+  type WorkerProtocol,
+} from "@engine/contract";
 import { changed } from "./changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
 
@@ -53,6 +59,18 @@ export const IN_PROCESSES: PlantedBugs = {
           ? ({ ...event, value: `${event.value} and more` } as Event)
           : event,
       ),
+  },
+  "plain-secrets": {
+    what: "a server keeps what a sensitive task takes and gives as it is",
+    seenBy: "hiddenValues",
+    protocol: (protocol) =>
+      changed(protocol, {
+        checkpoints: (ref, items) =>
+          protocol.checkpoints(
+            ref,
+            items.map((item) => ({ ...item, events: item.events.map(revealed) })),
+          ),
+      }),
   },
   "missing-frame": {
     what: "a reader is not told of a state",

@@ -48,7 +48,7 @@ export function drawOf(options: RandomProgramOptions): Draw {
 const WAITS = [0, 1, 50, 900, 1_500, 10_000, 60_000];
 const TAKES = [0, 0, 1, 5, 20, 100, 400, 2_000];
 /** Not those whose outputs are kept in a storage, where nobody but that storage finds them. */
-const TASKS: readonly StepTask[] = [
+export const TASKS: readonly StepTask[] = [
   ...(["plain", "plain", "retried", "patient", "undoable", "rescued", "timed"] as const),
   ...(["late", "picky", "doubtful", "checked", "cached"] as const),
 ];

@@ -3,7 +3,7 @@
  * output; a race may give that of any part. A program that was cancelled, or hit by an end that the
  * engine makes, is not judged by it.
  */
-import { encode } from "@engine/contract";
+import { encode, SENSITIVE } from "@engine/contract";
 import { resultOf } from "./interpreter.ts";
 import { type Program, partPath, STEP_TASKS, type Step, TERMINAL } from "./program.ts";
 
@@ -94,8 +94,9 @@ function stepEnds(p: Step, path: string): PossibleEnds {
   const mustFail = p.fails >= TERMINAL || p.fails >= attempts;
   if (p.task === "rescued" && mustFail) return only(`rescue of ${path}`);
   const isTimed = p.task === "timed";
+  const said = p.task === "secretive" ? SENSITIVE : `failed at ${path}`;
   const fails = (message: string) =>
-    (mustFail && message === `failed at ${path}`) || (isTimed && /time|took longer/i.test(message));
+    (mustFail && message === said) || (isTimed && /time|took longer/i.test(message));
   // Its storage keeps texts.
   const expected = text(resultOf(path, p.task === "kept" ? "text" : p.flavour));
   return {

@@ -25,7 +25,9 @@ export type StepTask =
   /** Hands its result on to calls with an equal key. */
   | "cached"
   /** Keeps its output in a storage of its own. */
-  | "kept";
+  | "kept"
+  /** Nobody reads what it takes and gives; only simulations draw it. */
+  | "secretive";
 
 /** What a step returns beside its path, to put every kind of value through the log. */
 export type Flavour =
@@ -164,6 +166,7 @@ export const STEP_TASKS: Readonly<
   checked: { attempts: 2, hasRollback: true },
   cached: { attempts: 2, hasRollback: false },
   kept: { attempts: 2, hasRollback: false },
+  secretive: { attempts: 2, hasRollback: false },
 };
 /** The task that functions of steps call. */
 export const INNER_TASK = "inner";

@@ -214,6 +214,10 @@ const cached = task(
   },
   runStep,
 );
+const secretive = task(
+  { name: "secretive", sensitive: true, retry: { maxAttempts: 2, delay: "20ms" } },
+  runStep,
+);
 const kept = task(
   {
     name: "kept",
@@ -247,4 +251,5 @@ export const STEPS: Readonly<Record<StepTask, Task<StepInput, unknown>>> = {
   checked,
   cached,
   kept,
+  secretive,
 };
