@@ -10,8 +10,7 @@ import { startTestPostgres } from "../testing/test-postgres.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const postgres = await startTestPostgres();
-// Files of hundreds of databases are removed.
-afterAll(() => postgres.stop(), 60_000);
+afterAll(() => postgres.stop());
 
 const migrated = await postgres.createDatabase();
 await (await openPostgresStore({ url: migrated, clock: Date.now })).close();
