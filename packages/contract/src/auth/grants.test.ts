@@ -92,6 +92,14 @@ test("AUTH-21 a grant covers another exactly when it gives whatever that gives",
   );
 });
 
+test("AUTH-21 every permission has a segment: *:* covers * and the other way round", () => {
+  expect([covers("*:*", "*"), covers("*", "*:*"), covers("*:*:*", "*")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
 test("AUTH-21 covering goes on: who covers one who covers a third covers the third", () => {
   fc.assert(
     fc.property(grant, grant, grant, (a, b, c) => {

@@ -49,7 +49,9 @@ export function gives(grant: string, permission: string): boolean {
 
 /** Whether everything that a grant gives is given by another one, too (AUTH-21). */
 export function covers(grant: string, other: string): boolean {
-  const [held, needed] = [grant.split(":"), other.split(":")];
+  const needed = other.split(":");
+  // There is no permission without a segment: `*:*` gives all that `*` does.
+  const held = grant === "*:*" ? ["*"] : grant.split(":");
   const isOpen = held.at(-1) === "*";
   // `a:*` gives any number of segments: only a grant that ends in `*` no later gives as much.
   if (needed.at(-1) === "*" && !(isOpen && held.length <= needed.length)) return false;
