@@ -241,10 +241,10 @@ const keeps: Strand = async (site) => {
     const path = `/admin/${kind}/${prefix}`;
     const put = (value: string) => ask(http, path, { method: "PUT", body: { value } });
     // A configuration value that is a secret of somebody is masked: each kind has values of its own.
-    const valueOf = (which: string) => `the ${which} of the ${kind} of ${prefix}`;
-    for (const which of ["first", "second"]) await put(valueOf(which));
+    const textOf = (which: string) => `the ${which} of the ${kind} of ${prefix}`;
+    for (const which of ["first", "second"]) await put(textOf(which));
     const { body } = await ask<{ value: string }>(http, path);
-    if (body.value !== valueOf("second")) {
+    if (body.value !== textOf("second")) {
       ledger.wrong(`${path} is ${JSON.stringify(body)}`);
     }
     await ask(http, path, { method: "DELETE" });
