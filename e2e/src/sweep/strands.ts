@@ -240,9 +240,11 @@ const keeps: Strand = async (site) => {
   for (const kind of ["secrets", "configs"]) {
     const path = `/admin/${kind}/${prefix}`;
     const put = (value: string) => ask(http, path, { method: "PUT", body: { value } });
-    for (const which of ["first", "second"]) await put(`the ${which} value of ${prefix}`);
+    // A configuration value that is a secret of somebody is masked: each kind has values of its own.
+    const textOf = (which: string) => `the ${which} of the ${kind} of ${prefix}`;
+    for (const which of ["first", "second"]) await put(textOf(which));
     const { body } = await ask<{ value: string }>(http, path);
-    if (body.value !== `the second value of ${prefix}`) {
+    if (body.value !== textOf("second")) {
       ledger.wrong(`${path} is ${JSON.stringify(body)}`);
     }
     await ask(http, path, { method: "DELETE" });
