@@ -8,7 +8,6 @@ import type { ProgramRecorder } from "./programs/program-recorder.ts";
 import type { Readers } from "./readers.ts";
 import type { RestWatch } from "./rest-watch.ts";
 import { RING } from "./servers.ts";
-import { alike } from "./store/alike.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
 import type { Workers } from "./workers.ts";
 import type { WriteRecord } from "./write-record.ts";
@@ -39,7 +38,7 @@ export async function gather(parts: Parts): Promise<Evidence> {
     requests: clients.requests,
     streams: readers.streams,
     executions: await executionsOf(store),
-    stored: Object.fromEntries(values.texts),
+    stored: await openedTexts(values, new ExecutionSeals(RING, store.executionKeys)),
     rests: parts.watch.rests,
     abandoned: [],
     commits: record.commits,
@@ -69,6 +68,19 @@ async function executionsOf(store: Store): Promise<ExecutionAtRest[]> {
   }
 }
 
+/** As the code knows them that made them; they are named after the execution that did. */
+async function openedTexts(
+  { texts }: MemoryValues,
+  seals: ExecutionSeals,
+): Promise<Record<string, string>> {
+  const opened: Record<string, string> = {};
+  for (const [reference_id, text] of texts) {
+    const [execution_id = ""] = reference_id.split("/");
+    opened[reference_id] = await seals.openText(execution_id, text);
+  }
+  return opened;
+}
+
 async function logsOf(
   store: Store,
   seals: ExecutionSeals,
@@ -80,7 +92,7 @@ async function logsOf(
   const real = await seals.revealed(execution_id, events);
   return {
     log: log.map(({ recorded_at }, i) => ({ event: real[i] as Event, recorded_at })),
-    stored: log.map(({ event, recorded_at }) => ({ event: alike(event), recorded_at })),
+    stored: log,
   };
 }
 

@@ -171,6 +171,7 @@ export class Servers {
     const uuids = random.fork("ids");
     const secrets = random.fork("secrets");
     const engine = random.fork("engine");
+    const sealing = random.fork("sealing");
     const ids = createUuidV7(process.clock, () => uuids.uuid());
     return createEngine({
       store: faultyStore({
@@ -189,7 +190,7 @@ export class Servers {
       ids,
       token: () => secrets.hex(43),
       seed: () => secrets.hex(32),
-      ring: RING,
+      ring: ringOf(RING.primary, [], (length) => Buffer.from(sealing.hex(2 * length), "hex")),
       random: () => engine.next(),
       replica: ids(),
       setTimer: process.setTimer,

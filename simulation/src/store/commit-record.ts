@@ -2,7 +2,6 @@ import { type ExecutionRow, isTerminal } from "@engine/contract";
 import type { Changed } from "@engine/store";
 import type { Commit, Deletion } from "../evidence.ts";
 import type { World } from "../world.ts";
-import { alike } from "./alike.ts";
 
 /** What became durable, also where nobody was told. */
 export class CommitRecord {
@@ -30,7 +29,7 @@ export class CommitRecord {
       const { execution_id } = row;
       if (isTerminal(row.state)) this.open.delete(execution_id);
       else this.open.set(execution_id, row);
-      this.commits.push({ at, ...by, transaction, execution_id, row, events: events.map(alike) });
+      this.commits.push({ at, ...by, transaction, execution_id, row, events });
       this.#world.trace.say(by.server, () => {
         const { trace } = this.#world;
         const types = events.map((e) => `${e.seq} ${e.type} ${e.name ?? ""}`).join(", ");

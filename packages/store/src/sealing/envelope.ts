@@ -2,7 +2,6 @@
  * Values under a key of their own, which lies beside them wrapped with one of the ring (SEC-2). Both say
  * what they belong to: a row that is moved to another name does not open.
  */
-import { randomBytes } from "node:crypto";
 import { EngineError } from "@engine/contract";
 import { decrypted, encrypted, KEY_BYTES } from "./gcm.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -27,7 +26,7 @@ export interface Sealed extends WrappedKey {
 
 export function sealText(ring: KeyRing, place: SealedPlace, text: string): Sealed {
   const { dataKey, ...wrapped } = newDataKey(ring, place);
-  const body = encrypted(dataKey, bound("body", place), Buffer.from(text));
+  const body = encrypted(dataKey, bound("body", place), Buffer.from(text), ring.random);
   return { ...wrapped, body: body.toString("base64") };
 }
 
@@ -44,14 +43,15 @@ export function newDataKey(
   ring: KeyRing,
   place: SealedPlace,
 ): WrappedKey & { readonly dataKey: Uint8Array } {
-  const dataKey = randomBytes(KEY_BYTES);
+  const dataKey = ring.random(KEY_BYTES);
   return { dataKey, ...wrapKey(ring, place, dataKey) };
 }
 
 /** A data key for another place, as that of a fork. */
 export function wrapKey(ring: KeyRing, place: SealedPlace, dataKey: Uint8Array): WrappedKey {
   const { id, key } = ring.primary;
-  return { key_id: id, wrapped: encrypted(key, bound("key", place), dataKey).toString("base64") };
+  const wrapped = encrypted(key, bound("key", place), dataKey, ring.random);
+  return { key_id: id, wrapped: wrapped.toString("base64") };
 }
 
 /** @throws EngineError `encryption_unavailable` without the key, or for a key of another place. */

@@ -36,11 +36,12 @@ export class ExecutionSeals {
 
   /** The events as they are stored. */
   async hidden(execution_id: string, events: Sent): Promise<NewEvent[]> {
+    const { random } = this.#needed();
     const key = await this.#key(execution_id);
     return events.map(({ hidden, ...event }) =>
       hidden === undefined
         ? event
-        : { ...event, sealed: sealUnder(key, placeOf(event), JSON.stringify(hidden)) },
+        : { ...event, sealed: sealUnder(key, placeOf(event), JSON.stringify(hidden), random) },
     );
   }
 
@@ -67,7 +68,8 @@ export class ExecutionSeals {
 
   /** A value that is kept outside the log. */
   async sealText(execution_id: string, text: string): Promise<string> {
-    return sealUnder(await this.#key(execution_id), OUTSIDE, text);
+    const { random } = this.#needed();
+    return sealUnder(await this.#key(execution_id), OUTSIDE, text, random);
   }
 
   /** Any value that is kept outside the log, hidden or not. */

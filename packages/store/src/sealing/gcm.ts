@@ -1,13 +1,24 @@
 /** AES-256-GCM as everything here is sealed with: nonce, tag and ciphertext, one after the other. */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv } from "node:crypto";
 
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param aad What has to be said again to open it. */
-export function encrypted(key: Uint8Array, aad: string, plain: Uint8Array): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
+/** Random bytes that nobody can guess. */
+export type RandomBytes = (length: number) => Uint8Array;
+
+/**
+ * @param aad What has to be said again to open it.
+ * @param random For the nonce: with one key no two may be alike.
+ */
+export function encrypted(
+  key: Uint8Array,
+  aad: string,
+  plain: Uint8Array,
+  random: RandomBytes,
+): Buffer {
+  const nonce = random(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(aad));
   const body = Buffer.concat([cipher.update(plain), cipher.final()]);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Config, EngineError } from "@engine/contract";
 import { makeFolder } from "../make-folder.ts";
-import { KEY_BYTES } from "./gcm.ts";
+import { KEY_BYTES, type RandomBytes } from "./gcm.ts";
 import { makeSecretFile, secretFileProblem } from "./secret-file.ts";
 
 export interface RingKey {
@@ -18,6 +18,8 @@ export interface KeyRing {
   /** Undefined for an id that is not in the ring. */
   of(id: string): RingKey | undefined;
   readonly ids: readonly string[];
+  /** For data keys and nonces. */
+  readonly random: RandomBytes;
 }
 
 export interface RingSources {
@@ -74,9 +76,13 @@ export function readKeyRing(sources: RingSources): ReadRing {
 }
 
 /** A ring of some keys. */
-export function ringOf(primary: RingKey, others: readonly RingKey[] = []): KeyRing {
+export function ringOf(
+  primary: RingKey,
+  others: readonly RingKey[] = [],
+  random: RandomBytes = randomBytes,
+): KeyRing {
   const byId = new Map([primary, ...others].map((key) => [key.id, key]));
-  return { primary, of: (id) => byId.get(id), ids: [...byId.keys()] };
+  return { primary, of: (id) => byId.get(id), ids: [...byId.keys()], random };
 }
 
 type Found =
@@ -101,6 +107,7 @@ function ownRing(path: string, sources: RingSources): ReadRing {
     get ids() {
       return [known()?.id ?? []].flat();
     },
+    random: randomBytes,
   };
   return { ring, problems: [] };
 }

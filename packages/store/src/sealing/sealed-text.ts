@@ -1,12 +1,18 @@
 /** Texts under a data key that was unwrapped before: many of them, each for itself. */
+import { randomBytes } from "node:crypto";
 import { EngineError } from "@engine/contract";
-import { decrypted, encrypted } from "./gcm.ts";
+import { decrypted, encrypted, type RandomBytes } from "./gcm.ts";
 
 const PREFIX = "engine-sealed:1:";
 
 /** @param aad What has to be said again to open it. */
-export function sealUnder(dataKey: Uint8Array, aad: string, text: string): string {
-  return PREFIX + encrypted(dataKey, aad, Buffer.from(text)).toString("base64url");
+export function sealUnder(
+  dataKey: Uint8Array,
+  aad: string,
+  text: string,
+  random: RandomBytes = randomBytes,
+): string {
+  return PREFIX + encrypted(dataKey, aad, Buffer.from(text), random).toString("base64url");
 }
 
 /** @throws EngineError `encryption_unavailable` for a text of another key or place, or none that is sealed. */
