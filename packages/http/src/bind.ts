@@ -30,7 +30,7 @@ import {
   type Subject,
 } from "./permit.ts";
 import type { RateLimits } from "./rate-limits.ts";
-import { type Redaction, type Redactor, redactedPieces } from "./redaction.ts";
+import { type Redaction, type Redactor, redacted, redactedPieces } from "./redaction.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
@@ -373,7 +373,8 @@ function send(
   if (type === null) return reply.send();
   if (row && isRaw(row)) return reply.send(shownRaw(answered.body as string, type, redactor));
   const text = printed(answered.body);
-  if (typeof text === "string") return reply.send(redactor ? redactor.json(text) : text);
+  if (typeof text === "string")
+    return reply.send(redactor ? redacted(redactor, "json", text) : text);
   // Stored values are read from storage while the answer leaves.
   return reply.send(Readable.from(redactor ? redactedPieces(text, redactor) : text));
 }
@@ -385,5 +386,5 @@ function shownRaw(
 ): string | Uint8Array {
   if (!redactor) return raw;
   const text = typeof raw === "string" ? raw : Buffer.from(raw).toString();
-  return type?.startsWith("application/json") ? redactor.json(text) : redactor.text(text);
+  return redacted(redactor, type?.startsWith("application/json") ? "json" : "text", text);
 }

@@ -150,22 +150,29 @@ test("RED-5 who asks while the database is away is told that", async () => {
   await app.close();
 });
 
-test("RED-5 a body that cannot be looked through is not sent", async () => {
+test.each([
+  ["at once", (broken: Redactor) => ({ known: () => broken })],
+  [
+    "once it is known",
+    (broken: Redactor) => ({ known: () => undefined, current: async () => broken }),
+  ],
+])("RED-5 what cannot be looked through, %s, is not told: only that", async (_, knowing) => {
+  // As a masker does where a worker has stored something else than JSON.
   const broken: Redactor = {
     isEmpty: false,
-    text: () => {
-      throw new EngineError("redaction_unavailable", "broken");
-    },
-    json: (text) => {
-      if (!text.startsWith('{"error')) throw new EngineError("redaction_unavailable", "broken");
-      return text;
-    },
+    text: () => JSON.parse("{"),
+    json: (text) => (text.startsWith('{"error') ? text : JSON.parse("{")),
   };
-  const app = serving({ known: () => broken });
-  const { statusCode, body } = await app.inject("/json");
-  expect(statusCode).toBe(503);
-  expect(body).not.toContain(SECRET);
-  expect((await app.inject("/stream")).body).not.toContain(SECRET);
+  const app = serving(knowing(broken));
+  for (const url of ["/json", "/text", "/raw"]) {
+    const { statusCode, body } = await app.inject(url);
+    expect([url, statusCode, JSON.parse(body).error.code]).toEqual([
+      ...[url, 503, "redaction_unavailable"],
+    ]);
+    expect(body).not.toContain(SECRET);
+  }
+  const { body } = await app.inject("/stream");
+  expect(body).toMatch(/^event: error\ndata: \{"code":"redaction_unavailable".*\}\n\n$/);
   await app.close();
 });
 

@@ -14,7 +14,7 @@ export interface Redactor {
 export interface Redaction {
   /** At once, while nothing can have changed since it was read. */
   known(): Redactor | undefined;
-  /** Rejects where it cannot be known: then nothing is answered (RED-5). */
+  /** Rejects EngineError `redaction_unavailable` where it cannot be known: nothing is answered (RED-5). */
   current(): Promise<Redactor>;
   /** Frames of these names were looked through before, or are to pass as they are (RED-4). */
   readonly passedFrames: ReadonlySet<string>;
@@ -23,6 +23,20 @@ export interface Redaction {
 /** At once where that can be, so that an answer costs no turn more. */
 export function redactorOf(redaction: Redaction): Redactor | Promise<Redactor> {
   return redaction.known() ?? redaction.current();
+}
+
+/**
+ * Text without what nobody may read. A worker may have stored any text as JSON.
+ *
+ * @throws EngineError `redaction_unavailable` for one that cannot be looked through: it is not told (RED-5).
+ */
+export function redacted(redactor: Redactor, kind: "json" | "text", text: string): string {
+  try {
+    return redactor[kind](text);
+  } catch (cause) {
+    const message = "the answer cannot be looked through for what is masked, so it is not told";
+    throw new EngineError("redaction_unavailable", message, { cause });
+  }
 }
 
 /** A run of characters that may be the beginning of a token, at the end of a piece. */
@@ -37,16 +51,16 @@ export async function* redactedPieces(
   if (!redactor.isEmpty) {
     let whole = "";
     for await (const piece of pieces) whole += piece;
-    yield redactor.json(whole);
+    yield redacted(redactor, "json", whole);
     return;
   }
   let held = "";
   for await (const piece of pieces) {
     const text = held + piece;
     held = OPEN_END.exec(text)?.[0] ?? "";
-    yield redactor.text(text.slice(0, text.length - held.length));
+    yield redacted(redactor, "text", text.slice(0, text.length - held.length));
   }
-  yield redactor.text(held);
+  yield redacted(redactor, "text", held);
 }
 
 /** A refusal as it is sent. */
@@ -61,15 +75,20 @@ export function shownRefusal(
   error: EngineError,
   redaction: Redaction | undefined,
 ): ShownRefusal | Promise<ShownRefusal> {
-  const shown = (redactor?: Redactor): ShownRefusal => {
-    const text = JSON.stringify(error.toBody());
-    return { status: error.status, text: redactor ? redactor.json(text) : text };
+  if (!redaction || error.code === "redaction_unavailable") return asItIs(error);
+  const shown = (redactor: Redactor): ShownRefusal => {
+    const { status, text } = asItIs(error);
+    return { status, text: redacted(redactor, "json", text) };
   };
-  if (!redaction || error.code === "redaction_unavailable") return shown();
   const redactor = redactorOf(redaction);
   if (!(redactor instanceof Promise)) return shown(redactor);
-  const isOfOwnWords = OWN_WORDS.has(error.code);
-  return redactor.then(shown).catch(() => (isOfOwnWords ? shown() : unlookedAt()));
+  return redactor
+    .then(shown)
+    .catch((unavailable: EngineError) => asItIs(OWN_WORDS.has(error.code) ? error : unavailable));
+}
+
+function asItIs(error: EngineError): ShownRefusal {
+  return { status: error.status, text: JSON.stringify(error.toBody()) };
 }
 
 /**
@@ -83,9 +102,3 @@ const OWN_WORDS: ReadonlySet<ErrorCode> = new Set([
   "unauthenticated",
   "rate_limited",
 ]);
-
-function unlookedAt(): ShownRefusal {
-  const message = "what is masked cannot be read now, so nothing is answered; try again";
-  const error = new EngineError("redaction_unavailable", message);
-  return { status: error.status, text: JSON.stringify(error.toBody()) };
-}

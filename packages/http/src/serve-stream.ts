@@ -4,6 +4,7 @@ import { printed } from "./json/json-text.ts";
 import {
   type Redaction,
   type Redactor,
+  redacted,
   redactedPieces,
   redactorOf,
   type ShownRefusal,
@@ -99,7 +100,8 @@ export function serveStream(
         return;
       }
       const { value } = next;
-      if (typeof value === "string") gather(sseComment(redactor?.text(value) ?? value));
+      if (typeof value === "string")
+        gather(sseComment(redactor ? redacted(redactor, "text", value) : value));
       else if ("text" in value) gather(value.text);
       else begin(value, redaction?.passedFrames.has(value.event) ? undefined : redactor);
       pull();
@@ -116,10 +118,13 @@ export function serveStream(
       const checking = standing?.check();
       const redactor = redaction && redactorOf(redaction);
       if (!checking && !(redactor instanceof Promise)) send(redactor);
+      // What cannot be looked through ends the stream as well as what may not be read any more.
       else
-        Promise.all([redactor, checking]).then(([known]) => {
-          if (isOpen && !isEnding) send(known);
-        }, lose);
+        Promise.all([redactor, checking])
+          .then(([known]) => {
+            if (isOpen && !isEnding) send(known);
+          })
+          .catch(lose);
     } catch (refused) {
       lose(refused);
     }
@@ -128,7 +133,7 @@ export function serveStream(
   function begin(frame: SseFrame | LongFrame, redactor: Redactor | undefined): void {
     const data = "pieces" in frame ? frame.pieces : printed(frame.data);
     if (typeof data === "string") {
-      gather(`${sseHead(frame)}${redactor ? redactor.json(data) : data}\n\n`);
+      gather(`${sseHead(frame)}${redactor ? redacted(redactor, "json", data) : data}\n\n`);
       return;
     }
     pieces = (redactor ? redactedPieces(data, redactor) : data)[Symbol.asyncIterator]();
