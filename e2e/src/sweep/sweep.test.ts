@@ -8,12 +8,11 @@ import { sweep } from "./sweep.ts";
 import type { Swept } from "./swept.ts";
 
 const TOGETHER = 16;
-const LIMIT_MS = 1_200_000;
+/** Half as much is what it takes here; a machine may be twice as slow as the next. */
+const LIMIT_MS = 1_800_000;
 /** Into so many the failpoints are cut on PostgreSQL; `E2E_SLICE` chooses one instead of the commit. */
 const SLICES = 8;
 const SLICE = Number(process.env["E2E_SLICE"] ?? sliceOfCommit(headCommit(), SLICES));
-/** On SQLite a commit has one half; `npm run sweep` has all of them. */
-const HALF = SLICE % 2;
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
@@ -24,20 +23,13 @@ function verdict(swept: readonly Swept[]): unknown {
   };
 }
 
-test(`I1 I2 I3 I4 I5 I17 I23 kill -9 at every second failpoint of server, worker and SQLite store, half ${HALF} by the commit, loses nothing that was acknowledged, and each of them is reached`, {
+test("I1 I2 I3 I4 I5 I17 I23 kill -9 at every failpoint of server, worker and SQLite store loses nothing that was acknowledged, and every failpoint that is declared is reached", {
   timeout: LIMIT_MS,
 }, async () => {
   const createDatabase = async () => "";
-  const wanted = failpointsOf("sqlite").filter((_, at) => at % 2 === HALF);
-  const swept = await sweep({
-    store: "sqlite",
-    createDatabase,
-    only: (failpoint) => wanted.includes(failpoint),
-    together: TOGETHER,
-    say: (line) => say(`half ${HALF}: ${line}`),
-  });
+  const swept = await sweep({ store: "sqlite", createDatabase, together: TOGETHER, say });
   expect(verdict(swept)).toEqual({ unreached: [], violations: [] });
-  expect(swept.map(({ failpoint }) => failpoint).sort()).toEqual(wanted.toSorted());
+  expect(swept.map(({ failpoint }) => failpoint).sort()).toEqual(failpointsOf("sqlite").toSorted());
 });
 
 test(`I1 I2 I3 I4 I5 I17 I23 the same on PostgreSQL, with those of its store and one of ${SLICES} of the others, which goes by the commit`, {

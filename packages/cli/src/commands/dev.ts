@@ -14,7 +14,7 @@ import { WatchLoop } from "../dev/watch-loop.ts";
 import { yielding } from "../dev/yielding.ts";
 import { examples } from "../examples.ts";
 import type { CliIo } from "../io/cli-io.ts";
-import { createLog, type LogMask } from "../io/log.ts";
+import { createLog, logMask } from "../io/log.ts";
 import { processPorts } from "../io/process-ports.ts";
 import { openServer } from "../open-server.ts";
 import { counted } from "../render/counted.ts";
@@ -67,7 +67,7 @@ async function dev(io: CliIo, paths: readonly string[], flags: DevFlags): Promis
   });
   const find = workflowFinder(paths, io.cwd);
   const signals = io.stopSignals();
-  const mask: LogMask = { masked: (line) => line };
+  const mask = logMask();
   const log = await createLog(config.log_level, io, mask);
   const paint = painter(io.out, io.env);
 

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { port } from "../arguments/option-values.ts";
 import { examples } from "../examples.ts";
 import type { CliIo } from "../io/cli-io.ts";
-import { createLog, type LogMask } from "../io/log.ts";
+import { createLog, logMask } from "../io/log.ts";
 import { openServer } from "../open-server.ts";
 import { serveUntilStopped } from "../serve-until-stopped.ts";
 
@@ -32,7 +32,7 @@ export function addStartServer(start: Command, io: CliIo): void {
         flags: { database_url: flags.databaseUrl, server: { host: flags.host, port: flags.port } },
       });
       const signals = io.stopSignals();
-      const mask: LogMask = { masked: (line) => line };
+      const mask = logMask();
       const log = await createLog(config.log_level, io, mask);
       const engine = await openServer(config, log, { mask });
       io.out.write(`engine server on ${engine.server.url}, database ${engine.database}\n`);

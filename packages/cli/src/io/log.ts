@@ -9,11 +9,16 @@ export interface LogMask {
   masked: (line: string) => string;
 }
 
+/** Lines go as they are until somebody knows better. */
+export function logMask(): LogMask {
+  return { masked: (line) => line };
+}
+
 /** The log of a long-running command: on stderr, JSON unless a person watches. */
 export async function createLog(
   level: Config["log_level"],
   io: CliIo,
-  mask: LogMask = { masked: (line) => line },
+  mask: LogMask = logMask(),
 ): Promise<Logger> {
   const write = (line: string) => io.err.write(line);
   if (!io.err.isTTY) return pino({ level }, { write: (line) => write(mask.masked(line)) });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CheckpointItem } from "./checkpoint.ts";
+import { Checkpoint, CheckpointItem } from "./checkpoint.ts";
 import { Labels, WorkerRegistration } from "./worker.ts";
 
 const registration = {
@@ -64,4 +64,19 @@ test("CKP-1 a checkpoint keeps its values as they are, whatever they are called"
   const { value: _, ...without } = event;
   expect(CheckpointItem.safeParse({ ...item, events: [without] }).success).toBe(false);
   expect(CheckpointItem.safeParse({ ...item, generation: 0 }).success).toBe(false);
+});
+
+test("SEC-9 what a worker sends as sealed is not taken: only the server says what is", () => {
+  const event = {
+    ...{ type: "TASK_STARTED", source_id: "t~1", name: "t", kind: null, value: "shown" },
+    ...{ time: "2030-01-01 00:00:00.000", meta: null, hidden: "real", sealed: "engine-sealed:1:x" },
+  };
+  const { events } = Checkpoint.parse({
+    generation: 1,
+    base_seq: 2,
+    state: "RUNNING",
+    events: [event],
+  });
+  const { sealed: _, ...taken } = event;
+  expect(events).toEqual([taken]);
 });

@@ -72,7 +72,7 @@ async function missingKeys(
     .filter(({ key_id }) => !ring?.of(key_id))
     .map(({ key_id, rows }) => {
       const are = rows === 1 ? "1 data key is" : `${rows} data keys are`;
-      return `${TABLE}: ${are} wrapped with key ${key_id}, and the configuration has ${known}: add it to keys under that id, and leave it out only after POST /admin/encryption/rotate`;
+      return `${TABLE}: ${are} wrapped with key ${key_id}, and the configuration has ${known}: add it to keys under that id, and leave it out only after npx engine secrets rotate-keys`;
     });
 }
 

@@ -12,7 +12,7 @@ export interface DeclaredSecret {
 /** @param at Where the option is written, or what it belongs to. */
 export function declaredSecrets(secrets: unknown, at: Place, subject: Subject): DeclaredSecret[] {
   return namesIn([secrets]).map((name) => {
-    const message = `there is no secret ${name} yet: what asks for it fails until one is set, by engine secrets set ${name}`;
+    const message = `there is no secret ${name} yet: what asks for it fails until one is set, by npx engine secrets set ${name}`;
     const finding = { rule: "secret_unknown", message, place: at, path: "secrets" } as const;
     return { name, warning: sourceIssue(finding, subject) };
   });
