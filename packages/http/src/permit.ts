@@ -74,12 +74,16 @@ export class Permit {
 
   /** @throws EngineError `permission_denied` naming what is missing for any of the subjects. */
   demand(...subjects: readonly Subject[]): void {
+    const refused: Judged[] = [];
     for (const subject of subjects) {
       const unfilled = this.#owed.placeholders.find((name) => subject[name] === undefined);
       if (unfilled !== undefined) throw new Error(`a demand leaves {${unfilled}} open`);
-      this.#judge(subject);
-      if (this.#rights) this.#subjects = [...this.#subjects, subject];
+      const judged = this.#rights && this.#judged(subject, this.#rights);
+      if (judged && !judged.isHeld) refused.push(judged);
     }
+    // What is missing of all of them is one refusal (AUTH-10).
+    if (refused.length > 0) throw denied([...new Set(refused.flatMap(({ missing }) => missing))]);
+    if (this.#rights) this.#subjects = [...this.#subjects, ...subjects];
     this.#isDemanded = true;
   }
 

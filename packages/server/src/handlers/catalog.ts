@@ -45,11 +45,11 @@ export function catalogHandlers(
   /** Demands all that registering takes, by what the parsed source declares (AUTH-59). */
   async function demandOf(workflows: readonly ExtractedWorkflow[], call: Call): Promise<void> {
     const nothing = { secret: null, schedule: null, run_as: null };
-    call.permit.demand(...workflows.map(({ namespace: ns }) => ({ ...nothing, ns })));
-    for (const workflow of workflows) {
+    const declared = workflows.flatMap((workflow) => {
       const { namespace: ns } = workflow;
-      for (const secret of secretsOf(workflow)) call.permit.demand({ ...nothing, ns, secret });
-    }
+      return [null, ...secretsOf(workflow)].map((secret) => ({ ...nothing, ns, secret }));
+    });
+    call.permit.demand(...declared);
     const { rights } = call.caller;
     if (!accounts.areChecked && !rights) return;
     for (const workflow of await declarations.changing(workflows)) {
