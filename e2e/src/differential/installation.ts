@@ -90,19 +90,26 @@ export class Installation implements AsyncDisposable {
     return this.#server.ended;
   }
 
+  /** Whether some worker is online, as far as the server answers. */
+  async isAnyWorkerThere(): Promise<boolean> {
+    return (await this.#online().catch(() => 0)) > 0;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const worker of this.workers) worker.letEnd();
     await this.#processes[Symbol.asyncDispose]();
     await this.home[Symbol.asyncDispose]();
   }
 
+  async #online(): Promise<number> {
+    const { body } = await this.engine.http.get<{ items: { status: string }[] }>("/workers");
+    return body.items.filter(({ status }) => status === "online").length;
+  }
+
   async #open(): Promise<void> {
     const registered = await this.engine.cli("workflow", "register", PROGRAMS);
     if (registered.code !== 0) throw new Error(`the programs were refused: ${registered.stderr}`);
     for (const worker of this.workers) worker.start();
-    await until("the workers are there", async () => {
-      const { body } = await this.engine.http.get<{ items: { status: string }[] }>("/workers");
-      return body.items.filter(({ status }) => status === "online").length === WORKERS.length;
-    });
+    await until("the workers are there", async () => (await this.#online()) === WORKERS.length);
   }
 }

@@ -47,7 +47,10 @@ export async function runStretch(options: StretchOptions): Promise<void> {
   await using replayer = new Replayer(installation.values);
   const stretch = new Stretch(installation, replayer, options);
   const random = new Random(`stretch ${seed} ${plans[0]?.n}`);
-  const endKills = setup.isKilled ? startKiller(installation.workers, random) : () => {};
+  const isAnyThere = () => installation.isAnyWorkerThere();
+  const endKills = setup.isKilled
+    ? startKiller(installation.workers, random, isAnyThere)
+    : () => {};
   try {
     const queue = plans.toSorted((a, b) => Number(b.isAlone) - Number(a.isAlone));
     while (queue[0]?.isAlone && !isOver()) await stretch.run(queue.shift() as ProgramPlan);

@@ -4,7 +4,7 @@ import type { CliProcess } from "../harness/cli-process.ts";
 import { type Engine, startEngine } from "../harness/engine.ts";
 import type { Random } from "../harness/random.ts";
 import { until } from "../harness/until.ts";
-import { underFire } from "./under-fire.ts";
+import { type IsWorthIt, underFire } from "./under-fire.ts";
 import type { Kill } from "./violations.ts";
 
 /** One kill in three hits the server, the others a worker. */
@@ -16,13 +16,13 @@ test("I1 I2 I3 I4 I5 I7 EXE-20 EXE-50 EXE-53 EXE-55 kill -9 of workers and serve
   timeout: 120_000 + KILLS * 4_000,
 }, async () => {
   await using engine = await startEngine({ workers: [] });
-  const strike = (random: Random) => killAtRandom(engine, random);
+  const strike = (random: Random, isWorthIt: IsWorthIt) => killAtRandom(engine, random, isWorthIt);
   const found = await underFire(engine, { seed: SEED, strike, kills: KILLS, stuckMs: 60_000 });
   expect(found.children).toBeGreaterThan(KILLS / 2);
   expect(found.signals).toBeGreaterThan(KILLS / 2);
 });
 
-async function killAtRandom(engine: Engine, random: Random): Promise<Kill[]> {
+async function killAtRandom(engine: Engine, random: Random, isWorthIt: IsWorthIt): Promise<Kill[]> {
   const workers = new Map(WORKERS.map((name) => [name, engine.startWorker(name)]));
   const targets = Array.from({ length: KILLS }, (_, i) => (i % 3 === 0 ? "server" : "worker"));
   const kills: Kill[] = [];
@@ -34,6 +34,7 @@ async function killAtRandom(engine: Engine, random: Random): Promise<Kill[]> {
   };
 
   for (const target of random.shuffled(targets as Kill["target"][])) {
+    await isWorthIt(kills.length);
     await sleep(random.between(400, 2_600));
     if (target === "server") {
       await end("server", engine.server);

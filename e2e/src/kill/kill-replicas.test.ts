@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { CliProcess } from "../harness/cli-process.ts";
 import { type Cluster, startCluster } from "../harness/cluster.ts";
 import type { Random } from "../harness/random.ts";
-import { underFire } from "./under-fire.ts";
+import { type IsWorthIt, underFire } from "./under-fire.ts";
 import type { Kill } from "./violations.ts";
 
 const KILLS = Number(process.env["E2E_KILLS"] ?? 12);
@@ -16,7 +16,8 @@ test("I1 I2 I3 I4 I5 I17 LIV-3 kill -9 of one of two servers or workers, and res
   timeout: 120_000 + KILLS * 6_000,
 }, async () => {
   await using cluster = await startCluster({ workers: [] });
-  const strike = (random: Random) => breakAtRandom(cluster, random);
+  const strike = (random: Random, isWorthIt: IsWorthIt) =>
+    breakAtRandom(cluster, random, isWorthIt);
   const found = await underFire(cluster, { seed: SEED, strike, kills: KILLS, stuckMs: STUCK_MS });
   expect(found.children).toBeGreaterThan(0);
   expect(found.signals).toBeGreaterThan(0);
@@ -25,7 +26,11 @@ test("I1 I2 I3 I4 I5 I17 LIV-3 kill -9 of one of two servers or workers, and res
 /** Of four faults two hit a worker, one a server and one the database. */
 const FAULTS = ["worker", "server", "worker", "database"] as const;
 
-async function breakAtRandom(cluster: Cluster, random: Random): Promise<Kill[]> {
+async function breakAtRandom(
+  cluster: Cluster,
+  random: Random,
+  isWorthIt: IsWorthIt,
+): Promise<Kill[]> {
   const workers = new Map(WORKERS.map((name) => [name, cluster.startWorker(name)]));
   await Promise.all([...workers.values()].map((worker) => worker.printed(/connected/)));
   const targets = Array.from({ length: KILLS }, (_, i) => FAULTS[i % FAULTS.length] ?? "worker");
@@ -39,7 +44,8 @@ async function breakAtRandom(cluster: Cluster, random: Random): Promise<Kill[]> 
 
   // One server lives at any time, and the next fault does not wait for the other one.
   let restarted = Promise.resolve();
-  for (const target of random.shuffled(targets)) {
+  for (const [done, target] of random.shuffled(targets).entries()) {
+    await isWorthIt(done);
     await sleep(random.between(400, 2_000));
     const awayMs = random.between(0, 1_500);
     if (target === "worker") {
