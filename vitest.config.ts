@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { leftOut } from "./scripts/src/test-parts.ts";
+import { leftOut, NEEDS_THE_MACHINE } from "./scripts/src/test-parts.ts";
 
 // Workspace packages are tested from their sources, without a build.
 const ssr = { resolve: { conditions: ["@engine/source", "node"] } };
@@ -22,6 +22,13 @@ const ALONE = [
   "packages/{cli,local,store,worker}/src/**/*.test.ts",
   "packages/sdk/src/node/replay-safe/**/*.test.ts",
 ];
+
+const e2e = {
+  setupFiles: [CHECK_ANSWERS],
+  testTimeout: 120_000,
+  // Starting real servers on a busy machine takes more than the ten seconds of the default.
+  hookTimeout: 120_000,
+};
 
 export default defineConfig({
   test: {
@@ -47,14 +54,24 @@ export default defineConfig({
       {
         ssr,
         test: {
+          ...e2e,
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
+          exclude: [...exclude, ...NEEDS_THE_MACHINE],
+          // Processes that start, and waits for what they say: while one file waits another goes on.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        ssr,
+        test: {
+          ...e2e,
+          name: "e2e-alone",
+          include: [...NEEDS_THE_MACHINE],
           exclude,
-          setupFiles: [CHECK_ANSWERS],
-          testTimeout: 120_000,
-          // Starting real servers on a busy machine takes more than the ten seconds of the default.
-          hookTimeout: 120_000,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
       {

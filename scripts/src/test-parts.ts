@@ -76,6 +76,11 @@ const LEFT_OUT: Readonly<Record<Part, readonly string[]>> = {
   rest: [],
 };
 
+/** Tests across processes that load the machine by themselves, and are run one file after the other. */
+export const NEEDS_THE_MACHINE: readonly string[] = LONG.filter((entry) =>
+  entry.startsWith("e2e/"),
+).map((entry) => (entry.endsWith("/") ? `${entry}**/*.test.ts` : entry));
+
 /** What a part leaves out or is made of. */
 export const NAMED: readonly string[] = [...SLOW, ...LONG];
 

@@ -5,6 +5,8 @@ import type { Replicas } from "../replicas/replicas.ts";
 
 /** Nothing is decided on epochs that were read longer ago (AUTH-57). */
 const FRESH_MS = 1_000;
+/** Under load the row is read again from this age on, so that not everybody waits for it once a second. */
+const AHEAD_MS = 500;
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "monotonic" | "log">;
@@ -44,9 +46,12 @@ export class EpochWatch {
     ports.store.replicas.onWrittenBeside?.(() => this.#doubt());
   }
 
-  /** Whether what is known of the row is young enough to decide by. */
+  /** Whether what is known of the row is young enough to decide by. Asking soon enough keeps it so. */
   get isCurrent(): boolean {
-    return this.#ports.monotonic() - this.#freshSince < FRESH_MS;
+    const age = this.#ports.monotonic() - this.#freshSince;
+    if (age >= FRESH_MS) return false;
+    if (age >= AHEAD_MS && !this.#reading) void this.#read();
+    return true;
   }
 
   /**

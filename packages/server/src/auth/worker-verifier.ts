@@ -38,11 +38,10 @@ export class WorkerVerifier implements TokenVerifier {
     this.#parts = parts;
     this.#ports = parts.ports;
     const { config } = parts.ports;
-    const kept = {
-      ...parts,
-      of: "identity",
-      ttlMs: config.security.auth.cache_ttl * 1000,
-    } as const;
+    // All of it is rows whose every change raises the epoch, and times that are judged at each use: that
+    // it is read again every so often would be a statement for each idle worker.
+    const ttlMs = config.security.auth.cache_ttl === 0 ? 0 : Number.POSITIVE_INFINITY;
+    const kept = { ...parts, of: "identity", ttlMs } as const;
     this.#known = new EpochCache(kept);
     this.#lines = new EpochCache(kept);
   }

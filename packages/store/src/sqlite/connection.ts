@@ -55,14 +55,15 @@ export class Connection {
   readonly #begin: Statement<unknown>;
   readonly #commit: Statement<unknown>;
   readonly #rollback: Statement<unknown>;
-  readonly #dataVersion: Statement<readonly [number]>;
+  /** It reads no page and is no statement of the count. */
+  readonly #dataVersion: Database.Statement<[], readonly [number]>;
   readonly #memories: (() => void)[] = [];
   #seenVersion: number | undefined;
   #isClosing = false;
 
   constructor(db: Database.Database) {
     this.#db = db;
-    this.#dataVersion = this.prepareRaw("PRAGMA data_version");
+    this.#dataVersion = db.prepare<[], readonly [number]>("PRAGMA data_version").raw();
     this.#begin = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
     this.#rollback = this.prepare("ROLLBACK");
@@ -114,10 +115,16 @@ export class Connection {
 
   begin(): void {
     this.#begin.run();
+    this.lookBeside();
+  }
+
+  /** Forgets what is remembered if another connection has written since. It reads shared memory alone. */
+  lookBeside(): void {
     // It stays the same for what this connection itself commits.
     const [version] = this.#dataVersion.get() ?? [];
-    if (version !== this.#seenVersion) this.#forget();
+    if (version === this.#seenVersion) return;
     this.#seenVersion = version;
+    this.#forget();
   }
 
   commit(): void {

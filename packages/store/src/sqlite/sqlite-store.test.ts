@@ -2,6 +2,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { callChild, complete, run, startRunning } from "../conformance/executions/family.ts";
+import { identityWrite } from "../conformance/identity.ts";
 import { opened } from "../conformance/opened.ts";
 import { appending, event, executionId, newExecution } from "../conformance/sample.ts";
 import { storeConformance } from "../conformance.ts";
@@ -13,7 +14,7 @@ const folder = temporaryFolder();
 let files = 0;
 
 /** What a commit costs whatever is in it. */
-const COMMIT = "BEGIN VERSION COMMIT".split(" ").length;
+const COMMIT = "BEGIN COMMIT".split(" ").length;
 
 const openMemory = () =>
   openSqliteStore({ path: ":memory:", synchronous: "full", clock: Date.now });
@@ -116,6 +117,37 @@ test("the time recorded with an event is the store's clock, one for all of a com
   const [first, second] = together.map(({ recorded_at }) => recorded_at);
   expect(second).toBe(first);
   expect(later.recorded_at).toBe((first ?? 0) + 1);
+});
+
+test("AUTH-57 epochs are read once for each change, whoever makes it, and one that is undone counts for none", async () => {
+  const path = join(folder, `${++files}.db`);
+  const open = () => openSqliteStore({ path, synchronous: "normal", clock: Date.now });
+  const [server, command] = [await opened(open), await opened(open)];
+  const logins = { api_keys: true, oidc_issuer: null };
+  const admin = (id: string) => ({ id, key: { id: `k-${id}`, secret_hash: id }, logins });
+  /** What a read answers, and how many statements it takes. */
+  const read = async () => {
+    const before = server.statementCount();
+    const { identity } = await server.epochs.read();
+    return [identity, server.statementCount() - before];
+  };
+  expect([await read(), await read()]).toEqual([
+    [0, 1],
+    [0, 0],
+  ]);
+  await server.executions.create(newExecution(1));
+  expect(await read()).toEqual([0, 0]);
+  await server.identities.makeFirstAdmin(admin("own"));
+  expect([await read(), await read()]).toEqual([
+    [1, 1],
+    [1, 0],
+  ]);
+  const role = { name: "reader", description: null, permissions: ["hook:*"] };
+  await command.roles.create(role, identityWrite("roles.create"));
+  expect([await read(), await read()]).toEqual([
+    [2, 1],
+    [2, 0],
+  ]);
 });
 
 test("AUTH-57 a commit sees that another process wrote to the file", async () => {

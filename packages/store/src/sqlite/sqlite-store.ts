@@ -10,6 +10,7 @@ import { EventLog } from "./event-log.ts";
 import { EventRecordWriter } from "./event-record-writer.ts";
 import { Executions } from "./executions.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { KnownEpochs } from "./known-epochs.ts";
 import { ListThread } from "./list-thread.ts";
 import { listsOn, startsWithAnyCase } from "./lists.ts";
 import { migrate } from "./migrate.ts";
@@ -67,9 +68,11 @@ function sqliteStore(
   const records = new EventRecordWriter(connection, kinds);
   const desk = new SqliteDesk({ connection, commits, clock });
   const guarded = new SqliteDesk({ connection, commits, clock, onWrite: () => guards.forget() });
+  const shared = sharedPorts((port) => (GUARDED.has(port) ? guarded : desk));
   return {
     kind: "sqlite",
-    ...sharedPorts((port) => (GUARDED.has(port) ? guarded : desk)),
+    ...shared,
+    epochs: new KnownEpochs(db, connection, shared.epochs),
     executions: new Executions({ connection, commits, log, guards, lists, records }),
     log,
     retention: new Retention(connection, commits),
