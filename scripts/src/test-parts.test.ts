@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { matchesGlob } from "node:path";
 import { expect, test } from "vitest";
-import { leftOut, NAMED, startOf } from "./test-parts.ts";
+import { leftOut, NAMED, NEEDS_THE_MACHINE, startOf } from "./test-parts.ts";
 
 const files = globSync("{packages/*,examples,e2e,simulation}/src/**/*.test.ts", {
   exclude: ["**/node_modules"],
@@ -13,6 +13,15 @@ test("each entry is a test file or a folder with some, named once", () => {
   );
   expect(unknown).toEqual([]);
   expect(new Set(NAMED).size).toBe(NAMED.length);
+});
+
+test("what needs the machine for itself is test files, and none that `npm test` runs", () => {
+  const usual = leftOut("usual");
+  for (const pattern of NEEDS_THE_MACHINE) {
+    const found = files.filter((file) => matchesGlob(file, pattern));
+    expect([pattern, found.length > 0]).toEqual([pattern, true]);
+    expect(found.filter((file) => !usual.some((glob) => matchesGlob(file, glob)))).toEqual([]);
+  }
 });
 
 test("the usual tests and the rest are all tests, and no test is in both", () => {

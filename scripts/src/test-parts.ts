@@ -76,10 +76,27 @@ const LEFT_OUT: Readonly<Record<Part, readonly string[]>> = {
   rest: [],
 };
 
-/** Tests across processes that load the machine by themselves, and are run one file after the other. */
-export const NEEDS_THE_MACHINE: readonly string[] = LONG.filter((entry) =>
-  entry.startsWith("e2e/"),
-).map((entry) => (entry.endsWith("/") ? `${entry}**/*.test.ts` : entry));
+/**
+ * Those that load the machine by themselves or measure what it does: they run one after the other. All
+ * others across processes wait much of the time, and run two at a time.
+ */
+const LOADING: readonly string[] = [
+  "e2e/src/differential/differential.test.ts",
+  "e2e/src/faults/failover.test.ts",
+  "e2e/src/faults/full-disk.test.ts",
+  "e2e/src/faults/stalled-server.test.ts",
+  "e2e/src/hostile/",
+  "e2e/src/idle/",
+  "e2e/src/kill/kill-and-restart.test.ts",
+  "e2e/src/kill/kill-replicas.test.ts",
+  "e2e/src/others/others.test.ts",
+  "e2e/src/sweep/",
+];
+
+/** As patterns of files. */
+export const NEEDS_THE_MACHINE: readonly string[] = LOADING.map((entry) =>
+  entry.endsWith("/") ? `${entry}**/*.test.ts` : entry,
+);
 
 /** What a part leaves out or is made of. */
 export const NAMED: readonly string[] = [...SLOW, ...LONG];

@@ -69,15 +69,17 @@ export class ProcessGroup implements AsyncDisposable {
   }
 }
 
-export function accessAt(url: string, processes: ProcessGroup): EngineAccess {
-  const http = new Http(url);
+/** @param token Of whoever asks, where authorization is on. */
+export function accessAt(url: string, processes: ProcessGroup, token?: string): EngineAccess {
+  const http = new Http(url, token);
+  const asked: Env = { ENGINE_SERVER_URL: url, ...(token && { ENGINE_AUTH_TOKEN: token }) };
   const access: EngineAccess = {
     home: processes.home,
     http,
     url,
     startWorker: (name, env) =>
       processes.start(["start", "worker", name], { ENGINE_SERVER_URL: url, ...env }),
-    cli: (...args) => processes.run(args, { ENGINE_SERVER_URL: url }),
+    cli: (...args) => processes.run(args, asked),
     async register(...fixtures) {
       for (const name of fixtures) {
         const { code, stderr } = await access.cli("workflow", "register", fixture(name));

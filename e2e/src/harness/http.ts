@@ -13,12 +13,12 @@ let check: AnswerCheck | undefined;
 /** The wire as it is: every status is an answer; one that the document does not list is thrown. */
 export class Http {
   readonly url: string;
-  readonly #token: string | undefined;
+  /** What every request is sent with. */
+  readonly token: string | undefined;
 
-  /** @param token What every request is sent with. */
   constructor(url: string, token?: string) {
     this.url = url;
-    this.#token = token;
+    this.token = token;
   }
 
   get<Body = unknown>(path: string, headers?: Record<string, string>): Promise<Answer<Body>> {
@@ -84,7 +84,7 @@ export class Http {
 
   #fetch(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
-    if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
+    if (this.token !== undefined) headers.set("authorization", `Bearer ${this.token}`);
     return fetch(this.url + path, { ...init, headers });
   }
 

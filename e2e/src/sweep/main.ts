@@ -13,6 +13,7 @@ const HELP = `Kills servers and workers at every failpoint and checks what comes
   --only <text>     only failpoints whose name holds this text
   --together <n>    failpoints of one workload (default: 1)
   --once            leave out the second kills
+  --auth <which>    on or off: authorization; by default both
   --list            print the failpoints and end
   --help            print this
 `;
@@ -22,6 +23,7 @@ interface Flags {
   readonly only: string;
   readonly together: number;
   readonly once: boolean;
+  readonly auth: "on" | "off" | undefined;
   readonly list: boolean;
   readonly help: boolean;
 }
@@ -32,7 +34,8 @@ const stores: readonly StoreKind[] =
   values.store === undefined ? ["sqlite", "postgres"] : [values.store];
 
 if (values.help) say(HELP);
-else if (values.list) for (const store of stores) failpointsOf(store).forEach(say);
+else if (values.list)
+  for (const store of stores) failpointsOf(store, values.auth !== "off").forEach(say);
 else process.exitCode = (await sweepAll()) ? 0 : 1;
 
 function flagsOrExit(): Flags {
@@ -51,11 +54,15 @@ function flags(): Flags {
       only: { type: "string", default: "" },
       together: { type: "string", default: "1" },
       once: { type: "boolean", default: false },
+      auth: { type: "string" },
       list: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
-  const { store } = values;
+  const { store, auth } = values;
+  if (auth !== undefined && auth !== "on" && auth !== "off") {
+    throw new Error(`--auth is on or off, not ${auth}`);
+  }
   if (store !== undefined && store !== "sqlite" && store !== "postgres") {
     throw new Error(`--store is sqlite or postgres, not ${store}`);
   }
@@ -63,7 +70,7 @@ function flags(): Flags {
   if (!Number.isSafeInteger(together) || together < 1) {
     throw new Error(`--together is a whole number from 1, not ${values.together}`);
   }
-  return { ...values, store, together };
+  return { ...values, store, auth, together };
 }
 
 async function sweepAll(): Promise<boolean> {
@@ -71,11 +78,13 @@ async function sweepAll(): Promise<boolean> {
   for (const store of stores) {
     const postgres = store === "postgres" ? await startTestPostgres() : undefined;
     try {
-      for (const twice of values.once ? [false] : [false, true]) {
+      for (const [isGuarded, twice] of rounds()) {
         const began = performance.now();
-        say(`${store}, ${twice ? "killed again during recovery" : "killed once"}`);
+        const killed = twice ? "killed again during recovery" : "killed once";
+        say(`${store}, authorization ${isGuarded ? "on" : "off"}, ${killed}`);
         const swept = await sweep({
           store,
+          isGuarded,
           createDatabase: async () => (await postgres?.createDatabase()) ?? "",
           only: (failpoint) => failpoint.includes(values.only),
           together: values.together,
@@ -89,6 +98,12 @@ async function sweepAll(): Promise<boolean> {
     }
   }
   return isRight;
+}
+
+function rounds(): readonly (readonly [isGuarded: boolean, twice: boolean])[] {
+  const guarded = values.auth === undefined ? [false, true] : [values.auth === "on"];
+  const twice = values.once ? [false] : [false, true];
+  return guarded.flatMap((isGuarded) => twice.map((again) => [isGuarded, again] as const));
 }
 
 function report(swept: readonly Swept[], took: string): boolean {

@@ -12,14 +12,15 @@ interface Asked {
 
 /** Asks until there is an answer, as callers are told to: a server that dies has given none. */
 export async function ask<Body = unknown>(
-  { url }: Http,
+  { url, token }: Http,
   path: string,
   { method = "GET", body, headers = {} }: Asked = {},
 ): Promise<Answer<Body> & { readonly tries: number }> {
   const json = body === undefined ? {} : { "content-type": "application/json" };
+  const known = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const init = {
     method,
-    headers: { ...headers, ...json },
+    headers: { ...known, ...headers, ...json },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };
   const deadline = performance.now() + PATIENCE_MS;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CliProcess } from "../harness/cli-process.ts";
 import { accessAt, type EngineAccess, type Env, ProcessGroup } from "../harness/engine-access.ts";
+import { accountOf, GUARDED, secretIn } from "../harness/guarded.ts";
 import { createHome, type Home } from "../harness/home.ts";
 import { until } from "../harness/until.ts";
 import type { Kill } from "../kill/violations.ts";
@@ -50,15 +51,26 @@ export interface PlantOptions {
   readonly env?: Env;
   /** Failpoints at which processes die from the first start on. */
   readonly armed?: readonly string[];
+  /** With authorization on: whoever works for the sweep has a credential. */
+  readonly isGuarded?: boolean | undefined;
+}
+
+/** What they have with authorization on. */
+export interface Credentials {
+  /** With it a worker joins. */
+  readonly bootstrap: string;
+  /** A service account that may run everything. */
+  readonly account: string;
 }
 
 /** A server and two workers that are started again at once whenever they end, as operators have it. */
 export class Plant implements AsyncDisposable {
-  readonly engine: EngineAccess;
   readonly home: Home;
   readonly server: Supervised;
   readonly workers: ReadonlyMap<string, Supervised>;
   readonly #processes: ProcessGroup;
+  #engine: EngineAccess;
+  #credentials: Credentials | undefined;
   /** When somebody who works for the sweep ended a process, by its pid. */
   readonly #ended = new Map<number, number>();
 
@@ -66,22 +78,29 @@ export class Plant implements AsyncDisposable {
     const { home, processes, port } = parts;
     this.home = home;
     this.#processes = processes;
-    this.engine = accessAt(`http://127.0.0.1:${port}`, processes);
+    this.#engine = accessAt(`http://127.0.0.1:${port}`, processes);
     const { url } = this.engine;
     this.server = new Supervised(() => processes.start(["start", "server", "--port", `${port}`]));
     this.workers = new Map(
       WORKERS.map(([name, dispatch]) => {
         const args = ["start", "worker", name, "--dispatch", dispatch];
-        return [name, new Supervised(() => processes.start(args, { ENGINE_SERVER_URL: url }))];
+        const env = () => ({
+          ENGINE_SERVER_URL: url,
+          ...(this.#credentials && {
+            ENGINE_WORKERS__BOOTSTRAP_TOKEN: this.#credentials.bootstrap,
+          }),
+        });
+        return [name, new Supervised(() => processes.start(args, env()))];
       }),
     );
   }
 
   static async start(options: PlantOptions): Promise<Plant> {
-    const { channels, compileCache, databaseUrl, armed = [], env = {} } = options;
+    const { channels, compileCache, databaseUrl, armed = [], env = {}, isGuarded } = options;
     const home = await createHome();
     const processes = new ProcessGroup(home, {
       ...QUICK,
+      ...(isGuarded && GUARDED),
       ...env,
       ENGINE_HOME: home.file(".engine"),
       ...(databaseUrl && { ENGINE_DATABASE_URL: databaseUrl }),
@@ -94,7 +113,17 @@ export class Plant implements AsyncDisposable {
     plant.arm(armed);
     plant.server.start();
     await plant.untilUp();
+    if (isGuarded) await plant.#letIn();
     return plant;
+  }
+
+  get engine(): EngineAccess {
+    return this.#engine;
+  }
+
+  /** Undefined with authorization off: then nobody asks for any. */
+  get credentials(): Credentials | undefined {
+    return this.#credentials;
   }
 
   get file(): string {
@@ -158,6 +187,14 @@ export class Plant implements AsyncDisposable {
 
   struck(): readonly string[] {
     return linesOf(join(this.home.path, STRUCK)).map((line) => line.split("\t")[2] ?? "");
+  }
+
+  async #letIn(): Promise<void> {
+    const { url } = this.engine;
+    this.#engine = accessAt(url, this.#processes, await secretIn(this.home, "admin-key"));
+    const account = "sweeper";
+    await accountOf(this.engine.http, account, "admin");
+    this.#credentials = { account, bootstrap: await secretIn(this.home, "bootstrap-token") };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

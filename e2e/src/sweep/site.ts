@@ -3,6 +3,7 @@ import type { Http } from "../harness/http.ts";
 import { until } from "../harness/until.ts";
 import type { Ledger } from "./ledger.ts";
 import { ask } from "./patient.ts";
+import type { Credentials } from "./plant.ts";
 
 const LIMIT_MS = 120_000;
 
@@ -14,13 +15,16 @@ export class Site {
   readonly file: string;
   /** Tells this workload from every other one. */
   readonly number: number;
+  /** With authorization on. */
+  readonly credentials: Credentials | undefined;
   #keys = 0;
 
-  constructor(parts: { http: Http; ledger: Ledger; file: string; number: number }) {
+  constructor(parts: Pick<Site, "http" | "ledger" | "file" | "number" | "credentials">) {
     this.http = parts.http;
     this.ledger = parts.ledger;
     this.file = parts.file;
     this.number = parts.number;
+    this.credentials = parts.credentials;
   }
 
   /** What it names begins with this. */

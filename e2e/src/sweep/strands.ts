@@ -16,6 +16,8 @@ import type { Site } from "./site.ts";
 
 type Strand = (site: Site) => Promise<void>;
 
+const bearer = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
 const uuid = createUuidV7(Date.now, randomUUID);
 const post = { method: "POST" } as const;
 
@@ -111,14 +113,15 @@ const fails: Strand = async (site) => {
 };
 
 /** A schedule from its first word to its last, with one start by plan and one by hand. */
-const plans: Strand = async ({ http, ledger, file, prefix }) => {
+const plans: Strand = async ({ http, ledger, file, prefix, credentials }) => {
   const name = `${prefix}-plan`;
   const input = { file, value: 110 };
   const path = `/schedules/${name}`;
   const isMade = async () => {
     // Refused when its instant had passed before somebody was there to answer.
     const at = new Date(Date.now() + 100).toISOString();
-    const body = { name, workflow: "steps", spec: { type: "once", at }, input };
+    const run_as = credentials?.account ?? null;
+    const body = { name, workflow: "steps", spec: { type: "once", at }, input, run_as };
     const { status } = await ask(http, "/schedules", { ...post, body });
     return status === 201 || status === 409;
   };
@@ -164,7 +167,7 @@ const publishes: Strand = async (site) => {
 };
 
 /** A worker that registers, leaves and is forgotten; another one is given a rest. */
-const staffs: Strand = async ({ http, prefix }) => {
+const staffs: Strand = async ({ http, prefix, credentials }) => {
   const name = `${prefix}-ghost`;
   const registration = {
     name,
@@ -178,8 +181,9 @@ const staffs: Strand = async ({ http, prefix }) => {
   const { body } = await ask<WorkerRegistered>(http, "/workers/register", {
     ...post,
     body: registration,
+    headers: bearer(credentials?.bootstrap),
   });
-  const headers = { [SESSION_HEADER]: body.session };
+  const headers = { [SESSION_HEADER]: body.session, ...bearer(body.credential?.token) };
   const nothing = { items: [] };
   await ask(http, `/workers/${name}/checkpoints`, { ...post, headers, body: nothing });
   // A session is its own worker's: whoever uses another one's is refused, which is written down.
@@ -197,7 +201,7 @@ const admits: Strand = async (site) => {
   const put = (path: string, body: unknown) => ask(http, path, { method: "PUT", body });
   const send = (path: string, body: unknown = null) => ask(http, path, { ...post, body });
   const [role, copy, subject] = [`${prefix}-role`, `${prefix}-copy`, `${prefix}-account`];
-  const permissions = ["workflow:*:*:read"];
+  const permissions = ["read", "run", "task:*:execute"].map((of) => `workflow:*:*:${of}`);
   await send("/admin/roles", { name: role, permissions });
   await send(`/admin/roles/${role}/clone`, { new_name: copy });
   await put(`/admin/roles/${role}`, { add_permissions: ["execution:*:read"] });

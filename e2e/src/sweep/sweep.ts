@@ -1,5 +1,5 @@
 import { createHome } from "../harness/home.ts";
-import { channelsOf, failpointsOf, type StoreKind, targetOf } from "./failpoints.ts";
+import { channelsOf, FIRST_ADMIN, failpointsOf, type StoreKind, targetOf } from "./failpoints.ts";
 import { Judge } from "./judge.ts";
 import { Ledger } from "./ledger.ts";
 import { Plant, type PlantOptions } from "./plant.ts";
@@ -10,6 +10,8 @@ import { TRIGGERS, type Trigger, workload } from "./triggers.ts";
 
 export interface SweepOptions {
   readonly store: StoreKind;
+  /** With authorization on, and the failpoints that only then are reached. */
+  readonly isGuarded?: boolean;
   /** Gives the URL of an empty database, for PostgreSQL. */
   readonly createDatabase: () => Promise<string>;
   /** Only failpoints that this says yes to. */
@@ -22,7 +24,7 @@ export interface SweepOptions {
 }
 
 /** Reached only where there is nothing yet, or where time has passed. */
-const FIRST_START = ["engine:store:migrating", "engine:store:migrated"];
+const FIRST_START = ["engine:store:migrating", "engine:store:migrated", ...FIRST_ADMIN];
 const RETENTION = [
   "engine:store:writing retention.deleteFinished",
   "engine:store:written retention.deleteFinished",
@@ -33,8 +35,8 @@ const RETENTION = [
 
 /** Kills a process at every failpoint and judges what comes of it. */
 export async function sweep(options: SweepOptions): Promise<readonly Swept[]> {
-  const { store, only = () => true, say } = options;
-  const declared = failpointsOf(store);
+  const { store, only = () => true, say, isGuarded } = options;
+  const declared = failpointsOf(store, isGuarded);
   const wanted = declared.filter(only);
   const [first, retention] = [FIRST_START, RETENTION].map((some) =>
     some.filter((one) => wanted.includes(one)),
@@ -42,7 +44,8 @@ export async function sweep(options: SweepOptions): Promise<readonly Swept[]> {
   await using cache = await createHome();
   const open = async (more: Pick<PlantOptions, "env" | "armed">) => {
     const database = store === "postgres" && { databaseUrl: await options.createDatabase() };
-    const plant = { channels: channelsOf(declared), compileCache: cache.path, ...database };
+    const channels = channelsOf(declared);
+    const plant = { channels, compileCache: cache.path, isGuarded, ...database };
     return Plant.start({ ...plant, ...more });
   };
 

@@ -17,8 +17,9 @@ let workloads = 0;
 export type Trigger = (plant: Plant, ledger: Ledger) => Promise<void>;
 
 export const workload: Trigger = (plant, ledger) => {
+  const { file, credentials } = plant;
   const { http } = plant.engine;
-  return runWorkload(new Site({ http, ledger, file: plant.file, number: ++workloads }));
+  return runWorkload(new Site({ http, ledger, file, number: ++workloads, credentials }));
 };
 
 /** A workload in whose middle something else happens. */
