@@ -103,6 +103,7 @@ export class Operations {
     const name = `every-${target}`;
     // Also when nobody hears that it was made.
     this.#schedules.push(name);
+    const run_as = clients.account()?.subject ?? null;
     await clients.operate(`create schedule ${name}`, ({ schedules }) =>
       schedules.create({
         name,
@@ -115,7 +116,7 @@ export class Operations {
         catch_up: "one",
         input: this.#input(`schedule ${target}`),
         routing_input: {},
-        run_as: null,
+        run_as,
       }),
     );
     if (this.#isEnding) await this.#pause(name);

@@ -120,6 +120,14 @@ export const EXCUSES = {
     judge: "toldTraces",
     why: "A call may be recorded with what follows it; an end from outside can come first, and then no log has it.",
   },
+  "cut off from the word of its rights": {
+    judge: "usablePrincipals",
+    why: "A worker that nobody reaches goes on until it notices the silence, and begins what it could before.",
+  },
+  "refused while its principal had no role": {
+    judge: "usablePrincipals",
+    why: "A call that is made after its principal has lost the permission, and before the worker has heard so, is refused.",
+  },
   "worker's clock was set": {
     judge: "timers",
     why: "A worker measures what it waits by the time that passes, not by a clock that somebody sets.",
