@@ -28,8 +28,10 @@ interface Parts {
 const IN_FLIGHT_MS = 2_000;
 
 /** An account is barred when an execution of it is at work, which is looked for so often. */
-const MOST_LOOKS = 100;
-const LOOK_MS = 50;
+const MOST_LOOKS = 200;
+const LOOK_MS = 100;
+/** Longer than a worker may go on that nobody reaches. */
+const MOST_BARRED_MS = 20_000;
 
 /** Does to processes what the plan says, and undoes all of it. */
 export class Disturbances {
@@ -111,7 +113,10 @@ export class Disturbances {
         break;
       case "bar_account": {
         const account = oftenFirst(accounts, (drawn * 10) % 1);
-        if (account) this.#pausing.add(this.#bar(account, { ms: soon, isDisabled: drawn < 0.6 }));
+        if (account)
+          this.#pausing.add(
+            this.#bar(account, { ms: Math.min(ms, MOST_BARRED_MS), isDisabled: drawn < 0.6 }),
+          );
         break;
       }
       case "revoke_worker":

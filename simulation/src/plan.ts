@@ -180,7 +180,8 @@ function disturbancesOf(
 ): Disturbance[] {
   const planned: Disturbance[] = [];
   for (const [kind, most] of Object.entries(kinds)) {
-    const count = random.chance(0.5) ? 0 : Math.ceil(random.next() * most * (stretch / 60_000));
+    const isAbsent = random.chance(kinds === OF_RIGHTS ? 0.2 : 0.5);
+    const count = isAbsent ? 0 : Math.ceil(random.next() * most * (stretch / 60_000));
     for (let i = 0; i < count; i++) {
       const disturbance = {
         at: Math.round(random.next() * stretch),

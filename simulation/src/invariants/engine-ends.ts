@@ -1,6 +1,5 @@
 import { type ExecutionRow, type Failure, isTerminal } from "@engine/contract";
-import type { Evidence, ExecutionAtRest } from "../evidence.ts";
-import { isRefusal } from "./recorded-calls.ts";
+import type { Evidence } from "../evidence.ts";
 
 /** Failures by which the engine ends an execution, whatever its code was at. */
 const BY_ENGINE: ReadonlySet<string> = new Set([
@@ -14,19 +13,13 @@ function endedByEngine({ state, failure }: ExecutionRow): boolean {
   );
 }
 
-/** Whether a call of it was refused for want of a permission. */
-function wasRefused({ log }: ExecutionAtRest): boolean {
-  return log.some(({ event }) => isRefusal(event));
-}
-
 /** Executions that end as their code says: neither they nor a child was ended from outside. */
 export function undisturbed({ executions }: Evidence): readonly ExecutionRow[] {
   const rows = executions.map(({ row }) => row);
   const byId = new Map(rows.map((row) => [row.execution_id, row]));
   const disturbed = new Set<string>();
-  for (const execution of executions) {
-    const { row } = execution;
-    if (row.state !== "CANCELLED" && !endedByEngine(row) && !wasRefused(execution)) continue;
+  for (const row of rows) {
+    if (row.state !== "CANCELLED" && !endedByEngine(row)) continue;
     for (let at: ExecutionRow | undefined = row; at; at = byId.get(at.parent_id ?? "")) {
       disturbed.add(at.execution_id);
     }

@@ -12,6 +12,10 @@ export const EXCUSES = {
     judge: "attributableRuns",
     why: "A function that waits for something gives its slot back, and is entered again by whoever goes on.",
   },
+  "held inside its function": {
+    judge: "attributableRuns",
+    why: "A function that calls a task which is held for its principal goes back with it, and is entered again.",
+  },
   "run again after a fault": {
     judge: "attributableRuns",
     why: "Who loses its worker, or the way to it, goes on elsewhere, and what was under way runs again.",
@@ -123,10 +127,6 @@ export const EXCUSES = {
   "cut off from the word of its rights": {
     judge: "usablePrincipals",
     why: "A worker that nobody reaches goes on until it notices the silence, and begins what it could before.",
-  },
-  "refused while its principal had no role": {
-    judge: "usablePrincipals",
-    why: "A call that is made after its principal has lost the permission, and before the worker has heard so, is refused.",
   },
   "worker's clock was set": {
     judge: "timers",

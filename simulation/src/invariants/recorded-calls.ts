@@ -78,10 +78,3 @@ export function commitOf(commits: readonly Commit[], seq: number): Commit | unde
     return first !== undefined && last !== undefined && first.seq <= seq && seq <= last.seq;
   });
 }
-
-/** Whether a call was refused for want of a permission, itself and not in what it had called. */
-export function isRefusal(event: Event): boolean {
-  if (event.type !== "TASK_FAILED") return false;
-  const { type, task_call_id } = fieldsOf(event);
-  return type === "TaskNotAuthorizedError" && task_call_id === event.source_id;
-}

@@ -1,25 +1,21 @@
-import type {
-  AssignmentSent,
-  BodyEntry,
-  Commit,
-  Evidence,
-  Fault,
-  PrincipalChange,
-} from "../evidence.ts";
+import type { AssignmentSent, BodyEntry, Commit, Evidence, Fault } from "../evidence.ts";
 import { type Excuse, uncounted } from "./excuses.ts";
-import { commitsByExecution, isRefusal } from "./recorded-calls.ts";
+import { commitsByExecution, fieldsOf } from "./recorded-calls.ts";
 import type { Violation } from "./violation.ts";
 
-/** No server decides on what is older (AUTH-57). */
+/**
+ * No server decides on what is older (AUTH-57). Workers may be told up to 5 s after a change (AUTH-36),
+ * but nothing but the store and the network keeps a server that knows of it from telling them at once.
+ */
 const KNOWN_MS = 2_000;
-/** Within so long workers are told of rights that were lost (AUTH-36). */
-const PUSHED_MS = 5_000;
 /** Questions to the store that stand between a change and the word of it: for the epochs, for the principal. */
 const QUESTIONS = 4;
 /** Between a frame that arrives and code that goes by it. */
 const TOLD_MS = 250;
-/** A worker that was cut off is told, at the latest, once its silence is noticed and it is back. */
-const AFTERMATH_MS = 15_000;
+/** A worker that was cut off is told, at the latest, once the silence is noticed and it is back. */
+const SILENCE_MS = 15_000;
+/** What could not be read or written was tried again by then. */
+const RETRIED_MS = 3_000;
 
 /** While a principal cannot be used, or may not run programs. */
 interface Spell {
@@ -35,7 +31,7 @@ export function usablePrincipals(
   evidence: Evidence,
   excuse: Excuse = uncounted,
 ): readonly Violation[] {
-  const barred = spellsOf(evidence, (change) => !(change.enabled && change.has_role));
+  const barred = spellsOf(evidence);
   const commits = commitsByExecution(evidence);
   const cancelled = cancels(evidence);
   const isUnwound = ({ execution_id, part, at }: BodyEntry) =>
@@ -45,12 +41,7 @@ export function usablePrincipals(
     ...evidence.assignments.flatMap((sent) => givenOut(sent, { commits, barred })),
     ...begun.flatMap((body) => begunLate(body, { evidence, commits, barred, excuse })),
     ...begunAgainstWord(begun, evidence),
-    ...refusals(evidence, excuse),
-    ...evidence.executions.flatMap(({ row: { execution_id, failure } }) =>
-      failure?.details?.["code"] === "principal_unavailable"
-        ? [found(execution_id, `it has failed for want of its principal: ${failure.message}`)]
-        : [],
-    ),
+    ...failures(evidence),
   ];
 }
 
@@ -74,7 +65,7 @@ function begunLate(
 ): readonly Violation[] {
   const { execution_id, at, worker, task_call_id } = body;
   const { longest_message, longest_question } = evidence;
-  const since = at - PUSHED_MS - longest_message - QUESTIONS * longest_question;
+  const since = at - KNOWN_MS - longest_message - QUESTIONS * longest_question - TOLD_MS;
   const earlier = commits.get(execution_id)?.filter((commit) => commit.at <= at) ?? [];
   const last = earlier.at(-1);
   const run_as = last?.row.run_as;
@@ -112,34 +103,37 @@ function keyOf(of: { process: string; execution_id: string; generation: number }
   return `${of.process} ${of.execution_id} ${of.generation}`;
 }
 
-/** A principal that is back may do what it may: only one that has lost its role is refused anything. */
-function refusals(evidence: Evidence, excuse: Excuse): readonly Violation[] {
-  const withoutRole = spellsOf(evidence, ({ has_role }) => !has_role);
-  return evidence.commits.flatMap(({ execution_id, row, events, asked_at, at }) =>
-    events.filter(isRefusal).flatMap((event): Violation[] => {
-      if (event.seq <= (row.forked_from?.seq ?? 0)) return [];
-      const since = asked_at - KNOWN_MS - QUESTIONS * evidence.longest_question;
-      const lost = (withoutRole.get(row.run_as ?? "") ?? []).some(
-        ({ from, until }) => from <= at && until >= since,
-      );
-      if (lost && excuse("refused while its principal had no role")) return [];
-      const what = `event ${event.seq} refuses ${event.source_id}`;
-      return [found(execution_id, `${what} for want of a permission that its principal has`)];
-    }),
-  );
+/**
+ * What an execution was refused or has failed by for its principal: each may do everything while it is
+ * usable, and until then executions wait.
+ */
+function failures({ executions }: Evidence): readonly Violation[] {
+  return executions.flatMap(({ row: { execution_id, failure, forked_from }, log }) => {
+    const refused = log.filter(({ event }) => {
+      const isOwn = event.seq > (forked_from?.seq ?? 0);
+      return isOwn && event.type === "TASK_FAILED" && fieldsOf(event)["type"] === REFUSED;
+    });
+    const isGivenUp = failure?.details?.["code"] === "principal_unavailable";
+    return [
+      ...refused.map(({ event }) => {
+        const what = `event ${event.seq} refuses ${event.source_id}`;
+        return found(execution_id, `${what}, which its principal may do while it is usable`);
+      }),
+      ...(isGivenUp ? [found(execution_id, `its principal is back: ${failure.message}`)] : []),
+    ];
+  });
 }
 
-function spellsOf(
-  { principals }: Evidence,
-  isBarred: (change: PrincipalChange) => boolean,
-): ReadonlyMap<string, readonly Spell[]> {
+const REFUSED = "TaskNotAuthorizedError";
+
+function spellsOf({ principals }: Evidence): ReadonlyMap<string, readonly Spell[]> {
   const spells = new Map<string, readonly Spell[]>();
   for (const [principal, changes] of Map.groupBy(principals, (change) => change.principal)) {
     const own: Spell[] = [];
     for (const change of changes) {
       const open = own.at(-1)?.until === Number.POSITIVE_INFINITY ? own.pop() : undefined;
       const from = open?.from ?? change.at;
-      if (isBarred(change)) own.push({ from, until: Number.POSITIVE_INFINITY });
+      if (!change.enabled || !change.has_role) own.push({ from, until: Number.POSITIVE_INFINITY });
       else if (open) own.push({ from, until: change.at });
     }
     spells.set(principal, own);
@@ -167,21 +161,25 @@ function cancels({ commits }: Evidence): ReadonlyMap<string, number> {
   return at;
 }
 
-/** Faults that keep a worker, or all of them, from hearing. */
-const OF_ALL: ReadonlySet<Fault["kind"]> = new Set([
-  ...(["kill_server", "stall_server", "store_error", "store_unknown"] as const),
+/** Faults that keep a worker from hearing, or all of them, as long as they last. */
+const LASTING: ReadonlySet<Fault["kind"]> = new Set([
+  ...(["stall_worker", "stall_server", "kill_server", "partition", "revoke_worker"] as const),
 ]);
-const OF_THE_WORKER: ReadonlySet<Fault["kind"]> = new Set([
-  ...(["stall_worker", "revoke_worker", "partition", "cut", "drop", "delay"] as const),
-]);
+/** The same, where what they broke is noticed by the silence that follows. */
+const OF_A_MOMENT: ReadonlySet<Fault["kind"]> = new Set(["cut", "drop", "delay"] as const);
+/** A server tries again soon. */
+const OF_STORES: ReadonlySet<Fault["kind"]> = new Set(["store_error", "store_unknown"] as const);
 
 function wasCutOff({ faults }: Evidence, worker: string, from: number, to: number): boolean {
-  return faults.some(
-    (fault) =>
-      (OF_ALL.has(fault.kind) || (OF_THE_WORKER.has(fault.kind) && fault.worker === worker)) &&
-      fault.at <= to &&
-      (fault.until ?? fault.at) + AFTERMATH_MS >= from,
-  );
+  return faults.some((fault) => {
+    const { kind, at } = fault;
+    if (at > to) return false;
+    if (OF_STORES.has(kind)) return at + RETRIED_MS >= from;
+    const isOfAServer = kind === "stall_server" || kind === "kill_server";
+    if (!isOfAServer && fault.worker !== worker) return false;
+    if (LASTING.has(kind)) return (fault.until ?? at) + SILENCE_MS >= from;
+    return OF_A_MOMENT.has(kind) && at + SILENCE_MS >= from;
+  });
 }
 
 function found(execution_id: string, message: string): Violation {
