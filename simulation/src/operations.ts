@@ -13,7 +13,7 @@ const BURST = 8;
 const MOST_GAP_MS = 10;
 
 /** One function behind the other, so that rights may be lost in between. */
-const LABOURS = 6;
+const LABOURS = 10;
 const LABOUR: Step = {
   ...{ kind: "step", task: "plain", fails: 0, takes_ms: 1_500, nested: 0, progress: 0 },
   ...{ flavour: "text", deaf: false },

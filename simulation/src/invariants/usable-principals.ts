@@ -14,8 +14,8 @@ const QUESTIONS = 4;
 const TOLD_MS = 250;
 /** A worker that was cut off is told, at the latest, once the silence is noticed and it is back. */
 const SILENCE_MS = 15_000;
-/** What could not be read or written was tried again by then. */
-const RETRIED_MS = 3_000;
+/** What could not be read was tried again by then. */
+const RETRIED_MS = 1_500;
 
 /** While a principal cannot be used, or may not run programs. */
 interface Spell {
@@ -73,8 +73,8 @@ function begunLate(
   const isTheirs = earlier.every(({ row, at: then }) => then < since || row.run_as === run_as);
   const spell = isTheirs ? spellAt(barred, run_as, { at, since }) : undefined;
   if (!spell) return [];
-  if (wasCutOff(evidence, worker, spell.from, at) && excuse("cut off from the word of its rights"))
-    return [];
+  const late = { from: spell.from, since };
+  if (wasCutOff(evidence, body, late) && excuse("cut off from the word of its rights")) return [];
   const what = `${worker} entered ${task_call_id} at ${at}`;
   return [found(execution_id, `${what}; its principal cannot be used since ${spell.from}`)];
 }
@@ -161,25 +161,39 @@ function cancels({ commits }: Evidence): ReadonlyMap<string, number> {
   return at;
 }
 
-/** Faults that keep a worker from hearing, or all of them, as long as they last. */
+/** Faults that keep a worker from hearing as long as they last. */
 const LASTING: ReadonlySet<Fault["kind"]> = new Set([
   ...(["stall_worker", "stall_server", "kill_server", "partition", "revoke_worker"] as const),
 ]);
 /** The same, where what they broke is noticed by the silence that follows. */
 const OF_A_MOMENT: ReadonlySet<Fault["kind"]> = new Set(["cut", "drop", "delay"] as const);
-/** A server tries again soon. */
-const OF_STORES: ReadonlySet<Fault["kind"]> = new Set(["store_error", "store_unknown"] as const);
 
-function wasCutOff({ faults }: Evidence, worker: string, from: number, to: number): boolean {
-  return faults.some((fault) => {
-    const { kind, at } = fault;
-    if (at > to) return false;
-    if (OF_STORES.has(kind)) return at + RETRIED_MS >= from;
-    const isOfAServer = kind === "stall_server" || kind === "kill_server";
-    if (!isOfAServer && fault.worker !== worker) return false;
-    if (LASTING.has(kind)) return (fault.until ?? at) + SILENCE_MS >= from;
-    return OF_A_MOMENT.has(kind) && at + SILENCE_MS >= from;
-  });
+/** Whether something kept the server that had given it out from knowing, or its worker from hearing. */
+function wasCutOff(evidence: Evidence, body: BodyEntry, { since, from }: Late): boolean {
+  const { faults, assignments } = evidence;
+  const { execution_id, generation, worker, at: to } = body;
+  const sent = assignments.find(
+    (one) => one.execution_id === execution_id && one.generation === generation,
+  );
+  const concerns = (fault: Fault) =>
+    fault.worker === null
+      ? sent === undefined || fault.server === sent.server
+      : fault.worker === worker;
+  const own = faults.filter((fault) => fault.at <= to && concerns(fault));
+  const failed = own.filter(({ kind, at }) => kind === "store_error" && at >= from);
+  return (
+    since - from < failed.length * RETRIED_MS ||
+    own.some(({ kind, at, until }) => {
+      if (LASTING.has(kind)) return (until ?? at) + SILENCE_MS >= from;
+      return OF_A_MOMENT.has(kind) && at + SILENCE_MS >= from;
+    })
+  );
+}
+
+/** Since when nothing was to begin, and the instant by which that was known at the latest. */
+interface Late {
+  readonly from: number;
+  readonly since: number;
 }
 
 function found(execution_id: string, message: string): Violation {
