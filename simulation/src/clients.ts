@@ -1,5 +1,6 @@
 import { EngineError, type ExecutionRow, isTerminal, type Json } from "@engine/contract";
 import { type Engine, toRecord } from "@engine/server";
+import { type Account, oftenFirst } from "./accounts.ts";
 import type { Answered, Asked, ClientRequest } from "./evidence.ts";
 import { copied, type Network } from "./network.ts";
 import { Process } from "./process.ts";
@@ -16,6 +17,8 @@ export interface ClientsParts {
   readonly random: Random;
   readonly network: Network;
   readonly servers: Servers;
+  /** For whom clients ask; nobody with authorization off. */
+  readonly accounts: readonly Account[];
 }
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
@@ -30,12 +33,15 @@ export class Clients {
   open = 0;
   readonly #parts: ClientsParts;
   readonly #random: Random;
+  /** Which account asks. */
+  readonly #asking: Random;
   readonly #processes: readonly Process[];
   #values = 0;
 
   constructor(parts: ClientsParts) {
     this.#parts = parts;
     this.#random = parts.random;
+    this.#asking = parts.random.fork("accounts");
     const { world } = parts;
     this.#processes = ["c1", "c2", "c3"].map((name) => {
       // Nobody asks what time it is for them.
@@ -59,6 +65,8 @@ export class Clients {
     const mode = this.#random.chance(0.3) ? "sync" : "async";
     const asked: Asked = { kind: "start", workflow, input, key, required_worker: null, mode };
     const client = this.#random.pick(this.#processes);
+    // A key is one of its caller.
+    const by = this.account()?.id ?? null;
     for (;;) {
       const answer = await this.#ask(client, asked, async ({ executions }) => {
         const request = {
@@ -66,7 +74,7 @@ export class Clients {
           workflow,
           input,
           trigger: { kind: "api" as const },
-          by: null,
+          by,
           ...(key !== null && { idempotency_key: key }),
         };
         if (mode === "async") {
@@ -115,12 +123,13 @@ export class Clients {
   async cancel(execution_id: string): Promise<void> {
     const client = this.#anybody();
     const mode = this.#random.chance(0.3) ? "sync" : "async";
+    const by = this.account()?.id ?? null;
     for (;;) {
       const answer = await this.#ask(
         client,
         { kind: "cancel", execution_id, mode },
         async ({ executions }) => {
-          const request = { execution_id, by: null };
+          const request = { execution_id, by };
           if (mode === "async") return done(202, (await executions.cancel(request)).row);
           return settled((await executions.cancelAndWait(request, { timeoutMs: SYNC_MS })).row);
         },
@@ -132,11 +141,12 @@ export class Clients {
 
   async resume(execution_id: string, pause: string): Promise<void> {
     const input = this.fresh();
+    const by = this.account()?.id ?? null;
     await this.#ask(
       this.#anybody(),
       { kind: "resume", execution_id, pause, input },
       async ({ executions }) => {
-        const { row } = await executions.resume({ execution_id, by: null, input, pause });
+        const { row } = await executions.resume({ execution_id, by, input, pause });
         return done(202, row);
       },
     );
@@ -144,23 +154,30 @@ export class Clients {
 
   async signal(execution_id: string, name: string): Promise<void> {
     const payload = this.fresh();
+    const by = this.account()?.id ?? null;
     await this.#ask(
       this.#anybody(),
       { kind: "signal", execution_id, name, payload },
       async ({ executions }) => {
-        const seq = await executions.signal({ execution_id, name, payload, by: null });
+        const seq = await executions.signal({ execution_id, name, payload, by });
         return { status: 202, execution_id, state: null, seqs: [seq] };
       },
     );
   }
 
   async fork(execution_id: string, drawn: number): Promise<void> {
+    const by = this.account()?.id ?? null;
     await this.#ask(this.#anybody(), { kind: "fork", execution_id }, async ({ executions }) => {
       const { head } = await executions.get(execution_id);
       const from_seq = drawn < 0.3 ? undefined : 1 + Math.floor(drawn * head);
-      const { row } = await executions.fork({ execution_id, by: null, from_seq });
+      const { row } = await executions.fork({ execution_id, by, from_seq });
       return done(201, row);
     });
+  }
+
+  /** Any of those that ask; undefined with authorization off. */
+  account(): Account | undefined {
+    return oftenFirst(this.#parts.accounts, this.#asking.next());
   }
 
   pause(ms: number): Promise<void> {

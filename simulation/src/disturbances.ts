@@ -1,9 +1,12 @@
+import { WORKER_ISSUER } from "@engine/contract";
+import { ACCOUNT_ROLE, type Account, isUsable, oftenFirst, operatorCall } from "./accounts.ts";
 import type { Clients } from "./clients.ts";
 import type { ActivitySet, Fault } from "./evidence.ts";
 import type { Network } from "./network.ts";
 import type { Disturbance } from "./plan.ts";
 import type { Process } from "./process.ts";
 import type { Servers } from "./servers.ts";
+import type { CommitRecord } from "./store/commit-record.ts";
 import type { Workers } from "./workers.ts";
 import type { World } from "./world.ts";
 
@@ -13,17 +16,31 @@ interface Parts {
   readonly servers: Servers;
   readonly workers: Workers;
   readonly clients: Clients;
+  readonly record: CommitRecord;
+  /** None with authorization off. */
+  readonly accounts: readonly Account[];
   readonly note: (fault: Fault) => void;
   readonly activity: (set: ActivitySet) => void;
   readonly isRough: () => boolean;
 }
 
+/** What is on its way to a store is there by then. */
+const IN_FLIGHT_MS = 2_000;
+
+/** An account is barred when an execution of it is at work, which is looked for so often. */
+const MOST_LOOKS = 200;
+const LOOK_MS = 100;
+/** Longer than a worker may go on that nobody reaches. */
+const MOST_BARRED_MS = 20_000;
+
 /** Does to processes what the plan says, and undoes all of it. */
 export class Disturbances {
   readonly #parts: Parts;
   readonly #paused = new Set<string>();
+  /** Workers whose credentials were revoked. */
+  readonly #revoked = new Set<string>();
   readonly #pausing = new Set<Promise<void>>();
-  /** Workers that are paused, or may be. */
+  /** Workers that are paused, accounts that are barred, or may be. */
   #held = 0;
 
   constructor(parts: Parts) {
@@ -31,7 +48,7 @@ export class Disturbances {
   }
 
   begin({ kind, target, ms, drawn }: Disturbance): void {
-    const { world, servers, workers, network, note, isRough } = this.#parts;
+    const { world, servers, workers, network, accounts, note, isRough } = this.#parts;
     if (!isRough()) return;
     const [server, worker] = [target % servers.count, target % workers.count];
     const names = { worker: workers.nameOf(worker), server: `s${server + 1}` };
@@ -94,12 +111,25 @@ export class Disturbances {
       case "pause_worker":
         this.#pausing.add(this.#pause(names.worker, ms));
         break;
+      case "bar_account": {
+        const account = oftenFirst(accounts, (drawn * 10) % 1);
+        if (account)
+          this.#pausing.add(
+            this.#bar(account, { ms: Math.min(ms, MOST_BARRED_MS), isDisabled: drawn < 0.6 }),
+          );
+        break;
+      }
+      case "revoke_worker":
+        noted("revoke_worker", "worker", world.now + soon);
+        this.#pausing.add(this.#revoke(names.worker, soon));
+        break;
     }
   }
 
-  /** Whether somebody keeps a worker from its work. */
+  /** Whether somebody keeps a worker from its work, or an execution from going on. */
   get isHolding(): boolean {
-    return this.#held > 0;
+    const { accounts, record } = this.#parts;
+    return this.#held > 0 || accounts.some(({ id }) => !isUsable(record.principals, id));
   }
 
   /** Everything runs again, and every clock is right. */
@@ -118,6 +148,8 @@ export class Disturbances {
     // A pause that is still on its way must not come last.
     await Promise.all(this.#pausing);
     for (const name of this.#paused) await this.#set(name, "active");
+    for (const name of this.#revoked) await this.#letIn(name);
+    await this.#giveAllBack();
     this.#held = 0;
   }
 
@@ -148,6 +180,84 @@ export class Disturbances {
       desired === "paused" ? fleet.pause(worker) : fleet.resume(worker),
     );
     if (isDone) set.at = world.now;
+  }
+
+  /** An account that cannot be used, or holds nothing: executions that run as it are held (AUTH-36). */
+  async #bar(
+    account: Account,
+    { ms, isDisabled }: { readonly ms: number; readonly isDisabled: boolean },
+  ): Promise<void> {
+    const { clients, world } = this.#parts;
+    const { subject } = account;
+    this.#held++;
+    await this.#untilAtWork(account);
+    if (isDisabled) {
+      await clients.operate(`disable ${subject}`, ({ principals }) =>
+        principals.disable({ subject }, operatorCall("principals.disable")),
+      );
+    } else {
+      await clients.operate(`revoke the role of ${subject}`, ({ principals }) =>
+        principals.revokeRole({ subject }, ACCOUNT_ROLE, operatorCall("principals.revokeRole")),
+      );
+    }
+    world.after(ms, () => {
+      this.#pausing.add(this.#giveBack(account).then(() => void this.#held--));
+    });
+  }
+
+  /** Most of the time executions wait: so it is looked for one that a worker has, for a while. */
+  async #untilAtWork({ id }: Account): Promise<void> {
+    const { clients, record, isRough } = this.#parts;
+    for (let looks = 0; looks < MOST_LOOKS && isRough(); looks++) {
+      const open = [...record.open.values()];
+      if (open.some(({ run_as, session }) => run_as === id && session !== null)) return;
+      await clients.pause(LOOK_MS);
+    }
+  }
+
+  async #giveBack({ subject }: Account): Promise<void> {
+    const { clients } = this.#parts;
+    await clients.operate(`enable ${subject}`, ({ principals }) =>
+      principals.enable({ subject }, operatorCall("principals.enable")),
+    );
+    await clients.operate(`give ${subject} its role`, ({ principals }) =>
+      principals.grantRole({ subject }, ACCOUNT_ROLE, operatorCall("principals.grantRole")),
+    );
+  }
+
+  /** Until that holds: a database may still do what a server that has died had asked of it. */
+  async #giveAllBack(): Promise<void> {
+    const { accounts, clients, record } = this.#parts;
+    if (accounts.length === 0) return;
+    do {
+      await clients.pause(IN_FLIGHT_MS);
+      for (const account of accounts) {
+        if (!isUsable(record.principals, account.id)) await this.#giveBack(account);
+      }
+    } while (accounts.some(({ id }) => !isUsable(record.principals, id)));
+  }
+
+  /** Revokes the line of a worker's credential, with its session, and keeps it away for a while. */
+  async #revoke(worker: string, ms: number): Promise<void> {
+    const { clients, world } = this.#parts;
+    this.#revoked.add(worker);
+    this.#held++;
+    const name = { subject: worker, issuer: WORKER_ISSUER };
+    await clients.operate(`disable worker ${worker}`, ({ principals }) =>
+      principals.disable(name, operatorCall("principals.disable")),
+    );
+    world.after(ms, () => {
+      this.#pausing.add(this.#letIn(worker).then(() => void this.#held--));
+    });
+  }
+
+  async #letIn(worker: string): Promise<void> {
+    const { clients, world, note } = this.#parts;
+    const name = { subject: worker, issuer: WORKER_ISSUER };
+    await clients.operate(`enable worker ${worker}`, ({ principals }) =>
+      principals.enable(name, operatorCall("principals.enable")),
+    );
+    note({ kind: "revoke_worker", at: world.now, until: null, worker, server: null });
   }
 
   #jump(process: Process | undefined, { ms }: { ms: number }): void {

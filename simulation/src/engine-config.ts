@@ -18,5 +18,8 @@ export function engineConfig(plan: Plan, random: Random): unknown {
       warm_executions: random.pick([0, 1, 256]),
     },
     dispatch: { mode: plan.polls ? "poll" : "event", safety_interval: 10, batch_size: 8 },
+    ...(plan.accounts > 0 && {
+      security: { auth: { enabled: true, cache_ttl: random.pick([0, 5, 30]) } },
+    }),
   };
 }

@@ -40,6 +40,16 @@ export interface Evidence {
   /** Every session that was ever opened, as the store holds it at rest. */
   readonly sessions: readonly SessionRow[];
   readonly activities: readonly ActivitySet[];
+  /** Every change of a principal, in the order in which they became durable; before, each may run all. */
+  readonly principals: readonly PrincipalChange[];
+  /** Assignments that left a server, with authorization on. */
+  readonly assignments: readonly AssignmentSent[];
+  /** What workers were told of the rights of their executions. */
+  readonly rights: readonly RightsHeard[];
+  /** Milliseconds that the store takes to answer a question at the most, unless it fails. */
+  readonly longest_question: number;
+  /** The same of a message, unless something keeps it. */
+  readonly longest_message: number;
   /** Schedules at rest. */
   readonly schedules: readonly ScheduleRow[];
   /** What retention deleted. */
@@ -246,6 +256,7 @@ export interface Fault {
     | "stall_worker"
     | "stall_server"
     | "drain_worker"
+    | "revoke_worker"
     | "partition"
     | "cut"
     | "drop"
@@ -269,6 +280,36 @@ export interface ActivitySet {
   readonly at: number | null;
   readonly worker: string;
   readonly desired: WorkerActivity;
+}
+
+/** A principal as a change left it, from the moment on in which that was durable. */
+export interface PrincipalChange {
+  readonly at: number;
+  /** Its id. */
+  readonly principal: string;
+  readonly enabled: boolean;
+  /** Whether it has the role that lets it run programs. */
+  readonly has_role: boolean;
+}
+
+/** An assignment as it left a server, whether or not it arrived. */
+export interface AssignmentSent {
+  readonly at: number;
+  readonly server: string;
+  readonly worker: string;
+  readonly execution_id: string;
+  readonly generation: number;
+}
+
+/** What a worker was told of an execution's rights, with its assignment or later. */
+export interface RightsHeard {
+  readonly at: number;
+  /** The life of the worker. */
+  readonly process: string;
+  readonly execution_id: string;
+  readonly generation: number;
+  /** Nothing is to begin: its principal cannot be used. */
+  readonly hold: boolean;
 }
 
 export interface Deletion {

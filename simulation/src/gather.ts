@@ -26,6 +26,7 @@ interface Parts {
   readonly workers: Workers;
   readonly watch: RestWatch;
   readonly faults: readonly Fault[];
+  readonly longest: Pick<Evidence, "longest_question" | "longest_message">;
   readonly activities: readonly ActivitySet[];
 }
 
@@ -49,6 +50,10 @@ export async function gather(parts: Parts): Promise<Evidence> {
     faults,
     sessions,
     activities,
+    principals: record.principals,
+    assignments: parts.workers.assignments,
+    rights: parts.workers.rights,
+    ...parts.longest,
     schedules: (await store.schedules.list({ limit: PAGE, offset: 0 })).items,
     deletions: record.deletions,
     counters: await countersOf(parts),

@@ -2,7 +2,7 @@ import type { Json } from "@engine/contract";
 import type { Clients } from "./clients.ts";
 import type { Operation, Plan } from "./plan.ts";
 import { TASKS } from "./programs/draw.ts";
-import { type ProgramInput, ROOT_PATH } from "./programs/program.ts";
+import { type Program, type ProgramInput, ROOT_PATH, type Step } from "./programs/program.ts";
 import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { randomProgram } from "./programs/random-program.ts";
 import type { Random } from "./random.ts";
@@ -11,6 +11,13 @@ import type { Readers } from "./readers.ts";
 /** Signals that follow each other within a moment. */
 const BURST = 8;
 const MOST_GAP_MS = 10;
+
+/** One function behind the other, so that rights may be lost in between. */
+const LABOURS = 10;
+const LABOUR: Step = {
+  ...{ kind: "step", task: "plain", fails: 0, takes_ms: 1_500, nested: 0, progress: 0 },
+  ...{ flavour: "text", deaf: false },
+};
 
 interface Parts {
   readonly clients: Clients;
@@ -103,6 +110,7 @@ export class Operations {
     const name = `every-${target}`;
     // Also when nobody hears that it was made.
     this.#schedules.push(name);
+    const run_as = clients.account()?.subject ?? null;
     await clients.operate(`create schedule ${name}`, ({ schedules }) =>
       schedules.create({
         name,
@@ -115,22 +123,25 @@ export class Operations {
         catch_up: "one",
         input: this.#input(`schedule ${target}`),
         routing_input: {},
-        run_as: null,
+        run_as,
       }),
     );
     if (this.#isEnding) await this.#pause(name);
   }
 
   #input(purpose: string): Json {
-    const { random } = this.#parts;
+    const { random, plan } = this.#parts;
     const draws = random.fork(purpose);
-    const program = randomProgram({
+    const drawn = randomProgram({
       random: () => draws.next(),
       depth: 3,
       children: 1,
       longestMs: 20_000,
       tasks: [...TASKS, "secretive"],
     });
+    const isLong = plan.accounts > 0 && draws.chance(0.6);
+    const parts = [...Array.from({ length: LABOURS }, () => LABOUR), drawn];
+    const program: Program = isLong ? { kind: "sequence", parts } : drawn;
     return { program, path: ROOT_PATH } satisfies ProgramInput as unknown as Json;
   }
 }

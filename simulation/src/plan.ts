@@ -37,7 +37,9 @@ export interface Disturbance {
     | "stop_server"
     | "partition"
     | "clock_jump"
-    | "pause_worker";
+    | "pause_worker"
+    | "bar_account"
+    | "revoke_worker";
   /** Which of the workers or servers. */
   readonly target: number;
   /** How long it lasts, or after what time the next life begins. */
@@ -76,6 +78,8 @@ export interface Plan {
   readonly programs: number;
   readonly skews: readonly number[];
   readonly polls: boolean;
+  /** Service accounts whose rights executions have; 0: authorization is off. */
+  readonly accounts: number;
   readonly rates: Rates;
   readonly disturbances: readonly Disturbance[];
   readonly operations: readonly Operation[];
@@ -97,7 +101,7 @@ const EARLY = [0.1, 0.4, 0.8];
 const PACES = [0.3, 1, 3];
 
 /** Per minute of the stretch, at the most. */
-const DISTURBANCES: Readonly<Record<Disturbance["kind"], number>> = {
+const DISTURBANCES = {
   kill_worker: 8,
   kill_server: 4,
   stall_worker: 4,
@@ -108,6 +112,11 @@ const DISTURBANCES: Readonly<Record<Disturbance["kind"], number>> = {
   clock_jump: 3,
   pause_worker: 2,
 };
+
+/** The same, where authorization is on. */
+const OF_RIGHTS = { bar_account: 24, revoke_worker: 3 };
+
+type Most = Readonly<Partial<Record<Disturbance["kind"], number>>>;
 
 const OPERATIONS: readonly (readonly [Operation["kind"], number])[] = [
   ["get", 9],
@@ -129,6 +138,8 @@ export function planOf(seed: number): Plan {
   const servers = random.chance(0.4) ? 1 : random.chance(0.8) ? 2 : 3;
   const workers = 1 + random.below(3);
   const programs = 1 + random.below(4);
+  const rights = random.fork("rights");
+  const accounts = rights.chance(1 / 3) ? 2 + rights.below(2) : 0;
   const rates = Object.fromEntries(
     Object.entries(RATES).map(([kind, levels]) => {
       const level = random.pick(levels);
@@ -151,19 +162,26 @@ export function planOf(seed: number): Plan {
     programs,
     skews,
     polls: random.chance(0.15),
+    accounts,
     rates: { ...rates, early, pace },
-    disturbances: disturbancesOf(random.fork("disturbances"), { stretch, servers, isCalm }),
+    disturbances: [
+      ...disturbancesOf(random.fork("disturbances"), DISTURBANCES, { stretch, servers, isCalm }),
+      // Behind the others, which keep their numbers whether or not authorization is on.
+      ...(accounts > 0 ? disturbancesOf(rights, OF_RIGHTS, { stretch, servers, isCalm }) : []),
+    ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
   };
 }
 
 function disturbancesOf(
   random: Random,
+  kinds: Most,
   { stretch, servers, isCalm }: { stretch: number; servers: number; isCalm: boolean },
 ): Disturbance[] {
   const planned: Disturbance[] = [];
-  for (const [kind, most] of Object.entries(DISTURBANCES)) {
-    const count = random.chance(0.5) ? 0 : Math.ceil(random.next() * most * (stretch / 60_000));
+  for (const [kind, most] of Object.entries(kinds)) {
+    const isAbsent = random.chance(kinds === OF_RIGHTS ? 0.2 : 0.5);
+    const count = isAbsent ? 0 : Math.ceil(random.next() * most * (stretch / 60_000));
     for (let i = 0; i < count; i++) {
       const disturbance = {
         at: Math.round(random.next() * stretch),

@@ -113,7 +113,11 @@ export class Readers {
           // A server that stops ends every stream, whatever it was about.
           pass(() => finish(servers.isUp(at) ? "server" : "cut"));
         };
-        void pump();
+        // A frame that needs the store cannot be made while that is away: the stream breaks off.
+        pump().catch((error: unknown) => {
+          world.trace.say(server, () => `breaks the stream of ${name} off: ${String(error)}`);
+          pass(() => finish("cut"));
+        });
       };
       network
         .call({

@@ -1,4 +1,12 @@
-import { Config, createUuidV7, type WorkerProtocol } from "@engine/contract";
+import {
+  authSwitch,
+  Config,
+  createUuidV7,
+  WORKER_ISSUER,
+  type WorkerProtocol,
+  type WorkerRegistered,
+  type WorkerRegistration,
+} from "@engine/contract";
 import { createEngine, type Engine } from "@engine/server";
 import { type KeyRing, ringOf, type Store, type ValueStore } from "@engine/store";
 import type { Network } from "./network.ts";
@@ -13,10 +21,25 @@ import type { World } from "./world.ts";
 /** The key of all servers, by which what sensitive tasks take and give is kept. */
 export const RING: KeyRing = ringOf({ id: "simulated", key: new Uint8Array(32).fill(1) });
 
+/** With what servers sign the tokens of executions. */
+const TOKEN_KEY = { id: "simulated", key: new Uint8Array(32).fill(2) };
+const TOKEN_KEYS = {
+  primary: TOKEN_KEY,
+  of: (id: string): Uint8Array | undefined => (id === TOKEN_KEY.id ? TOKEN_KEY.key : undefined),
+};
+
 /** Where a server is reached: one life after another of it listens there. */
 export interface ServerAddress {
   readonly name: string;
   readonly protocol: () => WorkerProtocol;
+  /**
+   * Registers a worker, which shows the credential of that id; with undefined the token by which
+   * every worker may join.
+   */
+  readonly register: (
+    registration: WorkerRegistration,
+    credential: string | undefined,
+  ) => Promise<WorkerRegistered>;
   readonly process: () => Process;
   onDeath(process: Process, then: () => void): void;
 }
@@ -70,6 +93,11 @@ export class Servers {
 
   get count(): number {
     return this.#lives.length;
+  }
+
+  /** Whether authorization is on. */
+  get hasRights(): boolean {
+    return authSwitch(this.#config.security.auth).isOn;
   }
 
   get addresses(): readonly ServerAddress[] {
@@ -192,6 +220,7 @@ export class Servers {
       seed: () => secrets.hex(32),
       ring: ringOf(RING.primary, [], (length) => Buffer.from(sealing.hex(2 * length), "hex")),
       random: () => engine.next(),
+      ...(this.hasRights && { tokenKeys: TOKEN_KEYS }),
       replica: ids(),
       setTimer: process.setTimer,
       log: logOf(process, world.trace),
@@ -207,6 +236,12 @@ export class Servers {
     return {
       name: `s${at + 1}`,
       protocol: () => current().protocol,
+      register: async (registration, credential) => {
+        const { engine, protocol } = current();
+        if (!this.hasRights) return protocol.register(registration);
+        const call = joiningCall(registration.name, credential);
+        return (await engine.workers.open(registration, call)).registered;
+      },
       process: () => current().process,
       onDeath: (process, then) => {
         const life = this.#lives[at];
@@ -215,4 +250,17 @@ export class Servers {
       },
     };
   }
+}
+
+/** A request to register, as it is let in that shows what it shows. */
+function joiningCall(
+  subject: string,
+  credential: string | undefined,
+): Parameters<Engine["workers"]["open"]>[1] {
+  const kind = credential === undefined ? "bootstrap_token" : "worker_credential";
+  const worker = { id: null, subject, issuer: WORKER_ISSUER, type: "worker" } as const;
+  const holds = { roles: [], grants: [], narrowed_to: null, via_execution: null };
+  const shown = { credential: { kind, id: credential ?? null, expires_at: null } } as const;
+  const request = { action: "workers.register", address: undefined, request_id: "simulated" };
+  return { ...request, caller: { principal: null, identity: { ...worker, ...holds, ...shown } } };
 }

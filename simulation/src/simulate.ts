@@ -1,5 +1,6 @@
 import type { Store } from "@engine/store";
 import { memoryValues } from "@engine/store/memory-values";
+import { makeAccounts } from "./accounts.ts";
 import { Answers } from "./answers.ts";
 import { Clients } from "./clients.ts";
 import { Clock } from "./clock.ts";
@@ -32,6 +33,12 @@ const REST_MS = 600_000;
 const UP_MS = 180_000;
 /** What is counted when nothing runs is counted after so long. */
 const LINGER_MS = 6_000;
+/** There and back; and where the store is slow at times. */
+const QUESTION_MS = 10;
+const SLOW_QUESTION_MS = 3_010;
+/** One way; and where some take longer. */
+const MESSAGE_MS = 200;
+const SLOW_MESSAGE_MS = 4_200;
 const MOST_STEPS = 300_000;
 
 export interface Run {
@@ -81,6 +88,7 @@ export async function simulate(
   const stores = await source.open({ seed: plan.seed, clocks });
   const store = stores.ofServers[0] as Store;
   for (const versions of programs.versions) await store.catalog.register(versions);
+  const accounts = await makeAccounts(store, plan.accounts, random.fork("accounts"));
   const bug = plant === undefined ? undefined : plantedBug(plant);
   const planted = stores.ofServers.map((one) => bug?.store?.(one) ?? one);
   const values = memoryValues();
@@ -135,7 +143,13 @@ export async function simulate(
     },
     plan.workers,
   );
-  const clients = new Clients({ world, random: random.fork("clients"), network, servers });
+  const clients = new Clients({
+    world,
+    random: random.fork("clients"),
+    network,
+    servers,
+    accounts,
+  });
   const readers = new Readers({ world, random: random.fork("readers"), network, servers });
   const disturbances = new Disturbances({
     world,
@@ -143,6 +157,8 @@ export async function simulate(
     servers,
     workers,
     clients,
+    record,
+    accounts,
     note,
     isRough: rough,
     activity: (set) => void activities.push(set),
@@ -248,6 +264,10 @@ export async function simulate(
     watch,
     faults,
     activities,
+    longest: {
+      longest_question: rates.store_slow > 0 ? SLOW_QUESTION_MS : QUESTION_MS,
+      longest_message: rates.delay > 0 ? SLOW_MESSAGE_MS : MESSAGE_MS,
+    },
   });
   await stores.close();
   const names = (execution_id: string) => trace.name(execution_id);

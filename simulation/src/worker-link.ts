@@ -30,6 +30,10 @@ export interface WorkerLinkParts {
   readonly writes: WriteRecord;
   /** Told of every frame just before the worker is. */
   readonly onFrame: (frame: WorkerFrame) => void;
+  /** Told of frames that leave a server together. */
+  readonly onSent: (frames: readonly WorkerFrame[], server: string) => void;
+  /** What the server gave the worker to prove itself with, as a file would keep it. */
+  readonly credential: { token?: string };
 }
 
 /** What a worker knows of its servers: addresses, and a network that may lose everything. */
@@ -42,7 +46,7 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
 
   async function call<Answer>(
     what: string,
-    serve: (server: WorkerProtocol, name: string) => Promise<Answer>,
+    serve: (server: WorkerProtocol, address: ServerAddress) => Promise<Answer>,
     { timeoutMs = TIMEOUT_MS, mayRepeat = true } = {},
   ): Promise<Answer> {
     const used = current;
@@ -56,7 +60,7 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
         mayRepeat,
         serve: async () => {
           world.trace.say(address.name, () => `gets of ${worker.name}: ${what}`);
-          return copied(await serve(address.protocol(), address.name));
+          return copied(await serve(address.protocol(), address));
         },
       });
     } catch (error) {
@@ -89,7 +93,19 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
         return JSON.stringify({ events });
       }),
     leaveServer: () => next(current),
-    register: (registration) => call("register", (server) => server.register(copied(registration))),
+    async register(registration) {
+      const { credential } = parts;
+      const register = (shown: string | undefined) =>
+        call("register", (_, address) => address.register(copied(registration), shown));
+      const registered = await register(idOf(credential.token)).catch((error: unknown) => {
+        const isRevoked = codeOf(error) === "unauthenticated" && credential.token !== undefined;
+        if (!isRevoked) throw error;
+        // Its line was revoked: it joins as it did at first (AUTH-52).
+        return register(undefined);
+      });
+      if (registered.credential) credential.token = registered.credential.token;
+      return registered;
+    },
     connect: (ref, running, onFrame) => connect(ref, copied(running), onFrame),
     heartbeat: (ref, heartbeat) =>
       call("heartbeat", (server) => server.heartbeat(ref, copied(heartbeat)), {
@@ -97,7 +113,11 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
       }),
     async poll(ref, poll) {
       const timeoutMs = TIMEOUT_MS + poll.wait_seconds * 1000;
-      const serve = (server: WorkerProtocol) => server.poll(ref, copied(poll));
+      const serve = async (server: WorkerProtocol, { name }: ServerAddress) => {
+        const frames = await server.poll(ref, copied(poll));
+        parts.onSent(frames, name);
+        return frames;
+      };
       const frames = await call("poll", serve, { timeoutMs, mayRepeat: false });
       for (const frame of frames) {
         world.trace.say(worker.name, () => `hears in a poll: ${frameText(world, frame)}`);
@@ -137,7 +157,11 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
     const connection = openConnection({ network, worker, address, tell, world });
     const serve = async (server: WorkerProtocol) => {
       const process = address.process();
-      connection.serverSide(process, await server.connect(ref, running, connection.send));
+      const send = (frame: WorkerFrame) => {
+        parts.onSent([frame], address.name);
+        connection.send(frame);
+      };
+      connection.serverSide(process, await server.connect(ref, running, send));
     };
     try {
       await call("connect", serve, { timeoutMs: CONNECT_MS, mayRepeat: false });
@@ -151,10 +175,17 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
 }
 
 function isAnswer(error: unknown): boolean {
-  return (
-    (error as { code?: unknown }).code !== undefined &&
-    (error as { code: unknown }).code !== "unavailable"
-  );
+  const code = codeOf(error);
+  return code !== undefined && code !== "unavailable";
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown }).code;
+}
+
+/** The id within a credential of the form `engine_wk_<id>_<secret>`. */
+function idOf(token: string | undefined): string | undefined {
+  return token?.split("_")[2];
 }
 
 function shortly(body: string): string {

@@ -4,7 +4,7 @@ import { Config, createUuidV7, EngineError, type WorkerFrame } from "@engine/con
 import { type Host, nodeHost } from "@engine/sdk/node";
 import { type RunningWorker, startWorker } from "@engine/worker";
 import { InlineRunner, type Machine } from "@engine/worker/machine";
-import type { CopyKept } from "./evidence.ts";
+import type { AssignmentSent, CopyKept, RightsHeard } from "./evidence.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import type { Network } from "./network.ts";
 import { Process } from "./process.ts";
@@ -51,9 +51,13 @@ export function runningWorker(): WorkerLife | undefined {
 
 export class Workers {
   readonly keeps: CopyKept[] = [];
+  readonly assignments: AssignmentSent[] = [];
+  readonly rights: RightsHeard[] = [];
   readonly #parts: WorkersParts;
   readonly #lives: (WorkerLife | undefined)[];
   readonly #config: Config["workers"] & Pick<Config, "home">;
+  /** By the names of workers: they outlive their processes. */
+  readonly #credentials = new Map<string, { token?: string }>();
   #started = 0;
 
   constructor(parts: WorkersParts, count: number) {
@@ -107,6 +111,8 @@ export class Workers {
       isLeaving: false,
     };
     this.#lives[at] = life;
+    const credential = this.#credentials.get(name) ?? {};
+    this.#credentials.set(name, credential);
     world.trace.say(name, () => `starts as ${process.id}`);
     const link = workerLink({
       world,
@@ -115,7 +121,12 @@ export class Workers {
       addresses: addresses(),
       first: chance.below(addresses().length),
       writes,
-      onFrame: (frame) => this.#learnGeneration(life, frame),
+      credential,
+      onFrame: (frame) => {
+        this.#learnRights(life, frame);
+        this.#learnGeneration(life, frame);
+      },
+      onSent: (frames, server) => this.#sent(frames, { server, worker: name }),
     });
     const starting = startWorker({
       name,
@@ -162,6 +173,30 @@ export class Workers {
     if (!process?.isAlive) return;
     this.#parts.world.trace.say(process.name, () => `stands still for ${ms} ms`);
     process.standStill(ms);
+  }
+
+  #learnRights({ process: { id: process } }: WorkerLife, frame: WorkerFrame): void {
+    const { now: at } = this.#parts.world;
+    if (frame.event === "assign" && frame.data.authz?.enforced) {
+      const { execution_id, generation } = frame.data;
+      this.rights.push({ at, process, execution_id, generation, hold: false });
+    }
+    if (frame.event !== "grants") return;
+    const { execution_id, generation, hold = false } = frame.data;
+    this.rights.push({ at, process, execution_id, generation, hold });
+  }
+
+  /** Of frames that leave together the later ones say what counts. */
+  #sent(frames: readonly WorkerFrame[], of: Pick<AssignmentSent, "server" | "worker">): void {
+    const { now: at } = this.#parts.world;
+    for (const frame of frames) {
+      if (frame.event !== "assign" || !frame.data.authz?.enforced) continue;
+      const { execution_id, generation } = frame.data;
+      const isHeld = frames.some(
+        ({ event, data }) => event === "grants" && data.execution_id === execution_id && data.hold,
+      );
+      if (!isHeld) this.assignments.push({ at, ...of, execution_id, generation });
+    }
   }
 
   #learnGeneration({ generations, process }: WorkerLife, frame: WorkerFrame): void {

@@ -52,6 +52,19 @@ test("I5 a request of a client that was lost explains nothing, one of its worker
   expect(attributableRuns(dropped(WORKER))).toEqual([]);
 });
 
+test("I5 a function that had not returned runs again where its execution was held for its principal", () => {
+  const held = (hold: boolean, how: "returned" | "aborted") =>
+    broken(({ bodies, rights }) => {
+      bodies.push({ ...bodies[0], ...again });
+      bodies[0].end = { at: BEGAN + 1_009, how, value: "result of r.0" };
+      const of = { process: "w1-1", execution_id: "e1", generation: 1 };
+      rights.push({ at: BEGAN + 1_006, hold, ...of });
+    });
+  expect(attributableRuns(held(true, "aborted"))).toEqual([]);
+  expect(attributableRuns(held(false, "aborted"))).toHaveLength(1);
+  expect(attributableRuns(held(true, "returned"))).toHaveLength(1);
+});
+
 test("I5 a function that was entered twice under one generation is found", () => {
   const evidence = broken(({ bodies }) => bodies.push({ ...bodies[0], ...again, generation: 1 }));
   expect(attributableRuns(evidence)).toMatchObject([

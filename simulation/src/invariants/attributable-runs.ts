@@ -52,6 +52,9 @@ function repeats(entries: readonly BodyEntry[], evidence: Evidence, excuse: Excu
         if (hasWaitedInside(evidence, before, again) && excuse("parked inside its function")) {
           return [];
         }
+        if (wasHeldInside(evidence, before, again) && excuse("held inside its function")) {
+          return [];
+        }
         if (wasBroken(evidence, before, again) && excuse("run again after a fault")) return [];
         return [`${what} was entered again although nothing was broken: ${lives}`];
       }),
@@ -85,6 +88,21 @@ function hasWaitedInside({ commits }: Evidence, before: BodyEntry, again: BodyEn
       at <= again.at &&
       row.session === null &&
       row.waits.some((wait) => wait.task_call_id.startsWith(`${task_call_id}/`)),
+  );
+}
+
+/** Whether its worker was told between the two that nothing of the execution is to begin. */
+function wasHeldInside({ rights }: Evidence, before: BodyEntry, again: BodyEntry): boolean {
+  return (
+    before.end?.how !== "returned" &&
+    rights.some(
+      ({ at, hold, process, execution_id, generation }) =>
+        hold &&
+        at <= again.at &&
+        process === before.process &&
+        execution_id === before.execution_id &&
+        generation === before.generation,
+    )
   );
 }
 

@@ -12,6 +12,10 @@ export const EXCUSES = {
     judge: "attributableRuns",
     why: "A function that waits for something gives its slot back, and is entered again by whoever goes on.",
   },
+  "held inside its function": {
+    judge: "attributableRuns",
+    why: "A function that calls a task which is held for its principal goes back with it, and is entered again.",
+  },
   "run again after a fault": {
     judge: "attributableRuns",
     why: "Who loses its worker, or the way to it, goes on elsewhere, and what was under way runs again.",
@@ -119,6 +123,10 @@ export const EXCUSES = {
   "told, and then ended from outside": {
     judge: "toldTraces",
     why: "A call may be recorded with what follows it; an end from outside can come first, and then no log has it.",
+  },
+  "cut off from the word of its rights": {
+    judge: "usablePrincipals",
+    why: "A worker that nobody reaches goes on until it notices the silence, and begins what it could before.",
   },
   "worker's clock was set": {
     judge: "timers",

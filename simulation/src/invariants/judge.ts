@@ -1,7 +1,7 @@
 /**
  * All invariants of design/reliability.md that the engine has something to keep by today. Not among
- * them: I18 to I20 (hooks, principals, approvals), and of I15 the inputs of selectors and of
- * I23 the deliveries, which come with them.
+ * them: I18 and I19 (hooks), of I20 the approvals, of I15 the inputs of selectors and of I23 the
+ * deliveries, which come with them. Of I20 the principals of executions are judged.
  */
 import type { Evidence } from "../evidence.ts";
 import { acknowledgedStarts } from "./acknowledged-starts.ts";
@@ -29,13 +29,14 @@ import { singleWriter } from "./single-writer.ts";
 import { streamOrder } from "./stream-order.ts";
 import { timers } from "./timers.ts";
 import { toldTraces } from "./told-traces.ts";
+import { usablePrincipals } from "./usable-principals.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 const INVARIANTS: Readonly<Record<string, Invariant>> = {
   ...{ acknowledgedStarts, oneEnd, denseLogs, recordedOnce, attributableRuns, singleWriter },
   ...{ noDivergence, liveValues, timers, consumedOnce, racingResumes, cancels, placement },
   ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
-  ...{ pinnedVersions, possibleOutputs, hiddenValues },
+  ...{ pinnedVersions, possibleOutputs, hiddenValues, usablePrincipals },
 };
 
 /** The names of all that judge. */

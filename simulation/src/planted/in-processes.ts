@@ -85,6 +85,19 @@ export const IN_PROCESSES: PlantedBugs = {
         }),
       }),
   },
+  "unheard-hold": {
+    what: "a worker is not told that the principal of an execution cannot be used any more",
+    seenBy: "usablePrincipals",
+    protocol(protocol) {
+      const isHold = ({ event, data }: WorkerFrame) => event === "grants" && data.hold === true;
+      return changed(protocol, {
+        connect: (ref, running, onFrame) =>
+          protocol.connect(ref, running, (frame) => {
+            if (!isHold(frame)) onFrame(frame);
+          }),
+      });
+    },
+  },
   "other-version": {
     what: "a worker runs the code of another version",
     seenBy: "pinnedVersions",

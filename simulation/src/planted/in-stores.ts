@@ -12,6 +12,7 @@ import {
   parseEventTime,
   parseInstant,
 } from "@engine/contract";
+import type { Store } from "@engine/store";
 import { changedPort, deciding } from "./changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
 
@@ -226,6 +227,20 @@ export const IN_STORES: PlantedBugs = {
         const shown = parseEventTime(String(event.meta?.["clock"] ?? event.time));
         return { ...event, meta: { ...event.meta, clock: formatEventTime(shown + 7) } };
       }),
+  },
+  "stale-principals": {
+    what: "a server never forgets what a principal could do when it looked first",
+    seenBy: "usablePrincipals",
+    store(store) {
+      const known = new Map<string, ReturnType<Store["identities"]["find"]>>();
+      return changedPort(store, "identities", {
+        find(id) {
+          const found = known.get(id) ?? store.identities.find(id);
+          known.set(id, found);
+          return found;
+        },
+      });
+    },
   },
   "other-outcome": {
     what: "an outcome is recorded with another value than the code has received",

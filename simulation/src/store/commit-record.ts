@@ -1,12 +1,14 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
-import type { Changed } from "@engine/store";
-import type { Commit, Deletion } from "../evidence.ts";
+import type { Changed, PrincipalRow } from "@engine/store";
+import { ACCOUNT_ROLE } from "../accounts.ts";
+import type { Commit, Deletion, PrincipalChange } from "../evidence.ts";
 import type { World } from "../world.ts";
 
 /** What became durable, also where nobody was told. */
 export class CommitRecord {
   readonly commits: Commit[] = [];
   readonly deletions: Deletion[] = [];
+  readonly principals: PrincipalChange[] = [];
   /** Every session that was ever opened, by the hashes of the secrets it was known under. */
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
@@ -38,6 +40,16 @@ export class CommitRecord {
         return `commits ${trace.name(execution_id)} → ${row.state}, of ${held}: ${types || "only its row"}`;
       });
     }
+  }
+
+  /** A principal as a change of it has left it. */
+  principal({ id, subject, enabled, roles }: PrincipalRow): void {
+    const hasRole = roles.includes(ACCOUNT_ROLE);
+    this.principals.push({ at: this.#world.now, principal: id, enabled, has_role: hasRole });
+    this.#world.trace.say("world", () => {
+      const state = enabled ? "is enabled" : "is disabled";
+      return `${subject} ${state}${hasRole ? "" : " and has no role"}`;
+    });
   }
 
   deleted(deletion: Deletion): void {

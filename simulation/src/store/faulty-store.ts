@@ -1,9 +1,11 @@
 import { EngineError } from "@engine/contract";
 import {
+  type AdmittedSession,
   type Changed,
   type Interpose,
   interposed,
   type OpenedSession,
+  type PrincipalRow,
   type Store,
   type StoreCall,
   type StoreMethod,
@@ -68,7 +70,8 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         "replicas.onAnnounced": async (listener: (message: string | undefined) => void) =>
           room.listen(server, listener),
         "replicas.lead": (name: string) => access.ask(async () => room.lead(server, name)),
-        "replicas.note": (replica: string) => access.ask(async () => room.note(replica)),
+        "replicas.note": (replica: string) =>
+          access.ask(async () => room.note(replica, await store.epochs.read())),
         "replicas.remove": (replica: string) => access.ask(async () => room.remove(replica)),
       }
     : {};
@@ -205,10 +208,9 @@ class Access {
       const isWritten = !changed.existing && !changed.unchanged;
       if (isWritten) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
     }
-    if (name === "sessions.open") {
-      const { session_id, token_hash } = (value as OpenedSession).session;
-      record.sessions.set(token_hash, session_id);
-    }
+    const opened = openedBy(name, value);
+    if (opened) record.sessions.set(opened.session.token_hash, opened.session.session_id);
+    if (CHANGES_PRINCIPALS.has(name) && value) record.principal(value as PrincipalRow);
     if (name === "retention.deleteFinished") {
       const [before] = args as [number];
       for (const execution_id of value as readonly string[]) {
@@ -248,6 +250,17 @@ function commitsTogether(jobs: readonly Job[]): readonly (readonly Job[])[] {
     else groups.push([job]);
   }
   return groups;
+}
+
+const CHANGES_PRINCIPALS: ReadonlySet<StoreMethod> = new Set([
+  "principals.change",
+  "principals.grantRole",
+  "principals.revokeRole",
+]);
+
+function openedBy(name: StoreMethod, value: unknown): OpenedSession | undefined {
+  if (name === "sessions.open") return value as OpenedSession;
+  return name === "sessions.admit" ? (value as AdmittedSession).opened : undefined;
 }
 
 function namesOf(jobs: readonly Job[]): string {

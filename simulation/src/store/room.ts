@@ -1,4 +1,4 @@
-import type { Leadership, ReplicaRow } from "@engine/store";
+import type { Epochs, Leadership, ReplicaRow } from "@engine/store";
 import type { Network } from "../network.ts";
 import type { Process } from "../process.ts";
 import type { World } from "../world.ts";
@@ -43,10 +43,16 @@ export class Room {
     return () => void this.#listeners.delete(server);
   }
 
-  note(replica: string): ReplicaRow[] {
+  /** @param epochs As they are now: they ride along with the sign of life. */
+  note(own: string, epochs: Epochs): ReplicaRow[] {
     const { now } = this.#world;
-    this.#seen.set(replica, now);
-    return [...this.#seen].map(([replica, at]) => ({ replica, seen_at: at, silent_ms: now - at }));
+    this.#seen.set(own, now);
+    return [...this.#seen].map(([replica, at]) => ({
+      replica,
+      seen_at: at,
+      silent_ms: now - at,
+      ...(replica === own && { epochs }),
+    }));
   }
 
   remove(replica: string): void {

@@ -255,6 +255,38 @@ export const parent = workflow({ name: "parent" }, async (input) => input);
   expect(child).toMatchObject({ parent_id: execution_id, started_by: "bob", run_as: "bob" });
 });
 
+test.each([
+  ["was disabled", { enabled: false }, ["*"]],
+  ["was banned", { banned: true }, ["*"]],
+  ["has lost its rights", {}, ["workflow:default:other:run"]],
+  ["was deleted", "deleted", []],
+] as const)(
+  "AUTH-36 a call that comes before its worker hears that the principal %s starts a child, which waits with it",
+  async (_, how, grants) => {
+    const { t, change, run } = await guarded();
+    const source = `import { workflow } from "@engine/sdk";
+export const parent = workflow({ name: "parent" }, async (input) => input);
+`;
+    await t.engine.catalog.register({ source }, { by: null });
+    await change((p) => p.set("ada", ["*"]));
+    const worker = await t.worker();
+    const { execution_id } = await run("ada", "parent");
+    const assigned = await worker.next("assign");
+    await change((p) => {
+      if (how === "deleted") p.delete("ada");
+      else p.set("ada", grants, how);
+    });
+    const call = { workflow: "default/hello", input: null, wait: true, detach: false };
+    await worker.parked(assigned, [worker.callEvent("TASK_STARTED", "call~1", call)]);
+    const { waits } = await t.row(execution_id);
+    expect(waits).toMatchObject([{ kind: "child", task_call_id: "call~1" }]);
+    const child = waits[0]?.execution_id ?? "";
+    expect(await t.row(child)).toMatchObject({ state: "CREATED", session: null, run_as: "ada" });
+    await change((p) => p.set("ada", ["*"]));
+    expect(await worker.next("assign")).toMatchObject({ execution_id: child });
+  },
+);
+
 async function guarded(auth?: object) {
   const engine = await GuardedEngine.start(auth);
   const { t, principals } = engine;

@@ -203,6 +203,11 @@ export function sampleEvidence(): Evidence {
     deletions: [],
     faults: [],
     activities: [],
+    principals: [],
+    assignments: [],
+    rights: [],
+    longest_question: 0,
+    longest_message: 0,
     counters: { "load of w1": 0 },
     requests: [
       {
