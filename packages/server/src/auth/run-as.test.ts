@@ -91,6 +91,21 @@ test("AUTH-36 DSP-8 an execution that is held says so when its time to wait is o
   });
 });
 
+test("AUTH-36 a start while nobody can say who may do what waits in the queue, and no worker loses its stream", async () => {
+  const { t, principals, run } = await guarded();
+  principals.set("ada", ["*"]);
+  const worker = await t.worker();
+  t.failing.add("epochs.read");
+  await t.time.advance(2_000);
+  const { execution_id } = await run("ada");
+  await settled();
+  expect(await t.row(execution_id)).toMatchObject({ state: "CREATED", session: null });
+  expect(worker.heard).toEqual(["welcome"]);
+  t.failing.clear();
+  await t.time.advance(15_000);
+  expect(await worker.next("assign")).toMatchObject({ execution_id });
+});
+
 test("AUTH-62 executions of nobody are held while authorization is on, until somebody has them", async () => {
   const { t, principals, run } = await guarded();
   principals.set("ada", ["*"]);

@@ -105,7 +105,8 @@ export class Dispatcher implements Domain {
     // A fork is claimed by itself: its copied log may be long, and is not sent with the claim.
     const isFree = !fresh.fork?.history.length && !this.#isCrowded(requirements);
     const isDue = not_before === null || not_before <= now;
-    const isHeld = this.#isHeld(acting);
+    // Also while nobody can say whether it may run: it waits in the queue until that is known.
+    const isHeld = this.#parts.runAs.standing(acting)?.isFree !== true;
     const wanted = { ...UNSUSPECTED, last_worker: preferred_worker, requirements, isHeld };
     const isHere = isFree && isDue && !this.#hangsElsewhere(wanted);
     const session = isHere ? this.#choose(wanted) : undefined;
