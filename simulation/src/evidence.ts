@@ -44,7 +44,7 @@ export interface Evidence {
   readonly principals: readonly PrincipalChange[];
   /** Assignments that left a server, with authorization on. */
   readonly assignments: readonly AssignmentSent[];
-  /** What workers were told of the rights of their executions. */
+  /** What workers were told of the rights of their executions, over a stream. */
   readonly rights: readonly RightsHeard[];
   /** Milliseconds that the store takes to answer a question at the most, unless it fails. */
   readonly longest_question: number;

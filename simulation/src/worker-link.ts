@@ -121,7 +121,9 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
       const frames = await call("poll", serve, { timeoutMs, mayRepeat: false });
       for (const frame of frames) {
         world.trace.say(worker.name, () => `hears in a poll: ${frameText(world, frame)}`);
-        parts.onFrame(frame);
+        // The worker may have given up this poll by then, and what was answered to it: that it was told
+        // of rights cannot be said.
+        if (frame.event !== "grants") parts.onFrame(frame);
       }
       return frames;
     },
