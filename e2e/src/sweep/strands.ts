@@ -125,7 +125,7 @@ const plans: Strand = async ({ http, ledger, file, prefix, credentials }) => {
     const { status } = await ask(http, "/schedules", { ...post, body });
     return status === 201 || status === 409;
   };
-  await until(`${name} is made`, isMade);
+  await until(`${name} is made`, isMade, 120_000);
   const runsOf = async () => {
     const { body } = await ask<{ items: Run[] }>(http, `${path}/history?limit=100`);
     return body.items;
