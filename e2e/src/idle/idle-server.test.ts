@@ -25,7 +25,7 @@ test.each([
   ["off", false],
   ["on", true],
 ])(
-  "LIV-1 AUTH-57 an idle server with 5 workers sends its database the heartbeat flush and the safety round alone, with authorization %s",
+  "LIV-1 AUTH-57 an idle server with 5 workers sends its database the heartbeat flush and the safety round alone, with authorization %s; who was there is noted beside it",
   {
     timeout: 60_000 + SECONDS * 1_000,
   },

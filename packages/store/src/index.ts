@@ -29,14 +29,15 @@ export type {
   GuardedClaimant,
   SessionGuard,
 } from "./ports/executions.ts";
-export type {
-  FirstAdmin,
-  IdentityPort,
-  Login,
-  Logins,
-  StoredIdentity,
-  StoredKey,
-  Used,
+export {
+  type FirstAdmin,
+  type IdentityPort,
+  type Login,
+  type Logins,
+  type StoredIdentity,
+  type StoredKey,
+  USE_NOTED_MS,
+  type Used,
 } from "./ports/identities.ts";
 export type { IdentityWrite } from "./ports/identity-write.ts";
 export type { JoinTokenRow, NewJoinToken } from "./ports/join-tokens.ts";

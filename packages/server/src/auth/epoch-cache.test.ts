@@ -144,6 +144,22 @@ test("AUTH-57 many requests wait for one reading of the row", async () => {
   expect(read).toHaveBeenCalledTimes(1);
 });
 
+test("AUTH-57 whoever keeps asking does not wait for the row: it is read again before it is too old", async () => {
+  await using t = await TestEngine.start(CONFIG);
+  const guard = await Guard.of(t);
+  await guard.ask();
+  const read = vi.spyOn(t.store.epochs, "read");
+  await t.time.advance(400);
+  expect(t.engine.epochs.isCurrent).toBe(true);
+  expect(read).not.toHaveBeenCalled();
+  await t.time.advance(200);
+  expect([t.engine.epochs.isCurrent, t.engine.epochs.isCurrent]).toEqual([true, true]);
+  expect(read).toHaveBeenCalledTimes(1);
+  await settled();
+  await t.time.advance(450);
+  expect(t.engine.epochs.isCurrent).toBe(true);
+});
+
 test("AUTH-57 a server that cannot read the row keeps nothing, and lets nobody in by what it kept", async () => {
   await using t = await TestEngine.start(CONFIG);
   const guard = await Guard.of(t);

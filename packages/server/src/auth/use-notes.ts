@@ -1,12 +1,11 @@
 import type { Identity } from "@engine/contract";
+import { USE_NOTED_MS } from "@engine/store";
 import type { EnginePorts } from "../engine-ports.ts";
 
 /** Uses that come within this time are written together. */
 const TOGETHER_MS = 1_000;
 /** Beyond so many at a time further ones are noted at their next use. */
 const MOST = 10_000;
-/** What was noted is not noted again before: the store would not write it either. */
-const AGAIN_MS = 60_000;
 
 /** Notes when keys and principals were used last, outside of the requests that use them (AUTH-13). */
 export class UseNotes {
@@ -40,7 +39,7 @@ export class UseNotes {
 
   #add(used: Set<string>, id: string | null): void {
     const notedAt = id === null ? undefined : this.#noted.get(id);
-    const isDue = notedAt === undefined || this.#ports.clock() - notedAt >= AGAIN_MS;
+    const isDue = notedAt === undefined || this.#ports.clock() - notedAt >= USE_NOTED_MS;
     if (id !== null && isDue) used.add(id);
   }
 

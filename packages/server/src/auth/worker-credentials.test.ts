@@ -166,25 +166,31 @@ test("AUTH-49 a checkpoint that names another worker than the caller is refused"
   expect(await (await post({})).json()).toMatchObject({ error: { code: "session_unknown" } });
 });
 
-test("AUTH-51 a predecessor serves for a minute after its successor's first use; after that the line is dead", async () => {
-  const { clock, pass } = movedClock();
-  const server = await guardedServer({ clock, auth: { enabled: true, cache_ttl: 0 } });
-  const { body } = await joining(server, "w1", bootstrapIn(server.home));
-  const [first, session] = [body.credential.token, body.session];
-  const second = (await renewed(server, first)).token;
-  pass(120_000);
-  // Nobody has used the second one yet.
-  expect((await beat(server, "w1", first, session)).status).toBe(200);
-  expect((await beat(server, "w1", second, session)).status).toBe(200);
-  pass(59_000);
-  expect((await beat(server, "w1", first, session)).status).toBe(200);
-  pass(1_000);
-  expect((await beat(server, "w1", first, session)).status).toBe(401);
-  expect((await beat(server, "w1", second, session)).status).toBe(401);
-  expect((await joining(server, "w1", second)).status).toBe(401);
-  const used = (await actions(server)).filter((action) => action === "worker.credential_reuse");
-  expect(used).toHaveLength(1);
-});
+test.each([
+  ["is read anew each time", 0],
+  ["is kept", 30],
+])(
+  "AUTH-51 a predecessor serves for a minute after its successor's first use; after that the line is dead, where what is known %s",
+  async (_, cache_ttl) => {
+    const { clock, pass } = movedClock();
+    const server = await guardedServer({ clock, auth: { enabled: true, cache_ttl } });
+    const { body } = await joining(server, "w1", bootstrapIn(server.home));
+    const [first, session] = [body.credential.token, body.session];
+    const second = (await renewed(server, first)).token;
+    pass(120_000);
+    // Nobody has used the second one yet.
+    expect((await beat(server, "w1", first, session)).status).toBe(200);
+    expect((await beat(server, "w1", second, session)).status).toBe(200);
+    pass(59_000);
+    expect((await beat(server, "w1", first, session)).status).toBe(200);
+    pass(1_000);
+    expect((await beat(server, "w1", first, session)).status).toBe(401);
+    expect((await beat(server, "w1", second, session)).status).toBe(401);
+    expect((await joining(server, "w1", second)).status).toBe(401);
+    const used = (await actions(server)).filter((action) => action === "worker.credential_reuse");
+    expect(used).toHaveLength(1);
+  },
+);
 
 test("AUTH-51 an expired credential serves its renewal and a registration for some time, nothing else", async () => {
   const { clock, pass } = movedClock();

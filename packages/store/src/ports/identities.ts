@@ -126,7 +126,8 @@ export interface IdentityPort {
   noteUse(used: Used): Promise<void>;
 }
 
-const USE_NOTED_MS = 60_000;
+/** A use is noted again after that time at the earliest. */
+export const USE_NOTED_MS = 60_000;
 
 export const IDENTITIES: Operations<IdentityPort> = {
   find: reads((id) => found(sql`p.id = ${id}`)),

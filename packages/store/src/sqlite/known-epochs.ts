@@ -14,7 +14,7 @@ export class KnownEpochs implements EpochPort {
   constructor(db: Database.Database, connection: Connection, stored: EpochPort) {
     this.#connection = connection;
     this.#stored = stored;
-    db.function("epoch_raised", { deterministic: false }, () => {
+    db.function("epoch_raised", () => {
       this.#known = undefined;
       return null;
     });

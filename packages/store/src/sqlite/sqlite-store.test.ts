@@ -149,6 +149,8 @@ test("AUTH-57 epochs are read once for each change, whoever makes it, and one th
     [2, 1],
     [2, 0],
   ]);
+  await expect(server.roles.create(role, identityWrite("roles.create"))).rejects.toThrow();
+  expect((await read())[0]).toBe(2);
 });
 
 test("AUTH-57 a commit sees that another process wrote to the file", async () => {
