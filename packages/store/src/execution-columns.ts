@@ -120,11 +120,6 @@ function fromList<Item>(text: string | null): readonly Item[] {
   return text ? JSON.parse(text) : [];
 }
 
-/** As a label is compared: in any case, of any alphabet. */
-export function folded(label: string): string {
-  return label.toLowerCase();
-}
-
 /** Large inputs cost more to parse than all the rest of a change, and most changes ignore them. */
 export function withLazyInput(row: ExecutionRow, load: () => ExecutionRow["input"]): ExecutionRow {
   let read: { readonly input: ExecutionRow["input"] } | undefined;

@@ -1,6 +1,7 @@
 /** How both databases are asked for lists of executions, which come without their values. */
 import type { ExecutionRow } from "@engine/contract";
-import { folded, type StoredRow, SUMMARY_SQL, toSummary } from "./execution-columns.ts";
+import { type StoredRow, SUMMARY_SQL, toSummary } from "./execution-columns.ts";
+import { folded } from "./folded.ts";
 import { allOf, anyOf, type ByDialect, matching, raw, type Sql, sql } from "./operations/sql.ts";
 import type { ExecutionFilter } from "./ports/executions.ts";
 import type { Page } from "./ports/port.ts";

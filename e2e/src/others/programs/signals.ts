@@ -131,10 +131,11 @@ export const collectsForAWhile = workflow({ name: "collects_for_a_while" }, asyn
 });
 
 export const latestCounts = workflow({ name: "latest_counts" }, async () => {
-  // As somebody writes who wants to act once it has been quiet for a while.
+  // As somebody writes who wants to act once it has been quiet for a while: longer than a busy machine
+  // takes to send the next one.
   let value = await signal<number>("change");
   for (;;) {
-    const next = await signal<number>("change", { timeout: 700 });
+    const next = await signal<number>("change", { timeout: 5_000 });
     if (next === undefined) return echo(value);
     value = next;
   }

@@ -1,6 +1,4 @@
 import {
-  type Assignment,
-  type ClaimReason,
   decideClaim,
   EngineError,
   type ExecutionRow,
@@ -13,15 +11,14 @@ import {
   type WaitsFor,
 } from "@engine/contract";
 import type { Changed, QueuedExecution, SessionGuard } from "@engine/store";
-import type { ExecutionTokens } from "../auth/execution-tokens.ts";
-import type { Acting, RunAs, Standing } from "../auth/run-as.ts";
+import type { Acting, RunAs } from "../auth/run-as.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Commits } from "../commits.ts";
 import type { Domain } from "../domain.ts";
 import type { InnerPorts } from "../engine-ports.ts";
-import { assigned, assigning, recovered } from "../failpoints.ts";
-import { lacks, needs } from "../gate/fits.ts";
-import { type Dispatchable, gate, type WaitReason } from "../gate/gate.ts";
+import { recovered } from "../failpoints.ts";
+import { lacks } from "../gate/fits.ts";
+import { type Dispatchable, gate } from "../gate/gate.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import { isRefusal } from "../refusal.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
@@ -31,9 +28,7 @@ import type { Claiming } from "../workers/holdings.ts";
 import type { Session } from "../workers/session.ts";
 import type { SessionLookup } from "../workers/session-lookup.ts";
 import type { Sessions } from "../workers/sessions.ts";
-import { historyOf } from "./assigned-history.ts";
-import { assignmentOf } from "./assignment.ts";
-import { reasonOf } from "./claim-reason.ts";
+import { Assigner, type AssignerParts } from "./assigner.ts";
 import {
   compareQueued,
   DispatchQueue,
@@ -42,6 +37,7 @@ import {
   type Group,
 } from "./dispatch-queue.ts";
 import { QueueReader } from "./queue-reader.ts";
+import { WAIT_WORDS } from "./wait-words.ts";
 
 interface Parts {
   readonly ports: InnerPorts;
@@ -53,8 +49,7 @@ interface Parts {
   readonly lookup: Pick<SessionLookup, "lookAgain">;
   readonly handOvers: Pick<HandOvers, "unsure" | "one">;
   readonly runAs: RunAs;
-  /** Makes the token with which tasks of an execution call the engine; none with authorization off. */
-  readonly tokens: Pick<ExecutionTokens, "mint"> | undefined;
+  readonly tokens: AssignerParts["tokens"];
 }
 
 /** Of an execution that no worker has lost. */
@@ -75,6 +70,7 @@ export class Dispatcher implements Domain {
   readonly #ports: InnerPorts;
   readonly #queue = new DispatchQueue();
   readonly #reader: QueueReader;
+  readonly #assigner: Assigner;
   /** Executions left to the server of a preferred worker: until when, by the clock that nobody sets. */
   readonly #leftToOthers = new Map<string, number>();
   /** Principals that are asked about. */
@@ -87,6 +83,8 @@ export class Dispatcher implements Domain {
     this.#ports = parts.ports;
     const { store } = parts.ports;
     this.#reader = new QueueReader({ store, queue: this.#queue, onRead: () => this.wake() });
+    const failed = (message: string, error: unknown) => this.#failed(message, error);
+    this.#assigner = new Assigner({ ...parts, failed });
     parts.sessions.onRoom(() => this.wake());
     parts.runAs.onChange(() => void this.#lookAtHeld());
   }
@@ -118,7 +116,7 @@ export class Dispatcher implements Domain {
     try {
       const { changed, wrote } = await this.#during(session, fresh, commit);
       // Where the session had moved on, the execution was created without a claim.
-      if (wrote && changed.row.session === id) this.#send(session, changed);
+      if (wrote && changed.row.session === id) this.#assigner.send(session, changed);
       return changed;
     } finally {
       this.wake();
@@ -413,7 +411,7 @@ export class Dispatcher implements Domain {
       const isStillMeant = (row: ExecutionRow) => session.isReady && !this.#isHeld(row);
       const { changed, wrote } = await this.#claim(session, wanted, isStillMeant);
       this.#leftToOthers.delete(entry.execution_id);
-      if (wrote) this.#send(session, changed);
+      if (wrote) this.#assigner.send(session, changed);
       // It still waits, so no other claim was faster: the session must have changed in the store. Until
       // that is read, the same worker would be chosen again and again.
       else if (isQueued(changed.row)) {
@@ -491,79 +489,6 @@ export class Dispatcher implements Domain {
     }
   }
 
-  #send(session: Session, changed: Changed): void {
-    const reason = reasonOf(changed);
-    const module = this.#parts.catalog.loadedModule(changed.row.module_hash);
-    const history = historyOf(this.#ports, changed);
-    const standing = this.#parts.runAs.standing(changed.row);
-    if (module && standing && !(history instanceof Promise)) {
-      this.#assign(session, changed.row, { reason, module, history });
-      return;
-    }
-    this.#sendLater(session, changed, { reason, history }).catch((error) => {
-      // The reconnect hands it back: a worker does not list an execution that it never got.
-      session.closeStream();
-      this.#failed(`could not send execution ${changed.row.execution_id}`, error);
-    });
-  }
-
-  async #sendLater(
-    session: Session,
-    { row }: Changed,
-    rest: {
-      reason: ClaimReason;
-      history: Assignment["history"] | Promise<Assignment["history"]>;
-    },
-  ): Promise<void> {
-    const { runAs } = this.#parts;
-    const [{ ref: module }, history] = await Promise.all([
-      this.#parts.catalog.loadModule(row.module_hash),
-      rest.history,
-    ]);
-    // What is known of principals soon counts no more: a slow answer has to be asked for again.
-    while (runAs.standing(row) === undefined) await runAs.know(row);
-    this.#assign(session, row, { ...rest, module, history });
-  }
-
-  #assign(
-    session: Session,
-    row: ExecutionRow,
-    rest: Pick<Assignment, "reason" | "module" | "history">,
-  ): void {
-    const standing = this.#parts.runAs.standing(row);
-    if (!standing?.isFree) {
-      this.#giveBack(session, row);
-      return;
-    }
-    const listen = this.#parts.progress.isWatched(row.execution_id);
-    if (assigning.hasSubscribers) assigning.publish({ of: [rest.reason] });
-    const rights = this.#rightsOf(row, standing);
-    const data = assignmentOf(row, { ...rest, ...rights, listen });
-    session.holdings.assign({ event: "assign", data });
-    if (assigned.hasSubscribers) assigned.publish({ of: [rest.reason] });
-  }
-
-  /** What a worker is told of an execution's principal, and the token of its tasks (AUTH-35, AUTH-39). */
-  #rightsOf(
-    row: ExecutionRow,
-    { task_grants, account }: Standing,
-  ): Pick<Assignment, "authz" | "execution_token"> | undefined {
-    const { runAs, tokens } = this.#parts;
-    if (!runAs.isOn) return undefined;
-    const enforced = this.#ports.config.security.auth.task_permissions;
-    const authz = { enforced, task_grants: [...task_grants] };
-    return { authz, execution_token: (account && tokens?.mint(row, account)) ?? null };
-  }
-
-  /** Takes back what was claimed for somebody who may not run it any more: it was never sent. */
-  #giveBack(session: Session, row: ExecutionRow): void {
-    const { id, guard } = session;
-    this.#parts.handOvers.one(id, row, { guard }).catch((error: unknown) => {
-      session.closeStream();
-      this.#failed(`could not take execution ${row.execution_id} back`, error);
-    });
-  }
-
   #failed(message: string, error: unknown): void {
     if (!this.#isClosed) this.#ports.log.error({ err: error }, message);
   }
@@ -585,16 +510,3 @@ function queuedOf(row: ExecutionRow): QueuedExecution {
     workflow,
   };
 }
-
-const WAIT_WORDS: Readonly<Record<WaitReason, (requirements: Requirements | null) => string>> = {
-  principal_unavailable: () =>
-    "the principal whose rights it has is disabled, banned or deleted, may not run the workflow, or there is none; enable it, grant it the run permission, or let another take the execution over",
-  no_worker: () => "no worker is connected; start one with `engine start worker`",
-  required_worker: (it) =>
-    `worker ${it?.worker}, which it must have, is not connected or lacks what it needs; start it`,
-  no_matching_worker: (it) =>
-    `no connected worker has what it needs (${needs(it).join(", ")}); start one that does`,
-  workers_unavailable: () =>
-    "the workers that match are paused, draining or unhealthy; resume one, or start another",
-  workers_full: () => "the workers that match are full; add slots or workers",
-};

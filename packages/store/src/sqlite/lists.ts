@@ -1,5 +1,8 @@
-/** Reads of lists, which may look at many rows to answer few. */
-import { folded } from "../execution-columns.ts";
+/**
+ * Reads of lists, which may look at many rows to answer few. The thread that reads them loads this
+ * file: it imports nothing that would make the first list wait.
+ */
+import { folded } from "../folded.ts";
 import type { RenderedSql } from "../operations/sql.ts";
 import type { Bindable, Connection } from "./connection.ts";
 
@@ -22,7 +25,7 @@ export function listsOn(connection: Connection): ListReader {
   };
 }
 
-export function rowsOf(
+function rowsOf(
   connection: Connection,
   { text, values }: RenderedSql,
 ): readonly (readonly unknown[])[] {

@@ -155,7 +155,8 @@ class Server implements TestPostgres {
     const client = new Client({ connectionString: this.#url("postgres") });
     await client.connect();
     try {
-      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+      // Copied as files, which takes a third of the time that its pages take through the log.
+      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     } finally {
       await client.end();
     }

@@ -3,7 +3,8 @@
  * JSON text for all rows, that is less than half of the work in the database.
  */
 import { type ExecutionPatch, type ExecutionRow, PATCHABLE } from "@engine/contract";
-import { columnsIn, folded, isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
+import { columnsIn, isNothing, SUMMARY, storedValue } from "../../execution-columns.ts";
+import { folded } from "../../folded.ts";
 import { binaryArray, type Element, type ElementType, isElementType } from "./binary-array.ts";
 
 /** The type of each column of `executions`, as the database names it. */
