@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 60_000;
 const RUN_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 15_000;
 const OUTPUT_SHOWN = 8_000;

@@ -2,7 +2,7 @@
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  limitMs: number = 30_000,
+  limitMs: number = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await holds())) {
