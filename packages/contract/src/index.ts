@@ -258,6 +258,20 @@ export {
   ShownSecret,
 } from "./secrets/secret.ts";
 
+// Services
+
+export {
+  NameCollision,
+  NewService,
+  ResolvedService,
+  SERVICE_NAME_PATTERN,
+  SERVICE_NAME_RULE,
+  ServiceChanges,
+  ServiceEndpoint,
+  ServiceRecord,
+  ServiceRun,
+} from "./services/service.ts";
+
 // Workers
 
 export {

@@ -83,6 +83,9 @@ export const ERRORS = {
     worker_name_in_use: "Several processes fight over this worker name; give each one its own.",
     worker_connected: "The worker is connected; stop or drain it before its name is removed.",
     worker_offline: "The worker is not connected, so it cannot drain.",
+    service_exists: "Another service has this name; choose another.",
+    name_collision:
+      "Workflows of several namespaces have this name (`details.refs`); exclude all but one from the service.",
     schedule_exists: "Another schedule has this name; choose another.",
     schedule_is_declared:
       "A workflow declares the schedule: change its `schedule` option and register it. Pause, resume and trigger are open.",

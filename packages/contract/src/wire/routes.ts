@@ -11,6 +11,7 @@ import { principalRoutes } from "../routes/principals.ts";
 import { roleRoutes } from "../routes/roles.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
 import { secretRoutes } from "../routes/secrets.ts";
+import { serviceRoutes } from "../routes/services.ts";
 import { systemRoutes } from "../routes/system.ts";
 import { workerRoutes } from "../routes/workers.ts";
 import type { Route } from "./route.ts";
@@ -24,6 +25,7 @@ export const routes = {
   auth: authRoutes,
   catalog: catalogRoutes,
   executions: executionRoutes,
+  services: serviceRoutes,
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
   joinTokens: joinTokenRoutes,
@@ -43,6 +45,7 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   auth: "Access",
   catalog: "Workflows",
   executions: "Executions",
+  services: "Services",
   schedules: "Schedules",
   fleet: "Workers",
   joinTokens: "Join tokens",
