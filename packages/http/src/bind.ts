@@ -14,7 +14,7 @@ import type { AuthorizationRequest, Authorize } from "./authorize.ts";
 import { bodyLimitOf } from "./body-limit.ts";
 import { addressKey } from "./client-address.ts";
 import { answering } from "./failpoints.ts";
-import type { Call, Handlers, Look } from "./handlers.ts";
+import type { Befores, Call, Handlers, Look, RouteTable } from "./handlers.ts";
 import { printed } from "./json/json-text.ts";
 import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
@@ -76,6 +76,7 @@ interface Exchange {
   readonly standing: Standing | undefined;
 }
 
+type BeforeAny = (input: RequestInput, call: Pick<Call, "permit" | "caller">) => Promise<unknown>;
 type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
 type AnyReply = JsonReply | RawReply | StreamReply | LinesReply<unknown>;
 
@@ -87,7 +88,13 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     name: groupName,
     handlers,
     looks,
-  }: { name: string; handlers: Handlers<Group>; looks: Readonly<Record<string, Look | undefined>> },
+    befores,
+  }: {
+    name: string;
+    handlers: Handlers<Group>;
+    looks: Readonly<Record<string, Look | undefined>>;
+    befores: Befores<RouteTable>[string];
+  },
   binding: Binding,
 ): void {
   for (const [name, route] of Object.entries(group)) {
@@ -100,6 +107,9 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
     const bodyLimit = bodyLimitOf(route, binding.valueBytes);
     const owed = owedBy(route);
     const read = inputReader(route, binding.resources);
+    const before = befores?.[name] as unknown as BeforeAny | undefined;
+    const { body: _, ...head } = route;
+    const readHead = before && inputReader(head, binding.resources);
     const tellRead = isToldOf(route) ? binding.onRead : undefined;
 
     app.route({
@@ -133,6 +143,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         }
         if (limit?.per === "principal") binding.limits?.take(limit.rate, principal ?? "anonymous");
         refuseOtherMedia(request, route.lines !== undefined);
+        if (before && readHead) await before(readHead(request), request);
         if (isLarge(request) && route.body && !route.lines) {
           await admit(route, name, request, reply);
         }

@@ -8,7 +8,7 @@ import { type Binding, bind, noRoute, type RunList } from "./bind.ts";
 import { DEFAULT_VALUE_BYTES } from "./body-limit.ts";
 import { addressKey, TrustedProxies } from "./client-address.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
-import type { Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
+import type { Befores, Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import { inTurn } from "./in-turn.ts";
 import { type ScanThread, scanThread } from "./json/scan-thread.ts";
 import { LINES } from "./media-type.ts";
@@ -68,6 +68,8 @@ export interface AppOptions<Table extends RouteTable> {
   readonly resources?: Resources;
   /** Lookups that come before a large body is read; none when absent. */
   readonly looks?: Looks<Table>;
+  /** What routes settle before a body is read; nothing when absent. */
+  readonly befores?: Befores<Table>;
   /** Looks through large JSON; closing the app ends it. */
   readonly thread?: ScanThread;
   /** All that running a workflow takes, for refusals; the right to run alone when absent. */
@@ -261,7 +263,9 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   const binding: Binding = { ...shared, refuse: tell, limits, addressOf, watch, onRead };
   for (const [name, group] of Object.entries(options.routes)) {
     const handlers = options.handlers[name] as Handlers<typeof group>;
-    bind(app, group, { name, handlers, looks: options.looks?.[name] ?? {} }, binding);
+    const looks = options.looks?.[name] ?? {};
+    const befores = options.befores?.[name] ?? {};
+    bind(app, group, { name, handlers, looks, befores }, binding);
   }
   return app;
 }

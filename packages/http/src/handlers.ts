@@ -58,6 +58,24 @@ export type Looks<Table> = {
   readonly [Group in keyof Table]?: { readonly [Name in keyof Table[Group]]?: Look };
 };
 
+/**
+ * What a route settles before any of its body is read: that there is what the path names, and that the
+ * caller may have it. It rejects otherwise; what it demands of the permit counts for the handler too.
+ */
+export type Before<R extends Route> = (
+  input: Omit<Parsed<R>, "body">,
+  call: Pick<Call, "permit" | "caller">,
+) => Promise<unknown>;
+
+/** What routes of a table settle before their bodies, by group and route; most leave all to handlers. */
+export type Befores<Table> = {
+  readonly [Group in keyof Table]?: {
+    readonly [Name in keyof Table[Group]]?: Table[Group][Name] extends Route
+      ? Before<Table[Group][Name]>
+      : never;
+  };
+};
+
 /** One function per route of a group, named as the contract names it. */
 export type Handlers<Group> = {
   readonly [Name in keyof Group]: Group[Name] extends Route ? Handler<Group[Name]> : never;

@@ -5,6 +5,8 @@ export { unreadableNetworks } from "./client-address.ts";
 export { type App, type AppOptions, createApp } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
 export type {
+  Before,
+  Befores,
   Call,
   Handler,
   Handlers,

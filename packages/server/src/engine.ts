@@ -43,6 +43,8 @@ import { Configs } from "./secrets/configs.ts";
 import { KeyRotation } from "./secrets/key-rotation.ts";
 import { MaskSets } from "./secrets/mask-set.ts";
 import { Secrets } from "./secrets/secrets.ts";
+import { ServiceViews } from "./services/service-views.ts";
+import { Services } from "./services/services.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { Admissions } from "./workers/admissions.ts";
@@ -61,6 +63,7 @@ import { Workers } from "./workers/workers.ts";
 export interface Engine {
   readonly executions: Executions;
   readonly catalog: Catalog;
+  readonly services: Services;
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
@@ -116,7 +119,7 @@ export function createEngine(given: EnginePorts): Engine {
   const declarations = new ScheduleDeclarations({ ports, changed });
   const { readRegistration: read = readInProcess } = ports;
   const catalog = new Catalog({
-    ...{ store, schedules: declarations, read, bus, canSeal: ports.ring !== undefined },
+    ...{ store, schedules: declarations, read, bus, epochs, canSeal: ports.ring !== undefined },
     knownSecrets: (names) => secrets.known(names),
   });
 
@@ -181,6 +184,12 @@ export function createEngine(given: EnginePorts): Engine {
   const routing = new RoutingSeals(ports);
   const schedules = new Schedules({ ports, routing, starts: scheduled, changed });
 
+  const services = new Services({
+    ports,
+    views: new ServiceViews({ ports, epochs, catalog }),
+    changed: () => epochs.raised("services"),
+  });
+
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
@@ -222,6 +231,7 @@ export function createEngine(given: EnginePorts): Engine {
     },
     executions,
     catalog,
+    services,
     schedules,
     workers,
     declarations,

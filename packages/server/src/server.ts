@@ -40,6 +40,7 @@ import { resources } from "./handlers/resources.ts";
 import { roleHandlers } from "./handlers/roles.ts";
 import { scheduleHandlers } from "./handlers/schedules.ts";
 import { secretHandlers } from "./handlers/secrets.ts";
+import { serviceHandlers } from "./handlers/services.ts";
 import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
 import { encryptionProblems, openRing } from "./secrets/opened-ring.ts";
@@ -135,6 +136,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const refusals = new RefusalLog(ports);
   const reads = config.security.audit.reads ? new ReadLog(ports) : undefined;
   const authorize = options.authorize ?? access?.authentication.authorize;
+  const services = serviceHandlers(engine, sync_timeout);
   const app = createApp({
     routes,
     handlers: {
@@ -143,6 +145,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       catalog: catalogHandlers(engine, ports),
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine, ports),
+      services: services.handlers,
       schedules: scheduleHandlers(engine, ports),
       joinTokens: joinTokenHandlers({ joinTokens: new JoinTokens(ports), ports }),
       workers: workerHandlers(engine),
@@ -155,6 +158,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       basic: basicHandlers(engine, sync_timeout),
     },
     looks: looks(engine),
+    befores: { services: services.befores },
     runList: runListOf(engine),
     resources,
     valueBytes: config.executions.max_value_bytes,

@@ -73,6 +73,7 @@ export type {
   ScheduleFilter,
 } from "./ports/schedules.ts";
 export type { NameFilter, NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
+export type { ServiceChoice, ServiceRow } from "./ports/services.ts";
 export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
 export type { KnownWorkerCredential } from "./ports/worker-credentials.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";

@@ -29,6 +29,7 @@ import { RETENTION, type RetentionPort } from "./ports/retention.ts";
 import { ROLES, type RolePort } from "./ports/roles.ts";
 import { SCHEDULES, type SchedulePort } from "./ports/schedules.ts";
 import { SECRETS, type SecretPort } from "./ports/secrets.ts";
+import { SERVICES, type ServicePort } from "./ports/services.ts";
 import { SESSIONS, type SessionPort } from "./ports/sessions.ts";
 import { TASK_CACHE, type TaskCachePort } from "./ports/task-cache.ts";
 import { WORKER_CREDENTIALS, type WorkerCredentialPort } from "./ports/worker-credentials.ts";
@@ -59,6 +60,7 @@ export interface SharedPorts {
   readonly configs: ConfigPort;
   readonly encryption: EncryptionPort;
   readonly executionKeys: ExecutionKeyPort;
+  readonly services: ServicePort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -85,6 +87,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   configs: CONFIGS,
   encryption: ENCRYPTION,
   executionKeys: EXECUTION_KEYS,
+  services: SERVICES,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

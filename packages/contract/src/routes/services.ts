@@ -41,8 +41,9 @@ const manner = {
 const ServiceRunQuery = z.strictObject({ ...manner, version: RunVersion });
 const ServiceResumeQuery = z.strictObject(manner);
 
-/** With 200 the output as it is, unless the detailed form is asked for (SVC-45). */
-const answers = { 200: AnyJson, 202: ServiceRun, 409: ServiceRun, 500: ServiceRun } as const;
+/** The output as it is, unless the detailed form is asked for (SVC-45). */
+const Completed = z.union([AnyJson, ServiceRun]);
+const answers = { 200: Completed, 202: ServiceRun, 409: ServiceRun, 500: ServiceRun } as const;
 const frames = {
   "{workflow}.execution.{state}": ServiceRun,
   "task.progress": TaskProgress,

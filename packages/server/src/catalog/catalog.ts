@@ -12,6 +12,7 @@ import {
 } from "@engine/contract";
 import type { ReadRegistration, RegistrationRead } from "@engine/sources";
 import type { NewVersions, Page, Store, StoredVersion, WorkflowFilter } from "@engine/store";
+import type { EpochWatch } from "../auth/epoch-watch.ts";
 import type { Domain } from "../domain.ts";
 import type { Bus } from "../replicas/bus.ts";
 import type { ScheduleDeclarations } from "../schedules/schedule-declarations.ts";
@@ -33,6 +34,8 @@ interface Parts {
   readonly canSeal: boolean;
   /** To the other servers on the store. */
   readonly bus?: Pick<Bus, "send" | "listen" | "isShared">;
+  /** Tells of changes whose message was lost. */
+  readonly epochs?: Pick<EpochWatch, "onChange">;
 }
 
 /** Bundles kept in memory; beyond them they are read from the store again. */
@@ -47,13 +50,20 @@ export class Catalog implements Domain {
   readonly #modules = new Map<string, LoadedModule>();
   /** Grows with every change of the catalog: a read that began before a change is not kept after it. */
   #changes = 0;
+  readonly #listeners: (() => void)[] = [];
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#port = parts.store.catalog;
+    parts.epochs?.onChange("catalog", () => this.#forget());
     parts.bus?.listen(({ kind }) => {
       if (kind === "catalog") this.#forget();
     });
+  }
+
+  /** Calls back whenever what was read of the catalog may not hold any more. */
+  onChange(then: () => void): void {
+    this.#listeners.push(then);
   }
 
   /** Forgets what was read: the message of a change on another server may have been lost. */
@@ -183,6 +193,7 @@ export class Catalog implements Domain {
   #forget(): void {
     this.#changes++;
     this.#versions.clear();
+    for (const then of this.#listeners) then();
   }
 
   async #unknown(namespace: string, name: string, version?: number): Promise<EngineError> {

@@ -18,6 +18,7 @@ const GRANTS = [
   "schedule:*:read",
   "schedule:shop:manage",
   "worker:shop:read",
+  "service:shop:*",
   "secret:shop:manage",
   "config:shop:*",
 ];
@@ -43,12 +44,16 @@ const KEY = Buffer.alloc(32, 1).toString("base64");
 const RUN = ["workflow:bank:pay:run"];
 const READ = ["workflow:bank:pay:read"];
 const REGISTER = ["workflow:bank:pay:register"];
+const SERVICE = ["service:bank:manage"];
 const ADMIN = ["admin:workers:manage"];
 const below = (rest: string) => ({
   path: ({ ns, id }: Place) => `/workflows/${ns}/pay/${rest}${id}`,
 });
 const ofExecution = (rest: string) => ({ path: ({ id }: Place) => `/executions/${id}${rest}` });
 const ofSchedule = (rest: string) => ({ path: ({ ns }: Place) => `/schedules/${ns}${rest}` });
+const ofService = (rest: string) => ({
+  path: ({ ns, id }: Place) => `/services/${ns}${rest.replace("{id}", id)}`,
+});
 const directed = (rest: string) => ({
   path: ({ ns }: Place) => `/admin/workers/${ns}${rest}`,
   own: 403,
@@ -147,6 +152,24 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     fork: { ...ofExecution("/fork"), own: 201, other: [...RUN, ...READ] },
     cancel: { ...below("cancel/"), own: 202, other: RUN },
     cancelLink: { ...below("cancel/"), own: 409, other: RUN },
+  },
+  services: {
+    create: {
+      path: () => "/services",
+      body: ({ ns }) => ({ name: ns }),
+      own: 409,
+      other: SERVICE,
+    },
+    list: { path: () => "/services", own: 200, other: 200 },
+    get: { ...ofService(""), own: 200, other: ["service:bank:read"] },
+    update: { ...ofService(""), body: () => ({ mcp_enabled: true }), own: 200, other: SERVICE },
+    run: { ...ofService("/pay?timeout=0.01"), own: 202, other: RUN },
+    runMode: { ...ofService("/pay/async"), own: 202, other: RUN },
+    resume: { ...ofService("/pay/resume/{id}"), own: 409, other: RUN },
+    resumeMode: { ...ofService("/pay/resume/{id}/async"), own: 409, other: RUN },
+    status: { ...ofService("/pay/status/{id}"), own: 200, other: [...READ, ...RUN] },
+    stream: { ...ofService("/pay/stream/{id}"), own: 200, other: [...READ, ...RUN] },
+    delete: { ...ofService(""), own: 204, other: SERVICE },
   },
   schedules: {
     create: {
@@ -333,7 +356,8 @@ class Guarded implements AsyncDisposable {
       }),
     });
     const text = await response.text();
-    return { status: response.status, body: text ? JSON.parse(text) : undefined };
+    const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+    return { status: response.status, body: isJson && text ? JSON.parse(text) : undefined };
   }
 
   async get<Body>(path: string): Promise<Body> {
@@ -343,12 +367,13 @@ class Guarded implements AsyncDisposable {
 
   /** What stands in the store, also what the caller may not see. */
   async contents(): Promise<unknown> {
-    const { executions, catalog, schedules, secrets, configs } = this.#server.engine;
+    const { executions, catalog, schedules, services, secrets, configs } = this.#server.engine;
     const page = { limit: 100, offset: 0 };
     return Promise.all([
       executions.list({ ...page, order: "created_asc" }),
       catalog.list(page),
       schedules.list(page),
+      services.list(page),
       secrets.list(page),
       configs.list(page),
     ]);
@@ -368,8 +393,8 @@ const NOBODY: AuditedCall = {
 };
 
 /**
- * A workflow with one execution that nobody runs, a schedule of it, a worker, a secret and a
- * configuration value, all of one name.
+ * A workflow with one execution that nobody runs, a schedule of it, a service that offers it, a worker,
+ * a secret and a configuration value, all of one name.
  */
 async function furnished({ engine, workers }: Server, ns: string): Promise<Place> {
   await engine.catalog.register({ source: source(ns) }, { by: null });
@@ -380,6 +405,8 @@ async function furnished({ engine, workers }: Server, ns: string): Promise<Place
     ...{ name: ns, namespace: ns, workflow: "pay", version: null, description: null, spec: cron },
     ...{ overlap: "skip", catch_up: "one", input: null, routing_input: {}, run_as: null },
   });
+  const choice = { namespaces: [ns], workflows: [], exclusions: [], mcp_enabled: false };
+  await engine.services.create({ name: ns, ...choice }, NOBODY);
   await engine.secrets.put(ns, { value: "long enough", unmasked: false }, NOBODY);
   await engine.configs.put(ns, { value: 1 }, NOBODY);
   await new ScriptedWorker(ns, workers, Date.now).register();

@@ -79,6 +79,15 @@ const administered = (
   operator: [403, permission],
   admin,
 });
+const service = (rest: string) => ({
+  path: ({ ns, id }: Place) => `/services/${ns}${rest.replace("{id}", id)}`,
+});
+const SERVICE_MANAGERS = {
+  viewer: [403, "service:viewer:manage"],
+  operator: 200,
+  admin: 200,
+} as const;
+const RUNNERS = { viewer: [403, RUN, CHARGE], operator: 202, admin: 202 } as const;
 const ADMIN_WORKERS = "admin:workers:manage";
 const READ_ROLES = "admin:roles:read";
 const MANAGE_ROLES = "admin:roles:manage";
@@ -221,6 +230,40 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
       operator: 409,
       admin: 409,
     },
+  },
+  services: {
+    create: {
+      path: () => "/services",
+      body: ({ ns }) => ({ name: `of-${ns}` }),
+      ...CALLERS,
+      viewer: [403, "service:of-viewer:manage"],
+      operator: 201,
+      admin: 201,
+    },
+    list: { path: () => "/services", ...READERS },
+    get: { ...service(""), ...READERS },
+    update: { ...service(""), ...sends({}), ...CALLERS, ...SERVICE_MANAGERS },
+    run: { ...service("/pay?timeout=0.01"), ...CALLERS, ...RUNNERS },
+    runMode: { ...service("/pay/async"), ...CALLERS, ...RUNNERS },
+    // They were cancelled, where the caller could.
+    resume: { ...service("/pay/resume/{id}"), ...CALLERS, ...RUNNERS, operator: 409, admin: 409 },
+    resumeMode: {
+      ...service("/pay/resume/{id}/async"),
+      ...CALLERS,
+      ...RUNNERS,
+      operator: 409,
+      admin: 409,
+    },
+    status: { ...service("/pay/status/{id}"), ...READERS },
+    // That of an execution that is there may be open for long.
+    stream: {
+      ...service("/pay/stream/none"),
+      ...CALLERS,
+      viewer: 404,
+      operator: 404,
+      admin: 404,
+    },
+    delete: { ...service(""), ...CALLERS, ...SERVICE_MANAGERS, operator: 204, admin: 204 },
   },
   schedules: {
     create: {

@@ -14,7 +14,7 @@ export type RunAnswer<Body> = {
   };
 }[RunStatus];
 
-const EXECUTION_ID = "x-engine-execution-id";
+export const EXECUTION_ID = "x-engine-execution-id";
 
 /** The answer to a run or resume, by the state of the execution (EXE-81). */
 export function runAnswer<Body>(
@@ -73,6 +73,6 @@ export function askerOf(call: Call): Asker {
 }
 
 /** Says that the answer is about an execution which was there before (EXE-84). */
-function replayed({ existing }: Replay): ReplyHeaders {
+export function replayed({ existing }: Replay): ReplyHeaders {
   return existing ? { "idempotency-replayed": "true" } : {};
 }

@@ -305,6 +305,32 @@ export function conformance(open: Open): void {
     await store.catalog.register(registration("order", "c2", "shop"));
     expect(await namespaces()).toEqual([["default 1", "shop 1"], 2]);
   });
+
+  test("SVC-4 the latest version of each workflow that is chosen is found, once each", async () => {
+    const store = await opened(open);
+    await store.catalog.register(registration("order", "c1", "shop"));
+    await store.catalog.register(registration("order", "c2", "shop"));
+    await store.catalog.register(registration("pay", "c3", "shop"));
+    await store.catalog.register(registration("pay", "c4", "bank"));
+    await store.catalog.register(registration("gone", "c5", "shop"));
+    await store.catalog.delete("shop", "gone");
+    const chosen = async (namespaces: readonly string[], ...refs: readonly string[]) => {
+      const workflows = refs.map((ref) => {
+        const [namespace = "", name = ""] = ref.split("/");
+        return { namespace, name };
+      });
+      const found = await store.catalog.chosen({ namespaces, workflows });
+      return found.map(({ record: { namespace, name, version }, module_hash }) => {
+        return `${namespace}/${name} ${version} ${module_hash}`;
+      });
+    };
+    const order = "shop/order 2 module-of-c2";
+    const [ofBank, ofShop] = ["bank/pay 1 module-of-c4", "shop/pay 1 module-of-c3"];
+    expect(await chosen(["shop"])).toEqual([order, ofShop]);
+    expect(await chosen(["shop", "none"], "shop/pay", "bank/pay")).toEqual([order, ofBank, ofShop]);
+    expect(await chosen([], "shop/gone", "shop/none", "bank/pay")).toEqual([ofBank]);
+    expect(await chosen([])).toEqual([]);
+  });
 }
 
 function extracted(name: string, namespace = "default"): ExtractedWorkflow {

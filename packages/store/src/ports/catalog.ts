@@ -21,6 +21,7 @@ import {
   writesInSteps,
 } from "../operations/operation.ts";
 import {
+  anyOf,
   type ByDialect,
   greatest,
   matching,
@@ -64,6 +65,12 @@ export interface WorkflowFilter {
   readonly visible?: Visible | undefined;
   readonly limit: number;
   readonly offset: number;
+}
+
+/** All workflows of some namespaces, and some one by one. */
+export interface WorkflowChoice {
+  readonly namespaces: readonly string[];
+  readonly workflows: readonly { readonly namespace: string; readonly name: string }[];
 }
 
 /** A version, and whether the registration has made it. */
@@ -121,6 +128,10 @@ export interface CatalogPort {
    */
   deleteUnused(limit: number, deleted_before?: number): Promise<number>;
   listWorkflows(filter: WorkflowFilter): Promise<Page<WorkflowRecord>>;
+  /**
+   * The latest live version of each workflow that is chosen, once each, by name and then by namespace.
+   */
+  chosen(choice: WorkflowChoice): Promise<readonly StoredVersion[]>;
   listVersions(
     namespace: string,
     name: string,
@@ -165,7 +176,7 @@ export const CATALOG: Operations<CatalogPort> = {
       SELECT ${COLUMNS} FROM workflow_versions
       WHERE ${matching({ namespace, name })} AND ${isAsked} ORDER BY version DESC LIMIT 1`);
     if (!row || (row.deleted_at !== null && !deleted)) return undefined;
-    return { record: recordOf(row), module_hash: row.module_hash };
+    return versionOf(row);
   }),
 
   findOfModule: reads(function* (namespace, name, module_hash) {
@@ -173,7 +184,7 @@ export const CATALOG: Operations<CatalogPort> = {
       SELECT ${COLUMNS} FROM workflow_versions
       WHERE ${matching({ namespace, name, module_hash })}
       ORDER BY (deleted_at IS NULL) DESC, version DESC LIMIT 1`);
-    return row && { record: recordOf(row), module_hash };
+    return row && versionOf(row);
   }),
 
   delete: writes(function* (namespace, name, version, put, audit) {
@@ -196,12 +207,19 @@ export const CATALOG: Operations<CatalogPort> = {
 
   listWorkflows: reads(({ namespace, name = "", visible, limit, offset }) => {
     const from = sql`FROM workflow_versions AS v
-      WHERE version = (
-        SELECT max(version) FROM workflow_versions
-        WHERE namespace = v.namespace AND name = v.name AND ${LIVE}
-      ) AND ${matching({ namespace })} AND ${nameBeginsWith(name)}
+      WHERE ${IS_LATEST} AND ${matching({ namespace })} AND ${nameBeginsWith(name)}
         AND ${seen(visible, "name")}`;
     return page({ columns: COLUMNS, from, order: raw("namespace, name"), limit, offset }, recordOf);
+  }),
+
+  chosen: reads(function* ({ namespaces, workflows }) {
+    const found = yield* rows(sql<VersionRow>`
+      SELECT ${COLUMNS} FROM workflow_versions AS v
+      WHERE (namespace ${anyOf(namespaces)} OR EXISTS (
+        SELECT 1 FROM ${rowsOf({ namespace: "text", name: "text" }, workflows)}
+        WHERE r.namespace = v.namespace AND r.name = v.name)) AND ${IS_LATEST}
+      ORDER BY name, namespace`);
+    return found.map(versionOf);
   }),
 
   listVersions: reads((namespace, name, { limit, offset }) => {
@@ -247,6 +265,10 @@ const COLUMNS: Sql<VersionRow> = sql`extracted, version, content_hash, source_ha
   created_at, created_by, deleted_at`;
 
 const LIVE = raw("deleted_at IS NULL");
+
+/** Of a version `v`: it is the latest live one of its workflow. */
+const IS_LATEST = sql`version = (SELECT max(version) FROM workflow_versions
+  WHERE namespace = v.namespace AND name = v.name AND ${LIVE})`;
 
 function latestOf(namespace: string, name: string): Sql<VersionRow> {
   return sql`SELECT ${COLUMNS} FROM workflow_versions
@@ -362,6 +384,10 @@ const BATCH = 1_000;
 function inBatches<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   const count = Math.ceil(items.length / BATCH);
   return Array.from({ length: count }, (_, i) => items.slice(i * BATCH, (i + 1) * BATCH));
+}
+
+function versionOf(row: VersionRow): StoredVersion {
+  return { record: recordOf(row), module_hash: row.module_hash };
 }
 
 function recordOf(row: VersionRow): WorkflowRecord {

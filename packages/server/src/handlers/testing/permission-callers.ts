@@ -171,13 +171,14 @@ export class Guarded {
     }
   }
 
-  /** A workflow with an execution that nobody runs, and a schedule of it. */
+  /** A workflow with an execution that nobody runs, a schedule of it, and a service that offers it. */
   async #furnished(ns: string): Promise<Place> {
     await this.#asAdmin("/workflows", { source: source(ns) });
     const { body } = await this.#asAdmin(`/workflows/${ns}/pay/run/async`, 1);
     await this.#asAdmin("/schedules", {
       ...{ name: ns, namespace: ns, workflow: "pay", spec, run_as: "bot" },
     });
+    await this.#asAdmin("/services", { name: ns, namespaces: [ns] });
     return { ns, id: body.execution_id };
   }
 

@@ -1,0 +1,260 @@
+import { createHash } from "node:crypto";
+import {
+  EngineError,
+  type ExecutionRow,
+  isTerminal,
+  type ResolvedService,
+  type RunMode,
+  type routes,
+  type ServiceRun,
+} from "@engine/contract";
+import { answer, type Befores, type Call, type Handlers, type ReplyHeaders } from "@engine/http";
+import type { StoredVersion } from "@engine/store";
+import type { Engine } from "../engine.ts";
+import type { Follower } from "../executions/follower.ts";
+import { toRecordedEvent } from "../executions/record.ts";
+import type { ResumeRequest, WorkflowRef } from "../executions/requests.ts";
+import { type Manner, type Replay, resume, run } from "../executions/run-modes.ts";
+import {
+  type EndpointRights,
+  statusPath,
+  toEndpoint,
+  toServiceRecord,
+  toServiceRun,
+} from "../services/service-record.ts";
+import { collisionsOf, endpointsOf, refOf, type ServiceView } from "../services/service-view.ts";
+import { askerOf, EXECUTION_ID, replayed, streamAnswer } from "./run-answer.ts";
+import { startRequest } from "./start-request.ts";
+import { isFiltered, ownership, visibleNames } from "./subjects.ts";
+
+type Routes = typeof routes.services;
+type Asked<Name extends keyof Routes> = Parameters<Handlers<Routes>[Name]>[0];
+type Permitted = Pick<Call, "permit" | "caller">;
+
+/** Which endpoint a path names, and of a resume which execution. */
+interface Path {
+  readonly service: string;
+  readonly workflow: string;
+  readonly execution_id?: string;
+}
+
+/** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
+export function serviceHandlers(
+  { services, executions, runLists }: Engine,
+  syncTimeoutSeconds: number,
+): {
+  readonly handlers: Handlers<Routes>;
+  readonly befores: NonNullable<Befores<typeof routes>["services"]>;
+} {
+  const handlers: Handlers<Routes> = {
+    create: async ({ body }, call) => {
+      call.permit.demand({ name: body.name });
+      return answer(201, toServiceRecord(await services.create(body, call)));
+    },
+    list: async ({ query }, { permit }) => {
+      const names = visibleNames(permit.seen("service"));
+      const { items, total } = await services.list({ ...query, names });
+      const auth_filtered = isFiltered(names);
+      return answer(200, { items: items.map(toServiceRecord), total, ...query, auth_filtered });
+    },
+    get: async ({ params: { name }, headers }, call) => {
+      const body = await resolved(await services.view(name), call);
+      const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url")}"`;
+      const isKnown = isListed(etag, headers["if-none-match"]);
+      return isKnown ? answer(304, undefined, { etag }) : answer(200, body, { etag });
+    },
+    update: async ({ params: { name }, body }, call) =>
+      answer(200, toServiceRecord(await services.change(name, body, call))),
+    delete: async ({ params: { name } }, call) => {
+      await services.delete(name, call);
+      return answer(204, undefined);
+    },
+    run: (asked, call) => started(asked, "sync", call),
+    runMode: (asked, call) => started(asked, asked.params.mode, call),
+    resume: (asked, call) => resumed(asked, "sync", call),
+    resumeMode: (asked, call) => resumed(asked, asked.params.mode, call),
+    status: async ({ params }, call) => {
+      const row = await followed(params, call);
+      const body = await told(params.service, row);
+      return answer(200, body, { [EXECUTION_ID]: row.execution_id });
+    },
+    stream: async ({ params, headers }, call) => {
+      const { execution_id } = await followed(params, call);
+      const request = { execution_id, after: headers["last-event-id"] };
+      const options = { signal: call.signal, frames: framesOf(params.service) };
+      return streamAnswer(await executions.follow(request, options));
+    },
+  };
+  return {
+    handlers,
+    befores: {
+      run: ({ params, query }, call) => demandRun(params, query.version, call),
+      runMode: ({ params, query }, call) => demandRun(params, query.version, call),
+      resume: ({ params }, call) => demandResume(params, call),
+      resumeMode: ({ params }, call) => demandResume(params, call),
+    },
+  };
+
+  /** Which workflow a path names now, once the caller may run it (SVC-36). */
+  async function demandRun(
+    { service, workflow }: Path,
+    version: number | undefined,
+    { permit }: Permitted,
+  ): Promise<WorkflowRef> {
+    const { namespace, name } = (await services.resolve(service, workflow)).record;
+    await permit.demandToRun({ ns: namespace }, () => runLists.ofName(namespace, name, version));
+    return { namespace, name };
+  }
+
+  /** The same in the version that the execution has; 403 comes before whether it is there. */
+  async function demandResume(
+    { service, workflow, execution_id = "" }: Path,
+    { permit }: Permitted,
+  ): Promise<WorkflowRef> {
+    const { namespace, name } = (await services.resolve(service, workflow)).record;
+    await permit.demandToRun({ ns: namespace }, async () => {
+      const row = await found(executions.get(execution_id, { namespace, name }));
+      return row ? runLists.ofExecution(row) : runLists.ofName(namespace, name);
+    });
+    return { namespace, name };
+  }
+
+  async function started<Mode extends RunMode>(
+    { params, query, headers, body: input }: Asked<"run">,
+    mode: Mode,
+    call: Call,
+  ) {
+    const { version } = query;
+    const { namespace, name: workflow } = await demandRun(params, version, call);
+    const request = startRequest({ namespace, workflow, version, input }, headers, call);
+    return run(executions, request, askedOf(params.service, { mode, manner: query, call }));
+  }
+
+  async function resumed<Mode extends RunMode>(
+    { params, query, body: input }: Asked<"resume">,
+    mode: Mode,
+    call: Call,
+  ) {
+    const workflow = await demandResume(params, call);
+    const { execution_id } = params;
+    const request: ResumeRequest = { workflow, execution_id, input, by: call.caller.principal };
+    return resume(executions, request, askedOf(params.service, { mode, manner: query, call }));
+  }
+
+  /** An execution that the caller may follow (SVC-34); 403 comes before whether it is there. */
+  async function followed(
+    { service, workflow, execution_id = "" }: Path,
+    { permit, caller }: Call,
+  ): Promise<ExecutionRow> {
+    const { namespace, name } = (await services.resolve(service, workflow)).record;
+    permit.demand({ ns: namespace, own: null });
+    const row = await executions.get(execution_id, { namespace, name });
+    permit.demand({ ns: namespace, ...ownership(row, caller) });
+    return row;
+  }
+
+  /** How a service tells its callers of an execution (SVC-45). */
+  function askedOf<Mode extends RunMode>(
+    service: string,
+    { mode, manner, call }: { mode: Mode; manner: Manner; call: Call },
+  ) {
+    const { detailed = false, timeout, cancel_on_disconnect } = manner;
+    return {
+      mode,
+      manner: { timeout, cancel_on_disconnect },
+      asker: askerOf(call),
+      longestSeconds: syncTimeoutSeconds,
+      as: {
+        frames: framesOf(service),
+        accepted: async (row: ExecutionRow, replay: Replay) =>
+          answer(202, await toldToCome(service, row), headersOf(service, row, replay)),
+        settled: async (row: ExecutionRow, replay: Replay) => {
+          const headers = headersOf(service, row, replay);
+          const body = await told(service, row);
+          switch (row.state) {
+            case "COMPLETED":
+              return answer(200, detailed ? body : body.output, headers);
+            case "FAILED":
+              return answer(500, body, headers);
+            case "CANCELLED":
+              return answer(409, body, headers);
+            case "PAUSED":
+              return answer(202, body, headers);
+            default:
+              return answer(202, await toldToCome(service, row), headers);
+          }
+        },
+        followed: (follower: Follower, replay: Replay) => streamAnswer(follower, replayed(replay)),
+      },
+    };
+  }
+
+  async function told(service: string, row: ExecutionRow): Promise<ServiceRun> {
+    // The input, which may be large, is not part of what is told.
+    return toServiceRun(service, await executions.shown({ ...row, input: null }));
+  }
+
+  /** Of an execution that goes on: with where to ask for it. */
+  async function toldToCome(service: string, row: ExecutionRow): Promise<ServiceRun> {
+    return { ...(await told(service, row)), status_url: statusPath(service, row) };
+  }
+
+  async function resolved(view: ServiceView, call: Call): Promise<ResolvedService> {
+    const endpoints = endpointsOf(view).map(async (version) =>
+      toEndpoint(view.row.name, version, await rightsTo(version, call)),
+    );
+    const { namespaces, workflows, exclusions } = view.unmatched;
+    return {
+      ...toServiceRecord(view.row),
+      endpoints: await Promise.all(endpoints),
+      collisions: collisionsOf(view),
+      unmatched: {
+        namespaces: [...namespaces],
+        workflows: [...workflows],
+        exclusions: [...exclusions],
+      },
+    };
+  }
+
+  async function rightsTo(version: StoredVersion, { caller: { rights } }: Call) {
+    const all: EndpointRights = { can_run: true, isKnown: true };
+    if (!rights) return all;
+    const list = await runLists.ofRecord(version.record, version.module_hash);
+    const own = `workflow:${refOf(version).replace("/", ":")}`;
+    return {
+      can_run: list.every((permission) => rights.holds(permission)),
+      isKnown: rights.holds(`${own}:read`) || rights.holds(`${own}:run`),
+    };
+  }
+}
+
+function framesOf(service: string) {
+  return {
+    record: (row: ExecutionRow) => toServiceRun(service, row),
+    event: toRecordedEvent,
+  };
+}
+
+function headersOf(service: string, row: ExecutionRow, replay: Replay): ReplyHeaders {
+  const isOver = isTerminal(row.state);
+  return {
+    [EXECUTION_ID]: row.execution_id,
+    ...(!isOver && { location: statusPath(service, row) }),
+    ...replayed(replay),
+  };
+}
+
+async function found(row: Promise<ExecutionRow>): Promise<ExecutionRow | undefined> {
+  try {
+    return await row;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/** Whether a tag is among those of `If-None-Match` (RFC 9110, 13.1.2). */
+function isListed(etag: string, listed: string | undefined): boolean {
+  const tags = listed?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return tags.includes("*") || tags.includes(etag);
+}
