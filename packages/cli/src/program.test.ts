@@ -37,6 +37,7 @@ test.each([
   ["workflow"],
   ["execution"],
   ["schedule"],
+  ["service"],
   ["worker"],
   ["roles"],
   ["principals"],

@@ -12,6 +12,7 @@ import { addRoles } from "./commands/roles/roles.ts";
 import { addSchedule } from "./commands/schedule/schedule.ts";
 import { addSecrets } from "./commands/secrets/secrets.ts";
 import { addServer } from "./commands/server/server.ts";
+import { addService } from "./commands/service/service.ts";
 import { addStartServer } from "./commands/start-server.ts";
 import { addStartWorker } from "./commands/start-worker.ts";
 import { addWorker } from "./commands/worker/worker.ts";
@@ -44,6 +45,7 @@ export function createProgram(io: CliIo): Command {
   addWorkflow(program, io);
   addExecution(program, io);
   addSchedule(program, io);
+  addService(program, io);
   addWorker(program, io);
   const start = program.command("start").description("Starts a server or a worker.");
   addStartServer(start, io);

@@ -168,6 +168,8 @@ const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
   ns: "default",
   wf: "hello_world",
   workflow_name: "hello_world",
+  service: "billing",
+  workflow: "invoice",
   mode: "sync",
   version: "1",
   seq: "1",
@@ -177,6 +179,7 @@ const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
 const NAMED: readonly (readonly [string, string])[] = [
   ["/signals/", "paid"],
   ["/schedules/", "nightly"],
+  ["/services/", "billing"],
   ["/workers/", "worker-1"],
 ];
 
