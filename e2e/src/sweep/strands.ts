@@ -264,6 +264,33 @@ const keeps: Strand = async (site) => {
   await site.untilEnded(id);
 };
 
+/** A service that is made, changed and called in each of its ways, and goes. */
+const offers: Strand = async (site) => {
+  const { http, ledger, prefix } = site;
+  const path = `/services/${prefix}`;
+  const put = (body: unknown) => ask(http, path, { method: "PUT", body });
+  // Whoever asks again after a broken connection is told that the name is taken.
+  await ask(http, "/services", { ...post, body: { name: prefix, workflows: ["question"] } });
+  await put({ add_workflows: ["steps"], mcp_enabled: true });
+  await put({ add_exclusions: ["steps"] });
+  const { body } = await ask<{ endpoints: readonly { name: string }[] }>(http, path);
+  const offered = body.endpoints?.map(({ name }) => name);
+  if (offered?.join() !== "question") ledger.wrong(`${prefix} offers ${offered}`);
+  await Promise.all(
+    ["", "/async"].map(async (mode) => {
+      const key = `${prefix}-offers${mode}`;
+      const id = await site.startAt(`${path}/question${mode}`, { value: 170, key });
+      ledger.expect(id, "COMPLETED", 177);
+      await site.untilWaiting(id, "pause");
+      await ask(http, `${path}/question/resume/${id}${mode}`, { ...post, body: 5 });
+      await site.untilEnded(id);
+    }),
+  );
+  await ask(http, path, { method: "DELETE" });
+  const { status } = await ask(http, path);
+  if (status !== 404) ledger.wrong(`${prefix} is there although it was deleted: ${status}`);
+};
+
 const STRANDS: readonly Strand[] = [
   runs,
   hoards,
@@ -277,6 +304,7 @@ const STRANDS: readonly Strand[] = [
   staffs,
   admits,
   keeps,
+  offers,
 ];
 
 /** Settles when every story has come to its end; rejects with those that could not. */
