@@ -3,6 +3,7 @@ import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
 import { settled } from "../testing/manual-time.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
+import { TwoServers } from "../testing/two-servers.ts";
 import { resources } from "./resources.ts";
 import { serviceHandlers } from "./services.ts";
 
@@ -39,7 +40,7 @@ function http(t: TestEngine) {
   };
   const raw = (url: string, payload: string) =>
     app.inject({ method: "POST", url, payload, headers: { "content-type": "application/json" } });
-  return { get: ask("GET"), post: ask("POST"), put: ask("PUT"), delete: ask("DELETE"), raw };
+  return { get: ask("GET"), post: ask("POST"), put: ask("PUT"), delete: ask("DELETE"), raw, app };
 }
 
 async function started(): Promise<{ t: TestEngine } & ReturnType<typeof http>> {
@@ -58,6 +59,7 @@ const codeOf = (response: { json(): unknown }) =>
   (response.json() as { error: { code: string; details: Record<string, unknown> } }).error;
 
 const INPUT = { cents: 50 };
+const LONG = { timeout: 20_000 };
 const NO_LUCK = {
   ...{ type: "Error", code: null, message: "no luck", retryable: false, details: null },
   ...{ cause: null, attempts: 1, task_call_id: null },
@@ -406,4 +408,62 @@ test("SVC-55 SVC-56 SVC-57 a key starts once, whichever route it comes by", asyn
   expect(again.json()).toEqual(first.json());
   const other = await post("/services/billing/invoice/async", { cents: 1 }, key);
   expect([other.statusCode, codeOf(other).code]).toEqual([422, "idempotency_mismatch"]);
+});
+
+test("SVC-49 who leaves ends the wait alone, unless the execution was to be cancelled then", async () => {
+  const { t, app } = await started();
+  await using _ = t;
+  const address = await app.listen({ port: 0, host: "127.0.0.1" });
+  const page = { order: "created_desc", limit: 1, offset: 0 } as const;
+  const newest = async () => (await t.engine.executions.list(page)).items[0]?.execution_id;
+  const leave = async (query: string): Promise<string> => {
+    const before = await newest();
+    const left = new AbortController();
+    const answer = fetch(`${address}/services/billing/invoice${query}`, {
+      ...{ method: "POST", body: JSON.stringify(INPUT), signal: left.signal },
+      headers: { "content-type": "application/json" },
+    });
+    await expect.poll(newest, LONG).not.toBe(before);
+    left.abort();
+    await expect(answer).rejects.toThrow("aborted");
+    return (await newest()) ?? "";
+  };
+  const kept = await leave("");
+  const cancelled = await leave("?cancel_on_disconnect=true");
+  await expect.poll(async () => (await t.row(cancelled)).state, LONG).toBe("CANCELLED");
+  expect(await t.row(kept)).toMatchObject({ state: "CREATED", cancelling: null });
+  await app.close();
+});
+
+test("SVC-43 a resume is refused as that of the resume route is, and changes nothing", async () => {
+  const { t, post } = await started();
+  await using _ = t;
+  const worker = await t.worker();
+  const { execution_id } = (await post("/services/billing/invoice/async", INPUT)).json();
+  const resume = `/services/billing/invoice/resume/${execution_id}`;
+  const running = await post(resume, 1);
+  expect([running.statusCode, codeOf(running).code]).toEqual([409, "not_paused"]);
+  const assigned = await worker.next("assign");
+  await worker.paused(assigned);
+  const [one, other] = await Promise.all([post(`${resume}/async`, 1), post(`${resume}/async`, 2)]);
+  expect([one.statusCode, other.statusCode].sort()).toEqual([202, 409]);
+  await worker.completed(await worker.next("assign"), 7);
+  const finished = await post(resume, 1);
+  expect([finished.statusCode, codeOf(finished).code]).toEqual([409, "execution_finished"]);
+  const types = await t.types(execution_id);
+  expect(types.filter((type) => type === "WORKFLOW_RESUMING")).toHaveLength(1);
+});
+
+test("SVC-50 a run that ends on another server answers who waits on this one", async () => {
+  await using servers = await TwoServers.start();
+  await register(servers.a, source("invoice"));
+  const { post } = http(servers.a);
+  await post("/services", { name: "billing", namespaces: ["billing"] });
+  const worker = await servers.b.worker();
+  const answered = post("/services/billing/invoice", INPUT);
+  await settled();
+  await servers.time.advance(20);
+  await worker.completed(await worker.next("assign"), { total: 50 });
+  await servers.time.advance(20);
+  expect((await answered).json()).toEqual({ total: 50 });
 });
