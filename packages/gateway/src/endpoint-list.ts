@@ -32,8 +32,8 @@ export interface EndpointListOptions {
   readonly condition: Condition;
   /** Told of each new list. */
   readonly onList?: (service: ResolvedService) => void;
-  /** Told of each failed fetch. */
-  readonly onFailure?: (error: EngineError) => void;
+  /** Told of each fetch, and why it failed. */
+  readonly onFetched?: (failure: EngineError | undefined) => void;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -149,7 +149,7 @@ export class EndpointList {
   }
 
   async #fetch(authorization: string | undefined): Promise<Failure> {
-    const { fetch, timing, condition, onFailure } = this.#options;
+    const { fetch, timing, condition, onFetched } = this.#options;
     const late = new AbortController();
     const cancel = timing.setTimer(() => late.abort(tooLate()), TIMEOUT_MS);
     const wasDoubted = this.#isDoubted;
@@ -160,13 +160,14 @@ export class EndpointList {
       this.#fetchedAt = timing.now();
       if (fetched) this.#take(fetched);
       condition.fetched();
+      onFetched?.(undefined);
       return undefined;
     } catch (thrown) {
       const error = failureOf(thrown);
       if (isOfService(error)) this.#empty();
       else this.#isDoubted ||= wasDoubted;
       condition.fetchFailed(error.code);
-      onFailure?.(error);
+      onFetched?.(error);
       return error;
     } finally {
       cancel();

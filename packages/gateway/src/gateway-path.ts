@@ -77,12 +77,15 @@ export function readTarget(method: string, url: string, service: string): Gatewa
   return { ...call, manner: mannerOf(call.row, mode) };
 }
 
-/** The methods of a path; none where there is no such path. */
-export function methodsOf(url: string, service: string): readonly string[] {
+/** What a path is, whatever is asked of it; undefined where it is none. */
+export function lookUp(
+  url: string,
+  service: string,
+): Pick<GatewayTarget, "kind" | "methods"> | undefined {
   try {
-    return findTarget(url, service).methods;
+    return findTarget(url, service);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -26,7 +26,7 @@ export class ScriptedList {
       ttlMs: ttlSeconds * 1000,
       timing: this.timing,
       condition: this.condition,
-      onFailure: ({ code }) => void this.failures.push(code),
+      onFetched: (failure) => void (failure && this.failures.push(failure.code)),
     });
   }
 
