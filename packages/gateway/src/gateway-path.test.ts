@@ -214,12 +214,11 @@ test("GW-13 a path that is none has no methods", () => {
 
 test("GW-10 GW-13 whatever is asked for, only plain segments below the service reach the server", () => {
   const piece = fc.oneof(
-    fc.constantFrom("..", ".", "%2e", "%2f", "%00", "invoice", "resume", "status", "stream"),
-    fc.constantFrom("services", "billing", "mcp", "sync", "", "\\", ";", "?", "#", "@", ID),
-    fc.string({ unit: "binary", maxLength: 6 }),
-    fc.string({ maxLength: 6 }).map((text) => encodeURIComponent(text.toWellFormed())),
+    fc.constantFrom("/", "/", "..", ".", "%2e", "%2f", "%00", "\\", ";", "?", "#", "@", ID),
+    fc.constantFrom("/invoice/", "resume", "status", "stream", "/services/billing/", "mcp", "sync"),
+    fc.string({ unit: "binary", maxLength: 3 }),
   );
-  const path = fc.array(fc.array(piece, { maxLength: 2 }), { maxLength: 6 });
+  const path = fc.array(piece, { maxLength: 8 });
   const method = fc.constantFrom("GET", "POST", "HEAD");
   const plain = /^\/services\/billing(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*|\/-[A-Za-z0-9-]*)+$/;
   const isSafe = (verb: string, url: string) => {
@@ -232,9 +231,7 @@ test("GW-10 GW-13 whatever is asked for, only plain segments below the service r
     }
   };
   fc.assert(
-    fc.property(method, path, (verb, parts) =>
-      isSafe(verb, `/${parts.map((part) => part.join("")).join("/")}`),
-    ),
-    { numRuns: Number(process.env["FUZZ_RUNS"] ?? 1000) },
+    fc.property(method, path, (verb, parts) => isSafe(verb, `/${parts.join("")}`)),
+    { numRuns: Number(process.env["FUZZ_RUNS"] ?? 500) },
   );
 });

@@ -93,10 +93,13 @@ export class Gateway {
    * @throws EngineError `conflict` when the address cannot be had.
    */
   async start(): Promise<GatewayStarted> {
-    const { host, port, serverUrls, mcpIssuer } = this.#settings;
+    const { host, port, serverUrls, mcpIssuer, mcpAudience, mcpJwksUri } = this.#settings;
     const listening = await this.#server.listen({ host, port });
     await this.#endpoints.refresh(undefined);
     const { endpoints, mcp_enabled } = this.health();
+    if (!mcp_enabled && (mcpIssuer ?? mcpAudience ?? mcpJwksUri) !== undefined) {
+      this.#options.log.warn({}, "MCP is off: what is set for its tokens means nothing");
+    }
     return {
       service: this.#options.service,
       url: listening.url,

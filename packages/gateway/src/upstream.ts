@@ -53,9 +53,12 @@ export class Upstream {
       return head;
     } catch (error) {
       asked.signal.throwIfAborted();
+      if (error instanceof EngineError) {
+        this.#servers.failed(server);
+        throw error;
+      }
       if (attempt.isReused && !isAgain && isRepeatable(asked)) return this.#send(asked, true);
       this.#servers.failed(server);
-      if (error instanceof EngineError) throw error;
       condition.unreached();
       throw unreachable(
         "the connection to the engine broke before it answered; what was asked for may go on there",
