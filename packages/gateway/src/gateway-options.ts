@@ -60,7 +60,21 @@ export interface GatewayOptions extends Partial<GatewaySettings> {
 }
 
 /** The settings with their defaults. */
-export function settingsOf(options: GatewayOptions): GatewaySettings {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...GATEWAY_DEFAULTS, serverUrls: options.serverUrls, ...Object.fromEntries(given) };
+export function settingsOf(given: GatewayOptions): GatewaySettings {
+  const defaults = GATEWAY_DEFAULTS;
+  return {
+    host: given.host ?? defaults.host,
+    port: given.port ?? defaults.port,
+    serverUrls: given.serverUrls,
+    cacheTtl: given.cacheTtl ?? defaults.cacheTtl,
+    upstreamTimeout: given.upstreamTimeout ?? defaults.upstreamTimeout,
+    allowOrigins: given.allowOrigins ?? defaults.allowOrigins,
+    mcp: given.mcp,
+    mcpIssuer: given.mcpIssuer,
+    mcpAudience: given.mcpAudience,
+    mcpJwksUri: given.mcpJwksUri,
+    mcpBaseUrl: given.mcpBaseUrl,
+    mcpMaxSessions: given.mcpMaxSessions ?? defaults.mcpMaxSessions,
+    mcpSessionTtl: given.mcpSessionTtl ?? defaults.mcpSessionTtl,
+  };
 }

@@ -348,3 +348,17 @@ test("SVC-62 each request is one line, which holds no body, no query and no cred
   ]);
   expect(JSON.stringify(gateway.lines)).not.toContain("secret");
 });
+
+test("NET-6 credentials that go where others can read them are warned of, once", async () => {
+  await using engine = await FakeEngine.start();
+  // Reaches this machine, but is no name of loopback.
+  await using gateway = await TestGateway.start([engine.url.replace("127.0.0.1", "0.0.0.0")]);
+  await gateway.ask("POST /invoice");
+  expect(gateway.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  for (let n = 0; n < 3; n++) {
+    await gateway.ask("POST /invoice", { headers: { authorization: "Bearer caller" } });
+  }
+  expect(gateway.lines.filter(({ level }) => level === "warn")).toEqual([
+    expect.objectContaining({ host: "0.0.0.0", message: expect.stringContaining("plain http") }),
+  ]);
+});

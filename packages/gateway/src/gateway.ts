@@ -63,7 +63,7 @@ export class Gateway {
     this.#options = options;
     this.#settings = settingsOf(options);
     const { service, token, log, ids, timing = systemTiming } = options;
-    const { serverUrls, cacheTtl, allowOrigins, mcpBaseUrl = [] } = this.#settings;
+    const { serverUrls, cacheTtl, allowOrigins, mcpBaseUrl } = this.#settings;
     const condition = this.#condition;
     this.#timing = timing;
     this.#upstream = new Upstream({
@@ -82,7 +82,8 @@ export class Gateway {
       onList: (list) => this.#warnOfHidden(list),
       onFetched: (failure) => this.#complain(failure),
     });
-    this.#origins = new OriginRule([...allowOrigins, ...[mcpBaseUrl].flat()]);
+    const own = mcpBaseUrl === undefined ? [] : [mcpBaseUrl];
+    this.#origins = new OriginRule([...allowOrigins, ...own]);
     this.#server = new GatewayServer({ handle: (exchange) => this.#serve(exchange), ids, timing });
   }
 
