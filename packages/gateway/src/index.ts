@@ -1,1 +1,9 @@
-export {};
+/** The process that serves one service; every line here is public. */
+export { Gateway, type GatewayHealth, type GatewayStarted } from "./gateway.ts";
+export {
+  GATEWAY_DEFAULTS,
+  type GatewayLog,
+  type GatewayOptions,
+  type GatewaySettings,
+} from "./gateway-options.ts";
+export type { GatewayTiming } from "./timing.ts";

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { Socket } from "node:net";
 import { EngineError } from "@engine/contract";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Authorize, allowEveryone, type Caller } from "./authorize.ts";
 import { type Binding, bind, noRoute, type RunList } from "./bind.ts";
 import { DEFAULT_VALUE_BYTES } from "./body-limit.ts";
 import { addressKey, TrustedProxies } from "./client-address.ts";
+import { CONNECTION, refuseExpectation, refuseUnreadable } from "./connection.ts";
 import { crossOrigin, isPreflight, preflight } from "./cross-origin.ts";
 import type { Befores, Handlers, Looks, RouteTable, TableHandlers } from "./handlers.ts";
 import { inTurn } from "./in-turn.ts";
@@ -21,6 +21,7 @@ import { type HttpLog, pathOf, refusal, refusalHeaders, sendRefusal } from "./re
 import { type Repeat, repeat } from "./repeat.ts";
 import { RequestBodies, type Reservation, type Takes } from "./request-bodies.ts";
 import type { Resources } from "./request-input.ts";
+import { SECURITY_HEADERS, SECURITY_HEADERS_OF_TLS } from "./security-headers.ts";
 import type { OpenStreams } from "./serve-stream.ts";
 import { StandingWatch } from "./standing.ts";
 import type { Tls } from "./tls.ts";
@@ -97,32 +98,7 @@ export interface AppOptions<Table extends RouteTable> {
 
 const MAX_PATH_BYTES = 2048;
 
-const CONNECTION = {
-  maxHeaderSize: 16 * 1024,
-  /** How long the headers of a request may take. */
-  headersTimeout: 60_000,
-  // A worker's request of lines stays open for as long as the worker lives.
-  requestTimeout: 0,
-  /** How long a connection may rest between two requests. */
-  keepAliveTimeout: 72_000,
-};
-
 const NOTHING: Takes = { limit: 0, isAnyJson: false, anyFields: new Set(), isNamed: true };
-
-/** Headers of every answer (NET-3). */
-const SECURITY_HEADERS = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "x-frame-options": "DENY",
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-  "cache-control": "no-store",
-};
-
-/** The same over TLS: a browser comes back by https for a year, whatever a link says. */
-const SECURITY_HEADERS_OF_TLS = {
-  ...SECURITY_HEADERS,
-  "strict-transport-security": "max-age=31536000",
-};
 
 /** The HTTP side of the server: every route of a table, bound to its handler. */
 export function createApp<Table extends RouteTable>(options: AppOptions<Table>): App {
@@ -163,15 +139,8 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
       void shown(reply, refuse(error, request));
     },
   });
-  // Node itself would answer with an empty 417, before any route is looked for.
   app.server.on("checkExpectation", (_, response: ServerResponse) => {
-    const refused = new EngineError("bad_request", "of Expect only 100-continue is known here");
-    response.writeHead(refused.status, {
-      ...headersOfJson,
-      "x-request-id": ids(),
-      connection: "close",
-    });
-    response.end(JSON.stringify(refused.toBody()));
+    refuseExpectation(response, { ...headersOfJson, "x-request-id": ids() });
   });
   app.decorateRequest("caller", null as unknown as Caller);
   app.decorateRequest("permit", null as unknown as Permit);
@@ -295,37 +264,4 @@ function serverOf(tls: Tls | undefined, handle: ReturnType<typeof inTurn>): Serv
   tls.onRenewed((options) => server.setSecureContext(options));
   // It has all that Fastify asks of a server of http.
   return server as unknown as Server;
-}
-
-/** Answers a request that is not readable HTTP: there is no reply object, only the socket. */
-function refuseUnreadable(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  headersOfJson: Readonly<Record<string, string>>,
-): void {
-  // Where no TLS came about, nothing can be said over it.
-  const isTls = /^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(error.code ?? "");
-  if (error.code === "ECONNRESET" || isTls || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const refused = unreadable(error.code);
-  const body = JSON.stringify(refused.toBody());
-  const headers = Object.entries({
-    ...headersOfJson,
-    "content-length": String(Buffer.byteLength(body)),
-    connection: "close",
-  });
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  socket.end(`HTTP/1.1 ${refused.status} Refused\r\n${lines}\r\n${body}`);
-}
-
-function unreadable(code: string | undefined): EngineError {
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return new EngineError("headers_too_large", "the request headers exceed 16 KiB");
-  }
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return new EngineError("request_timeout", "the headers of the request did not come on");
-  }
-  return new EngineError("bad_request", "the request is not HTTP that can be read");
 }

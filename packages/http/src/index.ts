@@ -2,6 +2,7 @@
 export type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
 export type { RunList } from "./bind.ts";
 export { unreadableNetworks } from "./client-address.ts";
+export { CONNECTION, refuseExpectation, refuseUnreadable } from "./connection.ts";
 export { type App, type AppOptions, createApp } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
 export type {
@@ -15,13 +16,14 @@ export type {
   RouteTable,
   TableHandlers,
 } from "./handlers.ts";
+export { inTurn } from "./in-turn.ts";
 export { closeApp, leave } from "./leave.ts";
-export { type Address, type Listening, listen } from "./listen.ts";
+export { type Address, type Listener, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
 export { denied, type Subject } from "./permit.ts";
 export { RateLimits } from "./rate-limits.ts";
 export type { Redaction, Redactor } from "./redaction.ts";
-export type { HttpLog } from "./refusal.ts";
+export { type HttpLog, refusalHeaders } from "./refusal.ts";
 export {
   answer,
   type EncodedFrame,
@@ -30,5 +32,6 @@ export {
   type StreamReply,
 } from "./reply.ts";
 export { hasLeft } from "./request-call.ts";
+export { SECURITY_HEADERS } from "./security-headers.ts";
 export { Tls, tlsProblems } from "./tls.ts";
 export type { Read, Refused } from "./told-of.ts";

@@ -1,12 +1,17 @@
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 import { Server as TlsServer } from "node:tls";
 import { EngineError } from "@engine/contract";
-import type { App } from "./create-app.ts";
 
 export interface Address {
   readonly host: string;
   /** 0 takes any that is free. */
   readonly port: number;
+}
+
+/** What can be told to listen; every app can. */
+export interface Listener {
+  readonly server: Server;
+  listen(address: Address): Promise<unknown>;
 }
 
 export interface Listening {
@@ -16,7 +21,7 @@ export interface Listening {
 }
 
 /** @throws EngineError `conflict` when the address cannot be had. */
-export async function listen(app: App, { host, port }: Address): Promise<Listening> {
+export async function listen(app: Listener, { host, port }: Address): Promise<Listening> {
   try {
     await app.listen({ host, port });
   } catch (cause) {

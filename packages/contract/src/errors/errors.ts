@@ -49,6 +49,7 @@ export const ERRORS = {
   ...under(404, {
     not_found:
       "Nothing by that name or id; `details.resource` says which kind of thing was looked for.",
+    mcp_disabled: "The service offers no MCP; set its `mcp_enabled`.",
   }),
   ...under(405, {
     method_not_allowed:
@@ -126,6 +127,10 @@ export const ERRORS = {
     internal: "A defect of the engine; the server's log has it under `details.request_id`.",
     workflow_failed: "The workflow failed; the record's `error` tells how.",
   }),
+  ...under(502, {
+    upstream_unreachable:
+      "The gateway has no answer of a server: none could be reached, or the connection broke. Whether a run was started is not known in the second case; send it again with an idempotency key.",
+  }),
   ...under(503, {
     unavailable:
       "The server or its database is away, or has no room for another large body; try again, after `Retry-After` seconds where the answer has that.",
@@ -135,6 +140,10 @@ export const ERRORS = {
       "There is no encryption key, or not the one that something was stored with; set `[engine.security.encryption]`.",
     redaction_unavailable:
       "What has to be masked could not be read, so nothing is shown; try again.",
+  }),
+  ...under(504, {
+    upstream_timeout:
+      "A server was reached and did not answer in time; what was asked for may go on there.",
   }),
   ...under(null, {
     invalid_definition:
