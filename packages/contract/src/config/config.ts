@@ -76,6 +76,22 @@ export const Config = z.strictObject({
     }),
   }),
   security: securityTable,
+  gateway: table({
+    host: z.string().default("0.0.0.0").describe("Address `engine service start` listens on."),
+    port: z.int().min(0).max(65535).default(9000).describe("0 = any free port, printed."),
+    cache_ttl: seconds(60).describe(
+      "How long the list of endpoints is used before it is fetched again; 0 = for each request.",
+    ),
+    upstream_timeout: seconds(330).describe(
+      "How long the server may take to answer a sync call; 0 = for ever.",
+    ),
+    allow_origins: z
+      .array(webOrigin)
+      .default([])
+      .describe(
+        "Origins of web pages that may call it from a browser, besides those of this machine.",
+      ),
+  }),
   store: table({
     synchronous: z
       .enum(["full", "normal"])

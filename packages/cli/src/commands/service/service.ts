@@ -5,6 +5,7 @@ import type { CliIo } from "../../io/cli-io.ts";
 import { nextPage } from "../../render/next-page.ts";
 import { resolvedView, serviceList } from "../../render/service-view.ts";
 import { onServer } from "../../server-call.ts";
+import { addStart } from "./service-start.ts";
 import { addCreate, addDelete, addExclude, addSelect, addUpdate } from "./service-write.ts";
 
 /** The most services that the server lists at once (SVC-11). */
@@ -27,6 +28,7 @@ export function addService(program: Command, io: CliIo): void {
   addList(service, io);
   addShow(service, io);
   addDelete(service, io);
+  addStart(service, io);
 }
 
 function addList(service: Command, io: CliIo): void {
