@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerHeaders, requestHeaders } from "./forwarded-headers.ts";
+import { LEFT, leaving } from "./leaving.ts";
 import { passOn } from "./pass-on.ts";
 import { Silence } from "./silence.ts";
 import type { GatewayTiming } from "./timing.ts";
@@ -19,14 +20,11 @@ export interface ForwardOptions {
   /** Whether no stream is to begin any more. */
   readonly isEnding: () => boolean;
   /** Told of the answer's status before the client is. */
-  readonly onStatus?: (status: number) => void;
+  readonly onStatus: (status: number) => void;
 }
 
 /** A stream has a comment every 15 seconds: one that is silent for so long is broken (GW-14). */
 const STREAM_MS = 60_000;
-
-/** The client has left: there is nobody to be told anything. */
-const LEFT = new Error("the client has left");
 
 /**
  * Passes a request on and its answer back, bytes as they come in both directions (GW-10 to GW-12).
@@ -40,13 +38,8 @@ export async function forward(
   options: ForwardOptions,
 ): Promise<void> {
   if (response.closed) return;
-  const left = new AbortController();
-  const closed = new Promise<void>((resolve) => {
-    response.once("close", () => {
-      left.abort(LEFT);
-      resolve();
-    });
-  });
+  const signal = leaving(response);
+  const closed = new Promise<void>((resolve) => void response.once("close", resolve));
   try {
     const answer = await options.upstream.send({
       method: request.method ?? "GET",
@@ -54,7 +47,7 @@ export async function forward(
       headers: requestHeaders(request),
       body: hasBody(request) ? request : undefined,
       headMs: options.headMs,
-      signal: left.signal,
+      signal,
       onReached: () => {
         if (request.headers.expect !== undefined) response.writeContinue();
       },
@@ -72,7 +65,7 @@ function giveBack(
   { timing, streams, isEnding, onStatus }: ForwardOptions,
 ): void {
   const { statusCode: status = 502 } = answer;
-  onStatus?.(status);
+  onStatus(status);
   const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") ?? false;
   if (isStream) response.setHeader("cache-control", "no-cache");
   if (response.destroyed) {

@@ -204,13 +204,51 @@ test("GW-16 a list that breaks off is a fetch that failed", async () => {
   expect(gateway.gateway.health()).toMatchObject({ status: "degraded", endpoints: 0 });
 });
 
-test("GW-6 the document is the server's, asked for as the caller", async () => {
+test("GW-6 the document is the server's for this caller, with the paths of the gateway", async () => {
   await using engine = await FakeEngine.start();
+  engine.answer = (_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end('{"openapi":"3.1.0","paths":{"/services/billing/invoice":{}}}');
+  };
   await using gateway = await TestGateway.start(engine);
-  const headers = { authorization: "Bearer caller" };
-  const answered = await gateway.ask("GET /openapi.json", { headers });
-  expect(answered.json).toMatchObject({ url: "/services/billing/openapi.json" });
-  expect(engine.received[0]?.headers.authorization).toBe("Bearer caller");
+  const headers = { authorization: "Bearer caller", "content-length": "2" };
+  const answered = await gateway.ask("GET /openapi.json?x=1", { headers, body: "{}" });
+  const servers = [{ url: gateway.url }];
+  expect(answered.json).toEqual({ openapi: "3.1.0", servers, paths: { "/invoice": {} } });
+  expect(engine.received).toMatchObject([
+    {
+      method: "GET",
+      url: "/services/billing/openapi.json",
+      headers: { authorization: "Bearer caller" },
+    },
+  ]);
+  const head = await gateway.ask("HEAD /openapi.json");
+  expect([head.status, head.body.length]).toEqual([200, 0]);
+});
+
+test.each([
+  [401, "application/json", '{"error":{"code":"unauthenticated","message":"no"}}'],
+  [404, "application/json", '{"error":{"code":"not_found","message":"no"}}'],
+  [200, "text/html", "<h1>Hello</h1>"],
+])("GW-6 what is no document goes back as it is: %d %s", async (status, type, text) => {
+  await using engine = await FakeEngine.start();
+  engine.answer = (_, response) =>
+    void response.writeHead(status, { "content-type": type, "retry-after": "5" }).end(text);
+  await using gateway = await TestGateway.start(engine);
+  const answered = await gateway.ask("GET /openapi.json");
+  expect([answered.status, answered.body.toString()]).toEqual([status, text]);
+  expect(answered.headers).toMatchObject({ "content-type": type, "retry-after": "5" });
+});
+
+test("GW-6 a document that breaks off is 502", async () => {
+  await using engine = await FakeEngine.start();
+  engine.answer = (_, response) => {
+    response.writeHead(200, { "content-type": "application/json" }).write('{"openapi":');
+    setImmediate(() => response.destroy());
+  };
+  await using gateway = await TestGateway.start(engine);
+  const refused = await gateway.ask("GET /openapi.json");
+  expect(refused.json).toMatchObject({ error: { code: "upstream_unreachable" } });
 });
 
 test("GW-7 GW-8 without MCP and without an issuer there is neither", async () => {

@@ -12,6 +12,7 @@ import { isReserved, lookUp, readTarget, type ServiceCall } from "./gateway-path
 import { GatewayServer } from "./gateway-server.ts";
 import { OriginRule } from "./origin-rule.ts";
 import { RequestLine, reasonOf } from "./request-line.ts";
+import { serveDocument } from "./serve-document.ts";
 import { type GatewayTiming, systemTiming } from "./timing.ts";
 import { Upstream } from "./upstream.ts";
 
@@ -54,6 +55,8 @@ export class Gateway {
   readonly #origins: OriginRule;
   readonly #server: GatewayServer;
   readonly #streams: OpenStreams = new Set();
+  /** Where clients find it; known once it listens. */
+  #base = "";
   /** Names that were warned of. */
   readonly #hidden = new Set<string>();
   /** What was last said of fetches that fail: it is not said again at each. */
@@ -96,6 +99,7 @@ export class Gateway {
   async start(): Promise<GatewayStarted> {
     const { host, port, serverUrls, mcpIssuer, mcpAudience, mcpJwksUri } = this.#settings;
     const listening = await this.#server.listen({ host, port });
+    this.#base = baseUrl(this.#settings, listening.port);
     await this.#endpoints.refresh(undefined);
     const { endpoints, mcp_enabled } = this.health();
     if (!mcp_enabled && (mcpIssuer ?? mcpAudience ?? mcpJwksUri) !== undefined) {
@@ -107,7 +111,7 @@ export class Gateway {
       server_url: serverUrls[0] ?? "",
       endpoints,
       mcp_enabled,
-      mcp_url: mcp_enabled ? `${baseUrl(this.#settings, listening.port)}/mcp` : null,
+      mcp_url: mcp_enabled ? `${this.#base}/mcp` : null,
       mcp_issuer: mcpIssuer ?? null,
     };
   }
@@ -169,7 +173,10 @@ export class Gateway {
       case "health":
         return answerJson(exchange.response, 200, this.health());
       case "openapi":
-        return this.#forward(exchange, `/services/${service}/openapi.json`, HEAD_MS);
+        return serveDocument(exchange, {
+          ...{ upstream: this.#upstream, service, headMs: HEAD_MS },
+          base: this.#base,
+        });
       case "mcp":
         throw new EngineError("mcp_disabled", `service ${service} offers no MCP here`);
       case "metadata":
@@ -179,30 +186,23 @@ export class Gateway {
     }
   }
 
-  async #call(exchange: Exchange, { workflow, path, manner }: ServiceCall): Promise<void> {
-    await this.#endpoints.admit(workflow, exchange.request.headers.authorization);
-    const headMs = manner === "sync" ? this.#settings.upstreamTimeout * 1000 : HEAD_MS;
-    await this.#forward(exchange, path, headMs, (status) => {
-      if (status === 404) this.#endpoints.doubt();
-    });
-  }
-
-  #forward(
+  async #call(
     { request, response }: Exchange,
-    path: string,
-    headMs: number,
-    onStatus?: (status: number) => void,
+    { workflow, path, manner }: ServiceCall,
   ): Promise<void> {
-    const { url = "" } = request;
+    const { url = "", headers } = request;
+    await this.#endpoints.admit(workflow, headers.authorization);
     const query = url.indexOf("?");
-    return forward(request, response, {
+    await forward(request, response, {
       upstream: this.#upstream,
       path: query === -1 ? path : path + url.slice(query),
-      headMs,
+      headMs: manner === "sync" ? this.#settings.upstreamTimeout * 1000 : HEAD_MS,
       timing: this.#timing,
       streams: this.#streams,
       isEnding: () => this.#server.isDraining,
-      ...(onStatus && { onStatus }),
+      onStatus: (status) => {
+        if (status === 404) this.#endpoints.doubt();
+      },
     });
   }
 

@@ -20,6 +20,7 @@ export class ManualTiming implements GatewayTiming {
   /** Moves on, timer by timer, and lets what each of them began come to rest. */
   async pass(ms: number): Promise<void> {
     const end = this.time + ms;
+    await settled();
     for (;;) {
       const due = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
       if (!due) break;
