@@ -7,13 +7,14 @@ export interface FetchListOptions {
   readonly service: string;
   readonly upstream: Upstream;
   /** The gateway's own; it goes before that of the request that caused a fetch (GW-16). */
-  readonly token: string | undefined;
+  readonly token: (() => Promise<string | undefined>) | undefined;
 }
 
 /** Asks whichever server is used for the list, as the typed client does. */
 export function fetchList({ service, upstream, token }: FetchListOptions): FetchList {
   return async ({ etag: known, authorization, signal }) => {
-    const own = token === undefined ? undefined : `Bearer ${token}`;
+    const given = await token?.();
+    const own = given === undefined ? undefined : `Bearer ${given}`;
     // Whoever asks sets the time for all of it.
     const send = upstreamFetch(upstream, { headMs: 0, authorization: own ?? authorization });
     let etag: string | undefined;

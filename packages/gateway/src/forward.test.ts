@@ -81,7 +81,7 @@ test.each([
 
 test("GW-11 of the request's headers those that mean something to the engine are passed on", async () => {
   await using engine = await FakeEngine.start();
-  await using gateway = await TestGateway.start(engine, { token: "own" });
+  await using gateway = await TestGateway.start(engine, { token: async () => "own" });
   const passed = {
     authorization: "Bearer caller",
     "content-type": "application/json",
@@ -118,7 +118,7 @@ test("GW-11 of the request's headers those that mean something to the engine are
 
 test("GW-11 GW-16 the gateway's own token asks for the list and is never put on a request", async () => {
   await using engine = await FakeEngine.start();
-  await using gateway = await TestGateway.start(engine, { token: "own" });
+  await using gateway = await TestGateway.start(engine, { token: async () => "own" });
   await gateway.ask("POST /invoice");
   await gateway.ask("POST /refund", { headers: { authorization: "Bearer caller" } });
   await gateway.ask("GET /openapi.json");

@@ -51,8 +51,11 @@ export interface GatewayOptions extends Partial<GatewaySettings> {
   /** Name of the service. */
   readonly service: string;
   readonly serverUrls: readonly string[];
-  /** The gateway's own, with which it asks for the list; never put on a caller's request. */
-  readonly token?: string | undefined;
+  /**
+   * The gateway's own token, with which it asks for the list; never put on a caller's request. Asked for
+   * at each fetch: what a user has logged in with is renewed.
+   */
+  readonly token?: (() => Promise<string | undefined>) | undefined;
   readonly log: GatewayLog;
   /** Makes request ids. */
   readonly ids: () => string;

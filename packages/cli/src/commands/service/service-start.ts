@@ -1,5 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { SERVICE_NAME_PATTERN, SERVICE_NAME_RULE } from "@engine/contract";
+import {
+  type Config,
+  EngineError,
+  SERVICE_NAME_PATTERN,
+  SERVICE_NAME_RULE,
+} from "@engine/contract";
 import { loadConfig } from "@engine/local/config";
 import type { Command } from "commander";
 import { httpUrls, port, secondsOrZero, texts } from "../../arguments/option-values.ts";
@@ -65,20 +70,8 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
   if (!SERVICE_NAME_PATTERN.test(name)) {
     throw new UsageError(`the name of a service is ${SERVICE_NAME_RULE}`);
   }
-  const { host, serverUrl, cacheTtl, upstreamTimeout, allowOrigin } = flags;
-  const { config } = loadConfig({
-    ...io,
-    flags: {
-      server_url: serverUrl?.[0],
-      gateway: {
-        host,
-        port: flags.port,
-        cache_ttl: cacheTtl,
-        upstream_timeout: upstreamTimeout,
-        allow_origins: allowOrigin,
-      },
-    },
-  });
+  const { serverUrl } = flags;
+  const config = configOf(io, flags);
   const serverUrls = serverUrl ?? [config.server_url];
   const { gateway: settings } = config;
   const log = await createLog(config.log_level, io);
@@ -92,7 +85,9 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
     cacheTtl: settings.cache_ttl,
     upstreamTimeout: settings.upstream_timeout,
     allowOrigins: settings.allow_origins,
-    token: await tokenFor(serverUrls[0] ?? "", io),
+    // Until there are tools to serve.
+    mcp: false,
+    token: () => tokenFor(serverUrls[0] ?? "", io),
     log,
     ids: randomUUID,
   });
@@ -112,4 +107,20 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
     stop: () => gateway.drain(),
     abort: () => gateway.close(),
   });
+}
+
+/** A value that cannot work is wrong usage, wherever it was set. */
+function configOf(io: CliIo, flags: StartFlags): Config {
+  const gateway = {
+    host: flags.host,
+    port: flags.port,
+    cache_ttl: flags.cacheTtl,
+    upstream_timeout: flags.upstreamTimeout,
+    allow_origins: flags.allowOrigin,
+  };
+  try {
+    return loadConfig({ ...io, flags: { server_url: flags.serverUrl?.[0], gateway } }).config;
+  } catch (error) {
+    throw error instanceof EngineError ? new UsageError(error.message) : error;
+  }
 }
