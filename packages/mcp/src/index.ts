@@ -1,1 +1,16 @@
-export {};
+/** What a process needs to offer a service's endpoints as MCP tools; every line here is public. */
+export type { JsonSchema } from "./schema-references.ts";
+export {
+  type EndpointNames,
+  endpointNames,
+  type NamedEndpoint,
+  TOOL_KINDS,
+  type ToolKind,
+} from "./tool-names.ts";
+export {
+  type EndpointTool,
+  type ServiceTool,
+  serviceTool,
+  shownTools,
+  toolsOf,
+} from "./tools.ts";
