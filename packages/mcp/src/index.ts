@@ -1,4 +1,5 @@
 /** What a process needs to offer a service's endpoints as MCP tools; every line here is public. */
+export type { SetTimer } from "./progress.ts";
 export type { JsonSchema } from "./schema-references.ts";
 export {
   type EndpointNames,
