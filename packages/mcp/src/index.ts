@@ -1,6 +1,15 @@
 /** What a process needs to offer a service's endpoints as MCP tools; every line here is public. */
+export type { CheckOutput, WaitLimits } from "./call-tool.ts";
 export type { SetTimer } from "./progress.ts";
 export type { JsonSchema } from "./schema-references.ts";
+export type {
+  AskedExecution,
+  AskedResume,
+  AskedRun,
+  ListedService,
+  RunFrame,
+  ServiceCalls,
+} from "./service-calls.ts";
 export {
   type EndpointNames,
   endpointNames,
