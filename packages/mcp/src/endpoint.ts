@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServiceEndpoint } from "@engine/contract";
-import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
+import {
+  type NodeIncomingMessageLike,
+  type NodeServerResponseLike,
+  toNodeHandler,
+} from "@modelcontextprotocol/node";
 import type { McpCaller } from "./caller.ts";
 import type { ProtocolOptions } from "./protocol-server.ts";
 
@@ -46,10 +50,26 @@ export async function answerNode(
   const handler = toNodeHandler({ fetch: answer }, { maxRequestBodySize, onerror });
   try {
     // Its `method` may be undefined, which the type of the SDK forgets.
-    await handler(request as NodeIncomingMessageLike, response, options.body);
+    await handler(request as NodeIncomingMessageLike, withHeadersAtOnce(response), options.body);
   } catch (error) {
     // Such as a request that broke off while it was read.
     onerror(error);
     response.destroy();
   }
+}
+
+/** Node keeps headers back until there is a body, for which readers of a stream may wait long. */
+function withHeadersAtOnce(response: ServerResponse): NodeServerResponseLike {
+  return {
+    writeHead(status, headers) {
+      response.writeHead(status, headers);
+      response.flushHeaders();
+    },
+    write: (chunk) => response.write(chunk),
+    end: (chunk) => response.end(chunk),
+    on: (event, listener) => response.on(event, listener),
+    get destroyed() {
+      return response.destroyed;
+    },
+  };
 }

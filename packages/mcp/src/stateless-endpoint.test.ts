@@ -237,17 +237,17 @@ test.each(["GET", "DELETE"])("MCP-17 %s is 405: there are no sessions", async (m
 test("MCP-18 who listens is told once of each change of the tools, and of nothing else", async () => {
   await using shop = await serve();
   shop.endpoint.update([invoice]);
-  let told = 0;
-  await shop.client("2026-07-28", { changes: () => (told += 1) });
+  const told = vi.fn();
+  await shop.client("2026-07-28", { changes: told });
   await vi.waitFor(() => expect(shop.endpoint.listeners).toBe(1));
   shop.endpoint.update([{ ...invoice, version: 2, can_run: false }]);
   shop.endpoint.update([{ ...invoice, description: "Writes an invoice, and sends it." }]);
-  await vi.waitFor(() => expect(told).toBe(1));
+  await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(1));
   shop.endpoint.update([]);
-  await vi.waitFor(() => expect(told).toBe(2));
+  await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(2));
   shop.endpoint.update([]);
   await (await shop.client("2026-07-28")).listTools();
-  expect(told).toBe(2);
+  expect(told).toHaveBeenCalledTimes(2);
 });
 
 test("MCP-20 closing ends subscriptions", async () => {

@@ -1,7 +1,8 @@
 /** For tests: an endpoint behind a real HTTP server, with official clients. */
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { McpCaller } from "../caller.ts";
 import type { EndpointOptions, McpEndpoint } from "../endpoint.ts";
@@ -40,11 +41,8 @@ export class Loopback {
       setTimer: world.setTimer,
       onError: (error) => errors.push(error),
     });
-    loopback.#server.on("request", async (request, response) => {
-      const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
-      const read = loopback.readsBodies && request.method === "POST";
-      const body = read ? JSON.parse(await new Response(request).text()) : undefined;
-      await loopback.endpoint.handle(request, response, loopback.#caller(token), body);
+    loopback.#server.on("request", (request, response) => {
+      void loopback.#answer(request, response);
     });
     loopback.#server.listen(0, "127.0.0.1");
     await once(loopback.#server, "listening");
@@ -70,6 +68,13 @@ export class Loopback {
     const calls = this.callers.get(token);
     if (!calls) throw new Error(`nobody has the token ${token}`);
     return calls;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
+    const isRead = this.readsBodies && request.method === "POST";
+    const body = isRead ? await json(request) : undefined;
+    await this.endpoint.handle(request, response, this.#caller(token), body);
   }
 
   #caller(token: string): McpCaller {
