@@ -6,7 +6,7 @@ export interface McpCaller {
   /** What the request's calls are made with: its own credential (MCP-8). */
   readonly calls: ServiceCalls;
   /** Whether the request carried a token, so that lists are for its bearer only (MCP-19). */
-  readonly has_token: boolean;
+  readonly hasToken: boolean;
   /** `iss` and `sub` of a validated token, in any form; sessions belong to it (MCP-16). */
   readonly owner?: string | undefined;
 }

@@ -11,7 +11,7 @@ import type { ProtocolOptions } from "./protocol-server.ts";
 /** What an endpoint needs, beside what its protocol says. */
 export interface EndpointOptions extends ProtocolOptions {
   /** Bytes that a message may have. */
-  readonly max_body: number;
+  readonly maxBodyBytes: number;
 }
 
 /** The MCP endpoint of one service (MCP-14). */
@@ -46,7 +46,7 @@ export async function answerNode(
   options: { readonly body: unknown; readonly endpoint: EndpointOptions },
   answer: (request: Request) => Promise<Response>,
 ): Promise<void> {
-  const { max_body: maxRequestBodySize, onError: onerror } = options.endpoint;
+  const { maxBodyBytes: maxRequestBodySize, onError: onerror } = options.endpoint;
   const handler = toNodeHandler({ fetch: answer }, { maxRequestBodySize, onerror });
   try {
     // Its `method` may be undefined, which the type of the SDK forgets.

@@ -29,7 +29,7 @@ export interface ProtocolOptions {
   readonly version: string;
   readonly limits: WaitLimits;
   /** Milliseconds for which clients may keep a list (MCP-19). */
-  readonly list_ttl_ms: number;
+  readonly listTtlMs: number;
   readonly checkOutput: CheckOutput;
   /** Milliseconds, from any beginning. */
   readonly clock: () => number;
@@ -55,7 +55,7 @@ export function protocolServer(
   caller: McpCaller,
   onCancelled: (request: RequestId) => void = () => {},
 ): Server {
-  const { service, version, describe, list_ttl_ms } = options;
+  const { service, version, describe, listTtlMs } = options;
   // The SDK's class for tools would check arguments by itself (MCP-5), and has to be told of each tool.
   const server = new Server(
     { name: `engine-service-${service}`, version },
@@ -64,7 +64,7 @@ export function protocolServer(
       instructions: instructions(describe()),
       supportedProtocolVersions: INITIALIZED_REVISIONS,
       cacheHints: {
-        "tools/list": { ttlMs: list_ttl_ms, cacheScope: caller.has_token ? "private" : "public" },
+        "tools/list": { ttlMs: listTtlMs, cacheScope: caller.hasToken ? "private" : "public" },
       },
     },
   );

@@ -75,8 +75,17 @@ const REFERENCES = new Set(["$dynamicRef", "$ref"]);
 
 type Rewrite = (reference: string) => string;
 
+/**
+ * A schema without `x-mcp-header`, at whatever depth: it would promise clients that a header is checked
+ * against the field, which the SDK does for tools only that it knows itself.
+ */
+export function withoutHeaderPromises(schema: JsonSchema): JsonSchema {
+  return rewritten(schema, (reference) => reference);
+}
+
 function rewritten(schema: JsonSchema, rewrite: Rewrite): Record<string, Json> {
-  return mapped(schema, (value, keyword) => {
+  const { "x-mcp-header": _, ...kept } = schema;
+  return mapped(kept, (value, keyword) => {
     if (VALUES.has(keyword)) return value;
     if (REFERENCES.has(keyword) && typeof value === "string") return rewrite(value);
     const map = MAPS.has(keyword) ? asSchema(value) : undefined;

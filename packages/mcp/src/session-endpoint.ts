@@ -50,7 +50,7 @@ export class SessionEndpoint implements McpEndpoint {
     body?: unknown,
   ): Promise<void> {
     return answerNode(request, response, { body, endpoint: this.#options }, async (web) => {
-      const maxRequestBodySize = this.#options.max_body;
+      const maxRequestBodySize = this.#options.maxBodyBytes;
       if (!(await isLegacyRequest(web, body, { maxRequestBodySize }))) {
         const parsed = body !== undefined && { parsedBody: body };
         return this.#modern.fetch(web, { authInfo: authInfoOf(caller), ...parsed });

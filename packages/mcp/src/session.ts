@@ -30,7 +30,7 @@ export class Session {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: keeper.newId,
       onsessioninitialized: (id) => keeper.opened(id, this),
-      maxRequestBodySize: options.max_body,
+      maxRequestBodySize: options.maxBodyBytes,
     });
     // A cancelled request gets no answer, for which its stream would wait for ever.
     const server = protocolServer(options, caller, (id) => transport.closeSSEStream(id));

@@ -45,7 +45,7 @@ export function sdkHandler(
   return createMcpHandler(({ authInfo }) => protocolServer(options, callerOf(authInfo)), {
     legacy,
     bus,
-    maxRequestBodySize: options.max_body,
+    maxRequestBodySize: options.maxBodyBytes,
     onerror: options.onError,
   });
 }

@@ -109,6 +109,17 @@ test.each<[string, JsonSchema | null]>([
   });
 });
 
+test("MCP-5 MCP-6 no tool promises that a header is checked against a field, since none is", () => {
+  const name = { type: "string", "x-mcp-header": "Name" };
+  const properties = { name, "x-mcp-header": { type: "string", default: name } };
+  const expected = { name: { type: "string" }, "x-mcp-header": properties["x-mcp-header"] };
+  expect(runInputSchema({ type: "object", properties })["properties"]).toEqual(expected);
+  const either = { anyOf: [{ type: "object", properties }, { type: "null" }] };
+  expect(runInputSchema(either)["properties"]).toMatchObject({
+    input: { anyOf: [{ properties: expected }, { type: "null" }] },
+  });
+});
+
 test("MCP-9 an output of which nothing is known may be anything, also in every state", async () => {
   const schema = envelopeSchema(null);
   expect(await takes(schema, { execution_id: "e", state: "RUNNING", output: null })).toBe(true);

@@ -1,11 +1,13 @@
 import { State } from "@engine/contract";
 import { inputForm } from "./input-form.ts";
-import { type JsonSchema, moveSchema } from "./schema-references.ts";
+import { type JsonSchema, moveSchema, withoutHeaderPromises } from "./schema-references.ts";
 
 /** The input schema of a run or async tool, from the workflow's input schema (MCP-6). */
 export function runInputSchema(schema: JsonSchema | null): JsonSchema {
   const input = inputForm(schema);
-  if (input.form === "fields") return { ...input.schema, type: "object" };
+  if (input.form === "fields") {
+    return { ...withoutHeaderPromises(input.schema), type: "object" };
+  }
   if (input.form === "text") return textSchema("The input of the workflow, as JSON. Optional.");
   const moved = moveSchema(input.schema, "/properties/input");
   return {

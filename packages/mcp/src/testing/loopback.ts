@@ -34,8 +34,8 @@ export class Loopback {
       describe: () => loopback.description,
       version: "1.2.3",
       limits: { mcp_sync_timeout: 50, sync_timeout: 300 },
-      list_ttl_ms: 1000,
-      max_body: 10_000,
+      listTtlMs: 1000,
+      maxBodyBytes: 10_000,
       checkOutput: () => [],
       clock: world.clock,
       setTimer: world.setTimer,
@@ -79,7 +79,7 @@ export class Loopback {
 
   #caller(token: string): McpCaller {
     const owner = token === "" ? undefined : token;
-    return { calls: this.callsOf(token), has_token: token !== "", owner };
+    return { calls: this.callsOf(token), hasToken: token !== "", owner };
   }
 
   /** A client that has connected; `changes` counts what it is told of lists. */
