@@ -4,7 +4,7 @@ export type { McpCaller } from "./caller.ts";
 export type { EndpointOptions, McpEndpoint } from "./endpoint.ts";
 export type { SetTimer } from "./progress.ts";
 export type { ProtocolOptions } from "./protocol-server.ts";
-export type { JsonSchema } from "./schema-references.ts";
+export { type JsonSchema, placeSchema } from "./schema-references.ts";
 export type {
   AskedExecution,
   AskedResume,

@@ -25,6 +25,24 @@ export function moveSchema(whole: JsonSchema, at: string): Moved {
   };
 }
 
+/**
+ * A whole schema at a place of another document, its `$defs` with it: references into it follow (SVC-58).
+ *
+ * @param at JSON Pointer of that place, such as `/components/schemas/order`.
+ */
+export function placeSchema(whole: JsonSchema, at: string): JsonSchema {
+  // Both would say that another document begins here.
+  const {
+    $id: _,
+    $schema: __,
+    ...schema
+  } = rewritten(whole, (reference) => {
+    if (reference === "#") return `#${at}`;
+    return reference.startsWith("#/") ? `#${at}${reference.slice(1)}` : reference;
+  });
+  return schema;
+}
+
 /** The schema that a reference into `root` names, or undefined where it names none. */
 export function schemaAt(root: JsonSchema, reference: Json | undefined): JsonSchema | undefined {
   if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return undefined;

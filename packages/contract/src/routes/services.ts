@@ -112,6 +112,15 @@ export const serviceRoutes = {
       304: { raw: null, meaning: "nothing has changed since the answer with this `ETag`" },
     },
   },
+  openapi: {
+    method: "GET",
+    path: "/services/{name}/openapi.json",
+    summary:
+      "What a service offers as an OpenAPI 3.1 document, with the schemas of its workflows. Those that the caller may neither read nor run are left out.",
+    permission: read,
+    effect: "read",
+    answers: { 200: z.record(z.string(), AnyJson) },
+  },
   update: {
     method: "PUT",
     path: "/services/{name}",

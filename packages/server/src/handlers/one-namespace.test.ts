@@ -162,6 +162,7 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     },
     list: { path: () => "/services", own: 200, other: 200 },
     get: { ...ofService(""), own: 200, other: ["service:bank:read"] },
+    openapi: { ...ofService("/openapi.json"), own: 200, other: ["service:bank:read"] },
     update: { ...ofService(""), body: () => ({ mcp_enabled: true }), own: 200, other: SERVICE },
     run: { ...ofService("/pay?timeout=0.01"), own: 202, other: RUN },
     runMode: { ...ofService("/pay/async"), own: 202, other: RUN },

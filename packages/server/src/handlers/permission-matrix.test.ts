@@ -242,6 +242,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     },
     list: { path: () => "/services", ...READERS },
     get: { ...service(""), ...READERS },
+    openapi: { ...service("/openapi.json"), ...READERS },
     update: { ...service(""), ...sends({}), ...CALLERS, ...SERVICE_MANAGERS },
     run: { ...service("/pay?timeout=0.01"), ...CALLERS, ...RUNNERS },
     runMode: { ...service("/pay/async"), ...CALLERS, ...RUNNERS },

@@ -117,3 +117,22 @@ test("SVC-18 a right is asked for before what is there, and that of a new name b
     "service_exists",
   );
 });
+
+test("SVC-16 SVC-58 the document of a service has what its caller may know, and says that a token is needed", async () => {
+  const { account, admin } = await guarded();
+  const paths = async (ask: typeof admin) => {
+    const { body } = await ask("GET", "/services/shop/openapi.json");
+    return Object.keys(body.paths).filter((path) => /^.services.shop.\w+$/.test(path));
+  };
+  expect(await paths(admin)).toEqual(["/services/shop/close", "/services/shop/pay"]);
+  expect(await paths(await account("service:shop:read", RUN))).toEqual(["/services/shop/pay"]);
+  const { body } = await admin("GET", "/services/shop/openapi.json");
+  expect(body).toMatchObject({
+    ...{ security: [{ bearer: [] }], components: { securitySchemes: { bearer: {} } } },
+    info: { title: "shop" },
+  });
+  const runner = await account(RUN, CHARGE);
+  expect(missing(await runner("GET", "/services/shop/openapi.json"))).toEqual([
+    ...[403, "service:shop:read"],
+  ]);
+});

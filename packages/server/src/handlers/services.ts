@@ -15,6 +15,7 @@ import type { Follower } from "../executions/follower.ts";
 import { toRecordedEvent } from "../executions/record.ts";
 import type { ResumeRequest, WorkflowRef } from "../executions/requests.ts";
 import { type Manner, type Replay, resume, run } from "../executions/run-modes.ts";
+import { serviceDocument } from "../services/service-document.ts";
 import {
   type EndpointRights,
   statusPath,
@@ -40,7 +41,7 @@ interface Path {
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function serviceHandlers(
-  { services, executions, runLists }: Engine,
+  { services, executions, runLists, runAs: { isOn: isGuarded } }: Engine,
   syncTimeoutSeconds: number,
 ): {
   readonly handlers: Handlers<Routes>;
@@ -58,10 +59,15 @@ export function serviceHandlers(
       return answer(200, { items: items.map(toServiceRecord), total, ...query, auth_filtered });
     },
     get: async ({ params: { name }, headers }, call) => {
-      const body = await resolved(await services.view(name), call);
+      const { body } = await resolved(await services.view(name), call);
       const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url")}"`;
       const isKnown = isListed(etag, headers["if-none-match"]);
       return isKnown ? answer(304, undefined, { etag }) : answer(200, body, { etag });
+    },
+    openapi: async ({ params: { name } }, call) => {
+      const { body, known } = await resolved(await services.view(name), call);
+      const endpoints = body.endpoints.filter(({ ref }) => known.has(ref));
+      return answer(200, serviceDocument({ ...body, endpoints }, { isGuarded }));
     },
     update: async ({ params: { name }, body }, call) =>
       answer(200, toServiceRecord(await services.change(name, body, call))),
@@ -199,14 +205,20 @@ export function serviceHandlers(
     return { ...(await told(service, row)), status_url: statusPath(service, row) };
   }
 
-  async function resolved(view: ServiceView, call: Call): Promise<ResolvedService> {
-    const endpoints = endpointsOf(view).map(async (version) =>
-      toEndpoint(view.row.name, version, await rightsTo(version, call)),
-    );
+  /** With the endpoints of which the caller may know more than the name. */
+  async function resolved(
+    view: ServiceView,
+    call: Call,
+  ): Promise<{ readonly body: ResolvedService; readonly known: ReadonlySet<string> }> {
+    const versions = endpointsOf(view);
+    const rights = await Promise.all(versions.map((version) => rightsTo(version, call)));
+    const known = versions.filter((_, i) => rights[i]?.isKnown);
     const { namespaces, workflows, exclusions } = view.unmatched;
-    return {
+    const body = {
       ...toServiceRecord(view.row),
-      endpoints: await Promise.all(endpoints),
+      endpoints: versions.map((version, i) =>
+        toEndpoint(view.row.name, version, rights[i] ?? NO_RIGHTS),
+      ),
       collisions: collisionsOf(view),
       unmatched: {
         namespaces: [...namespaces],
@@ -214,6 +226,7 @@ export function serviceHandlers(
         exclusions: [...exclusions],
       },
     };
+    return { body, known: new Set(known.map(refOf)) };
   }
 
   async function rightsTo(version: StoredVersion, { caller: { rights } }: Call) {
@@ -227,6 +240,8 @@ export function serviceHandlers(
     };
   }
 }
+
+const NO_RIGHTS: EndpointRights = { can_run: false, isKnown: false };
 
 function framesOf(service: string) {
   return {
