@@ -94,6 +94,19 @@ test("MCP-6 MCP-9 references inside a schema resolve where the schema is now", a
   expect(output["$defs"]).toMatchObject({ Size: { examples: [{ $ref: "#" }] } });
 });
 
+test("MCP-6 MCP-9 references to any other place of a schema follow it, too", async () => {
+  const pair: JsonSchema = {
+    type: "array",
+    prefixItems: [{ type: "integer" }, { $ref: "#/prefixItems/0" }, { $ref: "#/definitions/Name" }],
+    definitions: { Name: { type: "string" } },
+  };
+  const input = runInputSchema(pair);
+  expect(await takes(input, { input: [1, 2, "three"] })).toBe(true);
+  expect(await takes(input, { input: [1, "2"] })).toBe(false);
+  const envelope = { execution_id: "e", state: "COMPLETED" };
+  expect(await takes(envelopeSchema(pair), { ...envelope, output: [1, 2, 3] })).toBe(false);
+});
+
 test.each<[string, JsonSchema | null]>([
   ["no schema", null],
   ["a schema that takes anything", { description: "Anything" }],
