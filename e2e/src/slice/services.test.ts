@@ -120,6 +120,12 @@ export const hi = workflow({ name: "hi", namespace: "billing" }, async () => "hi
     await typed(engine, "workflow", "register", file);
     expect(await root.post("/hi", null)).toMatchObject({ status: 200, body: "hi" });
 
+    const { body: document } = await root.get("/openapi.json");
+    expect(document).toMatchObject({
+      ...{ servers: [{ url: expect.stringMatching(/^http:/) }], info: { title: "billing" } },
+      paths: { "/invoice": { post: { operationId: "invoice" } } },
+    });
+
     await engine.server.kill();
     expect((await root.post("/hi", null)).status).toBe(502);
     expect((await root.get("/health")).body).toMatchObject({ status: "degraded" });
