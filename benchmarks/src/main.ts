@@ -26,6 +26,7 @@ import { register } from "./register.ts";
 import { replay } from "./replay.ts";
 import { resultsFile } from "./results-file.ts";
 import { resume } from "./resume.ts";
+import { services } from "./services.ts";
 import { sleepHerd } from "./sleep-herd.ts";
 import { storeCeiling } from "./store-ceiling.ts";
 import { sustained } from "./sustained.ts";
@@ -52,6 +53,7 @@ const MEASURES: readonly Measure[] = [
   progress,
   idle,
   auth,
+  services,
   sleepHerd,
   sleepingHerd,
   unmatchedHerd,
