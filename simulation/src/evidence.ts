@@ -42,9 +42,13 @@ export interface Evidence {
   readonly activities: readonly ActivitySet[];
   /** Every change of a principal, in the order in which they became durable; before, each may run all. */
   readonly principals: readonly PrincipalChange[];
+  /** Every change of the service, in the order in which they became durable; before, there is none. */
+  readonly services: readonly ServiceChange[];
+  /** Every time that a server was asked what the service offers, and could say. */
+  readonly resolutions: readonly ServiceAsked[];
   /** Assignments that left a server, with authorization on. */
   readonly assignments: readonly AssignmentSent[];
-  /** What workers were told of the rights of their executions, over a stream. */
+  /** What workers were told of the rights of their executions. */
   readonly rights: readonly RightsHeard[];
   /** Milliseconds that the store takes to answer a question at the most, unless it fails. */
   readonly longest_question: number;
@@ -292,6 +296,22 @@ export interface PrincipalChange {
   readonly has_role: boolean;
 }
 
+/** The service as a change left it, from the moment on in which that was durable. */
+export interface ServiceChange {
+  readonly at: number;
+  /** Names of workflows; null: it was deleted. */
+  readonly offers: readonly string[] | null;
+}
+
+/** A request for a workflow of the service, from when it reached a server to what that said. */
+export interface ServiceAsked {
+  readonly server: string;
+  readonly began_at: number;
+  readonly ended_at: number;
+  readonly workflow: string;
+  readonly answer: "offered" | "not_offered" | "no_service";
+}
+
 /** An assignment as it left a server, whether or not it arrived. */
 export interface AssignmentSent {
   readonly at: number;
@@ -310,6 +330,8 @@ export interface RightsHeard {
   readonly generation: number;
   /** Nothing is to begin: its principal cannot be used. */
   readonly hold: boolean;
+  /** Whether it heard it: in a poll it may have given up by then, and what was answered to that. */
+  readonly is_sure: boolean;
 }
 
 export interface Deletion {

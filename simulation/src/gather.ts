@@ -8,6 +8,7 @@ import type { ProgramRecorder } from "./programs/program-recorder.ts";
 import type { Readers } from "./readers.ts";
 import type { RestWatch } from "./rest-watch.ts";
 import { RING } from "./servers.ts";
+import type { ServiceUsers } from "./service-users.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
 import type { Workers } from "./workers.ts";
 import type { WriteRecord } from "./write-record.ts";
@@ -23,6 +24,7 @@ interface Parts {
   readonly recorder: ProgramRecorder;
   readonly clients: Clients;
   readonly readers: Readers;
+  readonly users: Pick<ServiceUsers, "asked">;
   readonly workers: Workers;
   readonly watch: RestWatch;
   readonly faults: readonly Fault[];
@@ -51,6 +53,8 @@ export async function gather(parts: Parts): Promise<Evidence> {
     sessions,
     activities,
     principals: record.principals,
+    services: record.services,
+    resolutions: parts.users.asked,
     assignments: parts.workers.assignments,
     rights: parts.workers.rights,
     ...parts.longest,

@@ -1,3 +1,4 @@
+import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { Random } from "./random.ts";
 
 /**
@@ -67,6 +68,13 @@ export interface Operation {
   readonly drawn: number;
 }
 
+/** A change of the service at a moment, and requests for what it offers around it. */
+export interface ServiceChoice {
+  readonly at: number;
+  readonly deed: "include" | "exclude" | "delete";
+  readonly workflow: string;
+}
+
 /** Everything about a run that is not left to chance while it goes on. */
 export interface Plan {
   readonly seed: number;
@@ -83,6 +91,8 @@ export interface Plan {
   readonly rates: Rates;
   readonly disturbances: readonly Disturbance[];
   readonly operations: readonly Operation[];
+  /** None in most runs. */
+  readonly services: readonly ServiceChoice[];
 }
 
 type FaultRates = Omit<Rates, "early" | "pace">;
@@ -170,6 +180,7 @@ export function planOf(seed: number): Plan {
       ...(accounts > 0 ? disturbancesOf(rights, OF_RIGHTS, { stretch, servers, isCalm }) : []),
     ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
+    services: servicesOf(random.fork("services"), stretch),
   };
 }
 
@@ -196,6 +207,17 @@ function disturbancesOf(
       planned.push(disturbance);
     }
   }
+  return planned.sort((a, b) => a.at - b.at);
+}
+
+function servicesOf(random: Random, stretch: number): ServiceChoice[] {
+  if (!random.chance(0.3)) return [];
+  const count = 2 + random.below(8);
+  const planned = Array.from({ length: count }, (): ServiceChoice => {
+    const at = Math.round(random.next() * stretch);
+    const deed = random.chance(0.15) ? "delete" : random.chance(0.5) ? "include" : "exclude";
+    return { at, deed, workflow: random.pick(PROGRAM_WORKFLOWS) };
+  });
   return planned.sort((a, b) => a.at - b.at);
 }
 

@@ -20,6 +20,7 @@ import { Random } from "./random.ts";
 import { Readers } from "./readers.ts";
 import { RestWatch } from "./rest-watch.ts";
 import { Servers } from "./servers.ts";
+import { ServiceUsers } from "./service-users.ts";
 import { CommitRecord } from "./store/commit-record.ts";
 import { type StoreSource, sqliteSource } from "./store/store-source.ts";
 import { Trace } from "./trace.ts";
@@ -151,6 +152,7 @@ export async function simulate(
     accounts,
   });
   const readers = new Readers({ world, random: random.fork("readers"), network, servers });
+  const users = new ServiceUsers({ world, random: random.fork("services"), network, servers });
   const disturbances = new Disturbances({
     world,
     network,
@@ -205,6 +207,7 @@ export async function simulate(
         operator.begin(operation);
       });
     }
+    for (const choice of plan.services) world.after(choice.at, () => users.begin(choice));
     new Answers({
       world,
       record,
@@ -233,7 +236,7 @@ export async function simulate(
     trace.say("world", () => "is calm: everything is up");
     let restSince: number | undefined;
     const isAtRest = () => {
-      const isQuiet = clients.open === 0 && readers.open === 0 && operator.open === 0;
+      const isQuiet = clients.open === 0 && readers.open === 0 && operator.open + users.open === 0;
       // A worker may learn late that what it runs has ended elsewhere.
       const rests = record.open.size === 0 && isQuiet && workers.copies === 0;
       restSince = rests ? (restSince ?? world.now) : undefined;
@@ -260,6 +263,7 @@ export async function simulate(
     recorder,
     clients,
     readers,
+    users,
     workers,
     watch,
     faults,

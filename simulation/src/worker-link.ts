@@ -29,7 +29,7 @@ export interface WorkerLinkParts {
   readonly first: number;
   readonly writes: WriteRecord;
   /** Told of every frame just before the worker is. */
-  readonly onFrame: (frame: WorkerFrame) => void;
+  readonly onFrame: (frame: WorkerFrame, isPolled: boolean) => void;
   /** Told of frames that leave a server together. */
   readonly onSent: (frames: readonly WorkerFrame[], server: string) => void;
   /** What the server gave the worker to prove itself with, as a file would keep it. */
@@ -121,9 +121,8 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
       const frames = await call("poll", serve, { timeoutMs, mayRepeat: false });
       for (const frame of frames) {
         world.trace.say(worker.name, () => `hears in a poll: ${frameText(world, frame)}`);
-        // The worker may have given up this poll by then, and what was answered to it: that it was told
-        // of rights cannot be said.
-        if (frame.event !== "grants") parts.onFrame(frame);
+        // The worker may have given up this poll by then, and what was answered to it.
+        parts.onFrame(frame, true);
       }
       return frames;
     },
@@ -153,7 +152,7 @@ export function workerLink(parts: WorkerLinkParts): TextLink {
   ): Promise<WorkerConnection> {
     const address = addresses[current] as ServerAddress;
     const tell = (frame: WorkerFrame) => {
-      parts.onFrame(frame);
+      parts.onFrame(frame, false);
       onFrame(frame);
     };
     const connection = openConnection({ network, worker, address, tell, world });

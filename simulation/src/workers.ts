@@ -122,8 +122,8 @@ export class Workers {
       first: chance.below(addresses().length),
       writes,
       credential,
-      onFrame: (frame) => {
-        this.#learnRights(life, frame);
+      onFrame: (frame, isPolled) => {
+        this.#learnRights(life, { frame, is_sure: !isPolled });
         this.#learnGeneration(life, frame);
       },
       onSent: (frames, server) => this.#sent(frames, { server, worker: name }),
@@ -175,15 +175,18 @@ export class Workers {
     process.standStill(ms);
   }
 
-  #learnRights({ process: { id: process } }: WorkerLife, frame: WorkerFrame): void {
+  #learnRights(
+    { process: { id: process } }: WorkerLife,
+    { frame, is_sure }: { readonly frame: WorkerFrame; readonly is_sure: boolean },
+  ): void {
     const { now: at } = this.#parts.world;
     if (frame.event === "assign" && frame.data.authz?.enforced) {
       const { execution_id, generation } = frame.data;
-      this.rights.push({ at, process, execution_id, generation, hold: false });
+      this.rights.push({ at, process, execution_id, generation, hold: false, is_sure: true });
     }
     if (frame.event !== "grants") return;
     const { execution_id, generation, hold = false } = frame.data;
-    this.rights.push({ at, process, execution_id, generation, hold });
+    this.rights.push({ at, process, execution_id, generation, hold, is_sure });
   }
 
   /** Of frames that leave together the later ones say what counts. */

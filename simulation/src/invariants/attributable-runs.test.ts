@@ -57,7 +57,7 @@ test("I5 a function that had not returned runs again where its execution was hel
     broken(({ bodies, rights }) => {
       bodies.push({ ...bodies[0], ...again });
       bodies[0].end = { at: BEGAN + 1_009, how, value: "result of r.0" };
-      const of = { process: "w1-1", execution_id: "e1", generation: 1 };
+      const of = { process: "w1-1", execution_id: "e1", generation: 1, is_sure: false };
       rights.push({ at: BEGAN + 1_006, hold, ...of });
     });
   expect(attributableRuns(held(true, "aborted"))).toEqual([]);

@@ -1,7 +1,7 @@
 /**
  * All invariants of design/reliability.md that the engine has something to keep by today. Not among
- * them: I18 and I19 (hooks), of I20 the approvals, of I15 the inputs of selectors and of I23 the
- * deliveries, which come with them. Of I20 the principals of executions are judged.
+ * them: I18 and I19 (hooks), of I20 the approvals, of I23 the deliveries, which come with
+ * them. Of I20 the principals of executions are judged.
  */
 import type { Evidence } from "../evidence.ts";
 import { acknowledgedStarts } from "./acknowledged-starts.ts";
@@ -25,6 +25,7 @@ import { replayedLogs } from "./replayed-logs.ts";
 import { replaysOf } from "./replays.ts";
 import { resting } from "./resting.ts";
 import { retained, scheduleTicks } from "./schedule-ticks.ts";
+import { serviceChanges } from "./service-changes.ts";
 import { singleWriter } from "./single-writer.ts";
 import { streamOrder } from "./stream-order.ts";
 import { timers } from "./timers.ts";
@@ -36,7 +37,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   ...{ acknowledgedStarts, oneEnd, denseLogs, recordedOnce, attributableRuns, singleWriter },
   ...{ noDivergence, liveValues, timers, consumedOnce, racingResumes, cancels, placement },
   ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
-  ...{ pinnedVersions, possibleOutputs, hiddenValues, usablePrincipals },
+  ...{ pinnedVersions, possibleOutputs, hiddenValues, usablePrincipals, serviceChanges },
 };
 
 /** The names of all that judge. */

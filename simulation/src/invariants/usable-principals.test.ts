@@ -89,7 +89,7 @@ test("I20 a function that undoes something may run for a principal that is disab
 test("I20 a task that begins although its worker was told that nothing is to begin is found", () => {
   const told = (...words: readonly (readonly [at: number, hold: boolean])[]) =>
     ofAda(({ rights }) => {
-      for (const [at, hold] of words) rights.push({ at, hold, ...OF_BODY });
+      for (const [at, hold] of words) rights.push({ at, hold, is_sure: true, ...OF_BODY });
     });
   expect(usablePrincipals(told([ENTERED - 251, true]))).toMatchObject([
     { execution_id: "e1", message: expect.stringContaining("that nothing is to begin") },
@@ -97,6 +97,11 @@ test("I20 a task that begins although its worker was told that nothing is to beg
   expect(usablePrincipals(told([ENTERED - 249, true]))).toEqual([]);
   expect(usablePrincipals(told([ENTERED - 900, true], [ENTERED - 1, true]))).toHaveLength(1);
   expect(usablePrincipals(told([ENTERED - 900, true], [ENTERED - 1, false]))).toEqual([]);
+  // A poll that was answered may have been given up.
+  const polled = ofAda(({ rights }) => {
+    rights.push({ at: ENTERED - 900, hold: true, is_sure: false, ...OF_BODY });
+  });
+  expect(usablePrincipals(polled)).toEqual([]);
 });
 
 test("I20 a call that is refused, and an end for want of the principal, are found", () => {

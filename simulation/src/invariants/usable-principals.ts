@@ -84,7 +84,8 @@ function begunAgainstWord(
   bodies: readonly BodyEntry[],
   { rights }: Evidence,
 ): readonly Violation[] {
-  const heard = Map.groupBy(rights, keyOf);
+  const sure = rights.filter(({ is_sure }) => is_sure);
+  const heard = Map.groupBy(sure, keyOf);
   return bodies.flatMap((body) => {
     const { execution_id, at, worker, task_call_id } = body;
     const words = (heard.get(keyOf(body)) ?? []).filter((word) => word.at <= at);

@@ -5,6 +5,7 @@ import {
   type WorkerFrame,
   type WorkerProtocol,
 } from "@engine/contract";
+import type { Engine } from "@engine/server";
 import { changed } from "./changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
 
@@ -120,6 +121,19 @@ export const IN_PROCESSES: PlantedBugs = {
           return protocol.heartbeat(ref, heartbeat);
         },
       }),
+  },
+  "stale-service": {
+    what: "a server keeps what a service offered when it was first asked",
+    seenBy: "serviceChanges",
+    engine(engine) {
+      const kept = new Map<string, ReturnType<Engine["services"]["resolve"]>>();
+      const resolve: Engine["services"]["resolve"] = (service, name) => {
+        const known = kept.get(name) ?? engine.services.resolve(service, name);
+        kept.set(name, known);
+        return known;
+      };
+      return changed(engine, { services: changed(engine.services, { resolve }) });
+    },
   },
 };
 

@@ -1,7 +1,7 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
-import type { Changed, PrincipalRow } from "@engine/store";
+import type { Changed, PrincipalRow, ServiceRow } from "@engine/store";
 import { ACCOUNT_ROLE } from "../accounts.ts";
-import type { Commit, Deletion, PrincipalChange } from "../evidence.ts";
+import type { Commit, Deletion, PrincipalChange, ServiceChange } from "../evidence.ts";
 import type { World } from "../world.ts";
 
 /** What became durable, also where nobody was told. */
@@ -9,6 +9,7 @@ export class CommitRecord {
   readonly commits: Commit[] = [];
   readonly deletions: Deletion[] = [];
   readonly principals: PrincipalChange[] = [];
+  readonly services: ServiceChange[] = [];
   /** Every session that was ever opened, by the hashes of the secrets it was known under. */
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
@@ -50,6 +51,18 @@ export class CommitRecord {
       const state = enabled ? "is enabled" : "is disabled";
       return `${subject} ${state}${hasRole ? "" : " and has no role"}`;
     });
+  }
+
+  /** The service as a change of it has left it; undefined where it is gone. */
+  service(row: ServiceRow | undefined): void {
+    const excluded = new Set(row?.exclusions);
+    const refs = row?.workflows.filter((ref) => !excluded.has(ref));
+    const offers = refs?.map((ref) => ref.slice(ref.indexOf("/") + 1)) ?? null;
+    this.services.push({ at: this.#world.now, offers });
+    this.#world.trace.say(
+      "world",
+      () => `the service offers ${offers?.join(", ") ?? "nothing more"}`,
+    );
   }
 
   deleted(deletion: Deletion): void {

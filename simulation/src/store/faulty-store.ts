@@ -6,6 +6,7 @@ import {
   interposed,
   type OpenedSession,
   type PrincipalRow,
+  type ServiceRow,
   type Store,
   type StoreCall,
   type StoreMethod,
@@ -211,6 +212,8 @@ class Access {
     const opened = openedBy(name, value);
     if (opened) record.sessions.set(opened.session.token_hash, opened.session.session_id);
     if (CHANGES_PRINCIPALS.has(name) && value) record.principal(value as PrincipalRow);
+    if (CHANGES_SERVICE.has(name) && value) record.service(value as ServiceRow);
+    if (name === "services.delete" && value) record.service(undefined);
     if (name === "retention.deleteFinished") {
       const [before] = args as [number];
       for (const execution_id of value as readonly string[]) {
@@ -257,6 +260,8 @@ const CHANGES_PRINCIPALS: ReadonlySet<StoreMethod> = new Set([
   "principals.grantRole",
   "principals.revokeRole",
 ]);
+
+const CHANGES_SERVICE: ReadonlySet<StoreMethod> = new Set(["services.create", "services.change"]);
 
 function openedBy(name: StoreMethod, value: unknown): OpenedSession | undefined {
   if (name === "sessions.open") return value as OpenedSession;

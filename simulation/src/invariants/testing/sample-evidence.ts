@@ -204,6 +204,8 @@ export function sampleEvidence(): Evidence {
     faults: [],
     activities: [],
     principals: [],
+    services: [],
+    resolutions: [],
     assignments: [],
     rights: [],
     longest_question: 0,
