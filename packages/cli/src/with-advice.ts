@@ -48,6 +48,7 @@ const LISTS: Readonly<Record<string, string>> = {
   workflow: "workflow list",
   execution: "execution list",
   schedule: "schedule list",
+  service: "service list",
   role: "roles list",
   principal: "principals list",
   secret: "secrets list",

@@ -22,6 +22,7 @@ const NO_ID = /missing required argument 'id': an execution id, how it begins, o
 const NO_EXECUTION = new RegExp(`no execution ${ID}; see all .*npx engine execution list`);
 const NO_WORKFLOW = /no workflow default\/nobody; see all .*npx engine workflow list/;
 const NO_SCHEDULE = /no schedule nobody; see all .*npx engine schedule list/;
+const NO_SERVICE = /no service nobody; see all .*npx engine service list/;
 const NO_ROLE = /no role nobody; see all .*npx engine roles list/;
 const NO_PRINCIPAL = /no principal nobody; see all .*npx engine principals list/;
 const NO_WORKER = /no worker nobody; see all .*npx engine worker list/;
@@ -118,6 +119,31 @@ const WRONG: readonly Wrong[] = [
   ["schedule create hello s --every 1h --timezone UTC", 2, /--timezone belongs to --cron/],
   ["schedule create nobody s --every 1h", 1, NO_WORKFLOW],
   ["schedule create hello bad!name --every 1h", 1, /name: must be 1 to 257 letters/],
+  ["service create", 2, /missing required argument 'name': 1 to 64 small letters/],
+  ["service create Shop", 2, /argument 'name' is invalid: 'Shop'\. Expected 1 to 64 small letters/],
+  [
+    "service create shop --namespace a/b",
+    2,
+    /--namespace .*'a\/b' is invalid\. Expected a namespace/,
+  ],
+  ["service create shop --workflow a/b/c", 2, /Expected NAME or NAMESPACE\/NAME/],
+  ["service create shop --exclude a!b", 2, /Expected NAME or NAMESPACE\/NAME/],
+  ["service add nobody", 2, /say what to add, such as --namespace shop/],
+  ["service add nobody --workflow hello", 1, NO_SERVICE],
+  ["service remove nobody", 2, /say what to remove, such as --namespace shop/],
+  ["service remove nobody --namespace shop", 1, NO_SERVICE],
+  ["service exclude nobody", 2, /missing required argument 'ref'/],
+  ["service exclude nobody hello", 1, NO_SERVICE],
+  ["service include nobody hello", 1, NO_SERVICE],
+  ["service update nobody", 2, /say what to change, such as --mcp/],
+  ["service update nobody --mcp --no-mcp", 2, /--mcp or --no-mcp, not both/],
+  ["service update nobody --mcp", 1, NO_SERVICE],
+  ["service list --limit 0", 2, /whole number of at least 1/],
+  ["service show nobody", 1, NO_SERVICE],
+  ["service delete nobody --yes", 1, NO_SERVICE],
+  ["service start", 2, /missing required argument 'name': name of the service/],
+  ["service start Shop", 2, /the name of a service is 1 to 64 small letters/],
+  ["service start shop --port 70000", 2, /a port from 0 to 65535/],
   ["schedule list --status asleep", 2, /Allowed choices are active, paused/],
   ["schedule show nobody", 1, NO_SCHEDULE],
   ["schedule update nobody", 2, /say what to change, such as --every 1h/],
@@ -317,6 +343,7 @@ const CALLS = [
   `execution cancel ${ID}`,
   `execution resume ${ID}`,
   "schedule list",
+  "service list",
   "worker list",
 ].map((line) => line.split(" "));
 
