@@ -11,7 +11,7 @@ import type { Servers } from "./servers.ts";
 import type { World } from "./world.ts";
 
 /** The one service of a run. */
-export const SERVICE = "programs";
+const SERVICE = "programs";
 
 const TIMEOUT_MS = 30_000;
 /** Requests that come around each change, which is when they may be answered by what is not so any more. */
