@@ -57,6 +57,7 @@ test("the public surface is deliberate", () => {
       "Labels",
       "MAX_SECRET_BYTES",
       "MAX_VALUE_DEPTH",
+      "MOST_SELECTORS",
       "MemoryExecutions",
       "NAME_RULE",
       "NOT_ENFORCED",

@@ -261,6 +261,7 @@ export {
 // Services
 
 export {
+  MOST_SELECTORS,
   NameCollision,
   NewService,
   ResolvedService,

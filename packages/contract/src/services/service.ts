@@ -12,7 +12,7 @@ export const SERVICE_NAME_RULE =
   "1 to 64 small letters, digits, '_' or '-', beginning with a letter or a digit";
 
 /** Most entries that each of a service's lists may have (SVC-2). */
-const MOST_SELECTORS = 1_000;
+export const MOST_SELECTORS = 1_000;
 
 const ServiceName = z.string().regex(SERVICE_NAME_PATTERN, `must be ${SERVICE_NAME_RULE}`);
 const Description = storableText(1_000);

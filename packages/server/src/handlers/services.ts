@@ -101,7 +101,10 @@ export function serviceHandlers(
     },
   };
 
-  /** Which workflow a path names now, once the caller may run it (SVC-36). */
+  /**
+   * Which workflow a path names now, once the caller may run it (SVC-36). Asked before the body is read,
+   * and again once it is: meanwhile the name may have come to stand for another workflow.
+   */
   async function demandRun(
     { service, workflow }: Path,
     version: number | undefined,

@@ -1,8 +1,6 @@
-import { invalidField, type ServiceChanges } from "@engine/contract";
+import { invalidField, MOST_SELECTORS, type ServiceChanges } from "@engine/contract";
 import type { ServiceChoice } from "@engine/store";
 
-/** Most entries of each list (SVC-2). */
-const MOST_ENTRIES = 1_000;
 const LISTS = ["namespaces", "workflows", "exclusions"] as const;
 
 /**
@@ -16,8 +14,8 @@ export function changedChoice(before: ServiceChoice, changes: ServiceChanges): S
     const added = [...new Set([...before[list], ...(changes[`add_${list}`] ?? [])])];
     const removed = new Set(changes[`remove_${list}`]);
     const after = added.filter((entry) => !removed.has(entry));
-    if (after.length > MOST_ENTRIES) {
-      const message = `makes ${after.length} entries of ${list}; a service has at most ${MOST_ENTRIES}`;
+    if (after.length > MOST_SELECTORS) {
+      const message = `makes ${after.length} entries of ${list}; a service has at most ${MOST_SELECTORS}`;
       throw invalidField(`body.add_${list}`, message);
     }
     return [list, after];

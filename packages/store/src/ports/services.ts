@@ -1,6 +1,5 @@
 import { type AuditEntry, EngineError } from "@engine/contract";
 import {
-  count,
   first,
   lock,
   now,
@@ -99,7 +98,7 @@ export const SERVICES: Operations<ServicePort> = {
     yield* lock(SERVICES_LOCK);
     const before = yield* find(name);
     if (!before) return false;
-    yield* count(sql`DELETE FROM services WHERE name = ${name}`);
+    yield* run(sql`DELETE FROM services WHERE name = ${name}`);
     yield* raise("services");
     yield* audited(audit && { ...audit, changes: changesBetween(before, null, AUDITED) });
     return true;
