@@ -18,7 +18,7 @@ type Calls<Group> = {
 };
 
 /** Routes that answer with a stream also have `.stream`; some have nothing else. */
-export type RouteCall<R extends Route> = (R extends StreamOnly | LinesOnly
+export type RouteCall<R extends Route> = (R extends StreamOnly | LinesOnly | Spoken
   ? unknown
   : (...args: Args<R>) => Promise<Output<R>>) &
   (R extends { readonly frames: Readonly<Record<string, unknown>> }
@@ -27,6 +27,8 @@ export type RouteCall<R extends Route> = (R extends StreamOnly | LinesOnly
 
 /** Open both ways, which `fetch` cannot do everywhere: workers bring their own transport. */
 type LinesOnly = { readonly lines: object };
+/** What speaks a protocol of its own has clients of its own. */
+type Spoken = { readonly speaks: readonly string[] };
 type StreamOnly = { readonly answers: { readonly 200: { readonly raw: "text/event-stream" } } };
 
 type Args<R extends Route> =

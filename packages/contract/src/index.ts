@@ -265,12 +265,16 @@ export {
   NameCollision,
   NewService,
   ResolvedService,
+  ResourceMetadata,
   SERVICE_NAME_PATTERN,
   SERVICE_NAME_RULE,
   ServiceChanges,
   ServiceEndpoint,
   ServiceRecord,
   ServiceRun,
+  ServiceTool,
+  ServiceTools,
+  ToolKind,
 } from "./services/service.ts";
 
 // Workers

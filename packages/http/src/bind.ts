@@ -33,11 +33,12 @@ import type { RateLimits } from "./rate-limits.ts";
 import { type Redaction, type Redactor, redacted, redactedPieces } from "./redaction.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
-import type { LinesReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
+import type { LinesReply, ProtocolReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
 import type { RequestBodies, Takes } from "./request-bodies.ts";
 import { RequestCall } from "./request-call.ts";
 import { inputReader, lineInput, type RequestInput, type Resources } from "./request-input.ts";
 import { serveLines } from "./serve-lines.ts";
+import { serveProtocol } from "./serve-protocol.ts";
 import { type OpenStreams, serveStream } from "./serve-stream.ts";
 import { Standing, type StandingWatch } from "./standing.ts";
 import { isToldOf, type Read, readOf } from "./told-of.ts";
@@ -78,7 +79,7 @@ interface Exchange {
 
 type BeforeAny = (input: RequestInput, call: Pick<Call, "permit" | "caller">) => Promise<unknown>;
 type JsonReply = { status: number; body: unknown; headers?: ReplyHeaders | undefined };
-type AnyReply = JsonReply | RawReply | StreamReply | LinesReply<unknown>;
+type AnyReply = JsonReply | RawReply | StreamReply | LinesReply<unknown> | ProtocolReply;
 
 /** Serves a group of routes. The only place where a request becomes a call. */
 export function bind<Group extends Readonly<Record<string, Route>>>(
@@ -120,6 +121,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         takes: takesOf(route, bodyLimit),
         action: `${groupName}.${name}`,
         isRedacted: redactionOf(route) !== undefined,
+        isUnread: route.speaks !== undefined,
       },
       // Fixed order (AUTH-5): the route, the declared size, how often this address asked, the caller
       // and what it may, how often the caller asked; only then the body is read.
@@ -144,7 +146,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         if (limit?.per === "principal") binding.limits?.take(limit.rate, principal ?? "anonymous");
         refuseOtherMedia(request, route.lines !== undefined);
         if (before && readHead) await before(readHead(request), request);
-        if (isLarge(request) && route.body && !route.lines) {
+        if (isLarge(request) && (route.body || route.speaks) && !route.lines) {
           await admit(route, name, request, reply);
         }
       },
@@ -164,6 +166,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         if ("answerLine" in answered)
           return converse(route, answered, { request, reply, standing });
         if ("frames" in answered) return serve(route, answered, { request, reply, standing }, call);
+        if ("speak" in answered) return speak(answered, { request, reply, standing });
         const redaction = redactionOf(route);
         if (!redaction) return send(route, answered, reply);
         return send(route, answered, reply, redaction.known() ?? (await redaction.current()));
@@ -257,6 +260,14 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
       watch: binding.watch,
       refuse: (thrown) => binding.refuse(thrown, request),
     });
+  }
+
+  function speak(answered: ProtocolReply, { request, reply, standing }: Exchange): void {
+    reply.hijack();
+    const { streams, pingTimer, watch } = binding;
+    const headers = reply.getHeaders();
+    const options = { headers, streams, pingTimer, standing, watch };
+    serveProtocol(request.raw, reply.raw, answered.speak, options);
   }
 
   function serve(

@@ -43,6 +43,8 @@ declare module "fastify" {
     action?: string;
     /** False: what it answers, refusals too, goes as it is. */
     isRedacted?: boolean;
+    /** Its body is left for what speaks there. */
+    isUnread?: boolean;
   }
 }
 
@@ -90,6 +92,14 @@ export interface AppOptions<Table extends RouteTable> {
   readonly limits?: RateLimits;
   /** Serves https with it; closing the app closes it. */
   readonly tls?: Tls;
+  /**
+   * Where a client that is refused with 401 learns from whom it gets a token (RFC 9728, 5.1); undefined
+   * for rows that have no such document.
+   */
+  readonly resourceMetadata?: (
+    action: string,
+    params: Readonly<Record<string, string>>,
+  ) => string | undefined;
   /** What nobody may read in any answer; answers go as they are when absent. */
   readonly redaction?: Redaction;
   /** Networks of proxies whose `X-Forwarded-For` is believed; none when absent. */
@@ -146,9 +156,10 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.decorateRequest("permit", null as unknown as Permit);
   app.decorateRequest("reserved", undefined);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
-    bodies.read(payload, request.routeOptions.config.takes ?? NOTHING, request.reserved),
-  );
+  app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { takes = NOTHING, isUnread } = request.routeOptions.config;
+    return isUnread ? undefined : bodies.read(payload, takes, request.reserved);
+  });
 
   // Fastify leaves these bodies unread: a route of lines reads them while it answers.
   app.addContentTypeParser(LINES, (_request, _body, done) => done(null, undefined));
@@ -171,8 +182,11 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = told(limited(refuse(thrown, request), request), request);
-    const { isRedacted = true } = request.routeOptions.config;
-    return shown(reply.headers(refusalHeaders(error)), error, isRedacted ? redaction : undefined);
+    const { isRedacted = true, action = "" } = request.routeOptions.config;
+    const params = request.params as Record<string, string>;
+    const metadata = options.resourceMetadata?.(action, params);
+    const headers = refusalHeaders(error, metadata);
+    return shown(reply.headers(headers), error, isRedacted ? redaction : undefined);
   });
   app.setNotFoundHandler((request) => {
     throw noRoute(request.method, pathOf(request), methods);

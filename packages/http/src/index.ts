@@ -1,10 +1,12 @@
 /** What a process needs to serve a table of routes; every line here is public. */
 export type { AuthorizationRequest, Authorize, Caller } from "./authorize.ts";
 export type { RunList } from "./bind.ts";
+export { bodyLimitOf } from "./body-limit.ts";
 export { unreadableNetworks } from "./client-address.ts";
 export { CONNECTION, refuseExpectation, refuseUnreadable } from "./connection.ts";
 export { type App, type AppOptions, createApp } from "./create-app.ts";
 export { answering, answeringLine } from "./failpoints.ts";
+export { type FetchAnswer, fetchAnswer } from "./fetch-answer.ts";
 export type {
   Before,
   Befores,
@@ -17,8 +19,9 @@ export type {
   TableHandlers,
 } from "./handlers.ts";
 export { inTurn } from "./in-turn.ts";
+export { type InnerFetch, innerFetch, THIS_SERVER } from "./inner-requests.ts";
 export { closeApp, leave } from "./leave.ts";
-export { type Address, type Listener, type Listening, listen } from "./listen.ts";
+export { type Address, clientUrl, type Listener, type Listening, listen } from "./listen.ts";
 export type { Neighbours } from "./neighbourhood.ts";
 export { denied, type Subject } from "./permit.ts";
 export { RateLimits } from "./rate-limits.ts";
@@ -28,6 +31,7 @@ export {
   answer,
   type EncodedFrame,
   type LongFrame,
+  type ProtocolReply,
   type ReplyHeaders,
   type StreamReply,
 } from "./reply.ts";

@@ -42,6 +42,16 @@ export async function listen(app: Listener, { host, port }: Address): Promise<Li
   return { port: taken, url: `${scheme}://${authorityOf(host, taken)}` };
 }
 
+/**
+ * Where clients find what listens there, of this machine or another: a wildcard is no name that anybody
+ * could call.
+ */
+export function clientUrl(scheme: "http" | "https", { host, port }: Address): string {
+  const isWildcard = host === "0.0.0.0" || host === "::";
+  const name = isWildcard ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  return `${scheme}://${name}:${port}`;
+}
+
 function authorityOf(host: string, port: number): string {
   const wildcard = host === "0.0.0.0" || host === "::";
   const reachable = wildcard ? "127.0.0.1" : host;

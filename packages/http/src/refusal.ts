@@ -57,19 +57,27 @@ export function tooLarge(limit_bytes: number): EngineError {
   });
 }
 
-/** What a refusal says in its headers as well, for clients that never look into bodies. */
-export function refusalHeaders({ code, status, details = {} }: EngineError): ReplyHeaders {
+/**
+ * What a refusal says in its headers as well, for clients that never look into bodies.
+ *
+ * @param metadata Where a client finds from whom it gets a token.
+ */
+export function refusalHeaders(
+  { code, status, details = {} }: EngineError,
+  metadata?: string,
+): ReplyHeaders {
   const { allow, reason, retry_after_seconds: seconds } = details;
   if (code === "method_not_allowed" && Array.isArray(allow)) return { allow: allow.join(", ") };
-  if (code === "unauthenticated") return { "www-authenticate": challenge(reason) };
+  if (code === "unauthenticated") return { "www-authenticate": challenge(reason, metadata) };
   const isLater = status === 429 || status === 503;
   return isLater && typeof seconds === "number" ? { "retry-after": String(seconds) } : {};
 }
 
 /** RFC 6750: a request without a token is told of no error (AUTH-9). */
-function challenge(reason: unknown): string {
+function challenge(reason: unknown, metadata: string | undefined): string {
   const error = reason === "missing" ? "" : ', error="invalid_token"';
-  return `Bearer realm="engine"${error}`;
+  const at = metadata === undefined ? "" : `, resource_metadata="${metadata}"`;
+  return `Bearer realm="engine"${error}${at}`;
 }
 
 export function sendRefusal(reply: FastifyReply, { status, text }: ShownRefusal): FastifyReply {

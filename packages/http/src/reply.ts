@@ -1,5 +1,6 @@
 import type { Answer, Route, SseFrame } from "@engine/contract";
 import type * as z from "zod";
+import type { Speak } from "./serve-protocol.ts";
 
 /** Header names are lower case; an undefined value is left out. */
 export type ReplyHeaders = Readonly<Record<string, string | undefined>>;
@@ -48,6 +49,11 @@ export interface LinesReply<Line> {
   readonly answerLine: (line: Line) => Promise<unknown>;
 }
 
+/** The request and its response themselves, for what speaks a protocol of its own. */
+export interface ProtocolReply {
+  readonly speak: Speak;
+}
+
 /**
  * What the handler of a route may return: an answer of its row, or frames or lines where it has
  * them.
@@ -58,7 +64,8 @@ export type Reply<R extends Route> =
   | (R extends { lines: z.ZodType; body: infer Body extends z.ZodType }
       ? LinesReply<z.output<Body>>
       : never)
-  | (R extends { frames: Readonly<Record<string, unknown>> } ? StreamReply : never);
+  | (R extends { frames: Readonly<Record<string, unknown>> } ? StreamReply : never)
+  | (R extends { speaks: readonly string[] } ? ProtocolReply : never);
 
 /** An answer of the route's row. Plain `{ status, body }` does as well; this adds headers. */
 export function answer<Status extends number, Body>(

@@ -1,4 +1,4 @@
-import { EngineError, type Json, type ServiceRun } from "@engine/contract";
+import { EngineError, type Json, type ServiceRun, type ToolKind } from "@engine/contract";
 import { expect, test } from "vitest";
 import { type AskedTool, type CallContext, callTool } from "./call-tool.ts";
 import type { ProgressNote } from "./progress.ts";
@@ -7,7 +7,7 @@ import { pausedRun, runOf } from "./testing/run.ts";
 import { ScriptedCalls } from "./testing/scripted-calls.ts";
 import { World } from "./testing/world.ts";
 import type { ToolArguments } from "./tool-arguments.ts";
-import type { ToolKind } from "./tool-names.ts";
+
 import { toolsOf } from "./tools.ts";
 
 const endpoint = endpointOf("billing/invoice", {

@@ -4,6 +4,7 @@ export type { McpCaller } from "./caller.ts";
 export type { EndpointOptions, McpEndpoint } from "./endpoint.ts";
 export type { SetTimer } from "./progress.ts";
 export type { ProtocolOptions } from "./protocol-server.ts";
+export { type ReadService, readService } from "./read-service.ts";
 export { type JsonSchema, placeSchema } from "./schema-references.ts";
 export type {
   AskedExecution,
@@ -13,13 +14,8 @@ export type {
   RunFrame,
   ServiceCalls,
 } from "./service-calls.ts";
+export { serviceRequests } from "./service-requests.ts";
 export { SessionEndpoint, type SessionEndpointOptions } from "./session-endpoint.ts";
 export { createStatelessEndpoint } from "./stateless-endpoint.ts";
-export {
-  type EndpointNames,
-  endpointNames,
-  type NamedEndpoint,
-  TOOL_KINDS,
-  type ToolKind,
-} from "./tool-names.ts";
-export { type EndpointTool, type ServiceTool, serviceTool, shownTools, toolsOf } from "./tools.ts";
+export { type EndpointNames, endpointNames, type NamedEndpoint } from "./tool-names.ts";
+export { type EndpointTool, serviceTool, shownTools, toolsOf } from "./tools.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { ToolKind } from "@engine/contract";
 
-/** What a tool does, in the order in which an endpoint's tools are listed (MCP-1). */
-export const TOOL_KINDS = ["run", "async", "resume", "resume_async", "status"] as const;
-export type ToolKind = (typeof TOOL_KINDS)[number];
+/** In the order in which an endpoint's tools are listed (MCP-1). */
+export const TOOL_KINDS: readonly ToolKind[] = ToolKind.options;
 
 /** Names of an endpoint: those of its tools, and of the stream operation, which is no tool (SVC-58). */
 export type EndpointNames = Readonly<Record<ToolKind | "stream", string>>;

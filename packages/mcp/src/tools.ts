@@ -1,13 +1,7 @@
-import type { ServiceEndpoint } from "@engine/contract";
+import type { ServiceEndpoint, ServiceTool, ToolKind } from "@engine/contract";
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { JsonSchema } from "./schema-references.ts";
-import {
-  byName,
-  type EndpointNames,
-  endpointNames,
-  TOOL_KINDS,
-  type ToolKind,
-} from "./tool-names.ts";
+import { byName, type EndpointNames, endpointNames, TOOL_KINDS } from "./tool-names.ts";
 import {
   envelopeSchema,
   RESUME_INPUT_SCHEMA,
@@ -15,22 +9,7 @@ import {
   STATUS_INPUT_SCHEMA,
 } from "./tool-schemas.ts";
 
-/** A tool as `GET /services/{name}/mcp/tools` answers it (MCP-3). */
-export interface ServiceTool {
-  /** As clients call it; see {@link endpointNames}. */
-  readonly name: string;
-  /** Never empty. */
-  readonly description: string;
-  readonly kind: ToolKind;
-  /** `<namespace>/<name>` of the workflow. */
-  readonly ref: string;
-  /** JSON Schema 2020-12 of the arguments, of type object. */
-  readonly input_schema: JsonSchema;
-  /** JSON Schema 2020-12 of `structuredContent`, of type object (MCP-9). */
-  readonly output_schema: JsonSchema;
-}
-
-/** A tool with the endpoint it calls, and what that endpoint's other tools are called. */
+/** A tool with the endpoint it calls, and what that endpoint's other tools are called; see {@link endpointNames}. */
 export interface EndpointTool extends ServiceTool {
   readonly endpoint: ServiceEndpoint;
   readonly names: EndpointNames;

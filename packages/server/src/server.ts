@@ -1,10 +1,19 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { createUuidV7, routes, type WorkerProtocol } from "@engine/contract";
+import {
+  authSwitch,
+  type Config,
+  createUuidV7,
+  routes,
+  type WorkerProtocol,
+} from "@engine/contract";
 import {
   type App,
   type Authorize,
+  bodyLimitOf,
+  clientUrl,
   closeApp,
   createApp,
+  innerFetch,
   type Listening,
   leave,
   listen,
@@ -45,6 +54,8 @@ import { systemHandlers } from "./handlers/system.ts";
 import { workerHandlers } from "./handlers/workers.ts";
 import { encryptionProblems, openRing } from "./secrets/opened-ring.ts";
 import { tokenKeysOf } from "./secrets/token-keys.ts";
+import { McpEndpoints } from "./services/mcp-endpoints.ts";
+import { McpMetadata } from "./services/mcp-metadata.ts";
 
 type Chance = "ids" | "token" | "seed" | "random";
 type Time = "clock" | "monotonic" | "setTimer";
@@ -136,8 +147,28 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const refusals = new RefusalLog(ports);
   const reads = config.security.audit.reads ? new ReadLog(ports) : undefined;
   const authorize = options.authorize ?? access?.authentication.authorize;
-  const services = serviceHandlers(engine, sync_timeout);
-  const app = createApp({
+  let app: App | undefined;
+  let listening: Listening | undefined;
+  const metadata = new McpMetadata({
+    base: () => publicUrl(config, listening),
+    issuer: issuerOf(config),
+  });
+  const mcp = new McpEndpoints({
+    ports,
+    services: engine.services,
+    catalog: engine.catalog,
+    epochs: engine.epochs,
+    limits: { mcp_sync_timeout: config.services.mcp_sync_timeout, sync_timeout },
+    version,
+    maxBodyBytes: bodyLimitOf(routes.services.mcp, config.executions.max_value_bytes),
+    requests: (address) => {
+      if (!app) throw new Error("nothing is served yet");
+      return innerFetch(app, address);
+    },
+    masks: () => engine.masks.known(),
+  });
+  const services = serviceHandlers({ engine, syncTimeout: sync_timeout, mcp, metadata });
+  app = createApp({
     routes,
     handlers: {
       system: systemHandlers({ store, version, isReady: () => isReady }),
@@ -176,11 +207,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       current: () => engine.masks.current(),
       passedFrames: new Set(config.security.redaction.progress ? [] : ["task.progress"]),
     },
+    resourceMetadata: (action, params) => metadata.ofRefused(action, params),
     onRefused: (error, refused) => refusals.note(error, refused),
     ...(reads && { onRead: (read) => reads.note(read) }),
     ...(authorize && { authorize }),
   });
-  let listening: Listening;
+  const served = app;
   try {
     await engine.start();
     if (access) {
@@ -188,11 +220,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       await tellOfHeld(ports);
       await ensureBootstrapToken(ports);
     }
-    listening = await listen(app, config.server);
+    listening = await listen(served, config.server);
     if (recovered.hasSubscribers) recovered.publish({ of: ["listening"] });
   } catch (error) {
     await engine.close();
-    await app.close();
+    await served.close();
     throw error;
   }
   isReady = true;
@@ -205,10 +237,25 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     reloadTls: async () => tls?.reload(),
     close() {
       isReady = false;
-      closing ??= close({ engine, app, access, refusals, reads }, setTimer);
+      closing ??= close({ engine, app: served, access, refusals, reads }, setTimer);
       return closing;
     },
   };
+}
+
+/** The provider whose tokens are taken. */
+function issuerOf({ security: { auth } }: Config): string | undefined {
+  return authSwitch(auth).isOn && auth.oidc.enabled ? auth.oidc.issuer : undefined;
+}
+
+function publicUrl(
+  { services: { public_url }, server: { host } }: Config,
+  listening: Listening | undefined,
+): string {
+  if (public_url !== undefined) return public_url.replace(/\/+$/, "");
+  if (!listening) throw new Error("nothing is served yet");
+  const scheme = listening.url.startsWith("https:") ? "https" : "http";
+  return clientUrl(scheme, { host, port: listening.port });
 }
 
 interface Closed {

@@ -76,6 +76,21 @@ export const Config = z.strictObject({
     }),
   }),
   security: securityTable,
+  services: table({
+    mcp_sync_timeout: z
+      .number()
+      .positive()
+      .default(50)
+      .describe(
+        "How long a tool call waits for its execution; then the answer is its id. Callers that are told of progress wait as long as `executions.sync_timeout`.",
+      ),
+    public_url: z
+      .url({ protocol: /^https?$/, error: "expected an absolute http or https URL" })
+      .optional()
+      .describe(
+        "Where clients of MCP reach the server, as `https://engine.example.com`; by default its own address.",
+      ),
+  }),
   gateway: table({
     host: z.string().default("0.0.0.0").describe("Address `engine service start` listens on."),
     port: z.int().min(0).max(65535).default(9000).describe("0 = any free port, printed."),

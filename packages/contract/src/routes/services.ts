@@ -3,13 +3,15 @@ import { ErrorBody } from "../errors/errors.ts";
 import {
   NewService,
   ResolvedService,
+  ResourceMetadata,
   ServiceChanges,
   ServiceRecord,
   ServiceRun,
+  ServiceTools,
 } from "../services/service.ts";
 import { AnyJson } from "../values/any-json.ts";
 import { filteredListOf, paging, QueryFlag } from "../wire/list.ts";
-import { all, any, grant, own, run, scoped } from "../wire/permission.ts";
+import { all, any, grant, open, own, run, scoped } from "../wire/permission.ts";
 import type { Route } from "../wire/route.ts";
 import { TaskProgress } from "../workers/progress.ts";
 import {
@@ -120,6 +122,35 @@ export const serviceRoutes = {
     permission: read,
     effect: "read",
     answers: { 200: z.record(z.string(), AnyJson) },
+  },
+  tools: {
+    method: "GET",
+    path: "/services/{name}/mcp/tools",
+    summary:
+      "Lists the tools of a service that offers them (`mcp_enabled`): five for each endpoint that the caller may run.",
+    permission: read,
+    effect: "read",
+    answers: { 200: ServiceTools },
+  },
+  mcp: {
+    method: "POST",
+    path: "/services/{service}/mcp",
+    summary:
+      "Speaks the Model Context Protocol (Streamable HTTP, without sessions) for clients that call the workflows of a service as tools. Each call needs what its route of the service needs.",
+    permission: grant("service:{service}:read"),
+    effect: "write",
+    bodyLimit: "quoted_value",
+    answers: { 202: { raw: null, meaning: "a notification was taken" } },
+    speaks: ["application/json", "text/event-stream"],
+  },
+  metadata: {
+    method: "GET",
+    path: "/.well-known/oauth-protected-resource/services/{service}/mcp",
+    summary:
+      "Says where clients of a service's MCP endpoint get their tokens (RFC 9728); 404 without an OpenID provider.",
+    permission: open,
+    effect: "read",
+    answers: { 200: ResourceMetadata },
   },
   update: {
     method: "PUT",

@@ -124,6 +124,44 @@ export const ResolvedService = ServiceRecord.extend({
 });
 export type ResolvedService = z.infer<typeof ResolvedService>;
 
+/** What a tool of an endpoint does (MCP-1). */
+export const ToolKind = z.enum(["run", "async", "resume", "resume_async", "status"]);
+export type ToolKind = z.infer<typeof ToolKind>;
+
+/** An endpoint as a tool of the Model Context Protocol; each yields one of every kind (MCP-3). */
+export const ServiceTool = z.object({
+  name: z.string(),
+  description: z.string(),
+  kind: ToolKind,
+  /** Of the workflow, `<namespace>/<name>`. */
+  ref: z.string(),
+  input_schema: z.record(z.string(), AnyJson),
+  output_schema: z.record(z.string(), AnyJson),
+});
+export type ServiceTool = z.infer<typeof ServiceTool>;
+
+/** The tools of a service, and where clients of the protocol find them (MCP-3). */
+export const ServiceTools = z.object({
+  service: z.string(),
+  mcp_enabled: z.literal(true),
+  /** The server's own endpoint. */
+  connection_url: z.string(),
+  /** Of the endpoints that the caller may run. */
+  tools: z.array(ServiceTool),
+  tool_count: z.int().nonnegative(),
+  collisions: z.array(NameCollision),
+});
+export type ServiceTools = z.infer<typeof ServiceTools>;
+
+/** Where clients of a resource get their tokens (RFC 9728, MCA-3). */
+export const ResourceMetadata = z.object({
+  resource: z.string(),
+  authorization_servers: z.array(z.string()),
+  bearer_methods_supported: z.array(z.string()),
+  resource_name: z.string(),
+});
+export type ResourceMetadata = z.infer<typeof ResourceMetadata>;
+
 const run = {
   execution_id: z.string(),
   namespace: z.string(),

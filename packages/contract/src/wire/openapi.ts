@@ -99,7 +99,8 @@ function operation({ group, name, route, mode }: Named, { components, parts }: S
       ...parameters("header", part("headers")),
     ],
     ...(body && { requestBody: requestBody(route, body, components) }),
-    responses: responses(route, streams === true, part),
+    ...(route.speaks && { requestBody: SPOKEN }),
+    responses: { ...spoken(route), ...responses(route, streams === true, part) },
   } satisfies JsonObject;
 }
 
@@ -131,7 +132,7 @@ function requestBody(
   return { content: { [lines ? "application/x-ndjson" : "application/json"]: { schema } } };
 }
 
-function responses({ answers }: Route, streams: boolean, part: Part): JsonObject {
+function responses({ answers, speaks }: Route, streams: boolean, part: Part): JsonObject {
   const listed = Object.entries(answers).map(([status, answer]) => {
     if (isRaw(answer)) {
       // Raw JSON is a value that was printed already, of any type.
@@ -148,9 +149,19 @@ function responses({ answers }: Route, streams: boolean, part: Part): JsonObject
       { description: "A result.", content: { "application/json": { schema: body }, ...stream } },
     ];
   });
-  const error = { description: "An error.", content: { "application/json": { schema: ERROR } } };
+  // A protocol has refusals of its own, beside those of who may not ask.
+  const schema = speaks ? {} : ERROR;
+  const error = { description: "An error.", content: { "application/json": { schema } } };
   return { ...Object.fromEntries(listed), "4XX": error, "5XX": error };
 }
 
+/** What a protocol of its own answers is described by the protocol. */
+function spoken({ speaks }: Route): JsonObject {
+  if (!speaks) return {};
+  const content = Object.fromEntries(speaks.map((type) => [type, { schema: {} }]));
+  return { 200: { description: "A message of the protocol, or a stream of them.", content } };
+}
+
+const SPOKEN: JsonObject = { content: { "application/json": { schema: {} } }, required: true };
 const FRAMES: Json = { type: "string", description: "server-sent events, named by `x-frames`" };
 const ERROR: Json = { $ref: reference("ErrorBody") };

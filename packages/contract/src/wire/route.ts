@@ -54,6 +54,11 @@ export interface Route {
    * Absent: whatever is masked anywhere is masked in it.
    */
   readonly redact?: false;
+  /**
+   * What speaks a protocol of its own reads the body and answers, once the row has let the caller in:
+   * the media types by which it does. Redaction, where it is needed, is its matter too.
+   */
+  readonly speaks?: readonly string[];
   /** SSE frames by their names, with their data, when the route can answer with a stream. */
   readonly frames?: Readonly<Record<string, z.ZodType>>;
 }

@@ -163,6 +163,13 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     list: { path: () => "/services", own: 200, other: 200 },
     get: { ...ofService(""), own: 200, other: ["service:bank:read"] },
     openapi: { ...ofService("/openapi.json"), own: 200, other: ["service:bank:read"] },
+    tools: { ...ofService("/mcp/tools"), own: 200, other: ["service:bank:read"] },
+    mcp: { ...ofService("/mcp"), body: () => ({}), own: 400, other: ["service:bank:read"] },
+    metadata: {
+      path: ({ ns }) => `/.well-known/oauth-protected-resource/services/${ns}/mcp`,
+      own: 404,
+      other: 404,
+    },
     update: { ...ofService(""), body: () => ({ mcp_enabled: true }), own: 200, other: SERVICE },
     run: { ...ofService("/pay?timeout=0.01"), own: 202, other: RUN },
     runMode: { ...ofService("/pay/async"), own: 202, other: RUN },
@@ -406,7 +413,7 @@ async function furnished({ engine, workers }: Server, ns: string): Promise<Place
     ...{ name: ns, namespace: ns, workflow: "pay", version: null, description: null, spec: cron },
     ...{ overlap: "skip", catch_up: "one", input: null, routing_input: {}, run_as: null },
   });
-  const choice = { namespaces: [ns], workflows: [], exclusions: [], mcp_enabled: false };
+  const choice = { namespaces: [ns], workflows: [], exclusions: [], mcp_enabled: true };
   await engine.services.create({ name: ns, ...choice }, NOBODY);
   await engine.secrets.put(ns, { value: "long enough", unmasked: false }, NOBODY);
   await engine.configs.put(ns, { value: 1 }, NOBODY);

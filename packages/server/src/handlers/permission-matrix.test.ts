@@ -243,6 +243,20 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     list: { path: () => "/services", ...READERS },
     get: { ...service(""), ...READERS },
     openapi: { ...service("/openapi.json"), ...READERS },
+    tools: { ...service("/mcp/tools"), ...READERS },
+    // Who is let in is told by the protocol what it does not speak.
+    mcp: {
+      ...service("/mcp"),
+      ...sends({}),
+      ...CALLERS,
+      viewer: 400,
+      operator: 400,
+      admin: 400,
+    },
+    metadata: {
+      path: ({ ns }) => `/.well-known/oauth-protected-resource/services/${ns}/mcp`,
+      ...OPEN,
+    },
     update: { ...service(""), ...sends({}), ...CALLERS, ...SERVICE_MANAGERS },
     run: { ...service("/pay?timeout=0.01"), ...CALLERS, ...RUNNERS },
     runMode: { ...service("/pay/async"), ...CALLERS, ...RUNNERS },

@@ -1,6 +1,7 @@
 import { type Json, type ResolvedService, routes, type ServiceRun } from "@engine/contract";
 import { createApp } from "@engine/http";
 import { expect, test } from "vitest";
+import { McpMetadata } from "../services/mcp-metadata.ts";
 import { settled } from "../testing/manual-time.ts";
 import { silent, TestEngine } from "../testing/start-engine.ts";
 import { TwoServers } from "../testing/two-servers.ts";
@@ -21,7 +22,13 @@ interface Headers {
 
 /** The routes of services over a test engine, without a port. */
 function http(t: TestEngine) {
-  const { handlers, befores } = serviceHandlers(t.engine, 300);
+  const { handlers, befores } = serviceHandlers({
+    engine: t.engine,
+    syncTimeout: 300,
+    metadata: new McpMetadata({ base: () => "http://engine.test", issuer: undefined }),
+    // What it speaks is tried over a real socket.
+    mcp: { answer: () => ({ speak: async (_, response) => void response.end() }) },
+  });
   const app = createApp({
     routes: { services: routes.services },
     handlers: { services: handlers },

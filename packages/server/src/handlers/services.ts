@@ -9,12 +9,15 @@ import {
   type ServiceRun,
 } from "@engine/contract";
 import { answer, type Befores, type Call, type Handlers, type ReplyHeaders } from "@engine/http";
+import { serviceTool, shownTools, toolsOf } from "@engine/mcp";
 import type { StoredVersion } from "@engine/store";
 import type { Engine } from "../engine.ts";
 import type { Follower } from "../executions/follower.ts";
 import { toRecordedEvent } from "../executions/record.ts";
 import type { ResumeRequest, WorkflowRef } from "../executions/requests.ts";
 import { type Manner, type Replay, resume, run } from "../executions/run-modes.ts";
+import type { McpEndpoints } from "../services/mcp-endpoints.ts";
+import type { McpMetadata } from "../services/mcp-metadata.ts";
 import { serviceDocument } from "../services/service-document.ts";
 import {
   type EndpointRights,
@@ -39,14 +42,20 @@ interface Path {
   readonly execution_id?: string;
 }
 
-/** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
-export function serviceHandlers(
-  { services, executions, runLists, runAs: { isOn: isGuarded } }: Engine,
-  syncTimeoutSeconds: number,
-): {
+interface Parts {
+  readonly engine: Engine;
+  /** Longest wait of a sync call, in seconds; 0 = none. */
+  readonly syncTimeout: number;
+  readonly mcp: Pick<McpEndpoints, "answer">;
+  readonly metadata: McpMetadata;
+}
+
+export function serviceHandlers({ engine, syncTimeout, mcp, metadata }: Parts): {
   readonly handlers: Handlers<Routes>;
   readonly befores: NonNullable<Befores<typeof routes>["services"]>;
 } {
+  const { services, executions, runLists, runAs } = engine;
+  const isGuarded = runAs.isOn;
   const handlers: Handlers<Routes> = {
     create: async ({ body }, call) => {
       call.permit.demand({ name: body.name });
@@ -69,6 +78,21 @@ export function serviceHandlers(
       const endpoints = body.endpoints.filter(({ ref }) => known.has(ref));
       return answer(200, serviceDocument({ ...body, endpoints }, { isGuarded }));
     },
+    tools: async ({ params: { name } }, call) => {
+      const view = await offering(name);
+      const { endpoints, collisions } = (await resolved(view, call)).body;
+      const tools = shownTools(toolsOf(endpoints)).map(serviceTool);
+      return answer(200, {
+        service: name,
+        mcp_enabled: true as const,
+        connection_url: metadata.endpointOf(name),
+        tools,
+        tool_count: tools.length,
+        collisions,
+      });
+    },
+    mcp: async ({ params: { service } }, call) => mcp.answer(await offering(service), call),
+    metadata: async ({ params: { service } }) => answer(200, metadata.of(service)),
     update: async ({ params: { name }, body }, call) =>
       answer(200, toServiceRecord(await services.change(name, body, call))),
     delete: async ({ params: { name } }, call) => {
@@ -100,6 +124,14 @@ export function serviceHandlers(
       resumeMode: ({ params }, call) => demandResume(params, call),
     },
   };
+
+  /** A service that offers its endpoints as tools. @throws EngineError `not_found`, `mcp_disabled`. */
+  async function offering(name: string): Promise<ServiceView> {
+    const view = await services.view(name);
+    if (view.row.mcp_enabled) return view;
+    const message = `service ${name} offers no tools: engine service update ${name} --mcp lets it`;
+    throw new EngineError("mcp_disabled", message);
+  }
 
   /**
    * Which workflow a path names now, once the caller may run it (SVC-36). Asked before the body is read,
@@ -172,7 +204,7 @@ export function serviceHandlers(
       mode,
       manner: { timeout, cancel_on_disconnect },
       asker: askerOf(call),
-      longestSeconds: syncTimeoutSeconds,
+      longestSeconds: syncTimeout,
       as: {
         frames: framesOf(service),
         accepted: async (row: ExecutionRow, replay: Replay) =>

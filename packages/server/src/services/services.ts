@@ -25,9 +25,14 @@ export class Services {
     return this.#parts.ports.store.services.list(filter);
   }
 
-  /** With what it offers now. @throws EngineError `not_found`. */
+  /** With what it offers now; undefined for one that there is not. */
+  find(name: string): Promise<ServiceView | undefined> {
+    return this.#parts.views.find(name);
+  }
+
+  /** The same. @throws EngineError `not_found`. */
   async view(name: string): Promise<ServiceView> {
-    const view = await this.#parts.views.find(name);
+    const view = await this.find(name);
     if (!view) throw notFound("service", name);
     return view;
   }

@@ -178,7 +178,7 @@ export class Guarded {
     await this.#asAdmin("/schedules", {
       ...{ name: ns, namespace: ns, workflow: "pay", spec, run_as: "bot" },
     });
-    await this.#asAdmin("/services", { name: ns, namespaces: [ns] });
+    await this.#asAdmin("/services", { name: ns, namespaces: [ns], mcp_enabled: true });
     return { ns, id: body.execution_id };
   }
 
