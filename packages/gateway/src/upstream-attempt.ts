@@ -1,8 +1,8 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
+import type { Server } from "@engine/client/node";
 import { EngineError } from "@engine/contract";
 import { passOn } from "./pass-on.ts";
-import type { Server } from "./servers.ts";
 import { Silence } from "./silence.ts";
 import type { GatewayTiming } from "./timing.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { type Server, Servers } from "@engine/client/node";
 import { EngineError } from "@engine/contract";
 import type { Condition } from "./condition.ts";
-import { type Server, Servers } from "./servers.ts";
 import type { GatewayTiming } from "./timing.ts";
 import { UpstreamAttempt, type UpstreamRequest } from "./upstream-attempt.ts";
 
@@ -15,6 +15,8 @@ export interface UpstreamOptions {
 
 /** For a connection to any of the servers (GW-14). */
 const CONNECT_MS = 5_000;
+/** A connection that rests longer may be ended by whatever stands in between, just as it is used. */
+const REST_MS = 30_000;
 
 /** The servers behind the gateway, as one. */
 export class Upstream {
@@ -24,7 +26,7 @@ export class Upstream {
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
-    this.#servers = new Servers(options.urls);
+    this.#servers = new Servers(options.urls, { restMs: REST_MS });
   }
 
   /**

@@ -1,8 +1,8 @@
 /** One HTTP call of a worker, on node:http itself: a step of an execution waits for it. */
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { type Server, Servers } from "@engine/client/node";
 import { EngineError, ErrorBody, SESSION_HEADER } from "@engine/contract";
 import { LineStream } from "./line-stream.ts";
-import { type Server, Servers } from "./servers.ts";
 
 /** Just below the longest string there can be: one character more would end the process. */
 const MOST_CHARACTERS = 500_000_000;

@@ -1,0 +1,1 @@
+export { type Server, Servers, type ServersOptions } from "./servers.ts";
