@@ -1,4 +1,11 @@
-import { type InputIssue, invalidField, type Json, type ServiceRun } from "@engine/contract";
+import {
+  EngineError,
+  type InputIssue,
+  invalidField,
+  type Json,
+  type ServiceEndpoint,
+  type ServiceRun,
+} from "@engine/contract";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { followRun, type Waiter } from "./followed-run.ts";
 import { acceptedResult, statusResult, violationResult } from "./results.ts";
@@ -49,11 +56,11 @@ export async function callTool(asked: AskedTool, context: CallContext): Promise<
   const { calls } = context;
   switch (tool.kind) {
     case "run":
-      return follow(runOf(asked), tool, context);
+      return follow(await runOf(asked, calls), tool, context);
     case "resume":
       return follow(resumeOf(asked), tool, context);
     case "async": {
-      const run = await calls.run(runOf(asked));
+      const run = await calls.run(await runOf(asked, calls));
       return checked(run, acceptedResult(run, names), tool, context);
     }
     case "resume_async": {
@@ -79,14 +86,46 @@ async function follow(
   return run ? checked(run, result, tool, context) : result;
 }
 
-function runOf({ tool, arguments: given, idempotency_key: key }: AskedTool): AskedRun {
+async function runOf(
+  { tool, arguments: given, idempotency_key: key }: AskedTool,
+  calls: CallContext["calls"],
+): Promise<AskedRun> {
   const { endpoint } = tool;
-  const asked = { kind: "run", endpoint, input: inputOf(given, endpoint.input_schema) } as const;
+  const asked = { kind: "run", endpoint, input: await inputFor(endpoint, given, calls) } as const;
   if (key === undefined) return asked;
   if (typeof key !== "string") {
     throw invalidField("_meta.engine/idempotency_key", "expected a string");
   }
   return { ...asked, idempotency_key: key };
+}
+
+async function inputFor(
+  endpoint: ServiceEndpoint,
+  given: ToolArguments,
+  calls: CallContext["calls"],
+): Promise<Json> {
+  try {
+    return inputOf(given, endpoint.input_schema);
+  } catch (error) {
+    if (!endpoint.can_run) await refuseAsEngine(endpoint, calls);
+    throw error;
+  }
+}
+
+/**
+ * Who may not run a workflow may not know its schema either: arguments are not what is wrong. What is
+ * missing is told by the engine, of a resume too before whether there is such an execution (SVC-39).
+ */
+async function refuseAsEngine(
+  endpoint: ServiceEndpoint,
+  calls: CallContext["calls"],
+): Promise<void> {
+  const asked = { kind: "resume", endpoint, execution_id: "none", input: null } as const;
+  try {
+    await calls.resume(asked);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "permission_denied") throw error;
+  }
 }
 
 function resumeOf({ tool, arguments: given }: AskedTool): AskedResume {

@@ -87,6 +87,7 @@ function operation({ group, name, route, mode }: Named, { components, parts }: S
     "x-effect": route.effect,
     ...(route.permission.kind === "open" && { security: [] }),
     ...(streams && { "x-frames": framesOf(route, part) }),
+    ...(route.speaks && { "x-frames": { message: {} } }),
     ...(route.lines && { "x-lines": part("lines") ?? {} }),
     parameters: [
       ...Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, param = ""]) => ({
