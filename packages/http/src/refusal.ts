@@ -58,16 +58,26 @@ export function tooLarge(limit_bytes: number): EngineError {
 }
 
 /** What a refusal says in its headers as well, for clients that never look into bodies. */
-export function refusalHeaders({ code, status, details = {} }: EngineError): ReplyHeaders {
-  const { allow, reason, retry_after_seconds: seconds } = details;
+export function refusalHeaders(error: EngineError): ReplyHeaders {
+  const { code, status, details = {} } = error;
+  const { allow, retry_after_seconds: seconds } = details;
   if (code === "method_not_allowed" && Array.isArray(allow)) return { allow: allow.join(", ") };
-  if (code === "unauthenticated") return { "www-authenticate": challenge(reason) };
+  if (code === "unauthenticated") return { "www-authenticate": challenge(error) };
   const isLater = status === 429 || status === 503;
   return isLater && typeof seconds === "number" ? { "retry-after": String(seconds) } : {};
 }
 
-/** RFC 6750: a request without a token is told of no error (AUTH-9). */
-function challenge(reason: unknown): string {
+/**
+ * RFC 6750: a request without a token is told of no error (AUTH-9). Details that name the metadata of
+ * the resource let clients find out where to get a token (RFC 9728); there a token that failed a
+ * check is told which, in the words of the message (MCA-2).
+ */
+function challenge({ message, details = {} }: EngineError): string {
+  const { reason, check, resource_metadata } = details;
+  if (typeof resource_metadata === "string") {
+    const failed = `, error="invalid_token", error_description="${message}"`;
+    return `Bearer resource_metadata="${resource_metadata}"${check === undefined ? "" : failed}`;
+  }
   const error = reason === "missing" ? "" : ', error="invalid_token"';
   return `Bearer realm="engine"${error}`;
 }
