@@ -1,4 +1,6 @@
+import type { TokenFetch } from "@engine/oidc";
 import type { GatewayTiming } from "./timing.ts";
+import type { IssuerSettings } from "./token-settings.ts";
 
 /** Where the gateway writes what operators should know; pino's loggers are one. */
 export interface GatewayLog {
@@ -8,7 +10,7 @@ export interface GatewayLog {
 }
 
 /** What `[engine.gateway]` and the options of `engine service start` say (GW-21); times in seconds. */
-export interface GatewaySettings {
+export interface GatewaySettings extends IssuerSettings {
   readonly host: string;
   /** 0 takes any that is free. */
   readonly port: number;
@@ -22,9 +24,6 @@ export interface GatewaySettings {
   readonly allowOrigins: readonly string[];
   /** Whether MCP is served; where undefined, what each fetched list says. */
   readonly mcp: boolean | undefined;
-  readonly mcpIssuer: string | undefined;
-  readonly mcpAudience: string | undefined;
-  readonly mcpJwksUri: string | undefined;
   /** Where clients find the gateway. */
   readonly mcpBaseUrl: string | undefined;
   readonly mcpMaxSessions: number;
@@ -44,6 +43,7 @@ export const GATEWAY_DEFAULTS: Readonly<Omit<GatewaySettings, "serverUrls">> = {
   mcpBaseUrl: undefined,
   mcpMaxSessions: 1000,
   mcpSessionTtl: 3600,
+  oidc: undefined,
 };
 
 /** Whatever is left out of the settings is as {@link GATEWAY_DEFAULTS} has it. */
@@ -60,6 +60,10 @@ export interface GatewayOptions extends Partial<GatewaySettings> {
   /** Makes request ids. */
   readonly ids: () => string;
   readonly timing?: GatewayTiming;
+  /** For the keys of the issuer of tokens; the process's own unless given. */
+  readonly fetch?: TokenFetch;
+  /** Milliseconds since 1970, by which tokens expire; the process's own unless given. */
+  readonly clock?: () => number;
 }
 
 /** The settings with their defaults. */
@@ -79,5 +83,6 @@ export function settingsOf(given: GatewayOptions): GatewaySettings {
     mcpBaseUrl: given.mcpBaseUrl,
     mcpMaxSessions: given.mcpMaxSessions ?? defaults.mcpMaxSessions,
     mcpSessionTtl: given.mcpSessionTtl ?? defaults.mcpSessionTtl,
+    oidc: given.oidc,
   };
 }

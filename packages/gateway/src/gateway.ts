@@ -10,6 +10,7 @@ import { forward, type OpenStreams } from "./forward.ts";
 import { type GatewayOptions, type GatewaySettings, settingsOf } from "./gateway-options.ts";
 import { isReserved, lookUp, readTarget, type ServiceCall } from "./gateway-path.ts";
 import { GatewayServer } from "./gateway-server.ts";
+import { McpAccess } from "./mcp-access.ts";
 import { OriginRule } from "./origin-rule.ts";
 import { RequestLine, reasonOf } from "./request-line.ts";
 import { serveDocument } from "./serve-document.ts";
@@ -53,6 +54,7 @@ export class Gateway {
   readonly #upstream: Upstream;
   readonly #endpoints: EndpointList;
   readonly #origins: OriginRule;
+  readonly #access: McpAccess;
   readonly #server: GatewayServer;
   readonly #streams: OpenStreams = new Set();
   /** Where clients find it; known once it listens. */
@@ -87,6 +89,12 @@ export class Gateway {
     });
     const own = mcpBaseUrl === undefined ? [] : [mcpBaseUrl];
     this.#origins = new OriginRule([...allowOrigins, ...own]);
+    this.#access = new McpAccess({
+      ...{ service, settings: this.#settings, log, setTimer: timing.setTimer },
+      base: () => this.#base,
+      fetch: options.fetch ?? fetch,
+      clock: options.clock ?? Date.now,
+    });
     this.#server = new GatewayServer({ handle: (exchange) => this.#serve(exchange), ids, timing });
   }
 
@@ -102,7 +110,8 @@ export class Gateway {
     this.#base = baseUrl(this.#settings, listening.port);
     await this.#endpoints.refresh(undefined);
     const { endpoints, mcp_enabled } = this.health();
-    if (!mcp_enabled && (mcpIssuer ?? mcpAudience ?? mcpJwksUri) !== undefined) {
+    if (mcp_enabled) this.#access.warn();
+    else if ((mcpIssuer ?? mcpAudience ?? mcpJwksUri) !== undefined) {
       this.#options.log.warn({}, "MCP is off: what is set for its tokens means nothing");
     }
     return {
@@ -112,7 +121,7 @@ export class Gateway {
       endpoints,
       mcp_enabled,
       mcp_url: mcp_enabled ? `${this.#base}/mcp` : null,
-      mcp_issuer: mcpIssuer ?? null,
+      mcp_issuer: this.#access.issuer ?? null,
     };
   }
 
@@ -178,9 +187,10 @@ export class Gateway {
           base: this.#base,
         });
       case "mcp":
+        if (this.health().mcp_enabled) await this.#access.check(exchange.request);
         throw new EngineError("mcp_disabled", `service ${service} offers no MCP here`);
       case "metadata":
-        throw notFound("route", "of this name, since no issuer of tokens is configured");
+        return answerJson(exchange.response, 200, this.#access.metadata() ?? noIssuer());
       case "call":
         return this.#call(exchange, target);
     }
@@ -233,6 +243,10 @@ export class Gateway {
     const reason = cause === undefined ? message : reasonOf(cause);
     this.#options.log.warn({ code, reason }, "the endpoints of the service cannot be fetched");
   }
+}
+
+function noIssuer(): never {
+  throw notFound("route", "of this name, since no issuer of tokens is configured");
 }
 
 function stopping(): EngineError {

@@ -6,4 +6,5 @@ export {
   type GatewayOptions,
   type GatewaySettings,
 } from "./gateway-options.ts";
+export { type SettingProblem, settingProblems } from "./setting-problems.ts";
 export type { GatewayTiming } from "./timing.ts";

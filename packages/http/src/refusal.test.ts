@@ -41,6 +41,19 @@ test("AUTH-9 a 401 names the scheme, and that the token is at fault where one ca
   }
 });
 
+test("MCA-2 a 401 that knows its metadata names it, and which check a token failed", async () => {
+  const challenge = async (details: Record<string, Json>) =>
+    (await refused("unauthenticated", { ...details, resource_metadata: "https://a.example/m" }))[
+      "www-authenticate"
+    ];
+  const pointer = 'Bearer resource_metadata="https://a.example/m"';
+  expect(await challenge({ reason: "missing" })).toBe(pointer);
+  expect(await challenge({ reason: "malformed" })).toBe(pointer);
+  expect(await challenge({ reason: "expired", check: "expired" })).toBe(
+    `${pointer}, error="invalid_token", error_description="no"`,
+  );
+});
+
 test("NET-2 a 429 and a 503 say in their headers, too, when to come again", async () => {
   for (const code of ["rate_limited", "auth_unavailable", "unavailable"] as const) {
     expect(await refused(code, { retry_after_seconds: 5 })).toMatchObject({ "retry-after": "5" });

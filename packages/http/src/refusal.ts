@@ -60,21 +60,28 @@ export function tooLarge(limit_bytes: number): EngineError {
 /**
  * What a refusal says in its headers as well, for clients that never look into bodies.
  *
- * @param metadata Where a client finds from whom it gets a token.
+ * @param metadata Where a client finds from whom it gets a token (RFC 9728).
  */
-export function refusalHeaders(
-  { code, status, details = {} }: EngineError,
-  metadata?: string,
-): ReplyHeaders {
-  const { allow, reason, retry_after_seconds: seconds } = details;
+export function refusalHeaders(error: EngineError, metadata?: string): ReplyHeaders {
+  const { code, status, details = {} } = error;
+  const { allow, retry_after_seconds: seconds } = details;
   if (code === "method_not_allowed" && Array.isArray(allow)) return { allow: allow.join(", ") };
-  if (code === "unauthenticated") return { "www-authenticate": challenge(reason, metadata) };
+  if (code === "unauthenticated") return { "www-authenticate": challenge(error, metadata) };
   const isLater = status === 429 || status === 503;
   return isLater && typeof seconds === "number" ? { "retry-after": String(seconds) } : {};
 }
 
-/** RFC 6750: a request without a token is told of no error (AUTH-9). */
-function challenge(reason: unknown, metadata: string | undefined): string {
+/**
+ * RFC 6750: a request without a token is told of no error (AUTH-9). Where details themselves name the
+ * metadata of the resource, a token that failed a check is told which, in the words of the message
+ * (MCA-2).
+ */
+function challenge({ message, details = {} }: EngineError, metadata: string | undefined): string {
+  const { reason, check, resource_metadata } = details;
+  if (typeof resource_metadata === "string") {
+    const failed = `, error="invalid_token", error_description="${message}"`;
+    return `Bearer resource_metadata="${resource_metadata}"${check === undefined ? "" : failed}`;
+  }
   const error = reason === "missing" ? "" : ', error="invalid_token"';
   const at = metadata === undefined ? "" : `, resource_metadata="${metadata}"`;
   return `Bearer realm="engine"${error}${at}`;

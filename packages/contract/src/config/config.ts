@@ -106,6 +106,38 @@ export const Config = z.strictObject({
       .describe(
         "Origins of web pages that may call it from a browser, besides those of this machine.",
       ),
+    mcp: z
+      .boolean()
+      .optional()
+      .describe("Whether it offers the workflows as MCP tools; by default as the service says."),
+    mcp_issuer: z
+      .string()
+      .optional()
+      .describe(
+        "Issuer of the tokens that `/mcp` takes: https, or http on this machine. By default that of `[engine.security.auth.oidc]` where it is enabled, with its other keys; without one tokens are left to the server.",
+      ),
+    mcp_audience: z
+      .string()
+      .optional()
+      .describe("What `aud` of those tokens has to contain; not looked at without one."),
+    mcp_jwks_uri: z
+      .string()
+      .optional()
+      .describe("Where the issuer's keys are; by default as its discovery document says."),
+    mcp_base_url: z
+      .string()
+      .optional()
+      .describe(
+        "Where MCP clients find it, as `https://tools.example.com/billing`; by default its own host and port.",
+      ),
+    mcp_max_sessions: count(1000, 1).describe(
+      "MCP sessions at a time; one more ends the one that was idle longest.",
+    ),
+    mcp_session_ttl: z
+      .number()
+      .positive()
+      .default(3600)
+      .describe("How long an MCP session may be idle before it ends."),
   }),
   store: table({
     synchronous: z

@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
-import {
-  type Config,
-  EngineError,
-  SERVICE_NAME_PATTERN,
-  SERVICE_NAME_RULE,
-} from "@engine/contract";
-import { loadConfig } from "@engine/local/config";
+import { SERVICE_NAME_PATTERN, SERVICE_NAME_RULE } from "@engine/contract";
+import type { GatewayStarted } from "@engine/gateway";
 import type { Command } from "commander";
-import { httpUrls, port, secondsOrZero, texts } from "../../arguments/option-values.ts";
+import { mcpSwitch } from "../../arguments/mcp-switch.ts";
+import {
+  httpUrls,
+  port,
+  seconds,
+  secondsOrZero,
+  texts,
+  wholeNumber,
+} from "../../arguments/option-values.ts";
 import { tokenFor } from "../../auth/stored-token.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
@@ -16,15 +19,14 @@ import { createLog } from "../../io/log.ts";
 import { counted } from "../../render/counted.ts";
 import { serveUntilStopped } from "../../serve-until-stopped.ts";
 import { formatOption, type ServerOptions } from "../../server-call.ts";
+import {
+  type GatewayFlags,
+  gatewayConfig,
+  gatewaySettings,
+  refuseProblems,
+} from "./gateway-settings.ts";
 
-interface StartFlags extends Pick<ServerOptions, "format"> {
-  readonly host?: string;
-  readonly port?: number;
-  readonly serverUrl?: string[];
-  readonly cacheTtl?: number;
-  readonly upstreamTimeout?: number;
-  readonly allowOrigin?: string[];
-}
+type StartFlags = GatewayFlags & Pick<ServerOptions, "format">;
 
 /** `engine service start`: the process that serves one service by itself (GW-21). */
 export function addStart(service: Command, io: CliIo): void {
@@ -56,13 +58,45 @@ export function addStart(service: Command, io: CliIo): void {
       "--allow-origin <origin>",
       "origin of web pages that may call it from a browser; may be repeated",
       texts,
+    );
+  const mcp = mcpSwitch(command, {
+    on: "offers its workflows as MCP tools at /mcp, whatever the service says",
+    off: "offers no MCP tools, whatever the service says",
+  });
+  command
+    .option(
+      "--mcp-issuer <url>",
+      "issuer of the tokens that /mcp takes; https, or http on this machine (default: that of [engine.security.auth.oidc] where it is enabled)",
+    )
+    .option(
+      "--mcp-audience <text>",
+      "what `aud` of those tokens has to contain; not looked at without one",
+    )
+    .option(
+      "--mcp-jwks-uri <url>",
+      "where the issuer's keys are (default: as its discovery document says)",
+    )
+    .option(
+      "--mcp-base-url <url>",
+      "where MCP clients find this process, such as https://tools.example.com/billing (default: its host and port)",
+    )
+    .option(
+      "--mcp-max-sessions <n>",
+      "MCP sessions at a time; one more ends the one that was idle longest (default: 1000)",
+      wholeNumber(1),
+    )
+    .option(
+      "--mcp-session-ttl <seconds>",
+      "how long an MCP session may be idle before it ends (default: 3600)",
+      seconds,
     )
     .addOption(formatOption())
-    .action((name: string, flags: StartFlags) => start(io, name, flags));
+    .action((name: string, flags: StartFlags) => start(io, name, { ...flags, mcp: mcp() }));
   examples(command, [
     "service start billing",
     "service start billing --port 9100 --server-url http://engine-1:8000 --server-url http://engine-2:8000",
     "service start billing --host 127.0.0.1 --allow-origin https://app.example.com",
+    "service start billing --mcp --mcp-issuer https://id.example.com --mcp-audience engine --mcp-base-url https://tools.example.com",
   ]);
 }
 
@@ -70,23 +104,17 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
   if (!SERVICE_NAME_PATTERN.test(name)) {
     throw new UsageError(`the name of a service is ${SERVICE_NAME_RULE}`);
   }
-  const { serverUrl } = flags;
-  const config = configOf(io, flags);
-  const serverUrls = serverUrl ?? [config.server_url];
-  const { gateway: settings } = config;
+  const config = gatewayConfig(io, flags);
+  const settings = gatewaySettings(config);
+  const serverUrls = flags.serverUrl ?? [config.server_url];
   const log = await createLog(config.log_level, io);
-  const { Gateway } = await import("@engine/gateway");
+  const { Gateway, settingProblems } = await import("@engine/gateway");
+  refuseProblems(settingProblems(settings), flags);
   const signals = io.stopSignals();
   const gateway = new Gateway({
+    ...settings,
     service: name,
     serverUrls,
-    host: settings.host,
-    port: settings.port,
-    cacheTtl: settings.cache_ttl,
-    upstreamTimeout: settings.upstream_timeout,
-    allowOrigins: settings.allow_origins,
-    // Until there are tools to serve.
-    mcp: false,
     token: () => tokenFor(serverUrls[0] ?? "", io),
     log,
     ids: randomUUID,
@@ -95,12 +123,8 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
     await gateway.close();
     throw error;
   });
-  if (flags.format === "json") io.out.write(`${JSON.stringify(started)}\n`);
-  else {
-    const { service, url, server_url, endpoints } = started;
-    const offered = counted(endpoints, "endpoint");
-    io.out.write(`service ${service} on ${url}, server ${server_url}, ${offered}, MCP off\n`);
-  }
+  const line = flags.format === "json" ? JSON.stringify(started) : startedLine(started);
+  io.out.write(`${line}\n`);
   await serveUntilStopped({
     signals,
     ended: new Promise(() => {}),
@@ -109,18 +133,10 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
   });
 }
 
-/** A value that cannot work is wrong usage, wherever it was set. */
-function configOf(io: CliIo, flags: StartFlags): Config {
-  const gateway = {
-    host: flags.host,
-    port: flags.port,
-    cache_ttl: flags.cacheTtl,
-    upstream_timeout: flags.upstreamTimeout,
-    allow_origins: flags.allowOrigin,
-  };
-  try {
-    return loadConfig({ ...io, flags: { server_url: flags.serverUrl?.[0], gateway } }).config;
-  } catch (error) {
-    throw error instanceof EngineError ? new UsageError(error.message) : error;
-  }
+function startedLine(started: GatewayStarted): string {
+  const { service, url, server_url, endpoints, mcp_url, mcp_issuer } = started;
+  const issuer = mcp_issuer === null ? "" : `, tokens of ${mcp_issuer}`;
+  const mcp = mcp_url === null ? "MCP off" : `MCP on ${mcp_url}${issuer}`;
+  const offered = counted(endpoints, "endpoint");
+  return `service ${service} on ${url}, server ${server_url}, ${offered}, ${mcp}`;
 }

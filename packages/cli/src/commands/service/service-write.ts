@@ -8,6 +8,7 @@ import {
   type ServiceChanges,
 } from "@engine/contract";
 import { type Command, InvalidArgumentError } from "commander";
+import { mcpSwitch } from "../../arguments/mcp-switch.ts";
 import { confirmLoss } from "../../confirm-loss.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
@@ -109,7 +110,6 @@ export function addExclude(service: Command, io: CliIo, word: "exclude" | "inclu
 }
 
 interface UpdateOptions {
-  readonly mcp?: boolean;
   readonly description?: string;
 }
 
@@ -117,19 +117,14 @@ export function addUpdate(service: Command, io: CliIo): void {
   const command = service
     .command("update")
     .description("Changes how a service shows itself: its MCP tools, what it is for.")
-    .argument("<name>", "name of the service")
-    .option("--mcp", "offers its workflows as MCP tools, too")
-    .option("--no-mcp", "offers no MCP tools")
-    .option("--description <text>", "what it is for; an empty one takes it away");
-  let isContradicted = false;
-  let given: boolean | undefined;
-  const note = (mcp: boolean) => () => {
-    isContradicted ||= given !== undefined && given !== mcp;
-    given = mcp;
-  };
-  command.on("option:mcp", note(true)).on("option:no-mcp", note(false));
+    .argument("<name>", "name of the service");
+  const mcp = mcpSwitch(command, {
+    on: "offers its workflows as MCP tools, too",
+    off: "offers no MCP tools",
+  });
+  command.option("--description <text>", "what it is for; an empty one takes it away");
   onServer(io, command, async (server, name: string, { description }: UpdateOptions) => {
-    if (isContradicted) throw new UsageError("say --mcp or --no-mcp, not both");
+    const given = mcp();
     if (given === undefined && description === undefined) {
       throw new UsageError("say what to change, such as --mcp or --description TEXT");
     }
