@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { startRealProvider } from "@engine/oidc/test-provider";
 import { expect, test } from "vitest";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
-import { startRealIssuer } from "./testing/real-issuer.ts";
 import { resolvedService } from "./testing/resolved-service.ts";
 import {
   AUDIENCE,
@@ -292,7 +292,7 @@ test("MCA-4 what a request says of host and scheme is never believed", async () 
 
 test("AUTH-17 MCA-5 a real provider's token is taken by what its discovery says, and none for others", async () => {
   const audience = "https://engine.example";
-  await using issuer = await startRealIssuer(audience);
+  await using issuer = await startRealProvider(audience);
   await using engine = await FakeEngine.start();
   const options = { mcp: true, mcpIssuer: issuer.issuer };
   const headers = { authorization: `Bearer ${await issuer.token()}` };

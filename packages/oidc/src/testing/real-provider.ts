@@ -3,18 +3,21 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair } from "jose";
 import { Provider } from "oidc-provider";
 
-export interface RealIssuer extends AsyncDisposable {
+export interface RealProvider extends AsyncDisposable {
   readonly issuer: string;
   /** A token that the provider made for its client `ci`, for the audience it was started with. */
   token(): Promise<string>;
 }
 
-/** For tests: an OpenID provider as others run it, on this machine. */
-export async function startRealIssuer(audience: string): Promise<RealIssuer> {
+/** For tests: an OpenID provider as others run it, on this machine, which signs as told. */
+export async function startRealProvider(
+  audience: string,
+  alg: "RS256" | "ES256" | "EdDSA" = "RS256",
+): Promise<RealProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -23,9 +26,11 @@ export async function startRealIssuer(audience: string): Promise<RealIssuer> {
         grant_types: ["client_credentials"],
         redirect_uris: [],
         response_types: [],
+        id_token_signed_response_alg: alg,
       },
     ],
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: "RS256", use: "sig", kid: "k1" }] },
+    enabledJWA: { idTokenSigningAlgValues: [alg] },
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg, use: "sig", kid: "k1" }] },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
@@ -38,7 +43,7 @@ export async function startRealIssuer(audience: string): Promise<RealIssuer> {
           audience,
           accessTokenFormat: "jwt",
           accessTokenTTL: 600,
-          jwt: { sign: { alg: "RS256" } },
+          jwt: { sign: { alg } },
         }),
       },
     },
