@@ -24,7 +24,7 @@ const ADDRESSES = {
 
 export type Endpoint = keyof typeof ADDRESSES;
 /** Those that are tested. */
-export const ENDPOINTS: readonly Endpoint[] = ["server"];
+export const ENDPOINTS: readonly Endpoint[] = ["server", "gateway"];
 
 /** A real service with the tools that the conformance suite calls. */
 export interface ConformanceService extends AsyncDisposable {

@@ -30,8 +30,8 @@ export interface EndpointListOptions {
   readonly ttlMs: number;
   readonly timing: GatewayTiming;
   readonly condition: Condition;
-  /** Told of each new list. */
-  readonly onList?: (service: ResolvedService) => void;
+  /** Told of each new list; undefined when the service does not exist any more. */
+  readonly onList?: (service: ResolvedService | undefined) => void;
   /** Told of each fetch, and why it failed. */
   readonly onFetched?: (failure: EngineError | undefined) => void;
 }
@@ -97,6 +97,45 @@ export class EndpointList {
     const failure = await this.#force(authorization);
     if (this.#names.has(workflow) || isRefusal(failure)) return;
     throw this.#unknown(workflow, failure);
+  }
+
+  /**
+   * The service with what it offers, known or fetched.
+   *
+   * @param options.fresh What is known will not do: something was missed.
+   * @throws EngineError as the server refuses it; `upstream_unreachable` or `upstream_timeout` where
+   *   nothing is known.
+   */
+  async read(
+    authorization: string | undefined,
+    { fresh }: { readonly fresh: boolean },
+  ): Promise<ResolvedService> {
+    if (!fresh && this.#isFresh && this.#list) return this.#list.service;
+    const failure = await (fresh ? this.#force(authorization) : this.refresh(authorization));
+    const known = this.#list?.service;
+    if (known && !isRefusal(failure)) return known;
+    throw this.#untold(failure);
+  }
+
+  /**
+   * Sees to it that what is known is young enough, or will be; the first time it is waited for.
+   *
+   * @throws EngineError as {@link read} does, where nothing is known.
+   */
+  async freshen(authorization: string | undefined): Promise<void> {
+    if (this.#isFresh && this.#list) return;
+    if (this.#list && this.#options.ttlMs > 0) {
+      void this.refresh(authorization);
+      return;
+    }
+    // Where there is none, many that ask make no more fetches than unknown names do.
+    const failure = await (this.#list ? this.refresh(authorization) : this.#force(authorization));
+    if (!this.#list) throw this.#untold(failure);
+  }
+
+  /** Something was missed: fetches the list, no more often than for unknown names. Never rejects. */
+  renew(authorization: string | undefined): Promise<unknown> {
+    return this.#force(authorization);
   }
 
   /** The server did not know a name that is on the list. */
@@ -183,8 +222,15 @@ export class EndpointList {
 
   /** The service does not exist, or not any more. */
   #empty(): void {
+    const wasKnown = this.#list !== undefined;
     this.#list = undefined;
     this.#names = new Set();
+    if (wasKnown) this.#options.onList?.(undefined);
+  }
+
+  #untold(failure: Failure): EngineError {
+    if (!failure || isOfService(failure)) return notFound("service", this.#options.service);
+    return isRefusal(failure) ? failure : asUpstream(failure);
   }
 
   #unknown(workflow: string, failure: Failure): EngineError {

@@ -5,6 +5,7 @@ import { passOn } from "./pass-on.ts";
 import { Silence } from "./silence.ts";
 import type { GatewayTiming } from "./timing.ts";
 import type { Upstream } from "./upstream.ts";
+import { STREAM_MS } from "./upstream-fetch.ts";
 
 /** What ends each stream that is open now, without a closing frame. */
 export type OpenStreams = Set<() => void>;
@@ -22,9 +23,6 @@ export interface ForwardOptions {
   /** Told of the answer's status before the client is. */
   readonly onStatus: (status: number) => void;
 }
-
-/** A stream has a comment every 15 seconds: one that is silent for so long is broken (GW-14). */
-const STREAM_MS = 60_000;
 
 /**
  * Passes a request on and its answer back, bytes as they come in both directions (GW-10 to GW-12).

@@ -31,33 +31,49 @@ const OF_ANSWERS: ReadonlySet<string> = new Set([
 
 const OF_THE_ENGINE = "x-engine-";
 
+/** Of a request that has others made for its caller. */
+const OF_TRACES: ReadonlySet<string> = new Set(["traceparent", "tracestate"]);
+
 /** What goes to the server of a request's headers, and what it is told of the client. */
 export function requestHeaders(request: IncomingMessage): OutgoingHttpHeaders {
-  const { headers, headersDistinct, socket } = request;
-  const before = headersDistinct["x-forwarded-for"] ?? [];
-  const address = socket.remoteAddress === undefined ? [] : [socket.remoteAddress];
+  const { headers, headersDistinct } = request;
   const isChunked = headers["transfer-encoding"] !== undefined;
   return {
-    ...chosen(headersDistinct, OF_REQUESTS),
+    ...chosen(headersDistinct, OF_REQUESTS, OF_THE_ENGINE),
+    ...forwarded(request),
+    ...(isChunked && { "transfer-encoding": "chunked" }),
+  };
+}
+
+/** What the server is told of a caller with requests that are made for it, besides its credential. */
+export function callerHeaders(request: IncomingMessage): OutgoingHttpHeaders {
+  return { ...chosen(request.headersDistinct, OF_TRACES), ...forwarded(request) };
+}
+
+function forwarded({ headers, headersDistinct, socket }: IncomingMessage): OutgoingHttpHeaders {
+  const before = headersDistinct["x-forwarded-for"] ?? [];
+  const address = socket.remoteAddress === undefined ? [] : [socket.remoteAddress];
+  return {
     "x-forwarded-for": [...before, ...address].join(", "),
     "x-forwarded-proto": "http",
     ...(headers.host !== undefined && { "x-forwarded-host": headers.host }),
-    ...(isChunked && { "transfer-encoding": "chunked" }),
   };
 }
 
 /** What goes to the client of an answer's headers. */
 export function answerHeaders(answer: IncomingMessage): OutgoingHttpHeaders {
-  return chosen(answer.headersDistinct, OF_ANSWERS);
+  return chosen(answer.headersDistinct, OF_ANSWERS, OF_THE_ENGINE);
 }
 
 function chosen(
   headers: NodeJS.Dict<string[]>,
   names: ReadonlySet<string>,
+  prefix?: string,
 ): Record<string, string | string[]> {
   const taken: Record<string, string | string[]> = {};
   for (const [name, values = []] of Object.entries(headers)) {
-    if (!names.has(name) && !name.startsWith(OF_THE_ENGINE)) continue;
+    const isOfPrefix = prefix !== undefined && name.startsWith(prefix);
+    if (!names.has(name) && !isOfPrefix) continue;
     const [only, ...others] = values;
     if (only !== undefined) taken[name] = others.length === 0 ? only : values;
   }

@@ -1,3 +1,4 @@
+import type { CheckOutput, WaitLimits } from "@engine/mcp";
 import type { TokenFetch } from "@engine/oidc";
 import type { GatewayTiming } from "./timing.ts";
 import type { IssuerSettings } from "./token-settings.ts";
@@ -46,6 +47,18 @@ export const GATEWAY_DEFAULTS: Readonly<Omit<GatewaySettings, "serverUrls">> = {
   oidc: undefined,
 };
 
+/** What serving tools takes beside what passing requests on does. */
+export interface ToolOptions {
+  /** Of the product, as clients are told. */
+  readonly version: string;
+  readonly limits: WaitLimits;
+  /** Bytes that a value may have; a message is as long as the server's own may be. */
+  readonly maxValueBytes: number;
+  readonly checkOutput: CheckOutput;
+  /** Makes an id that nobody guesses, of visible ASCII. */
+  readonly newSessionId: () => string;
+}
+
 /** Whatever is left out of the settings is as {@link GATEWAY_DEFAULTS} has it. */
 export interface GatewayOptions extends Partial<GatewaySettings> {
   /** Name of the service. */
@@ -57,6 +70,7 @@ export interface GatewayOptions extends Partial<GatewaySettings> {
    */
   readonly token?: (() => Promise<string | undefined>) | undefined;
   readonly log: GatewayLog;
+  readonly tools: ToolOptions;
   /** Makes request ids. */
   readonly ids: () => string;
   readonly timing?: GatewayTiming;

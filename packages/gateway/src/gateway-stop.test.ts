@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { Gateway } from "./gateway.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 import { ManualTiming } from "./testing/manual-timing.ts";
-import { TestGateway } from "./testing/test-gateway.ts";
+import { TEST_TOOLS, TestGateway } from "./testing/test-gateway.ts";
 import { until } from "./testing/until.ts";
 
 const SECOND = 1000;
@@ -48,6 +48,7 @@ test("GW-22 a port in use is named", async () => {
     port,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     ids: () => "1",
+    tools: TEST_TOOLS,
   });
   await expect(gateway.start()).rejects.toMatchObject({
     code: "conflict",

@@ -7,6 +7,7 @@ import { EndpointList } from "./endpoint-list.ts";
 import { answerJson, answerRefusal, type Exchange } from "./exchange.ts";
 import { fetchList } from "./fetch-list.ts";
 import { forward, type OpenStreams } from "./forward.ts";
+import { GatewayMcp } from "./gateway-mcp.ts";
 import { type GatewayOptions, type GatewaySettings, settingsOf } from "./gateway-options.ts";
 import { isReserved, lookUp, readTarget, type ServiceCall } from "./gateway-path.ts";
 import { GatewayServer } from "./gateway-server.ts";
@@ -53,6 +54,7 @@ export class Gateway {
   readonly #condition = new Condition();
   readonly #upstream: Upstream;
   readonly #endpoints: EndpointList;
+  readonly #mcp: GatewayMcp;
   readonly #origins: OriginRule;
   readonly #access: McpAccess;
   readonly #server: GatewayServer;
@@ -84,8 +86,17 @@ export class Gateway {
       ttlMs: cacheTtl * 1000,
       timing,
       condition,
-      onList: (list) => this.#warnOfHidden(list),
+      onList: (list) => {
+        if (list) this.#warnOfHidden(list);
+        this.#mcp.take(list);
+      },
       onFetched: (failure) => this.#complain(failure),
+    });
+    this.#mcp = new GatewayMcp({
+      ...options.tools,
+      ...{ service, settings: this.#settings, upstream: this.#upstream, timing, log },
+      endpoints: this.#endpoints,
+      headMs: HEAD_MS,
     });
     const own = mcpBaseUrl === undefined ? [] : [mcpBaseUrl];
     this.#origins = new OriginRule([...allowOrigins, ...own]);
@@ -133,7 +144,7 @@ export class Gateway {
       service: this.#options.service,
       endpoints: list?.endpoints.length ?? 0,
       cache_age_seconds: Math.round((this.#endpoints.ageMs ?? 0) / 100) / 10,
-      mcp_enabled: this.#settings.mcp ?? list?.mcp_enabled ?? false,
+      mcp_enabled: this.#mcp.isOn,
       last_error,
     };
   }
@@ -145,6 +156,7 @@ export class Gateway {
   async drain(): Promise<void> {
     const drained = this.#server.drain();
     for (const end of this.#streams) end();
+    void this.#mcp.close();
     await drained;
     await this.close();
   }
@@ -152,6 +164,7 @@ export class Gateway {
   /** Ends everything at once, also while it drains. */
   async close(): Promise<void> {
     this.#endpoints.close();
+    await this.#mcp.close();
     await this.#server.close();
     this.#upstream.close();
   }
@@ -187,8 +200,8 @@ export class Gateway {
           base: this.#base,
         });
       case "mcp":
-        if (this.health().mcp_enabled) await this.#access.check(exchange.request);
-        throw new EngineError("mcp_disabled", `service ${service} offers no MCP here`);
+        await this.#mcp.admit(exchange);
+        return this.#mcp.serve(exchange, (await this.#access.check(exchange.request))?.owner);
       case "metadata":
         return answerJson(exchange.response, 200, this.#access.metadata() ?? noIssuer());
       case "call":

@@ -5,6 +5,7 @@ export {
   type GatewayLog,
   type GatewayOptions,
   type GatewaySettings,
+  type ToolOptions,
 } from "./gateway-options.ts";
 export { type SettingProblem, settingProblems } from "./setting-problems.ts";
 export type { GatewayTiming } from "./timing.ts";

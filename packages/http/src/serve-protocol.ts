@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Repeat } from "./repeat.ts";
+import type { Speak } from "./reply.ts";
 import type { OpenStreams } from "./serve-stream.ts";
 import type { Standing, StandingWatch } from "./standing.ts";
-
-/** Answers a request by itself; never rejects. */
-export type Speak = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface ProtocolOptions {
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;

@@ -34,8 +34,10 @@ export interface ProtocolOptions {
   /** Milliseconds, from any beginning. */
   readonly clock: () => number;
   readonly setTimer: SetTimer;
-  /** Told of defects and of requests that were no valid messages; never of refusals. */
+  /** Told of requests that were no valid messages, and of what broke on the way; never of refusals. */
   readonly onError: (error: unknown) => void;
+  /** Told of calls that failed for no reason of the caller's or of the engine's. */
+  readonly onDefect: (error: unknown) => void;
 }
 
 /** Revisions that begin with `initialize`, the one that is offered first; 2026-07-28 comes by another way (MCP-14). */
@@ -144,7 +146,7 @@ class ToolRequest {
   /** Failures are results (MCP-9), also defects: a model can at least tell of them. */
   async #refused(error: unknown): Promise<CallToolResult> {
     if (!(error instanceof EngineError)) {
-      this.#options.onError(error);
+      this.#options.onDefect(error);
       return refusalResult({ code: "internal", message: "the call failed by a defect" });
     }
     // The endpoint has gone since it was listed (MCP-18).

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   createServer,
@@ -82,7 +83,7 @@ export class FakeEngine implements AsyncDisposable {
       return;
     }
     const text = JSON.stringify(this.service);
-    const etag = `"${this.service.endpoints.map(({ name }) => name).join("+")}"`;
+    const etag = `"${createHash("sha256").update(text).digest("hex")}"`;
     if (request.headers["if-none-match"] === etag) response.writeHead(304, { etag }).end();
     else response.writeHead(200, { "content-type": "application/json", etag }).end(text);
   }

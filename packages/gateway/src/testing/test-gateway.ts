@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import {
   type ClientRequest,
@@ -8,7 +9,7 @@ import {
 } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { Gateway, type GatewayStarted } from "../gateway.ts";
-import type { GatewayOptions } from "../gateway-options.ts";
+import type { GatewayOptions, ToolOptions } from "../gateway-options.ts";
 import type { FakeEngine } from "./fake-engine.ts";
 
 export interface Answered {
@@ -28,6 +29,14 @@ export interface LogLine extends Readonly<Record<string, unknown>> {
   readonly level: string;
   readonly message: string;
 }
+
+export const TEST_TOOLS: ToolOptions = {
+  version: "1.2.3",
+  limits: { mcp_sync_timeout: 50, sync_timeout: 300 },
+  maxValueBytes: 100_000,
+  checkOutput: () => [],
+  newSessionId: randomUUID,
+};
 
 /** A gateway of service `billing` on a free port of this machine. */
 export class TestGateway implements AsyncDisposable {
@@ -56,6 +65,7 @@ export class TestGateway implements AsyncDisposable {
       port: 0,
       log: { info: write("info"), warn: write("warn"), error: write("error") },
       ids: () => `gateway-${++count}`,
+      tools: TEST_TOOLS,
       ...options,
     });
     return new TestGateway(gateway, await gateway.start(), lines);

@@ -40,6 +40,7 @@ export class Loopback {
       clock: world.clock,
       setTimer: world.setTimer,
       onError: (error) => errors.push(error),
+      onDefect: (error) => errors.push(error),
     });
     loopback.#server.on("request", (request, response) => {
       void loopback.#answer(request, response);

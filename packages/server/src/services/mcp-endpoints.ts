@@ -100,6 +100,7 @@ export class McpEndpoints {
       clock: ports.monotonic,
       setTimer: ports.setTimer,
       onError: (err) => log.debug({ err, service }, "a message of MCP was not taken"),
+      onDefect: (err) => log.error({ err, service }, "a call of a tool failed"),
     });
   }
 

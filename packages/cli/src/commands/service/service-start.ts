@@ -16,6 +16,7 @@ import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { createLog } from "../../io/log.ts";
+import { productVersion } from "../../product-version.ts";
 import { counted } from "../../render/counted.ts";
 import { serveUntilStopped } from "../../serve-until-stopped.ts";
 import { formatOption, type ServerOptions } from "../../server-call.ts";
@@ -109,6 +110,7 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
   const serverUrls = flags.serverUrl ?? [config.server_url];
   const log = await createLog(config.log_level, io);
   const { Gateway, settingProblems } = await import("@engine/gateway");
+  const { outputIssues } = await import("@engine/server/output-check");
   refuseProblems(settingProblems(settings), flags);
   const signals = io.stopSignals();
   const gateway = new Gateway({
@@ -118,6 +120,16 @@ async function start(io: CliIo, name: string, flags: StartFlags): Promise<void> 
     token: () => tokenFor(serverUrls[0] ?? "", io),
     log,
     ids: randomUUID,
+    tools: {
+      version: productVersion(),
+      limits: {
+        mcp_sync_timeout: config.services.mcp_sync_timeout,
+        sync_timeout: config.executions.sync_timeout,
+      },
+      maxValueBytes: config.executions.max_value_bytes,
+      checkOutput: outputIssues,
+      newSessionId: randomUUID,
+    },
   });
   const started = await gateway.start().catch(async (error: unknown) => {
     await gateway.close();
