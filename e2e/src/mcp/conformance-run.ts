@@ -7,30 +7,33 @@ const BASELINE = new URL("./conformance-baseline.yml", import.meta.url);
 const require = createRequire(import.meta.url);
 
 /** Releases of the suite, which are nothing but commands. */
-const PROGRAMS = {
-  "0.1.16": require.resolve("@modelcontextprotocol/conformance/dist/index.js"),
+const SUITES = {
+  "0.1.16": {
+    program: require.resolve("@modelcontextprotocol/conformance/dist/index.js"),
+    // Its requests by hand say that they are of revision 2025-03-26, which is refused (MCP-14).
+    excused: ["server-sse-multiple-streams"],
+  },
   /** Only it knows sessions and the revision 2026-07-28. */
-  "0.2.0-alpha.12": require.resolve("conformance-2026/dist/index.js"),
+  "0.2.0-alpha.12": { program: require.resolve("conformance-2026/dist/index.js"), excused: [] },
 };
 
 export interface SuiteRun {
-  readonly suite: keyof typeof PROGRAMS;
+  readonly suite: keyof typeof SUITES;
   readonly revision: string;
   readonly url: string;
-  /** What is excused besides the baseline. */
-  readonly excused: readonly string[];
 }
 
 export interface SuiteVerdict {
   /** Why the suite is not content, with what it says of each check; empty when it is. */
   readonly complaint: string;
-  /** Scenarios of which every check passed or was skipped, in the order of their names. */
+  /** Scenarios of which some checks passed and none failed. */
   readonly passed: readonly string[];
 }
 
 /** Runs every scenario of a revision against an address, as the suite's users do. */
-export async function runSuite({ suite, revision, url, excused }: SuiteRun): Promise<SuiteVerdict> {
+export async function runSuite({ suite, revision, url }: SuiteRun): Promise<SuiteVerdict> {
   await using home = await createHome();
+  const { program, excused } = SUITES[suite];
   const lines = excused.map((scenario) => `  - ${scenario}\n`);
   const text = (await readFile(BASELINE, "utf8")) + lines.join("");
   const baseline = await home.write("baseline.yml", text);
@@ -38,14 +41,14 @@ export async function runSuite({ suite, revision, url, excused }: SuiteRun): Pro
     ...["server", "--url", url, "--suite", "all", "--spec-version", revision],
     ...["--expected-failures", baseline, "--output-dir", home.file("results")],
   ];
-  await using program = new Program(`suite ${suite}`, [PROGRAMS[suite], ...words], {
+  await using command = new Program(`suite ${suite}`, [program, ...words], {
     ...{ cwd: home.path, env: {} },
   });
-  const { code, stdout, stderr } = await program.result(RUN_LIMIT_MS);
+  const { code, stdout, stderr } = await command.result(RUN_LIMIT_MS);
   const [, summary = ""] = stdout.split("=== SUMMARY ===");
-  const passed = [...summary.matchAll(/^✓ (\S+): /gm)].map(([, scenario = ""]) => scenario);
+  const passed = [...summary.matchAll(/^✓ (\S+): [1-9]/gm)].map(([, scenario = ""]) => scenario);
   const complaint = code === 0 ? "" : [summary || stdout, stderr, await checksIn(home)].join("\n");
-  return { complaint, passed: passed.toSorted() };
+  return { complaint, passed };
 }
 
 /** Some forty scenarios, each of which may take half a minute until the suite gives it up. */
