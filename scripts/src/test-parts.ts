@@ -10,6 +10,7 @@ const SLOW: readonly string[] = [
   "packages/cli/src/dev/replay-checks.test.ts",
   "packages/cli/src/hostile-values.test.ts",
   "packages/cli/src/wrong-inputs.test.ts",
+  "packages/gateway/src/many-requests.test.ts",
   "packages/local/src/index.test.ts",
   "packages/local/src/taken-globals.test.ts",
   "packages/sdk/src/node/replay.property.test.ts",

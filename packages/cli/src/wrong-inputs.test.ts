@@ -140,6 +140,8 @@ const WRONG: readonly Wrong[] = [
   ["service update nobody --mcp", 1, NO_SERVICE],
   ["service list --limit 0", 2, /whole number of at least 1/],
   ["service show nobody", 1, NO_SERVICE],
+  ["service tools", 2, /missing required argument 'name': name of the service/],
+  ["service tools nobody", 1, NO_SERVICE],
   ["service delete nobody --yes", 1, NO_SERVICE],
   ["service start", 2, /missing required argument 'name': name of the service/],
   ["service start Shop", 2, /the name of a service is 1 to 64 small letters/],

@@ -1,3 +1,4 @@
+import { clientUrl } from "@engine/http";
 import type { GatewaySettings } from "./gateway-options.ts";
 
 /**
@@ -12,9 +13,7 @@ export function baseUrl(
 ): string {
   // As a URL has it: what stands in headers then holds no character that they do not take.
   if (mcpBaseUrl !== undefined) return new URL(mcpBaseUrl).href.replace(/\/+$/, "");
-  const isWildcard = host === "0.0.0.0" || host === "::";
-  const name = isWildcard ? "localhost" : host.includes(":") ? `[${host}]` : host;
-  return `http://${name}:${port}`;
+  return clientUrl("http", { host, port });
 }
 
 /** What is wrong with a base URL (MCA-1); undefined when it may be used. */

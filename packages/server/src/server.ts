@@ -252,7 +252,8 @@ function publicUrl(
   { services: { public_url }, server: { host } }: Config,
   listening: Listening | undefined,
 ): string {
-  if (public_url !== undefined) return public_url.replace(/\/+$/, "");
+  // As a URL has it: what stands in headers then holds no character that they do not take.
+  if (public_url !== undefined) return new URL(public_url).href.replace(/\/+$/, "");
   if (!listening) throw new Error("nothing is served yet");
   const scheme = listening.url.startsWith("https:") ? "https" : "http";
   return clientUrl(scheme, { host, port: listening.port });

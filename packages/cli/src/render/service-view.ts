@@ -1,7 +1,7 @@
-import type { NameCollision, ResolvedService, ServiceRecord } from "@engine/contract";
+import type { NameCollision, ResolvedService, ServiceRecord, ServiceTools } from "@engine/contract";
 import { counted } from "./counted.ts";
 import type { Screen } from "./paint.ts";
-import { lines } from "./table.ts";
+import { lines, table } from "./table.ts";
 
 /** One line for each service, with how much it chooses. */
 export function serviceList(items: readonly ServiceRecord[], { paint }: Screen): string {
@@ -22,11 +22,12 @@ export function serviceList(items: readonly ServiceRecord[], { paint }: Screen):
 /** What a service chooses. */
 export function serviceView(service: ServiceRecord, { paint }: Screen): string {
   const { name, description, mcp_enabled, namespaces, workflows, exclusions } = service;
+  const mcp = mcp_enabled ? `on; its tools and their address: engine service tools ${name}` : "off";
   return [
     lines([
       paint("strong", name),
       ...(description === null ? [] : [`  ${description}`]),
-      `  ${paint("muted", "MCP")}   ${mcp_enabled ? "on" : "off"}`,
+      `  ${paint("muted", "MCP")}   ${mcp}`,
     ]),
     section("Namespaces:", namespaces),
     section("Workflows:", workflows),
@@ -49,6 +50,19 @@ export function resolvedView(service: ResolvedService, screen: Screen): string {
     ...(["namespaces", "workflows", "exclusions"] as const).map((list) =>
       section(`Nothing matches these ${list}:`, unmatched[list]),
     ),
+  ].join("");
+}
+
+/** The tools of a service, with where clients of MCP connect. */
+export function toolsView(offered: ServiceTools, screen: Screen): string {
+  const { service, connection_url, tools, collisions } = offered;
+  const { paint } = screen;
+  const rows = tools.map(({ name, kind, ref }) => [name, kind, ref]);
+  const none = `No tools: it offers no workflow that you may run; see why with: engine service show ${service}`;
+  return [
+    lines([paint("strong", service), `  ${paint("muted", "MCP")}   ${connection_url}`]),
+    rows.length === 0 ? lines([none]) : table(["TOOL", "KIND", "WORKFLOW"], rows, paint),
+    ...collisions.map((collision) => collided(service, collision, screen)),
   ].join("");
 }
 

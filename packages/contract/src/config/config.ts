@@ -86,6 +86,10 @@ export const Config = z.strictObject({
       ),
     public_url: z
       .url({ protocol: /^https?$/, error: "expected an absolute http or https URL" })
+      // Paths come behind it, and it stands in headers and documents that anybody may read.
+      .refine((text) => !/[?#]|\/\/[^/]*@/.test(text), {
+        error: "expected a URL without query, fragment, user and password",
+      })
       .optional()
       .describe(
         "Where clients of MCP reach the server, as `https://engine.example.com`; by default its own address.",

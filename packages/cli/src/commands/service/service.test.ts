@@ -26,7 +26,7 @@ test("SCLI-1 SCLI-2 a service is made and shown with the endpoints that it offer
   expect((await engine("list")).out).toBe("billing   1 namespace, 1 workflow, 1 exclusion, mcp\n");
   expect((await engine("show", "billing")).out).toBe(`billing
   invoices
-  MCP   on
+  MCP   on; its tools and their address: engine service tools billing
 Namespaces:
   billing
 Workflows:
@@ -84,6 +84,39 @@ test("SCLI-1 what a service chooses is added to, taken from, and changed", async
   expect(await read()).toMatchObject({ mcp_enabled: false, description: null });
 });
 
+test("SCLI-1 the tools of a service are listed with their kind, their workflow and where clients connect", async () => {
+  const { engine, client } = await host();
+  await engine("create", "billing", "--workflow", "billing/invoice");
+  const off = await engine("tools", "billing");
+  expect(off).toMatchObject({ code: 1, out: "" });
+  expect(off.err).toBe(
+    "error: service billing offers no tools: engine service update billing --mcp lets it\n",
+  );
+
+  expect((await engine("update", "billing", "--mcp")).out).toContain(
+    "  MCP   on; its tools and their address: engine service tools billing\n",
+  );
+  const { code, out, err } = await engine("tools", "billing");
+  expect([code, err]).toEqual([0, ""]);
+  expect(out.replace(/:\d+/, ":PORT")).toBe(`billing
+  MCP   http://127.0.0.1:PORT/services/billing/mcp
+TOOL                   KIND           WORKFLOW
+invoice                run            billing/invoice
+invoice_async          async          billing/invoice
+resume_invoice         resume         billing/invoice
+resume_invoice_async   resume_async   billing/invoice
+status_invoice         status         billing/invoice
+`);
+  const json = JSON.parse((await engine("tools", "billing", "--format", "json")).out);
+  expect(json).toEqual(await client.services.tools({ params: { name: "billing" } }));
+
+  await client.catalog.register({ body: { source: source("old", "invoice") } });
+  await engine("add", "billing", "--workflow", "old/invoice");
+  const collided = (await engine("tools", "billing")).out;
+  expect(collided).toContain("Collision: /invoice is billing/invoice and old/invoice; ");
+  expect(collided).toContain("No tools: it offers no workflow that you may run; see why with: ");
+});
+
 test("SCLI-1 a service is deleted after a question, or at once where that is said", async () => {
   const { engine, raw } = await host();
   await engine("create", "billing");
@@ -108,6 +141,7 @@ test.each([
   [["update", "a"], "say what to change"],
   [["update", "a", "--mcp", "--no-mcp"], "not both"],
   [["show"], "missing required argument 'name'"],
+  [["tools"], "missing required argument 'name'"],
 ])("SCLI-1 a usage error makes no request and ends with 2: %j", async (args, said) => {
   const { engine } = await host();
   expect(await engine(...args)).toMatchObject({

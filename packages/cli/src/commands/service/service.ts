@@ -3,7 +3,7 @@ import { allPages, type PartOptions, partOptions } from "../../all-pages.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { nextPage } from "../../render/next-page.ts";
-import { resolvedView, serviceList } from "../../render/service-view.ts";
+import { resolvedView, serviceList, toolsView } from "../../render/service-view.ts";
 import { onServer } from "../../server-call.ts";
 import { addStart } from "./service-start.ts";
 import { addCreate, addDelete, addExclude, addSelect, addUpdate } from "./service-write.ts";
@@ -27,6 +27,7 @@ export function addService(program: Command, io: CliIo): void {
   addUpdate(service, io);
   addList(service, io);
   addShow(service, io);
+  addTools(service, io);
   addDelete(service, io);
   addStart(service, io);
 }
@@ -59,4 +60,18 @@ function addShow(service: Command, io: CliIo): void {
     if (body) print(body, resolvedView);
   });
   examples(command, ["service show billing", "service show billing --format json"]);
+}
+
+function addTools(service: Command, io: CliIo): void {
+  const command = service
+    .command("tools")
+    .summary("Lists the MCP tools of a service, and where clients connect.")
+    .description(
+      "Lists the MCP tools that a service offers you, five for each of its endpoints, and the address where clients of the Model Context Protocol connect.",
+    )
+    .argument("<name>", "name of the service");
+  onServer(io, command, async ({ client, print }, name: string) => {
+    print(await client.services.tools({ params: { name } }), toolsView);
+  });
+  examples(command, ["service tools billing", "service tools billing --format json"]);
 }
