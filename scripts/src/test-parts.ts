@@ -54,6 +54,7 @@ const LONG: readonly string[] = [
   "e2e/src/idle/",
   "e2e/src/kill/kill-and-restart.test.ts",
   "e2e/src/kill/kill-replicas.test.ts",
+  "e2e/src/mcp/conformance.test.ts",
   "e2e/src/others/others.test.ts",
   "e2e/src/replicas/",
   "e2e/src/runners/",
@@ -90,6 +91,8 @@ const LOADING: readonly string[] = [
   "e2e/src/idle/",
   "e2e/src/kill/kill-and-restart.test.ts",
   "e2e/src/kill/kill-replicas.test.ts",
+  // The suite gives a change of the tools a second and a half to arrive.
+  "e2e/src/mcp/conformance.test.ts",
   "e2e/src/others/others.test.ts",
   "e2e/src/sweep/",
 ];

@@ -37,8 +37,10 @@ export function placeSchema(whole: JsonSchema, at: string): JsonSchema {
     $schema: __,
     ...schema
   } = rewritten(whole, (reference) => {
-    if (reference === "#") return `#${at}`;
-    return reference.startsWith("#/") ? `#${at}${reference.slice(1)}` : reference;
+    if (/^#(?:\/|$)/.test(reference)) return `#${at}${reference.slice(1)}`;
+    // Of an anchor: other schemas of the document may have one of that name.
+    const anchors = `#${at.slice(1).replaceAll("/", ".")}`;
+    return reference.startsWith("#") ? `${anchors}.${reference.slice(1)}` : reference;
   });
   return schema;
 }
@@ -106,6 +108,7 @@ function rewritten(schema: JsonSchema, rewrite: Rewrite): Record<string, Json> {
   return mapped(kept, (value, keyword) => {
     if (VALUES.has(keyword)) return value;
     if (REFERENCES.has(keyword) && typeof value === "string") return rewrite(value);
+    if (keyword === "$anchor" && typeof value === "string") return rewrite(`#${value}`).slice(1);
     const map = MAPS.has(keyword) ? asSchema(value) : undefined;
     return map ? mapped(map, (member) => inside(member, rewrite)) : inside(value, rewrite);
   });

@@ -227,6 +227,21 @@ test.each(REVISIONS)(
   },
 );
 
+test("MCP-13 MCP-17 a notification that cancels reaches no call: nothing says whose request it means", async () => {
+  await using shop = await serve();
+  shop.calls.endpoints = [invoice];
+  const { asked, stream } = shop.calls;
+  stream.state("RUNNING");
+  const called = shop.post({ id: 7, method: "tools/call", params: { name: "invoice" } });
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  const params = { requestId: 7 };
+  const cancelled = await shop.post({ method: "notifications/cancelled", params });
+  expect(cancelled.status).toBe(202);
+  stream.state("COMPLETED", { output: { id: "i1" } });
+  expect(await (await called).text()).toContain('"state":"COMPLETED"');
+  expect(asked).toHaveLength(1);
+});
+
 test.each(["GET", "DELETE"])("MCP-17 %s is 405: there are no sessions", async (method) => {
   await using shop = await serve();
   const headers = { accept: "text/event-stream", "mcp-protocol-version": "2025-11-25" };

@@ -136,10 +136,7 @@ export class ZodCalls {
 
   #described(schema: z.ZodType, given: unknown): z.ZodType {
     if (!isPlainObject(given)) return schema;
-    // What begins with $ would change how the schema is read, not what it says.
-    const kept = Object.entries(given).filter(
-      ([key, value]) => !key.startsWith("$") && isJson(value),
-    );
+    const kept = Object.entries(given).filter(([key, value]) => isKept(key, value));
     const copy = schema.clone();
     this.#notes.metadata.add(copy, Object.fromEntries(kept));
     const place = this.#notes.placeOf(schema);
@@ -170,6 +167,12 @@ export class ZodCalls {
     const checked = checks.length > 0 ? schema.check(...checks) : schema;
     return gap ? this.#notes.leaveOut(checked.clone(), gap) : checked;
   }
+}
+
+/** What begins with $ would change how the schema is read, not what it says; an anchor only names it. */
+function isKept(key: string, value: unknown): boolean {
+  if (key === "$anchor") return typeof value === "string" && /^[A-Za-z_][-\w.]*$/.test(value);
+  return !key.startsWith("$") && isJson(value);
 }
 
 function unreadOr(value: unknown, place: Place, reason: string): Unread {

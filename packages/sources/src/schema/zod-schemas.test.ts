@@ -87,6 +87,7 @@ test.each([
   `z.string().prefault("a")`,
   `z.array(z.string()).default(() => [])`,
   `z.object({ a: z.string().meta({ title: "A", examples: ["x"] }) }).meta({ id: "Thing" })`,
+  `z.object({ a: z.string().meta({ id: "A", $anchor: "a.b" }) })`,
   `z.preprocess((x) => x, z.number())`,
   `z.stringbool()`,
   `z.json()`,
