@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EngineError } from "@engine/contract";
+import { REVISIONS } from "@engine/mcp/test-client";
 import { expect, test, vi } from "vitest";
 import { FakeEngine } from "./testing/fake-engine.ts";
 import { resolvedService } from "./testing/resolved-service.ts";
 import { TestGateway } from "./testing/test-gateway.ts";
-import { completes, names, REVISIONS, textOf, toolClient } from "./testing/tool-client.ts";
+import { completes, names, textOf, toolClient } from "./testing/tool-client.ts";
 
 const ON = { mcp_enabled: true };
 

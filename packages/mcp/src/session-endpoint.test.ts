@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { SessionEndpoint } from "./session-endpoint.ts";
+import { REVISIONS } from "./testing/connect-client.ts";
 import { endpointOf } from "./testing/endpoint.ts";
-import { INITIALIZE, Loopback, REVISIONS } from "./testing/loopback.ts";
+import { INITIALIZE, Loopback } from "./testing/loopback.ts";
 import { ScriptedCalls } from "./testing/scripted-calls.ts";
 
 const invoice = endpointOf("billing/invoice");

@@ -2,8 +2,9 @@ import { EngineError, notFound } from "@engine/contract";
 import type { ProgressNotification } from "@modelcontextprotocol/client";
 import { expect, test, vi } from "vitest";
 import { createStatelessEndpoint } from "./stateless-endpoint.ts";
+import { REVISIONS } from "./testing/connect-client.ts";
 import { endpointOf } from "./testing/endpoint.ts";
-import { Loopback, REVISIONS } from "./testing/loopback.ts";
+import { Loopback } from "./testing/loopback.ts";
 import { runOf } from "./testing/run.ts";
 import { ScriptedCalls } from "./testing/scripted-calls.ts";
 

@@ -1,35 +1,19 @@
 /** For tests: official clients of MCP at a gateway, and an engine that plays the run of a tool. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type ClientWishes, connectClient, type Revision } from "@engine/mcp/test-client";
+import type { Client } from "@modelcontextprotocol/client";
 import { onTestFinished } from "vitest";
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Both ways to begin: with `initialize`, and without. */
-export const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
-export type Revision = (typeof REVISIONS)[number];
-
-/** A client that has connected; `changes` counts what it is told of lists. */
+/** A client that has connected, closed when the test is over. */
 export async function toolClient(
-  gateway: Pick<TestGateway, "url">,
+  { url }: Pick<TestGateway, "url">,
   revision: Revision,
-  { token, changes }: { readonly token?: string; readonly changes?: () => void } = {},
+  wishes: ClientWishes = {},
 ): Promise<Client> {
-  const isModern = revision === "2026-07-28";
-  const tools = changes && { autoRefresh: false, debounceMs: 0, onChanged: changes };
-  const client = new Client(
-    { name: "a-client", version: "1" },
-    {
-      versionNegotiation: { mode: isModern ? { pin: revision } : "legacy" },
-      ...(tools && { listChanged: { tools } }),
-    },
-  );
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const transport = new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), {
-    requestInit: { headers },
-  });
+  const client = await connectClient(`${url}/mcp`, revision, wishes);
   onTestFinished(() => client.close());
-  await client.connect(transport);
   return client;
 }
 

@@ -3,15 +3,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import type { McpCaller } from "../caller.ts";
 import type { EndpointOptions, McpEndpoint } from "../endpoint.ts";
+import { type ClientWishes, connectClient, type Revision } from "./connect-client.ts";
 import { ScriptedCalls } from "./scripted-calls.ts";
 import { World } from "./world.ts";
-
-/** Both ways to begin: with `initialize`, and without. */
-export const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
-export type Revision = (typeof REVISIONS)[number];
 
 export class Loopback {
   readonly world: World = new World();
@@ -83,26 +80,12 @@ export class Loopback {
     return { calls: this.callsOf(token), hasToken: token !== "", owner };
   }
 
-  /** A client that has connected; `changes` counts what it is told of lists. */
-  async client(
-    revision: Revision,
-    { token = "", changes }: { readonly token?: string; readonly changes?: () => void } = {},
-  ): Promise<Client> {
-    const isModern = revision === "2026-07-28";
-    const tools = changes && { autoRefresh: false, debounceMs: 0, onChanged: changes };
-    const client = new Client(
-      { name: "a-client", version: "1" },
-      {
-        versionNegotiation: { mode: isModern ? { pin: revision } : "legacy" },
-        ...(tools && { listChanged: { tools } }),
-      },
-    );
+  /** A client that has connected, closed when the test is over. */
+  async client(revision: Revision, wishes: ClientWishes = {}): Promise<Client> {
+    const { token = "", changes } = wishes;
+    const given = token === "" ? { changes } : { token, changes };
+    const client = await connectClient(this.url, revision, given);
     this.#clients.push(client);
-    const headers = token === "" ? {} : { authorization: `Bearer ${token}` };
-    const transport = new StreamableHTTPClientTransport(new URL(this.url), {
-      requestInit: { headers },
-    });
-    await client.connect(transport);
     return client;
   }
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { REVISIONS } from "@engine/mcp/test-client";
 import { expect, test, vi } from "vitest";
 import { accountOf } from "../auth/testing/asking.ts";
 import { AUDIENCE, ISSUER, Provider } from "../auth/testing/provider.ts";
-import { CENTS, mcpServer, REVISIONS, source } from "./testing/mcp-server.ts";
+import { CENTS, mcpServer, source } from "./testing/mcp-server.ts";
 
 const OFF = { auth: { enabled: false } };
 const NO_LUCK = {

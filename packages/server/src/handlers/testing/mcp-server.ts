@@ -1,13 +1,10 @@
 /** For tests: a service over a real server, with official clients of MCP and a worker that is played. */
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type ClientWishes, connectClient, type Revision } from "@engine/mcp/test-client";
+import type { Client } from "@modelcontextprotocol/client";
 import { onTestFinished } from "vitest";
 import { type Ask, asking } from "../../auth/testing/asking.ts";
 import { type GuardedServer, guardedServer } from "../../auth/testing/guarded-server.ts";
 import { ScriptedWorker } from "../../testing/scripted-worker.ts";
-
-/** Both ways to begin: with `initialize`, and without. */
-export const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
-export type Revision = (typeof REVISIONS)[number];
 
 /** Source of a workflow of namespace `shop` that the worker plays. */
 export const source = (name: string, types = "", about = ""): string =>
@@ -23,7 +20,7 @@ export const CENTS =
 export interface McpServer extends GuardedServer {
   /** As the admin, or as anybody where authorization is off. */
   readonly as: Ask;
-  client(revision: Revision, options?: ClientChanges): Promise<Client>;
+  client(revision: Revision, wishes?: ClientWishes): Promise<Client>;
   /** One message without a client. */
   post(
     message: unknown,
@@ -31,13 +28,6 @@ export interface McpServer extends GuardedServer {
     token?: string | null,
   ): Promise<Response>;
   worker(): Promise<ScriptedWorker>;
-}
-
-interface ClientChanges {
-  readonly token?: string | undefined;
-  /** Told of lists that have changed. */
-  readonly changes?: () => void;
-  readonly service?: string;
 }
 
 /** Service `shop` with workflow `invoice`; with authorization unless it is switched off. */
@@ -51,25 +41,12 @@ export async function mcpServer(options: Parameters<typeof guardedServer>[0]): P
   return {
     ...server,
     as,
-    async client(revision, { token = server.adminKey, changes, service = "shop" } = {}) {
-      const isModern = revision === "2026-07-28";
-      const tools = changes && { autoRefresh: false, debounceMs: 0, onChanged: changes };
-      const client = new Client(
-        { name: "a-client", version: "1" },
-        {
-          versionNegotiation: { mode: isModern ? { pin: revision } : "legacy" },
-          ...(tools && { listChanged: { tools } }),
-        },
-      );
-      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const transport = new StreamableHTTPClientTransport(
-        new URL(`${url}/services/${service}/mcp`),
-        {
-          requestInit: { headers },
-        },
-      );
+    async client(revision, wishes = {}) {
+      const client = await connectClient(endpoint, revision, {
+        token: server.adminKey,
+        ...wishes,
+      });
       onTestFinished(() => client.close());
-      await client.connect(transport);
       return client;
     },
     post: (message, headers = {}, token = server.adminKey ?? null) =>
