@@ -1,6 +1,6 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, Route, SseFrame } from "@engine/contract";
 import type * as z from "zod";
-import type { Speak } from "./serve-protocol.ts";
 
 /** Header names are lower case; an undefined value is left out. */
 export type ReplyHeaders = Readonly<Record<string, string | undefined>>;
@@ -48,6 +48,14 @@ export interface StreamReply {
 export interface LinesReply<Line> {
   readonly answerLine: (line: Line) => Promise<unknown>;
 }
+
+/** A request whose body has come: what is read of it are the bytes of a whole message. */
+export interface SpokenRequest
+  extends Pick<IncomingMessage, "method" | "url" | "headers">,
+    AsyncIterable<unknown> {}
+
+/** Answers a request by itself; never rejects. */
+export type Speak = (request: SpokenRequest, response: ServerResponse) => Promise<void>;
 
 /** The request and its response themselves, for what speaks a protocol of its own. */
 export interface ProtocolReply {
