@@ -1,6 +1,7 @@
 import type { ExecutionRecord } from "@engine/contract";
 import { expect, test } from "vitest";
 import { startEngine } from "../harness/engine.ts";
+import { MCP_HEADERS, mcpCall, mcpMessage } from "../harness/mcp.ts";
 import { Random } from "../harness/random.ts";
 
 /** In objects of ten: a thousand values. */
@@ -62,6 +63,9 @@ const big = task({ name: "big", secrets: NAMES }, async (_, { secrets }) => {
   return Array.from({ length: 10 }, () => values);
 });
 export const child = workflow({ name: "child" }, async (input) => input);
+export const failing = workflow({ name: "failing" }, async () => {
+  await fails();
+});
 export const spills = workflow({ name: "spills" }, async () => {
   const all = [];
   for (const form of Object.keys(forms)) all.push(await spill(form));
@@ -73,6 +77,19 @@ export const spills = workflow({ name: "spills" }, async () => {
   return [all, answer];
 });
 `.replaceAll("NAMES", JSON.stringify(Array.from({ length: SECRETS }, (_, i) => `S${i}`)));
+
+/** A workflow that tells secrets before it runs: in what is read of its source. */
+const describedBy = (secrets: readonly string[]) => {
+  const [about, field, preset, one] = secrets.map((text) => JSON.stringify(text));
+  return `import { workflow } from "@engine/sdk";
+import { z } from "zod";
+const input = z.object({
+  said: z.string().default(${preset}).describe(${field}),
+  way: z.enum(["any", ${one}]).optional(),
+});
+export const described = workflow({ name: "described", description: ${about}, input }, async (i) => i);
+`;
+};
 
 /** Every byte that left the server, with where. */
 class Left {
@@ -156,6 +173,65 @@ async function everything(left: Left, id: string): Promise<void> {
   await left.ask(`${of}?mode=stream`, { headers: { "last-event-id": "0" } });
 }
 
+/** All that a service tells: about itself, of runs in each of its ways, and the same as tools of MCP. */
+async function askService(left: Left, values: readonly Value[][]): Promise<void> {
+  const texts = values.map(([text]) => String(text));
+  await left.post("/workflows", { source: describedBy(texts) });
+  const workflows = ["spills", "child", "failing", "described"];
+  const about = { description: `of ${texts[0]}`, mcp_enabled: true };
+  await left.post("/services", { name: "leaky", workflows, ...about });
+  for (const path of ["", "/leaky", "/leaky/openapi.json", "/leaky/mcp/tools"]) {
+    await left.ask(`/services${path}`);
+  }
+  const of = "/services/leaky";
+  const idIn = (text: string) => /"execution_id":"([\w-]+)"/.exec(text)?.[1] ?? "";
+  const ran = await left.post(`${of}/spills/stream`, null);
+  expect(ran).toContain(".execution.paused");
+  expect(ran).toContain("task.progress");
+  const id = idIn(ran);
+  await left.ask(`${of}/spills/status/${id}`);
+  await left.post(`${of}/spills/resume/${id}`, { answer: texts[0] });
+  await left.ask(`${of}/spills/stream/${id}`, { headers: { "last-event-id": "0" } });
+  await left.post(`${of}/failing`, null);
+  const failed = idIn(await left.post(`${of}/failing/async`, null));
+  await left.ask(`${of}/failing/stream/${failed}`);
+  await left.ask(`${of}/failing/status/${failed}`);
+  await left.post(`${of}/child`, values.slice(0, 20));
+  await left.post(`${of}/described`, { said: 1, way: texts[1] });
+
+  const send = ({ headers, body }: ReturnType<typeof mcpMessage>) =>
+    left.ask(`${of}/mcp`, { method: "POST", headers, body: JSON.stringify(body) });
+  const listing = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  const initialize = {
+    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    params: {
+      ...{ protocolVersion: "2025-11-25", capabilities: {} },
+      clientInfo: { name: "by hand", version: "1" },
+    },
+  };
+  expect(await send({ headers: MCP_HEADERS, body: initialize })).toContain("instructions");
+  expect(await send({ headers: MCP_HEADERS, body: listing })).toContain("resume_described");
+  expect(await send(mcpMessage({ method: "server/discover" }))).toContain("instructions");
+  expect(await send(mcpMessage({ method: "tools/list" }))).toContain("resume_described");
+  const call = (name: string, given?: unknown) =>
+    send(mcpCall({ name, given, meta: { progressToken: "p" } }));
+  const called = await call("spills");
+  expect(called).toContain("notifications/progress");
+  expect(called).toContain("resume_spills");
+  const execution_id = idIn(called);
+  await call("status_spills", { execution_id });
+  const input = JSON.stringify({ answer: texts[0] });
+  expect(await call("resume_spills", { execution_id, input })).toContain("COMPLETED");
+  await call("status_spills", { execution_id });
+  expect(await call("failing")).toContain("FAILED");
+  const { structuredContent: started } = JSON.parse(await call("failing_async")).result;
+  expect(started.execution_id).toMatch(/./);
+  await call("child", { input: JSON.stringify(values.slice(0, 20)) });
+  expect(await call("described", { said: 1, way: texts[1] })).toContain("invalid_input");
+  await call("described", { said: texts[1] });
+  await call(String(texts[0]));
+}
+
 test.each(["sqlite", "postgres"] as const)(
   "I21 RED-1 RED-3 RED-4 on %s none of a thousand secrets is in a byte that leaves the server, or in a line of its log",
   async (store) => {
@@ -201,6 +277,7 @@ test.each(["sqlite", "postgres"] as const)(
     });
     await left.post(`/workflows/default/child/run/async?label=${encodeURIComponent(first)}`, 1);
     await left.ask("/executions?limit=100");
+    await askService(left, values);
     // One that is deleted stays masked, since logs still hold it.
     await left.ask("/admin/secrets/S0", { method: "DELETE" });
     await everything(left, id);

@@ -1,11 +1,23 @@
 import { type ExecutionRecord, isTerminal } from "@engine/contract";
 import type { Http } from "../harness/http.ts";
+import { mcpCall } from "../harness/mcp.ts";
 import { until } from "../harness/until.ts";
 import type { Ledger } from "./ledger.ts";
 import { ask } from "./patient.ts";
 import type { Credentials } from "./plant.ts";
 
 const LIMIT_MS = 120_000;
+
+interface ToolResult {
+  readonly structuredContent: {
+    readonly execution_id?: string;
+    readonly error?: { readonly code: string };
+  };
+}
+
+interface Answered {
+  readonly result?: ToolResult;
+}
 
 /** Where the strands of one workload work: a server that may die under them at any moment. */
 export class Site {
@@ -55,12 +67,38 @@ export class Site {
       throw new Error(`${path} was refused: ${first.status} ${JSON.stringify(first.body)}`);
     }
     const again = await ask<ExecutionRecord>(this.http, path, asked);
-    if (again.body.execution_id !== execution_id) {
-      this.ledger.wrong(
-        `${path}: key ${key} gave ${execution_id}, then ${again.body.execution_id}`,
-      );
-    }
+    this.#same(`${path}: key ${key}`, execution_id, again.body.execution_id);
     return execution_id;
+  }
+
+  /** The same by a tool of MCP, which is told of the key in its own way (MCP-8). */
+  async startByTool(
+    path: string,
+    { tool, value, key }: { readonly tool: string; readonly value: number; readonly key: string },
+  ): Promise<string> {
+    this.ledger.keys++;
+    const given = { file: this.file, value };
+    const asked = mcpCall({ name: tool, given, meta: { "engine/idempotency_key": key } });
+    const call = async () => {
+      let result: ToolResult | undefined;
+      await until(`${tool} is called`, async () => {
+        const { status, body } = await ask<Answered>(this.http, path, { method: "POST", ...asked });
+        result = body.result;
+        if (!result) throw new Error(`${tool} was refused: ${status} ${JSON.stringify(body)}`);
+        // What the protocol carries is no answer yet where the engine was not there for it.
+        return result.structuredContent.error?.code !== "unavailable";
+      });
+      const { execution_id } = (result as ToolResult).structuredContent;
+      if (execution_id === undefined) throw new Error(`${tool}: ${JSON.stringify(result)}`);
+      return execution_id;
+    };
+    const execution_id = await call();
+    this.#same(`${tool}: key ${key}`, execution_id, await call());
+    return execution_id;
+  }
+
+  #same(what: string, first: string, then: string): void {
+    if (first !== then) this.ledger.wrong(`${what} gave ${first}, then ${then}`);
   }
 
   /** The first record that is so. */

@@ -264,7 +264,7 @@ const keeps: Strand = async (site) => {
   await site.untilEnded(id);
 };
 
-/** A service that is made, changed and called in each of its ways, and goes. */
+/** A service that is made, changed and called in each of its ways and as a tool, and goes. */
 const offers: Strand = async (site) => {
   const { http, ledger, prefix } = site;
   const path = `/services/${prefix}`;
@@ -286,6 +286,12 @@ const offers: Strand = async (site) => {
       await site.untilEnded(id);
     }),
   );
+  const called = { tool: "question_async", value: 180, key: `${prefix}-offers-tool` };
+  const id = await site.startByTool(`${path}/mcp`, called);
+  ledger.expect(id, "COMPLETED", 187);
+  await site.untilWaiting(id, "pause");
+  await ask(http, `${path}/question/resume/${id}/async`, { ...post, body: 5 });
+  await site.untilEnded(id);
   await ask(http, path, { method: "DELETE" });
   const { status } = await ask(http, path);
   if (status !== 404) ledger.wrong(`${prefix} is there although it was deleted: ${status}`);

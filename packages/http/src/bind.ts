@@ -30,7 +30,13 @@ import {
   type Subject,
 } from "./permit.ts";
 import type { RateLimits } from "./rate-limits.ts";
-import { type Redaction, type Redactor, redacted, redactedPieces } from "./redaction.ts";
+import {
+  type Redaction,
+  type Redactor,
+  redacted,
+  redactedPieces,
+  shownRefusal,
+} from "./redaction.ts";
 import { pathOf, tooLarge } from "./refusal.ts";
 import type { Repeat } from "./repeat.ts";
 import type { LinesReply, ProtocolReply, RawReply, ReplyHeaders, StreamReply } from "./reply.ts";
@@ -121,7 +127,7 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
         takes: takesOf(route, bodyLimit),
         action: `${groupName}.${name}`,
         isRedacted: redactionOf(route) !== undefined,
-        isUnread: route.speaks !== undefined,
+        isSpoken: route.speaks !== undefined,
       },
       // Fixed order (AUTH-5): the route, the declared size, how often this address asked, the caller
       // and what it may, how often the caller asked; only then the body is read.
@@ -265,9 +271,14 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
   function speak(answered: ProtocolReply, { request, reply, standing }: Exchange): void {
     reply.hijack();
     const { streams, pingTimer, watch } = binding;
-    const headers = reply.getHeaders();
-    const options = { headers, streams, pingTimer, standing, watch };
-    serveProtocol(request.raw, reply.raw, answered.speak, options);
+    const { method, url, headers } = request.raw;
+    const { message } = request;
+    request.message = undefined;
+    const spoken = Object.assign(Readable.from(message ? [message] : []), { method, url, headers });
+    serveProtocol(spoken, reply.raw, answered.speak, {
+      ...{ headers: reply.getHeaders(), streams, pingTimer, standing, watch },
+      refuse: (thrown) => shownRefusal(binding.refuse(thrown, request), binding.redaction),
+    });
   }
 
   function serve(

@@ -34,6 +34,8 @@ declare module "fastify" {
     permit: Permit;
     /** The memory that is reserved for a large body, or for one that may be large. */
     reserved: Reservation | undefined;
+    /** What has come for a protocol that reads messages by itself. */
+    message: Buffer | undefined;
   }
 
   interface FastifyContextConfig {
@@ -43,8 +45,8 @@ declare module "fastify" {
     action?: string;
     /** False: what it answers, refusals too, goes as it is. */
     isRedacted?: boolean;
-    /** Its body is left for what speaks there. */
-    isUnread?: boolean;
+    /** Its body is a message for what speaks there. */
+    isSpoken?: boolean;
   }
 }
 
@@ -155,10 +157,13 @@ export function createApp<Table extends RouteTable>(options: AppOptions<Table>):
   app.decorateRequest("caller", null as unknown as Caller);
   app.decorateRequest("permit", null as unknown as Permit);
   app.decorateRequest("reserved", undefined);
+  app.decorateRequest("message", undefined);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
-    const { takes = NOTHING, isUnread } = request.routeOptions.config;
-    return isUnread ? undefined : bodies.read(payload, takes, request.reserved);
+    const { takes = NOTHING, isSpoken } = request.routeOptions.config;
+    if (!isSpoken) return bodies.read(payload, takes, request.reserved);
+    request.message = await bodies.message(payload, takes, request.reserved);
+    return undefined;
   });
 
   // Fastify leaves these bodies unread: a route of lines reads them while it answers.

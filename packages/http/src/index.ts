@@ -25,7 +25,7 @@ export { type Address, clientUrl, type Listener, type Listening, listen } from "
 export type { Neighbours } from "./neighbourhood.ts";
 export { denied, type Subject } from "./permit.ts";
 export { RateLimits } from "./rate-limits.ts";
-export type { Redaction, Redactor } from "./redaction.ts";
+export { type Redaction, type Redactor, redacted } from "./redaction.ts";
 export { type HttpLog, refusalHeaders } from "./refusal.ts";
 export {
   answer,

@@ -49,8 +49,13 @@ export interface LinesReply<Line> {
   readonly answerLine: (line: Line) => Promise<unknown>;
 }
 
+/** A request whose body has come: what is read of it are the bytes of a whole message. */
+export interface SpokenRequest
+  extends Pick<IncomingMessage, "method" | "url" | "headers">,
+    AsyncIterable<unknown> {}
+
 /** Answers a request by itself; never rejects. */
-export type Speak = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+export type Speak = (request: SpokenRequest, response: ServerResponse) => Promise<void>;
 
 /** The request and its response themselves, for what speaks a protocol of its own. */
 export interface ProtocolReply {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { AnyJson, notFound } from "@engine/contract";
 import type { FastifyInstance } from "fastify";
 import { afterEach, expect, test } from "vitest";
@@ -24,6 +25,12 @@ const routes = {
   bodies: {
     any: { ...open, path: "/any/{name}", body: AnyJson },
     named: { ...open, path: "/named", body: z.strictObject({ source: z.string() }) },
+    spoken: {
+      ...open,
+      path: "/spoken",
+      answers: { 202: { raw: null, meaning: "-" } },
+      speaks: ["text/plain"],
+    },
     field: {
       ...open,
       path: "/field",
@@ -71,6 +78,12 @@ async function serving({ holds = false, mostBytes = 32 * MIB } = {}): Promise<Bo
         any: ({ body }) => take(body),
         named: ({ body }) => take(body.source.length),
         field: ({ body }) => take(body),
+        spoken: () => ({
+          speak: async (request, response) => {
+            const { body } = await take(await buffer(request));
+            response.end(`took ${(body as Buffer).length}`);
+          },
+        }),
       },
     },
     looks: {
@@ -227,6 +240,35 @@ test("a large body of named fields is a value, one of a million parts is none of
   expect(refused.json().error.details.issues).toEqual([
     { path: "body", message: expect.stringContaining("values, more than") },
   ]);
+});
+
+test("NET-1 a message for what speaks a protocol of its own is counted, bounded and ended as other bodies are", async () => {
+  const { app, connected, look, taken } = await serving({ mostBytes: 4 * MIB });
+  const payload = JSON.stringify("x".repeat(MIB));
+  const headers = { "content-type": "application/json" };
+  const post = (text: string) =>
+    app.inject({ method: "POST", url: "/spoken", payload: text, headers });
+  expect((await post(payload)).payload).toBe(`took ${payload.length}`);
+  expect((await post("{")).payload).toBe("took 1");
+  expect((await app.inject({ method: "POST", url: "/spoken" })).payload).toBe("took 0");
+  expect((await post("[".repeat(200))).json().error.message).toContain("128 levels");
+  expect((await post(nested(2 * MIB).toString())).json().error.code).toBe("invalid_input");
+  // Its values would take more than there is.
+  expect((await post(nested(MIB / 4).toString())).json().error.code).toBe("unavailable");
+  expect(taken).toHaveLength(3);
+
+  const [first, second] = [await connected(), await connected()];
+  for (const socket of [first, second]) {
+    socket.write(head("/spoken", "chunked"));
+    socket.write(`${(3 * MIB).toString(16)}\r\n`);
+    socket.write(Buffer.alloc(3 * MIB, " "));
+  }
+  const refused = await Promise.race([first, second].map(answered));
+  expect(refused.status).toBe(503);
+  const stalled = [first, second].map(answered);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  for (let times = 0; times < 4; times++) look();
+  expect((await Promise.race(stalled)).status).toBe(408);
 });
 
 interface Field {

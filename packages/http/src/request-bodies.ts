@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { EngineError } from "@engine/contract";
-import { parseJsonBody } from "./json/json-body.ts";
+import { parseJsonBody, refuseDeep } from "./json/json-body.ts";
 import { LargeJson } from "./json/large-json.ts";
 import { LARGE_BYTES, type LargeField } from "./json/scan-json.ts";
 import type { ScanThread } from "./json/scan-thread.ts";
@@ -27,6 +27,8 @@ const MOST_PAUSES = 3;
  * How many values a body of named fields may hold; a long text is one, and costs nothing to make.
  */
 const MOST_VALUES = 200_000;
+/** What a value that is made of a few bytes takes, at least. */
+const VALUE_BYTES = 64;
 
 /** The memory of a pool that is set aside for one large body until it is released. */
 export interface Reservation {
@@ -103,14 +105,29 @@ export class RequestBodies {
     const { chunks, length } = await this.#receive(payload, takes.limit, reserved);
     if (length <= LARGE_BYTES) return parseJsonBody(joined(chunks.splice(0), length));
     const reservation = reserved ?? this.reserve(length);
-    // A buffer of its own can be handed to a thread and taken back without a copy.
-    const bytes = new Uint8Array(length);
-    let at = 0;
-    for (const chunk of chunks.splice(0)) {
-      bytes.set(chunk, at);
-      at += chunk.length;
+    return this.#large(inOne(chunks.splice(0), length), takes, reservation.release);
+  }
+
+  /**
+   * The text of a message, for what makes a value of all of it by itself and perhaps more than once. Its
+   * memory stays reserved, and so does that of its values.
+   */
+  async message(
+    payload: IncomingMessage,
+    { limit }: Pick<Takes, "limit">,
+    reserved: Reservation | undefined,
+  ): Promise<Buffer> {
+    const { chunks, length } = await this.#receive(payload, limit, reserved);
+    if (length <= LARGE_BYTES) {
+      const text = joined(chunks.splice(0), length);
+      refuseDeep(text);
+      return text;
     }
-    return this.#large(bytes, takes, reservation.release);
+    const given = inOne(chunks.splice(0), length);
+    const { bytes, scanned } = await this.#thread.run({ bytes: given });
+    if (scanned.values > MOST_VALUES) throw tooMany(scanned.values);
+    reserved?.grow(length + scanned.values * VALUE_BYTES);
+    return Buffer.from(bytes.buffer);
   }
 
   close(): Promise<void> {
@@ -222,6 +239,17 @@ function joined(chunks: readonly Buffer[], length: number): Buffer {
   return only && chunks.length === 1 ? only : Buffer.concat(chunks, length);
 }
 
+/** A buffer of its own can be handed to a thread and taken back without a copy. */
+function inOne(chunks: readonly Buffer[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
 function tooMuch(): EngineError {
   return new EngineError(
     "unavailable",
@@ -231,7 +259,7 @@ function tooMuch(): EngineError {
 }
 
 function tooMany(values: number): EngineError {
-  const message = `holds ${values} values, more than anything that is taken here; expected the fields of the route`;
+  const message = `holds ${values} values, more than anything that is taken here; expected at most ${MOST_VALUES}`;
   const issues = [{ path: "body", message }];
   return new EngineError("invalid_input", `body: ${message}`, { details: { issues } });
 }

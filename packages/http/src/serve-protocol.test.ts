@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { EngineError } from "@engine/contract";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -112,8 +112,7 @@ test("AUTH-58 a caller who may not ask any more loses what still waits", async (
 
 test("a server that stops leaves it a second for its last words, then the connection ends", async () => {
   const heard: ServerResponse[] = [];
-  const { url, app, wait, waiting } = await speaking(async (request: IncomingMessage, response) => {
-    request.resume();
+  const { url, app, wait, waiting } = await speaking(async (_, response) => {
     heard.push(response);
     response.writeHead(200);
     response.write("first ");

@@ -30,6 +30,15 @@ const routes = {
       effect: "read",
       answers: { 200: z.unknown() },
     },
+    speak: {
+      method: "POST",
+      path: "/things/{name}/speak",
+      summary: "-",
+      permission: grant,
+      effect: "write",
+      answers: { 202: { raw: null, meaning: "-" } },
+      speaks: ["text/plain"],
+    },
     change: {
       method: "POST",
       path: "/things/{name}",
@@ -108,6 +117,13 @@ class World {
             return { frames: this.frames };
           },
           wait: (_, call) => waits(call),
+          speak: (_, { headers, signal }) => ({
+            speak: async (_request, response) => {
+              if (headers["x-first"]) response.write(headers["x-first"]);
+              this.signals.push(signal);
+              await once(response, "close");
+            },
+          }),
           change: async () => {
             this.done.push("change");
             await this.waited.promise;
@@ -251,6 +267,23 @@ for (const [name, lose] of LOSSES) {
       expect(await read()).toMatch(/^event: error\n/);
       expect(await read()).toBeUndefined();
       expect(world.signals[0]?.aborted).toBe(true);
+    });
+
+    test(`AUTH-58 after ${how} what speaks a protocol of its own is answered by the error, or broken off`, async () => {
+      const world = await new World().start();
+      const speak = (headers: Record<string, string> = {}) =>
+        fetch(world.url("/speak"), { method: "POST", headers });
+      const asked = speak();
+      const begun = await speak({ "x-first": "begun" });
+      await expect.poll(() => world.signals.length).toBe(2);
+      world.isSlow = isSlow;
+      lose(world);
+      world.look();
+      const refused = await asked;
+      expect(await refused.json()).toMatchObject({ error: { code: expect.any(String) } });
+      expect(refused.status).toBe(world.failure ? 401 : 403);
+      await expect(begun.text()).rejects.toThrow();
+      await expect.poll(() => world.timers).not.toContain(1_000);
     });
 
     test(`AUTH-58 after ${how} a poll that waits is answered by the error, at once`, async () => {

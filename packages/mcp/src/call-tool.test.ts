@@ -80,14 +80,15 @@ test("MCP-8 MCP-9 async, resume and status make their own requests", async () =>
   ]);
 });
 
-test("MCP-8 an idempotency key goes with a run and a start, and has to be text", async () => {
+test("MCP-8 an idempotency key goes with a run and a start, and has to be what a header holds", async () => {
   const { calls, tools, context, stream } = caller();
   stream.state("COMPLETED", { output: "done" });
   for (const tool of tools.slice(0, 2)) {
     await callTool({ tool, arguments: {}, idempotency_key: "k" }, context);
-    await expect(
-      callTool({ tool, arguments: {}, idempotency_key: 7 }, context),
-    ).rejects.toMatchObject({ code: "invalid_input" });
+    for (const wrong of [7, "", "a\r\nb: c", "ключ", " k", "k".repeat(1_025)]) {
+      const asked = { tool, arguments: {}, idempotency_key: wrong };
+      await expect(callTool(asked, context)).rejects.toMatchObject({ code: "invalid_input" });
+    }
   }
   expect(calls.asked).toMatchObject([{ idempotency_key: "k" }, { idempotency_key: "k" }]);
 });

@@ -86,6 +86,9 @@ async function follow(
   return run ? checked(run, result, tool, context) : result;
 }
 
+/** What arrives in a header as it was sent. */
+const HEADER = /^[!-~](?:[ -~]{0,1022}[!-~])?$/;
+
 async function runOf(
   { tool, arguments: given, idempotency_key: key }: AskedTool,
   calls: CallContext["calls"],
@@ -93,8 +96,11 @@ async function runOf(
   const { endpoint } = tool;
   const asked = { kind: "run", endpoint, input: await inputFor(endpoint, given, calls) } as const;
   if (key === undefined) return asked;
-  if (typeof key !== "string") {
-    throw invalidField("_meta.engine/idempotency_key", "expected a string");
+  if (typeof key !== "string" || !HEADER.test(key)) {
+    throw invalidField(
+      "_meta.engine/idempotency_key",
+      "expected 1 to 1024 printable ASCII characters",
+    );
   }
   return { ...asked, idempotency_key: key };
 }

@@ -14,6 +14,11 @@ export interface EndpointOptions extends ProtocolOptions {
   readonly maxBodyBytes: number;
 }
 
+/** What is read of a request: one of Node, or what a process that has read its body hands on. */
+export interface McpRequest
+  extends Pick<IncomingMessage, "method" | "url" | "headers">,
+    AsyncIterable<unknown> {}
+
 /** The MCP endpoint of one service (MCP-14). */
 export interface McpEndpoint {
   /**
@@ -23,7 +28,7 @@ export interface McpEndpoint {
    * @param body What the process has read of the request, parsed; left out, it is read here.
    */
   handle(
-    request: IncomingMessage,
+    request: McpRequest,
     response: ServerResponse,
     caller: McpCaller,
     body?: unknown,
@@ -41,7 +46,7 @@ export interface McpEndpoint {
 
 /** Answers a request of Node with what answers one of the web. */
 export async function answerNode(
-  request: IncomingMessage,
+  request: McpRequest,
   response: ServerResponse,
   options: { readonly body: unknown; readonly endpoint: EndpointOptions },
   answer: (request: Request) => Promise<Response>,

@@ -102,7 +102,7 @@ class ToolRequest {
   async answer(ends: Pick<CallContext, "left" | "cancelled">): Promise<CallToolResult> {
     // Also a tool that the caller is not shown: what the caller may do the engine knows best.
     const tool = (await this.#find()) ?? (await this.#find({ fresh: true }));
-    if (!tool) throw unknownTool(this.#params.name);
+    if (!tool) throw unknownTool();
     try {
       return await callTool(this.#asked(tool), { ...this.#callContext(), ...ends });
     } catch (error) {
@@ -152,14 +152,15 @@ class ToolRequest {
     // The endpoint has gone since it was listed (MCP-18).
     const gone = ["service", "workflow"].includes(String(error.details?.["resource"]));
     if (error.code === "not_found" && gone && !(await this.#find({ fresh: true }))) {
-      throw unknownTool(this.#params.name);
+      throw unknownTool();
     }
     return refusalResult(error);
   }
 }
 
-function unknownTool(name: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`);
+/** It does not say which: what came may be of any length, and nobody has looked through it (RED-3). */
+function unknownTool(): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, "there is no tool of that name");
 }
 
 const toolsByList = new WeakMap<readonly ServiceEndpoint[], readonly EndpointTool[]>();

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { ServiceEndpoint } from "@engine/contract";
 import {
   InMemoryServerEventBus,
@@ -6,7 +6,7 @@ import {
   type McpHttpHandler,
 } from "@modelcontextprotocol/server";
 import { authInfoOf, type McpCaller } from "./caller.ts";
-import { answerNode, type EndpointOptions, type McpEndpoint } from "./endpoint.ts";
+import { answerNode, type EndpointOptions, type McpEndpoint, type McpRequest } from "./endpoint.ts";
 import { Session, type SessionKeeper } from "./session.ts";
 import { sdkHandler } from "./stateless-endpoint.ts";
 import { ToolChanges } from "./tool-changes.ts";
@@ -44,7 +44,7 @@ export class SessionEndpoint implements McpEndpoint {
   }
 
   handle(
-    request: IncomingMessage,
+    request: McpRequest,
     response: ServerResponse,
     caller: McpCaller,
     body?: unknown,

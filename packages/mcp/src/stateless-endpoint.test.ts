@@ -266,6 +266,33 @@ test("MCP-18 who listens is told once of each change of the tools, and of nothin
   expect(told).toHaveBeenCalledTimes(2);
 });
 
+test("MCP-17 200 subscriptions whose readers leave are forgotten", async () => {
+  await using shop = await serve();
+  shop.calls.endpoints = [invoice];
+  const leave = new AbortController();
+  const params = { notifications: { toolsListChanged: true }, _meta: ENVELOPE };
+  const method = "subscriptions/listen";
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": method,
+  };
+  const asked = { method: "POST", headers, body, signal: leave.signal };
+  const opened = await Promise.all(Array.from({ length: 200 }, () => fetch(shop.url, asked)));
+  expect(new Set(opened.map(({ status }) => status))).toEqual(new Set([200]));
+  await vi.waitFor(() => expect(shop.endpoint.listeners).toBe(200));
+  leave.abort();
+  await vi.waitFor(() => expect(shop.endpoint.listeners).toBe(0));
+});
+
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "by hand", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
 test("MCP-20 closing ends subscriptions", async () => {
   await using shop = await serve();
   const client = await shop.client("2026-07-28", { changes: () => {} });

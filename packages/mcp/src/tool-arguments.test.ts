@@ -71,6 +71,24 @@ test.each([
   expect(issueOf(() => inputOf({ input }, null))).toEqual(issues);
 });
 
+test("NET-1 MCP-5 what is nested deeper than the engine takes is refused before anything recursive sees it", () => {
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  const path = "input";
+  const issues = [{ path, message: "is nested deeper than 128 levels" }];
+  expect(inputOf({ input: nested(128) }, null)).toEqual(JSON.parse(nested(128)));
+  for (const input of [nested(129), nested(100_000), JSON.parse(nested(129))]) {
+    expect(issueOf(() => inputOf({ input }, null))).toEqual(issues);
+    expect(issueOf(() => executionOf({ execution_id: "e1", input }, true))).toEqual(issues);
+  }
+  expect(issueOf(() => inputOf({ input: JSON.parse(nested(129)) }, { type: "array" }))).toEqual(
+    issues,
+  );
+  const fields = { type: "object", properties: { a: {} } } as const;
+  expect(issueOf(() => inputOf({ a: JSON.parse(nested(128)) }, fields))).toEqual([
+    { ...issues[0], path: "arguments" },
+  ]);
+});
+
 test("MCP-1 MCP-5 a tool about an execution needs its id", () => {
   expect(executionOf({ execution_id: "e1" }, false)).toEqual({ execution_id: "e1", input: null });
   expect(issueOf(() => executionOf({}, true))).toMatchObject([{ path: "execution_id" }]);

@@ -1,4 +1,4 @@
-import { invalidField, type Json } from "@engine/contract";
+import { EngineError, invalidField, type Json } from "@engine/contract";
 import { inputForm } from "./input-form.ts";
 import { jsonErrorPosition } from "./json-error-position.ts";
 import type { JsonSchema } from "./schema-references.ts";
@@ -15,13 +15,13 @@ export type ToolArguments = Readonly<Record<string, Json>>;
  */
 export function inputOf(given: ToolArguments, schema: JsonSchema | null): Json {
   const input = inputForm(schema);
-  if (input.form === "fields") return { ...given };
+  if (input.form === "fields") return notDeep("arguments", { ...given });
   refuseOthers(given, ["input"]);
   if (input.form === "text") return textInput(given["input"]);
   if (given["input"] === undefined && !input.nullable) {
     throw invalidField("input", "expected a value, which is missing");
   }
-  return given["input"] ?? null;
+  return notDeep("input", given["input"] ?? null);
 }
 
 /**
@@ -49,16 +49,32 @@ export function executionOf(
  * no text at all came from a client that saw no need for one, and is taken as it is.
  */
 function textInput(given: Json | undefined): Json {
-  if (typeof given !== "string") return given ?? null;
+  if (typeof given !== "string") return notDeep("input", given ?? null);
   const text = given.trim();
   if (text === "") return null;
   try {
-    return JSON.parse(text);
-  } catch {
+    return notDeep("input", JSON.parse(text));
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
     if (!/^[{["]/.test(text)) return given;
   }
   const position = jsonErrorPosition(given);
   throw invalidField("input", `is not JSON: it goes wrong at position ${position}`);
+}
+
+/** More than the engine takes of any body, and what recursive readers do not survive (NET-1). */
+const MOST_LEVELS = 128;
+
+function notDeep(path: string, value: Json): Json {
+  if (isDeeper(value, MOST_LEVELS)) {
+    throw invalidField(path, `is nested deeper than ${MOST_LEVELS} levels`);
+  }
+  return value;
+}
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 /** A parameter by a wrong name would be lost without a word. */

@@ -165,7 +165,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (!app) throw new Error("nothing is served yet");
       return innerFetch(app, address);
     },
-    masks: () => engine.masks.known(),
+    masks: engine.masks,
   });
   const services = serviceHandlers({ engine, syncTimeout: sync_timeout, mcp, metadata });
   app = createApp({

@@ -19,8 +19,10 @@ const [QUOTE, BACKSLASH, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = Buf
 /**
  * Counts brackets in the bytes, before anything recursive sees the value: a few kilobytes of "["
  * are enough to overflow the stack of a recursive reader (NET-1).
+ *
+ * @throws EngineError `bad_request`.
  */
-function refuseDeep(bytes: Buffer): void {
+export function refuseDeep(bytes: Buffer): void {
   if (bytes.length <= MAX_DEPTH) return;
   let depth = 0;
   for (let i = 0; i < bytes.length; i++) {

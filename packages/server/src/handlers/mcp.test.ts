@@ -6,6 +6,7 @@ import { AUDIENCE, ISSUER, Provider } from "../auth/testing/provider.ts";
 import { CENTS, mcpServer, source } from "./testing/mcp-server.ts";
 
 const OFF = { auth: { enabled: false } };
+const KEYED = { security: { encryption: { key: Buffer.alloc(32, 7).toString("base64") } } };
 const NO_LUCK = {
   ...{ type: "Error", code: null, message: "no luck", retryable: false, details: null },
   ...{ cause: null, attempts: 1, task_call_id: null },
@@ -181,6 +182,23 @@ test("MCP-17 other methods are 405, broken messages are errors of the protocol, 
   expect(await codeOf(page)).toEqual([403, "origin_denied"]);
   const client = await t.client("2025-11-25");
   expect(namesOf(await client.listTools())).toHaveLength(5);
+});
+
+test("RED-3 MCP-15 what the instructions say of a service, and the refusal of a tool that is none, hold no secret", async () => {
+  const t = await mcpServer({ ...OFF, config: KEYED });
+  await t.as("PUT", "/services/shop", { description: "Sells with hunter2-hunter2." });
+  const before = await t.client("2025-11-25");
+  expect(before.getInstructions()).toContain("hunter2-hunter2");
+  await t.as("PUT", "/admin/secrets/password", { value: "hunter2-hunter2" });
+  for (const revision of REVISIONS) {
+    const client = await t.client(revision);
+    expect(client.getInstructions()).toMatch(/^Sells with \*\*\*REDACTED\*\*\*\./);
+    const unknown = client.callTool({ name: "hunter2-hunter2" });
+    await expect(unknown).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.not.stringContaining("hunter2"),
+    });
+  }
 });
 
 test("MCP-13 a call that is only left goes on", async () => {

@@ -27,7 +27,7 @@ function http(t: TestEngine) {
     syncTimeout: 300,
     metadata: new McpMetadata({ base: () => "http://engine.test", issuer: undefined }),
     // What it speaks is tried over a real socket.
-    mcp: { answer: () => ({ speak: async (_, response) => void response.end() }) },
+    mcp: { answer: async () => ({ speak: async (_, response) => void response.end() }) },
   });
   const app = createApp({
     routes: { services: routes.services },

@@ -1,6 +1,12 @@
 import { createClient } from "@engine/client";
 import type { ServiceEndpoint } from "@engine/contract";
-import { type Call, type InnerFetch, type ProtocolReply, THIS_SERVER } from "@engine/http";
+import {
+  type Call,
+  type InnerFetch,
+  type ProtocolReply,
+  redacted,
+  THIS_SERVER,
+} from "@engine/http";
 import {
   createStatelessEndpoint,
   type McpCaller,
@@ -13,6 +19,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { outputIssues } from "../catalog/input/output-check.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import { every } from "../every.ts";
+import type { MaskSets } from "../secrets/mask-set.ts";
 import { KnownServices } from "./known-services.ts";
 import { toEndpoint } from "./service-record.ts";
 import { endpointsOf, type ServiceView } from "./service-view.ts";
@@ -30,14 +37,15 @@ interface Parts {
   readonly maxBodyBytes: number;
   /** Requests to this server, for somebody at that address. */
   readonly requests: (address: string | undefined) => InnerFetch;
-  /** What is masked now; undefined where it is not known at once. */
-  readonly masks: () => unknown;
+  readonly masks: Pick<MaskSets, "known" | "current">;
 }
 
 /** An endpoint and what it was made of. */
 interface Served {
   readonly endpoint: McpEndpoint;
   view: ServiceView;
+  /** The service's description, without what nobody may read. */
+  about: string | null;
   /** Requests that are not over, subscriptions among them. */
   open: number;
   stopLooking: (() => void) | undefined;
@@ -56,18 +64,25 @@ export class McpEndpoints {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#known = new KnownServices(parts.masks);
+    this.#known = new KnownServices(() => parts.masks.known());
     const changed = () => this.#changed();
     parts.epochs.onChange("services", changed);
     parts.catalog.onChange(changed);
   }
 
-  /** Answers a request of the protocol. @param view Of a service that offers tools. */
-  answer(view: ServiceView, call: Pick<Call, "headers" | "address">): ProtocolReply {
+  /**
+   * Answers a request of the protocol.
+   *
+   * @param view Of a service that offers tools.
+   * @throws EngineError `redaction_unavailable`.
+   */
+  async answer(view: ServiceView, call: Pick<Call, "headers" | "address">): Promise<ProtocolReply> {
     const caller = this.#callerOf(view.row.name, call);
+    const about = await this.#about(view);
     return {
       speak: async (request, response) => {
         const served = this.#servedOf(view);
+        served.about = about;
         served.open += 1;
         served.stopLooking ??= this.#look(view.row.name, served);
         await served.endpoint.handle(request, response, caller);
@@ -79,13 +94,19 @@ export class McpEndpoints {
     };
   }
 
+  /** The only text that comes from no other route, which would have looked through it (RED-3). */
+  async #about({ row: { description } }: ServiceView): Promise<string | null> {
+    const masks = this.#parts.masks.known() ?? (await this.#parts.masks.current());
+    return description === null ? null : redacted(masks, "text", description);
+  }
+
   #servedOf(view: ServiceView): Served {
     const { name } = view.row;
     const known = this.#served.get(name);
     if (known) return known;
     const endpoint = this.#endpointOf(name);
     endpoint.update(allEndpoints(view));
-    const served: Served = { endpoint, view, open: 0, stopLooking: undefined };
+    const served: Served = { endpoint, view, about: null, open: 0, stopLooking: undefined };
     this.#served.set(name, served);
     return served;
   }
@@ -95,7 +116,7 @@ export class McpEndpoints {
     const { log } = ports;
     return createStatelessEndpoint({
       ...{ service, version, limits, maxBodyBytes, listTtlMs: LIST_TTL_MS },
-      describe: () => this.#served.get(service)?.view.row.description ?? null,
+      describe: () => this.#served.get(service)?.about ?? null,
       checkOutput: outputIssues,
       clock: ports.monotonic,
       setTimer: ports.setTimer,
