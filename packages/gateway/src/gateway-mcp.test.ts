@@ -1,10 +1,11 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EngineError } from "@engine/contract";
 import { REVISIONS } from "@engine/mcp/test-client";
 import { expect, test, vi } from "vitest";
 import { FakeEngine } from "./testing/fake-engine.ts";
 import { resolvedService } from "./testing/resolved-service.ts";
-import { TestGateway } from "./testing/test-gateway.ts";
+import { TEST_TOOLS, TestGateway } from "./testing/test-gateway.ts";
 import { completes, names, textOf, toolClient } from "./testing/tool-client.ts";
 
 const ON = { mcp_enabled: true };
@@ -232,4 +233,30 @@ test("GW-15 MCP-17 a page of elsewhere is refused, one of this machine may read 
     "access-control-allow-origin": "http://localhost:3000",
     "access-control-expose-headers": expect.stringContaining("Mcp-Session-Id"),
   });
+});
+
+test("NET-1 MCP-17 a message is bounded here as on the server: in length, depth and number of values", async () => {
+  await using engine = await engineWith("invoice");
+  const tools = { ...TEST_TOOLS, maxValueBytes: 2 * 1024 * 1024 };
+  await using gateway = await TestGateway.start(engine, { tools });
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  const codeOf = async (body: string, more: OutgoingHttpHeaders = {}) => {
+    const sent = { headers: { ...headers, ...more }, body };
+    const { status, json } = await gateway.ask("POST /mcp", sent);
+    return [status, (json as { error: { code: unknown } }).error.code];
+  };
+  expect(await codeOf("x".repeat(5 * 1024 * 1024))).toEqual([413, "payload_too_large"]);
+  const chunked = { "transfer-encoding": "chunked" };
+  expect(await codeOf("x".repeat(5 * 1024 * 1024), chunked)).toEqual([413, "payload_too_large"]);
+  expect(await codeOf("[".repeat(1_000))).toEqual([400, "bad_request"]);
+  expect(await codeOf(`[${"0,".repeat(1_000_000)}0]`)).toEqual([422, "invalid_input"]);
+  expect(await codeOf("{")).toEqual([400, -32_700]);
+  // A client that asks whether its message may come is told so.
+  const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  expect((await codeOf(ping, { expect: "100-continue" }))[0]).toBe(400);
+  const client = await toolClient(gateway, "2025-11-25");
+  expect(names(await client.listTools())).toHaveLength(5);
 });

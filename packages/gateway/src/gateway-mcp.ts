@@ -1,6 +1,6 @@
 import { createClient } from "@engine/client";
 import { EngineError, type ResolvedService, routes } from "@engine/contract";
-import { bodyLimitOf } from "@engine/http";
+import { bodyLimitOf, Messages } from "@engine/http";
 import { type McpCaller, SessionEndpoint, serviceRequests } from "@engine/mcp";
 import { CallerLists } from "./caller-lists.ts";
 import type { EndpointList } from "./endpoint-list.ts";
@@ -31,6 +31,8 @@ const LEAST_LOOK_MS = 1_000;
 export class GatewayMcp {
   readonly #options: GatewayMcpOptions;
   readonly #lists: CallerLists;
+  readonly #messages = new Messages();
+  readonly #maxBodyBytes: number;
   #endpoint: SessionEndpoint | undefined;
   #stopLooking: (() => void) | undefined;
   /** Of the last request: a gateway without a token of its own looks for changes with it. */
@@ -40,6 +42,7 @@ export class GatewayMcp {
     this.#options = options;
     const { service, upstream, settings, timing } = options;
     const ttlMs = settings.cacheTtl * 1000;
+    this.#maxBodyBytes = bodyLimitOf(routes.services.mcp, options.maxValueBytes);
     this.#lists = new CallerLists({ service, upstream, ttlMs, timing });
   }
 
@@ -56,37 +59,49 @@ export class GatewayMcp {
    *   the server can tell.
    */
   async admit({ request }: Exchange): Promise<void> {
-    const { service, settings, endpoints } = this.#options;
+    const { settings, endpoints } = this.#options;
     const { authorization } = request.headers;
     if (settings.mcp === undefined) await endpoints.freshen(authorization);
-    if (this.isOn) return;
-    throw new EngineError("mcp_disabled", `service ${service} offers no tools here`);
+    if (!this.isOn) throw this.#disabled();
   }
 
   /** Answers a request of the protocol. @param owner Of its token, where tokens are looked at. */
   async serve({ request, response }: Exchange, owner: string | undefined): Promise<void> {
     const { authorization } = request.headers;
+    const spoken = await this.#messages.read(request, response, this.#maxBodyBytes);
+    // It may have been switched off while the message came.
+    if (!this.isOn) throw this.#disabled();
     this.#authorization = authorization;
     const endpoint = this.#served();
     this.#stopLooking ??= this.#lookLater();
     const calls = this.#callsOf(request, authorization);
     const caller: McpCaller = { calls, hasToken: authorization !== undefined, owner };
-    await endpoint.handle(request, response, caller);
+    await endpoint.handle(spoken, response, caller);
   }
 
   /** Takes what the service offers now; undefined when there is none any more. */
   take(service: ResolvedService | undefined): void {
     if (this.isOn) this.#endpoint?.update(service?.endpoints ?? []);
-    else void this.close();
+    else void this.end();
+  }
+
+  /** The same for good. */
+  async close(): Promise<void> {
+    await Promise.all([this.end(), this.#messages.close()]);
   }
 
   /** Ends sessions, subscriptions and calls; executions go on. */
-  async close(): Promise<void> {
+  async end(): Promise<void> {
     this.#stopLooking?.();
     this.#stopLooking = undefined;
     const endpoint = this.#endpoint;
     this.#endpoint = undefined;
     await endpoint?.close();
+  }
+
+  #disabled(): EngineError {
+    const message = `service ${this.#options.service} offers no tools here`;
+    return new EngineError("mcp_disabled", message);
   }
 
   #served(): SessionEndpoint {
@@ -96,7 +111,7 @@ export class GatewayMcp {
       ...{ service, version: options.version, limits: options.limits },
       describe: () => endpoints.service?.description ?? null,
       listTtlMs: settings.cacheTtl * 1000,
-      maxBodyBytes: bodyLimitOf(routes.services.mcp, options.maxValueBytes),
+      maxBodyBytes: this.#maxBodyBytes,
       checkOutput: options.checkOutput,
       max_sessions: settings.mcpMaxSessions,
       session_ttl: settings.mcpSessionTtl,

@@ -156,7 +156,7 @@ export class Gateway {
   async drain(): Promise<void> {
     const drained = this.#server.drain();
     for (const end of this.#streams) end();
-    void this.#mcp.close();
+    void this.#mcp.end();
     await drained;
     await this.close();
   }

@@ -18,6 +18,7 @@ import type { Befores, Call, Handlers, Look, RouteTable } from "./handlers.ts";
 import { printed } from "./json/json-text.ts";
 import { LARGE_BYTES } from "./json/scan-json.ts";
 import { refuseOtherMedia } from "./media-type.ts";
+import { spokenRequest } from "./messages.ts";
 import { firstSegment, fixedSegment, type PathMethods, routerPath } from "./path-pattern.ts";
 import {
   denied,
@@ -271,10 +272,8 @@ export function bind<Group extends Readonly<Record<string, Route>>>(
   function speak(answered: ProtocolReply, { request, reply, standing }: Exchange): void {
     reply.hijack();
     const { streams, pingTimer, watch } = binding;
-    const { method, url, headers } = request.raw;
-    const { message } = request;
+    const spoken = spokenRequest(request.raw, request.message);
     request.message = undefined;
-    const spoken = Object.assign(Readable.from(message ? [message] : []), { method, url, headers });
     serveProtocol(spoken, reply.raw, answered.speak, {
       ...{ headers: reply.getHeaders(), streams, pingTimer, standing, watch },
       refuse: (thrown) => shownRefusal(binding.refuse(thrown, request), binding.redaction),

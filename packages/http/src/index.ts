@@ -22,6 +22,7 @@ export { inTurn } from "./in-turn.ts";
 export { type InnerFetch, innerFetch, THIS_SERVER } from "./inner-requests.ts";
 export { closeApp, leave } from "./leave.ts";
 export { type Address, clientUrl, type Listener, type Listening, listen } from "./listen.ts";
+export { Messages } from "./messages.ts";
 export type { Neighbours } from "./neighbourhood.ts";
 export { denied, type Subject } from "./permit.ts";
 export { RateLimits } from "./rate-limits.ts";

@@ -95,6 +95,8 @@ export class TestGateway implements AsyncDisposable {
     const sent = this.send(line, headers);
     sent.end(body);
     const [message] = (await once(sent, "response")) as [IncomingMessage];
+    // An answer may come before all was sent, and what is left goes nowhere.
+    sent.on("error", () => undefined);
     return { status: message.statusCode ?? 0, headers: message.headers, message };
   }
 

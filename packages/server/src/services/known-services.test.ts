@@ -13,6 +13,9 @@ const SERVICE: ResolvedService = {
 function server() {
   const asked: (string | undefined)[] = [];
   let etag = '"1"';
+  const change = (tag: string) => {
+    etag = tag;
+  };
   const asker = (authorization?: string): Asker => ({
     authorization,
     send: async (_, { headers }) => {
@@ -25,7 +28,7 @@ function server() {
       };
     },
   });
-  return { asked, asker, change: (tag: string) => void (etag = tag) };
+  return { asked, asker, change };
 }
 
 test("MCP-19 a service is asked for each time, as the caller, and read again only where it has changed", async () => {
