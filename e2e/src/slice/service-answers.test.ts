@@ -13,7 +13,7 @@ let places: readonly [server: Place, own: Place];
 
 beforeAll(async () => {
   engine = await startEngine();
-  await engine.register("counting", "held", "hello", "interview", "nap", "trouble");
+  await engine.register("counting", "held", "hello", "interview", "nap", "trouble", "unclaimed");
   const { code, stderr } = await engine.cli("service", "create", "tried", "--namespace", "default");
   if (code !== 0) throw new Error(stderr);
   alone = await startService(engine, "tried");
@@ -75,7 +75,9 @@ function evened(received: Received) {
   const { status, headers, bytes, isWhole } = received;
   const id = headers["x-engine-execution-id"] ?? "none";
   const even = (text: string) =>
-    text.replaceAll(String(id), "<id>").replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\.\d{3}/g, "<time>");
+    text
+      .replaceAll(String(id), "<id>")
+      .replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\.\d{3}/g, "<time>");
   const named = UPSTREAM_HEADERS.map((name) => [name, even(String(headers[name] ?? ""))]);
   const body = even(bytes.toString("latin1"));
   const isStream = headers["content-type"]?.startsWith("text/event-stream") ?? false;
@@ -174,10 +176,9 @@ const ANSWERS: readonly Row[] = [
   [
     "a deadline",
     async (place) => {
-      // Of a worker that never comes: it is in the same state at any time.
-      const aimed = { "x-engine-require-worker": "nobody" };
-      const answer = await place.post("/hello_world?timeout=0.2", "Ada", aimed);
-      await cancel("hello_world", idOf(answer));
+      // Whenever it is over, it finds the same state.
+      const answer = await place.post("/unclaimed?timeout=0.2", null);
+      await cancel("unclaimed", idOf(answer));
       return answer;
     },
     { status: 202, headers: LOCATED, body: state("CREATED") },
