@@ -247,6 +247,32 @@ test("GW-12 the network breaks in the middle of a large output: what came is its
   expect(await begun()).toHaveLength(1);
 });
 
+test("GW-12 whenever the network breaks, a request begins one execution or none, and one that was answered one", async () => {
+  const names = Array.from({ length: 60 }, (_, n) => `caller ${n}`);
+  let pieces = 0;
+  // Of some requests the server hears nothing, of some the answer is lost, and some are not hit.
+  network.listen(() => {
+    pieces += 1;
+    if (pieces % 5 === 0) network.cut();
+  });
+  const answers = new Map<string, number>();
+  const left = names.values();
+  const lane = async () => {
+    for (const name of left) {
+      answers.set(name, (await post("/hello_world", name).received()).status);
+    }
+  };
+  await Promise.all([lane(), lane(), lane()]);
+  expect(new Set(answers.values())).toEqual(new Set([200, 502]));
+  expect(posts.length).toBeLessThanOrEqual(names.length);
+
+  const inputs: unknown[] = [];
+  for (const id of await begun()) inputs.push((await engine.untilEnded(id)).input);
+  expect(inputs.toSorted()).toEqual([...new Set(inputs)].toSorted());
+  const answered = names.filter((name) => answers.get(name) === 200);
+  expect(inputs).toEqual(expect.arrayContaining(answered));
+});
+
 test.each(["SIGTERM", "SIGINT"] as const)(
   "GW-23 after %s who waits is answered, streams end without a frame more, and the process exits 0",
   async (signal) => {
