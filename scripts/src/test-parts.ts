@@ -59,6 +59,7 @@ const LONG: readonly string[] = [
   "e2e/src/replicas/",
   "e2e/src/runners/",
   "e2e/src/slice/server-stop.test.ts",
+  "e2e/src/slice/service-cut.test.ts",
   "e2e/src/slice/taint.test.ts",
   "e2e/src/sweep/",
   "e2e/src/waits/children.test.ts",

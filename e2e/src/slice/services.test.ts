@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import type { ServiceRun } from "@engine/contract";
 import { expect, test } from "vitest";
-import { CliProcess } from "../harness/cli-process.ts";
 import { type Engine, startEngine } from "../harness/engine.ts";
+import { startService } from "../harness/service-process.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../../examples/src/billing.ts", import.meta.url));
 const BILLING = "/services/billing";
@@ -61,22 +61,13 @@ function plainly(base: string) {
   return { get: (path: string) => ask(path), post: ask };
 }
 
-/** Starts the process that serves one service; its address. */
-async function alone(engine: Engine, service: string): Promise<CliProcess & { url: string }> {
-  const words = ["service", "start", service, "--port", "0", "--host", "127.0.0.1"];
-  const env = { ENGINE_SERVER_URL: engine.url };
-  const started = new CliProcess(words, { cwd: engine.home.path, env });
-  const [, url = ""] = await started.printed(/ on (http:\S+),/);
-  return Object.assign(started, { url });
-}
-
 test.each(STORES)(
   "GW-1 GW-3 GW-4 GW-10 SVC-45 on %s a service at its own address answers as the server does, byte for byte",
   async (store) => {
     await using engine = await startEngine({ store });
     await typed(engine, "workflow", "register", EXAMPLE);
     await typed(engine, "service", "create", "billing", "--namespace", "billing");
-    await using gateway = await alone(engine, "billing");
+    await using gateway = await startService(engine, "billing");
     const root = plainly(gateway.url);
     const order = { id: "i1", cents: 50 };
     const billed = await root.post("/invoice", order);
