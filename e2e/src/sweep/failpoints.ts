@@ -27,6 +27,9 @@ const GUARDED: ReadonlySet<string> = new Set([
   "engine:http:answering PUT /executions/{id}/principal",
 ]);
 
+/** What is reached with authorization off alone: with it workers are admitted. */
+const OPEN: ReadonlySet<string> = new Set(around(["sessions.open"]));
+
 /**
  * What a workload of the sweep is too short for, or takes a command or an identity provider: tests of
  * the store and of the server force these transactions apart.
@@ -60,7 +63,7 @@ export function failpointsOf(store: StoreKind, isGuarded = false): readonly stri
     ...WORKER_FAILPOINTS,
     ...BODY_FAILPOINTS,
   ];
-  const others = [OF_CREDENTIALS, OF_OTHER_KEYS, ...(isGuarded ? [] : [GUARDED])];
+  const others = [OF_CREDENTIALS, OF_OTHER_KEYS, isGuarded ? OPEN : GUARDED];
   return all.filter((name) => name !== BY_HAND && !others.some((some) => some.has(name)));
 }
 
