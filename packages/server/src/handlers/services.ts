@@ -56,6 +56,7 @@ export function serviceHandlers({ engine, syncTimeout, mcp, metadata }: Parts): 
 } {
   const { services, executions, runLists, runAs } = engine;
   const isGuarded = runAs.isOn;
+  const wholly = new WeakMap<ServiceView, Promise<Resolved>>();
   const handlers: Handlers<Routes> = {
     create: async ({ body }, call) => {
       call.permit.demand({ name: body.name });
@@ -68,8 +69,7 @@ export function serviceHandlers({ engine, syncTimeout, mcp, metadata }: Parts): 
       return answer(200, { items: items.map(toServiceRecord), total, ...query, auth_filtered });
     },
     get: async ({ params: { name }, headers }, call) => {
-      const { body } = await resolved(await services.view(name), call);
-      const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url")}"`;
+      const { body, etag } = await resolved(await services.view(name), call);
       const isKnown = isListed(etag, headers["if-none-match"]);
       return isKnown ? answer(304, undefined, { etag }) : answer(200, body, { etag });
     },
@@ -240,11 +240,16 @@ export function serviceHandlers({ engine, syncTimeout, mcp, metadata }: Parts): 
     return { ...(await told(service, row)), status_url: statusPath(service, row) };
   }
 
-  /** With the endpoints of which the caller may know more than the name. */
-  async function resolved(
-    view: ServiceView,
-    call: Call,
-  ): Promise<{ readonly body: ResolvedService; readonly known: ReadonlySet<string> }> {
+  /** As the caller is told of it; those who may do everything are all told the same. */
+  function resolved(view: ServiceView, call: Call): Promise<Resolved> {
+    if (call.caller.rights) return resolvedFor(view, call);
+    const known = wholly.get(view) ?? resolvedFor(view, call);
+    wholly.set(view, known);
+    known.catch(() => wholly.delete(view));
+    return known;
+  }
+
+  async function resolvedFor(view: ServiceView, call: Call): Promise<Resolved> {
     const versions = endpointsOf(view);
     const rights = await Promise.all(versions.map((version) => rightsTo(version, call)));
     const known = versions.filter((_, i) => rights[i]?.isKnown);
@@ -261,7 +266,8 @@ export function serviceHandlers({ engine, syncTimeout, mcp, metadata }: Parts): 
         exclusions: [...exclusions],
       },
     };
-    return { body, known: new Set(known.map(refOf)) };
+    const etag = `"${createHash("sha256").update(JSON.stringify(body)).digest("base64url")}"`;
+    return { body, known: new Set(known.map(refOf)), etag };
   }
 
   async function rightsTo(version: StoredVersion, { caller: { rights } }: Call) {
@@ -274,6 +280,14 @@ export function serviceHandlers({ engine, syncTimeout, mcp, metadata }: Parts): 
       isKnown: rights.holds(`${own}:read`) || rights.holds(`${own}:run`),
     };
   }
+}
+
+/** A service as a caller is told of it. */
+interface Resolved {
+  readonly body: ResolvedService;
+  /** Endpoints of which the caller may know more than the name. */
+  readonly known: ReadonlySet<string>;
+  readonly etag: string;
 }
 
 const NO_RIGHTS: EndpointRights = { can_run: false, isKnown: false };
