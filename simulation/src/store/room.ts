@@ -14,6 +14,7 @@ export class Room {
   readonly #world: World;
   readonly #network: Network;
   readonly #losesNews: () => boolean;
+  readonly #isSilent: boolean;
   readonly #listeners = new Map<Process, Listener>();
   readonly #seen = new Map<string, number>();
   readonly #leads = new Map<string, { readonly holder: Process; readonly lose: () => void }>();
@@ -21,14 +22,19 @@ export class Room {
   constructor(parts: {
     readonly world: World;
     readonly network: Network;
+    /** A message is lost, and who should have heard it is told that something is missing. */
     readonly losesNews: () => boolean;
+    /** None ever arrives, and nobody is told. */
+    readonly isSilent: boolean;
   }) {
     this.#world = parts.world;
     this.#network = parts.network;
     this.#losesNews = parts.losesNews;
+    this.#isSilent = parts.isSilent;
   }
 
   announce(from: Process, message: string): void {
+    if (this.#isSilent) return;
     for (const [to, listener] of this.#listeners) {
       if (to === from) continue;
       const told = this.#losesNews() ? undefined : message;
