@@ -105,7 +105,7 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** None in most runs. */
   readonly services: readonly ServiceChoice[];
-  /** No server hears anything of another one, in half of the runs with a service. */
+  /** No server hears of services and workflows that another one has changed: in half of the runs with any. */
   readonly isSilent: boolean;
 }
 

@@ -64,7 +64,7 @@ export interface ServersParts {
   /** Of their clocks. */
   readonly pace: number;
   readonly losesNews: () => boolean;
-  /** No server hears anything of another one, nor that it missed something. */
+  /** No server hears of services and workflows that another one has changed, nor that it missed that. */
   readonly isSilent: boolean;
   readonly problem: (what: string) => void;
 }

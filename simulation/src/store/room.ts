@@ -24,7 +24,7 @@ export class Room {
     readonly network: Network;
     /** A message is lost, and who should have heard it is told that something is missing. */
     readonly losesNews: () => boolean;
-    /** None ever arrives, and nobody is told. */
+    /** None of services and the catalog ever arrives, and nobody is told. */
     readonly isSilent: boolean;
   }) {
     this.#world = parts.world;
@@ -34,7 +34,7 @@ export class Room {
   }
 
   announce(from: Process, message: string): void {
-    if (this.#isSilent) return;
+    if (this.#isSilent && isOfOffers(message)) return;
     for (const [to, listener] of this.#listeners) {
       if (to === from) continue;
       const told = this.#losesNews() ? undefined : message;
@@ -93,4 +93,12 @@ export class Room {
     this.#listeners.delete(server);
     for (const [name, { holder }] of this.#leads) if (holder === server) this.#leads.delete(name);
   }
+}
+
+/** Whether it says that services or workflows have changed. */
+function isOfOffers(text: string): boolean {
+  const { message } = JSON.parse(text) as {
+    readonly message: { readonly kind: string; readonly raised?: readonly string[] };
+  };
+  return message.kind === "catalog" || message.raised?.includes("services") === true;
 }
