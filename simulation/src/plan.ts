@@ -229,7 +229,7 @@ function disturbancesOf(
 
 function servicesOf(random: Random, stretch: number): ServiceChoice[] {
   if (!random.chance(0.3)) return [];
-  const count = 3 + random.below(10);
+  const count = 2 + random.below(8);
   const planned = Array.from({ length: count }, () => {
     const at = Math.round(random.next() * stretch);
     return { at, ...deedOf(random), number: 1 + random.below(GUEST_TEXTS) };

@@ -27,7 +27,7 @@ const ASKED = 8;
 const AROUND_MS = 3_000;
 /** Of these most are for what changes, and some of those start it. */
 const FOR_WHAT_CHANGES = 0.7;
-const STARTS = 0.2;
+const STARTS = 0.15;
 
 interface Parts {
   readonly world: World;
