@@ -2,6 +2,7 @@ import { ENGINE_ISSUER } from "@engine/contract";
 import type { Engine } from "@engine/server";
 import type { IdentityWrite, Store } from "@engine/store";
 import type { PrincipalChange } from "./evidence.ts";
+import { GUEST_NAMESPACES } from "./programs/guest-source.ts";
 import type { Random } from "./random.ts";
 
 /** A service account whose rights executions have. */
@@ -21,7 +22,8 @@ export async function makeAccounts(
 ): Promise<readonly Account[]> {
   if (count === 0) return [];
   const description = null;
-  const permissions = ["workflow:default:*"];
+  const namespaces = ["default", ...GUEST_NAMESPACES];
+  const permissions = namespaces.map((namespace) => `workflow:${namespace}:*`);
   await store.roles.create({ name: ACCOUNT_ROLE, description, permissions }, byNobody(random));
   const accounts: Account[] = [];
   for (let n = 1; n <= count; n++) {

@@ -6,7 +6,7 @@
  * what the clock of that process said then, which may be wrong. All are milliseconds since 1970.
  */
 import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
-import type { SessionRow } from "@engine/store";
+import type { ServiceRow, SessionRow } from "@engine/store";
 import type { Told } from "./programs/program.ts";
 
 export interface Evidence {
@@ -42,8 +42,10 @@ export interface Evidence {
   readonly activities: readonly ActivitySet[];
   /** Every change of a principal, in the order in which they became durable; before, each may run all. */
   readonly principals: readonly PrincipalChange[];
-  /** Every change of the service, in the order in which they became durable; before, there is none. */
-  readonly services: readonly ServiceChange[];
+  /** Every change of the service and of the catalog, in the order in which they became durable. */
+  readonly offers: readonly OfferChange[];
+  /** What was asked of servers that changes either, and when they had done it. */
+  readonly offer_deeds: readonly OfferDeed[];
   /** Every time that a server was asked what the service offers, and could say. */
   readonly resolutions: readonly ServiceAsked[];
   /** Assignments that left a server, with authorization on. */
@@ -296,21 +298,55 @@ export interface PrincipalChange {
   readonly has_role: boolean;
 }
 
-/** The service as a change left it, from the moment on in which that was durable. */
-export interface ServiceChange {
+/**
+ * The service or a workflow as a change left it, from the moment on in which that was durable. Before
+ * any change there is neither.
+ */
+export type OfferChange = {
   readonly at: number;
-  /** Names of workflows; null: it was deleted. */
-  readonly offers: readonly string[] | null;
+  /** The life of the server that made it; null: it was there before any. */
+  readonly process: string | null;
+} & (
+  | {
+      readonly kind: "service";
+      /** Null: it was deleted. */
+      readonly choice: Pick<ServiceRow, "namespaces" | "workflows" | "exclusions"> | null;
+    }
+  | {
+      readonly kind: "workflow";
+      readonly namespace: string;
+      readonly name: string;
+      /** Its latest live version; null: there is none. */
+      readonly latest: number | null;
+    }
+);
+
+/** A change as a server was asked for it. */
+export interface OfferDeed {
+  readonly process: string;
+  readonly began_at: number;
+  /** When the server had done it, whether or not its answer arrived; null: it never had. */
+  readonly done_at: number | null;
 }
 
 /** A request for a workflow of the service, from when it reached a server to what that said. */
 export interface ServiceAsked {
-  readonly server: string;
+  /** The life of the server. */
+  readonly process: string;
   readonly began_at: number;
   readonly ended_at: number;
   readonly workflow: string;
-  readonly answer: "offered" | "not_offered" | "no_service";
+  /** Whether it was started then: its version is looked up behind what its name stands for. */
+  readonly starts: boolean;
+  readonly answer: ServiceAnswer;
 }
+
+export type ServiceAnswer =
+  | "no_service"
+  | "not_offered"
+  | "name_collision"
+  /** Namespace, name and version of what the name stands for. */
+  | `${string}/${string} v${number}`;
 
 /** An assignment as it left a server, whether or not it arrived. */
 export interface AssignmentSent {

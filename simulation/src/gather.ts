@@ -24,7 +24,7 @@ interface Parts {
   readonly recorder: ProgramRecorder;
   readonly clients: Clients;
   readonly readers: Readers;
-  readonly users: Pick<ServiceUsers, "asked">;
+  readonly users: Pick<ServiceUsers, "asked" | "deeds">;
   readonly workers: Workers;
   readonly watch: RestWatch;
   readonly faults: readonly Fault[];
@@ -53,7 +53,8 @@ export async function gather(parts: Parts): Promise<Evidence> {
     sessions,
     activities,
     principals: record.principals,
-    services: record.services,
+    offers: record.offers,
+    offer_deeds: parts.users.deeds,
     resolutions: parts.users.asked,
     assignments: parts.workers.assignments,
     rights: parts.workers.rights,

@@ -1,3 +1,4 @@
+import { GUEST, GUEST_NAMESPACES, GUEST_TEXTS } from "./programs/guest-source.ts";
 import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { Random } from "./random.ts";
 
@@ -68,11 +69,22 @@ export interface Operation {
   readonly drawn: number;
 }
 
-/** A change of the service at a moment, and requests for what it offers around it. */
+/** A change of the service, or of what there is for it, and requests for what it offers around it. */
 export interface ServiceChoice {
   readonly at: number;
-  readonly deed: "include" | "exclude" | "delete";
+  readonly deed:
+    | "include"
+    | "exclude"
+    | "delete"
+    /** A version of a guest, which may be its first or the one there is. */
+    | "register"
+    /** Its latest version is deleted: the one before it, if there is one, comes back. */
+    | "retire"
+    | "unregister";
+  readonly namespace: string;
   readonly workflow: string;
+  /** Of the text that is registered. */
+  readonly number: number;
 }
 
 /** Everything about a run that is not left to chance while it goes on. */
@@ -93,6 +105,8 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** None in most runs. */
   readonly services: readonly ServiceChoice[];
+  /** No server hears of services and workflows that another one has changed: in half of the runs with any. */
+  readonly isSilent: boolean;
 }
 
 type FaultRates = Omit<Rates, "early" | "pace">;
@@ -159,6 +173,8 @@ export function planOf(seed: number): Plan {
   const time = random.fork("time");
   const early = time.chance(0.25) ? 0 : time.pick(EARLY);
   const pace = time.pick(PACES);
+  const ofServices = random.fork("services");
+  const services = servicesOf(ofServices, stretch);
   const skewed = random.chance(0.3) && !isCalm;
   const skews = Array.from({ length: servers + workers }, () =>
     skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
@@ -180,7 +196,8 @@ export function planOf(seed: number): Plan {
       ...(accounts > 0 ? disturbancesOf(rights, OF_RIGHTS, { stretch, servers, isCalm }) : []),
     ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
-    services: servicesOf(random.fork("services"), stretch),
+    services,
+    isSilent: services.length > 0 && ofServices.chance(0.5),
   };
 }
 
@@ -213,12 +230,23 @@ function disturbancesOf(
 function servicesOf(random: Random, stretch: number): ServiceChoice[] {
   if (!random.chance(0.3)) return [];
   const count = 2 + random.below(8);
-  const planned = Array.from({ length: count }, (): ServiceChoice => {
+  const planned = Array.from({ length: count }, () => {
     const at = Math.round(random.next() * stretch);
-    const deed = random.chance(0.15) ? "delete" : random.chance(0.5) ? "include" : "exclude";
-    return { at, deed, workflow: random.pick(PROGRAM_WORKFLOWS) };
+    return { at, ...deedOf(random), number: 1 + random.below(GUEST_TEXTS) };
   });
   return planned.sort((a, b) => a.at - b.at);
+}
+
+function deedOf(random: Random): Pick<ServiceChoice, "deed" | "namespace" | "workflow"> {
+  const guest = { namespace: random.pick(GUEST_NAMESPACES), workflow: GUEST };
+  const drawn = random.next();
+  if (drawn < 0.3) return { deed: "register", ...guest };
+  if (drawn < 0.4) return { deed: "retire", ...guest };
+  if (drawn < 0.5) return { deed: "unregister", ...guest };
+  if (drawn < 0.57) return { deed: "delete", ...guest };
+  const program = { namespace: "default", workflow: random.pick(PROGRAM_WORKFLOWS) };
+  const of = random.chance(0.5) ? program : guest;
+  return { deed: random.chance(0.5) ? "include" : "exclude", ...of };
 }
 
 function operationsOf(random: Random, stretch: number, programs: number): Operation[] {

@@ -7,7 +7,7 @@ import {
   type WorkerRegistered,
   type WorkerRegistration,
 } from "@engine/contract";
-import { createEngine, type Engine } from "@engine/server";
+import { createEngine, type Engine, type EnginePorts } from "@engine/server";
 import { type KeyRing, ringOf, type Store, type ValueStore } from "@engine/store";
 import type { Network } from "./network.ts";
 import { Process } from "./process.ts";
@@ -55,6 +55,8 @@ export interface ServersParts {
   /** What workers and clients are offered, with a planted bug in it. */
   readonly offered: (engine: Engine) => { protocol: WorkerProtocol; engine: Engine };
   readonly values: ValueStore;
+  /** What is registered while it runs. */
+  readonly readRegistration: NonNullable<EnginePorts["readRegistration"]>;
   readonly config: unknown;
   readonly faults: Omit<StoreFaults, "random">;
   readonly record: CommitRecord;
@@ -62,6 +64,8 @@ export interface ServersParts {
   /** Of their clocks. */
   readonly pace: number;
   readonly losesNews: () => boolean;
+  /** No server hears of services and workflows that another one has changed, nor that it missed that. */
+  readonly isSilent: boolean;
   readonly problem: (what: string) => void;
 }
 
@@ -86,9 +90,10 @@ export class Servers {
     this.#parts = parts;
     this.#lives = Array.from({ length: count }, () => undefined);
     this.#config = Config.parse(parts.config);
-    const { world, losesNews, isRealStore } = parts;
+    const { world, losesNews, isSilent, isRealStore } = parts;
     const isElsewhere = count > 1 || isRealStore;
-    this.#room = isElsewhere ? new Room({ world, network: parts.network(), losesNews }) : undefined;
+    const news = { losesNews, isSilent };
+    this.#room = isElsewhere ? new Room({ world, network: parts.network(), ...news }) : undefined;
   }
 
   get count(): number {
@@ -195,7 +200,7 @@ export class Servers {
   }
 
   #engine(at: number, process: Process, random: Random): Engine {
-    const { world, store, isRealStore, values, faults, record } = this.#parts;
+    const { world, store, isRealStore, values, faults, record, readRegistration } = this.#parts;
     const uuids = random.fork("ids");
     const secrets = random.fork("secrets");
     const engine = random.fork("engine");
@@ -212,6 +217,7 @@ export class Servers {
         record,
       }),
       values,
+      readRegistration,
       config: this.#config,
       clock: process.clock,
       monotonic: process.monotonic,

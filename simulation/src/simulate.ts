@@ -88,12 +88,14 @@ export async function simulate(
   });
   const stores = await source.open({ seed: plan.seed, clocks });
   const store = stores.ofServers[0] as Store;
-  for (const versions of programs.versions) await store.catalog.register(versions);
   const accounts = await makeAccounts(store, plan.accounts, random.fork("accounts"));
   const bug = plant === undefined ? undefined : plantedBug(plant);
   const planted = stores.ofServers.map((one) => bug?.store?.(one) ?? one);
   const values = memoryValues();
   const record = new CommitRecord(world);
+  for (const versions of programs.versions) {
+    record.registered(null, await store.catalog.register(versions));
+  }
   const writes = new WriteRecord(world);
   const config = engineConfig(plan, random.fork("config"));
   const { rates } = plan;
@@ -119,12 +121,14 @@ export async function simulate(
         engine: bug?.engine?.(engine) ?? engine,
       }),
       values,
+      readRegistration: programs.readGuest,
       config,
       faults: { rates, isRough: rough, note },
       record,
       skews: plan.skews,
       pace,
       losesNews: () => news.chance(rates.drop) && isRough,
+      isSilent: plan.isSilent,
       problem: (what) => void problems.push(what),
     },
     plan.servers,
@@ -152,7 +156,14 @@ export async function simulate(
     accounts,
   });
   const readers = new Readers({ world, random: random.fork("readers"), network, servers });
-  const users = new ServiceUsers({ world, random: random.fork("services"), network, servers });
+  const users = new ServiceUsers({
+    world,
+    random: random.fork("services"),
+    network,
+    servers,
+    accounts,
+    programs,
+  });
   const disturbances = new Disturbances({
     world,
     network,

@@ -2,7 +2,7 @@
 import { type Encoded, encode, toHistory } from "@engine/contract";
 import { type ReplayVerdict, replayHistory } from "@engine/sdk/node";
 import type { Evidence, ExecutionAtRest } from "../evidence.ts";
-import { heavyProgram, limitedProgram, program } from "../programs/interpreter.ts";
+import { guest, heavyProgram, limitedProgram, program } from "../programs/interpreter.ts";
 import {
   installProgramPort,
   type ProgramPort,
@@ -11,7 +11,7 @@ import {
 } from "../programs/program-port.ts";
 import { onUncaught } from "../uncaught.ts";
 
-const WORKFLOWS = [program, limitedProgram, heavyProgram];
+const WORKFLOWS = [program, limitedProgram, heavyProgram, guest];
 
 export interface SightEncoded {
   readonly kind: Sight["kind"];

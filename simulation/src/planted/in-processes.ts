@@ -135,6 +135,21 @@ export const IN_PROCESSES: PlantedBugs = {
       return changed(engine, { services: changed(engine.services, { resolve }) });
     },
   },
+  "stale-catalog": {
+    what: "a server keeps what a service offers until that is changed, whatever is registered",
+    seenBy: "serviceChanges",
+    engine(engine) {
+      const kept = new Map<string, ReturnType<Engine["services"]["resolve"]>>();
+      engine.epochs.onChange("services", () => kept.clear());
+      const resolve: Engine["services"]["resolve"] = async (service, name) => {
+        await engine.epochs.current();
+        const known = kept.get(name) ?? engine.services.resolve(service, name);
+        kept.set(name, known);
+        return known;
+      };
+      return changed(engine, { services: changed(engine.services, { resolve }) });
+    },
+  },
 };
 
 /** Every second heartbeat is taken for the end of its worker's session. */

@@ -3,5 +3,6 @@
  * texts of `author/` as one (`program-source.ts`), so they import nothing of this folder but types and
  * each other.
  */
+export { guest } from "./author/guest.ts";
 export { resultOf } from "./author/result-of.ts";
 export { heavyProgram, limitedProgram, program } from "./author/workflows.ts";

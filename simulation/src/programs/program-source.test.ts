@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { loadPrograms } from "../load-programs.ts";
+import { GUEST, GUEST_NAMESPACES, guestSource } from "./guest-source.ts";
 import * as interpreter from "./interpreter.ts";
 import { PROGRESS_MARK, TERMINAL } from "./program.ts";
 import { PROGRAM_WORKFLOWS, programSource } from "./program-source.ts";
@@ -12,9 +13,12 @@ test("the source can be registered by itself: it imports the sdk once and nothin
 });
 
 test("every file of the programs is in the source, behind those that it imports", async () => {
-  const source = await programSource(1);
+  const programs = await programSource(1);
+  const guest = await guestSource({ namespace: "east", number: 1 });
   const folder = new URL("./author/", import.meta.url);
   for (const file of await readdir(folder)) {
+    // The guest is registered by itself.
+    const source = file === "guest.ts" ? guest : programs;
     const text = await readFile(new URL(file, folder), "utf8");
     const [, first = file] = /^export (?:async )?(?:function|const|class) (\w+)/m.exec(text) ?? [];
     expect(source, file).toMatch(new RegExp(`(function|const|class) ${first}\\b`));
@@ -52,4 +56,15 @@ test("the workflows are those that have names here", () => {
   const { program, limitedProgram, heavyProgram } = interpreter;
   const names = [program, limitedProgram, heavyProgram].map(({ name }) => name);
   expect(names).toEqual(PROGRAM_WORKFLOWS);
+});
+
+test("a guest is another workflow in each namespace, and its texts say the same", async () => {
+  for (const namespace of GUEST_NAMESPACES) {
+    const [first, second] = await Promise.all(
+      [1, 2].map((number) => guestSource({ namespace, number })),
+    );
+    expect(first).toContain(`{ name: "${GUEST}", namespace: "${namespace}" }`);
+    expect(first?.match(/^import\b/gm)).toHaveLength(1);
+    expect(second?.replace("const VERSION = 2;", "const VERSION = 1;")).toBe(first);
+  }
 });

@@ -14,13 +14,18 @@ const OF_THE_SDK =
 
 /** The text to register: of each number a version of its own, which says so to the port. */
 export async function programSource(version: number): Promise<string> {
-  const texts = await Promise.all(
-    FILES.map((name) => readFile(new URL(`./author/${name}.ts`, import.meta.url), "utf8")),
-  );
-  const text = joined(texts);
+  const text = await authorText(FILES);
   const numbered = text.replace("const VERSION = 1;", `const VERSION = ${version};`);
   if (version !== 1 && numbered === text) throw new Error("the programs have lost their VERSION");
   return numbered;
+}
+
+/** Some files of `author/` as one, each behind what it imports. */
+export async function authorText(names: readonly string[]): Promise<string> {
+  const texts = await Promise.all(
+    names.map((name) => readFile(new URL(`./author/${name}.ts`, import.meta.url), "utf8")),
+  );
+  return joined(texts);
 }
 
 /** Modules as one: what they import of each other is there, what they import of the sdk they import once. */

@@ -1,15 +1,18 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
-import type { Changed, PrincipalRow, ServiceRow } from "@engine/store";
+import type { Changed, PrincipalRow, ServiceRow, Store } from "@engine/store";
 import { ACCOUNT_ROLE } from "../accounts.ts";
-import type { Commit, Deletion, PrincipalChange, ServiceChange } from "../evidence.ts";
+import type { Commit, Deletion, OfferChange, PrincipalChange } from "../evidence.ts";
 import type { World } from "../world.ts";
+
+/** What a registration was answered. */
+export type RegisteredVersions = Awaited<ReturnType<Store["catalog"]["register"]>>;
 
 /** What became durable, also where nobody was told. */
 export class CommitRecord {
   readonly commits: Commit[] = [];
   readonly deletions: Deletion[] = [];
   readonly principals: PrincipalChange[] = [];
-  readonly services: ServiceChange[] = [];
+  readonly offers: OfferChange[] = [];
   /** Every session that was ever opened, by the hashes of the secrets it was known under. */
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
@@ -17,6 +20,8 @@ export class CommitRecord {
   /** When something became durable last. */
   lastAt: number;
   readonly #world: World;
+  /** Live versions of workflows, the latest last. */
+  readonly #live = new Map<string, readonly number[]>();
   #transactions = 0;
 
   constructor(world: World) {
@@ -54,19 +59,51 @@ export class CommitRecord {
   }
 
   /** The service as a change of it has left it; undefined where it is gone. */
-  service(row: ServiceRow | undefined): void {
-    const excluded = new Set(row?.exclusions);
-    const refs = row?.workflows.filter((ref) => !excluded.has(ref));
-    const offers = refs?.map((ref) => ref.slice(ref.indexOf("/") + 1)) ?? null;
-    this.services.push({ at: this.#world.now, offers });
-    this.#world.trace.say(
-      "world",
-      () => `the service offers ${offers?.join(", ") ?? "nothing more"}`,
-    );
+  service(process: string, row: ServiceRow | undefined): void {
+    const choice = row ? choiceOf(row) : null;
+    this.offers.push({ at: this.#world.now, process, kind: "service", choice });
+    this.#world.trace.say("world", () => {
+      if (!choice) return "the service is gone";
+      return `the service excludes ${choice.exclusions.join(", ") || "nothing"}`;
+    });
+  }
+
+  /** @param process Null: before any server began. */
+  registered(process: string | null, versions: RegisteredVersions): void {
+    for (const { namespace, name, version, created } of versions) {
+      if (created) this.#workflow(process, { namespace, name }, (live) => [...live, version]);
+    }
+  }
+
+  unregistered(
+    process: string,
+    workflow: { readonly namespace: string; readonly name: string },
+    versions: readonly number[],
+  ): void {
+    if (versions.length === 0) return;
+    this.#workflow(process, workflow, (live) => live.filter((one) => !versions.includes(one)));
+  }
+
+  #workflow(
+    process: string | null,
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    change: (live: readonly number[]) => readonly number[],
+  ): void {
+    const ref = `${namespace}/${name}`;
+    const live = change(this.#live.get(ref) ?? []);
+    this.#live.set(ref, live);
+    const latest = live.at(-1) ?? null;
+    const at = this.#world.now;
+    this.offers.push({ at, process, kind: "workflow", namespace, name, latest });
+    this.#world.trace.say("world", () => `${ref} ${latest === null ? "is gone" : `is v${latest}`}`);
   }
 
   deleted(deletion: Deletion): void {
     this.deletions.push(deletion);
     this.open.delete(deletion.execution_id);
   }
+}
+
+function choiceOf({ namespaces, workflows, exclusions }: ServiceRow) {
+  return { namespaces, workflows, exclusions };
 }

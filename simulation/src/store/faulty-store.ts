@@ -16,7 +16,7 @@ import type { Rates } from "../plan.ts";
 import type { Process } from "../process.ts";
 import type { Random } from "../random.ts";
 import type { World } from "../world.ts";
-import type { CommitRecord } from "./commit-record.ts";
+import type { CommitRecord, RegisteredVersions } from "./commit-record.ts";
 import type { Room } from "./room.ts";
 
 export interface StoreFaults {
@@ -212,8 +212,16 @@ class Access {
     const opened = openedBy(name, value);
     if (opened) record.sessions.set(opened.session.token_hash, opened.session.session_id);
     if (CHANGES_PRINCIPALS.has(name) && value) record.principal(value as PrincipalRow);
-    if (CHANGES_SERVICE.has(name) && value) record.service(value as ServiceRow);
-    if (name === "services.delete" && value) record.service(undefined);
+    if (CHANGES_SERVICE.has(name) && value) record.service(server.id, value as ServiceRow);
+    if (name === "services.delete" && value) record.service(server.id, undefined);
+    if (name === "catalog.register") {
+      record.registered(server.id, value as RegisteredVersions);
+    }
+    if (name === "catalog.delete") {
+      const [namespace, workflow] = args as [string, string];
+      const of = { namespace, name: workflow };
+      record.unregistered(server.id, of, value as readonly number[]);
+    }
     if (name === "retention.deleteFinished") {
       const [before] = args as [number];
       for (const execution_id of value as readonly string[]) {

@@ -14,6 +14,7 @@ export class Room {
   readonly #world: World;
   readonly #network: Network;
   readonly #losesNews: () => boolean;
+  readonly #isSilent: boolean;
   readonly #listeners = new Map<Process, Listener>();
   readonly #seen = new Map<string, number>();
   readonly #leads = new Map<string, { readonly holder: Process; readonly lose: () => void }>();
@@ -21,14 +22,19 @@ export class Room {
   constructor(parts: {
     readonly world: World;
     readonly network: Network;
+    /** A message is lost, and who should have heard it is told that something is missing. */
     readonly losesNews: () => boolean;
+    /** None of services and the catalog ever arrives, and nobody is told. */
+    readonly isSilent: boolean;
   }) {
     this.#world = parts.world;
     this.#network = parts.network;
     this.#losesNews = parts.losesNews;
+    this.#isSilent = parts.isSilent;
   }
 
   announce(from: Process, message: string): void {
+    if (this.#isSilent && isOfOffers(message)) return;
     for (const [to, listener] of this.#listeners) {
       if (to === from) continue;
       const told = this.#losesNews() ? undefined : message;
@@ -87,4 +93,12 @@ export class Room {
     this.#listeners.delete(server);
     for (const [name, { holder }] of this.#leads) if (holder === server) this.#leads.delete(name);
   }
+}
+
+/** Whether it says that services or workflows have changed. */
+function isOfOffers(text: string): boolean {
+  const { message } = JSON.parse(text) as {
+    readonly message: { readonly kind: string; readonly raised?: readonly string[] };
+  };
+  return message.kind === "catalog" || message.raised?.includes("services") === true;
 }
