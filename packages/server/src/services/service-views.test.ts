@@ -59,10 +59,11 @@ test("SVC-5 another server hears of a change, and one whose news is lost knows w
 
 /** A store that answers when the test says so, and counts how often it is asked. */
 function slowStore() {
+  let row: object | undefined = { name: "billing", ...fresh };
   const asked: PromiseWithResolvers<readonly StoredVersion[]>[] = [];
   const listeners: (() => void)[] = [];
   const store = {
-    services: { find: async () => ({ name: "billing", ...fresh }) },
+    services: { find: async () => row },
     catalog: {
       chosen: () => {
         const answer = Promise.withResolvers<readonly StoredVersion[]>();
@@ -89,6 +90,10 @@ function slowStore() {
     },
     away: () => {
       isCurrent = false;
+    },
+    /** Changes the service; undefined: it is deleted. */
+    write: (choice: object | undefined) => {
+      row = choice && { name: "billing", ...fresh, ...choice };
     },
   };
 }
@@ -132,4 +137,24 @@ test("SVC-5 a read that fails is not kept, and nothing is where nobody can say w
     asked[n - 1]?.resolve([]);
     await asking;
   }
+});
+
+test("SVC-4 SVC-5 a service that changes while its choice is read is told as it is at some moment, not as half of two", async () => {
+  const { asked, views, write } = slowStore();
+  const reading = views.find("billing");
+  await settled();
+  // Excluded before there was another of its name, so they never collide.
+  write({ namespaces: ["billing", "west"], exclusions: ["billing/invoice"] });
+  const west = { record: { namespace: "west", name: "invoice", version: 1 } } as StoredVersion;
+  asked[0]?.resolve([version("invoice"), west]);
+  await settled();
+  asked[1]?.resolve([version("invoice"), west]);
+  expect((await reading)?.named.get("invoice")).toEqual([west]);
+
+  const other = slowStore();
+  const gone = other.views.find("billing");
+  await settled();
+  other.write(undefined);
+  other.asked[0]?.resolve([version("invoice")]);
+  expect(await gone).toBeUndefined();
 });

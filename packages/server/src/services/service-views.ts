@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { EpochWatch } from "../auth/epoch-watch.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -42,11 +43,20 @@ export class ServiceViews {
     return reading;
   }
 
+  /**
+   * The service and what it chooses are two reads. Where the service has changed in between they belong
+   * to no moment: a name that was excluded before it could collide would be told as one that collides.
+   */
   async #read(name: string): Promise<ServiceView | undefined> {
     const { store } = this.#parts.ports;
-    const row = await store.services.find(name);
-    if (!row) return undefined;
-    const { namespaces } = row;
-    return viewOf(row, await store.catalog.chosen({ namespaces, workflows: workflowsOf(row) }));
+    let row = await store.services.find(name);
+    while (row) {
+      const { namespaces } = row;
+      const chosen = await store.catalog.chosen({ namespaces, workflows: workflowsOf(row) });
+      const now = await store.services.find(name);
+      if (isDeepStrictEqual(now, row)) return viewOf(row, chosen);
+      row = now;
+    }
+    return undefined;
   }
 }
