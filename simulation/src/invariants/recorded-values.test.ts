@@ -87,3 +87,17 @@ test("I9 the clock of the workflow is bound by what its copy wrote behind it, an
   };
   expect(judged(sights(1_009, 2_019), unwritten)).toEqual([]);
 });
+
+test("I9 what became of a task does not bind the clock that code read behind it, and then lost", () => {
+  const sights = [
+    { generation: 1, value: [0.5, "id", BEGAN + 1_009] },
+    { generation: 2, value: [0.5, "id", BEGAN + 2_019] },
+  ];
+  const outcomesAlone = ({ executions }: Draft<Evidence>) => {
+    for (const { event } of executions[0].log) {
+      if (event.seq > 2) Object.assign(event, { type: "TASK_COMPLETED", kind: null });
+    }
+  };
+  expect(judged(sights, () => {})).toHaveLength(1);
+  expect(judged(sights, outcomesAlone)).toEqual([]);
+});

@@ -116,8 +116,18 @@ function ofWorld(
       );
     // Of what was written in the same millisecond nothing says whether the clock was read behind it, or
     // behind something later that was lost; the traces that tasks were told are judged for that.
-    return log.some(({ event }) => isOwn(event) && parseEventTime(event.time) > clock);
+    return log.some(
+      ({ event }) => isOwn(event) && isOfCode(event) && parseEventTime(event.time) > clock,
+    );
   }
+}
+
+/**
+ * Whether the code of the workflow wrote it. What became of a task is written by itself, and again with a
+ * later time where something else was recorded first: code that had gone on behind it is lost then.
+ */
+function isOfCode({ type, kind }: Event): boolean {
+  return kind !== null || !type.startsWith("TASK_") || type === "TASK_STARTED";
 }
 
 function told({ path, value, process, generation }: ValueSeen): string {
