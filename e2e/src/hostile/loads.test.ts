@@ -3,11 +3,11 @@
  * does it with as many bodies and readers as once killed a server; without it there are fewer.
  */
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import type { ExecutionRecord } from "@engine/contract";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Engine, startEngine } from "../harness/engine.ts";
+import { grown } from "../harness/memory.ts";
 import { until } from "../harness/until.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -35,29 +35,6 @@ function headOf(method: string, path: string, more: Record<string, string | numb
   const { host } = new URL(engine.http.url);
   const headers = Object.entries({ host, ...more }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${headers.join("")}\r\n`;
-}
-
-/** Bytes of the server in memory; undefined where the system does not tell. */
-async function resident(): Promise<number | undefined> {
-  const text = await readFile(`/proc/${engine.server.pid}/status`, "utf8").catch(() => undefined);
-  return text === undefined ? undefined : Number(/^VmRSS:\s*(\d+)/m.exec(text)?.[1]) * 1024;
-}
-
-/** What the server takes more than before while something happens, at most. */
-async function grown(during: () => Promise<void>): Promise<number> {
-  const before = (await resident()) ?? 0;
-  let most = before;
-  const look = setInterval(() => {
-    void resident().then((bytes = 0) => {
-      most = Math.max(most, bytes);
-    });
-  }, 50);
-  try {
-    await during();
-  } finally {
-    clearInterval(look);
-  }
-  return most - before;
 }
 
 /** Honest runs beside it, each of which has to complete. */
@@ -96,7 +73,7 @@ test.each([
       return Number(chunk.toString("latin1", 9, 12));
     };
     let answers: number[] = [];
-    const most = await grown(async () => {
+    const most = await grown(engine.server.pid, async () => {
       const load = Promise.all(Array.from({ length: BODIES }, send));
       expect(await beside(load)).toBeGreaterThan(0);
       answers = await load;
@@ -115,7 +92,7 @@ test(`EXE-93 ${READERS} readers of a long log that do not read stop nobody, and 
   expect(body.output).toBe(270);
   const path = `/executions/${body.execution_id}?mode=stream&events=all`;
   const readers: Socket[] = [];
-  const most = await grown(async () => {
+  const most = await grown(engine.server.pid, async () => {
     for (let reader = 0; reader < READERS; reader++) {
       const socket = opened().pause();
       socket.write(headOf("GET", path, { "last-event-id": 0 }));

@@ -1,11 +1,12 @@
 /** What somebody who means harm sends to the MCP endpoint of a service, while others call its tools. */
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type Engine, startEngine } from "../harness/engine.ts";
 import { MCP_HEADERS, mcpCall, mcpMessage, mcpSubscription } from "../harness/mcp.ts";
+import { grown } from "../harness/memory.ts";
 import { until } from "../harness/until.ts";
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -199,31 +200,9 @@ async function drained(socket: Socket): Promise<void> {
   await Promise.race([isDrained, sleep(2_000)]);
 }
 
-/** Bytes of the server in memory; undefined where the system does not tell. */
-async function resident(): Promise<number | undefined> {
-  const text = await readFile(`/proc/${engine.server.pid}/status`, "utf8").catch(() => undefined);
-  return text === undefined ? undefined : Number(/^VmRSS:\s*(\d+)/m.exec(text)?.[1]) * 1024;
-}
-
 /** Files and sockets that the server has open; 0 where the system does not tell. */
 async function descriptors(): Promise<number> {
   return (await readdir(`/proc/${engine.server.pid}/fd`).catch(() => [])).length;
-}
-
-async function grown(during: () => Promise<void>): Promise<number> {
-  const before = (await resident()) ?? 0;
-  let most = before;
-  const look = setInterval(() => {
-    void resident().then((bytes = 0) => {
-      most = Math.max(most, bytes);
-    });
-  }, 50);
-  try {
-    await during();
-  } finally {
-    clearInterval(look);
-  }
-  return most - before;
 }
 
 test("NET-1 a body that breaks off leaves nothing behind", async () => {
@@ -257,7 +236,7 @@ test(`NET-1 ${UPLOADS} bodies that do not say how long they are have the memory 
     return { socket, status: () => answered.slice(9, 12) };
   };
   let statuses: string[] = [];
-  const most = await grown(async () => {
+  const most = await grown(engine.server.pid, async () => {
     const sent = await Promise.all(Array.from({ length: UPLOADS }, send));
     await sleep(1_000);
     expect(await engine.http.isHealthy()).toBe(true);
@@ -291,7 +270,7 @@ test("NET-1 messages of millions of values stop nobody", async () => {
   const headers = swallow(1).headers;
   let answers: string[] = [];
   let longest = 0;
-  const most = await grown(async () => {
+  const most = await grown(engine.server.pid, async () => {
     const sending = Promise.all(
       Array.from({ length: 6 }, async () => {
         const answer = await post({ headers, body });

@@ -85,11 +85,6 @@ export class GatewayMcp {
     else void this.end();
   }
 
-  /** The same for good. */
-  async close(): Promise<void> {
-    await Promise.all([this.end(), this.#messages.close()]);
-  }
-
   /** Ends sessions, subscriptions and calls; executions go on. */
   async end(): Promise<void> {
     this.#stopLooking?.();
@@ -97,6 +92,11 @@ export class GatewayMcp {
     const endpoint = this.#endpoint;
     this.#endpoint = undefined;
     await endpoint?.close();
+  }
+
+  /** The same for good. */
+  async close(): Promise<void> {
+    await Promise.all([this.end(), this.#messages.close()]);
   }
 
   #disabled(): EngineError {

@@ -243,10 +243,12 @@ export function serviceHandlers({ engine, syncTimeout, mcp, metadata }: Parts): 
   /** As the caller is told of it; those who may do everything are all told the same. */
   function resolved(view: ServiceView, call: Call): Promise<Resolved> {
     if (call.caller.rights) return resolvedFor(view, call);
-    const known = wholly.get(view) ?? resolvedFor(view, call);
-    wholly.set(view, known);
-    known.catch(() => wholly.delete(view));
-    return known;
+    const known = wholly.get(view);
+    if (known) return known;
+    const resolving = resolvedFor(view, call);
+    wholly.set(view, resolving);
+    resolving.catch(() => wholly.delete(view));
+    return resolving;
   }
 
   async function resolvedFor(view: ServiceView, call: Call): Promise<Resolved> {
