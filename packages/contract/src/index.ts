@@ -126,6 +126,58 @@ export {
   type ScheduleBuilder,
 } from "./schedules/schedule-declaration.ts";
 
+// Where executions may go, and had better go
+
+export {
+  isAttributeKey,
+  isKeyHead,
+  isServiceName,
+  KEY_LENGTH,
+  keyRule,
+  SERVICE_PREFIX,
+  SERVICE_RULE,
+} from "./routing/attribute-keys.ts";
+export {
+  Affinity,
+  AffinityTerm,
+  type AttributeSelector,
+  type CompareOp,
+  type Constant,
+  FairnessDeclaration,
+  type InputCondition,
+  LimitDeclaration,
+  type MatchTerm,
+  type Operand,
+  type PlainScoreTerm,
+  RESOURCE_FIELDS,
+  type ResourceField,
+  RoutingPolicy,
+  type ScoreTerm,
+  type Selector,
+  type ValueRef,
+  type WorkerCondition,
+} from "./routing/expression.ts";
+export { holds, type WorkerAttributes } from "./routing/match.ts";
+export type {
+  AttributeNeed,
+  HiddenPlacement,
+  Need,
+  Placement,
+  Preference,
+  WorkerComparison,
+  WorkerSelector,
+} from "./routing/needs.ts";
+export { printNeed, printPreference, printTerm } from "./routing/print.ts";
+export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
+export {
+  type DeclaredPlacement,
+  pathsRead,
+  type ResolvedPlacement,
+  readsRoutingInput,
+  resolvePlacement,
+} from "./routing/resolve.ts";
+export { type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
+
 // Catalog
 
 export {

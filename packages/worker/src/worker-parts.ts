@@ -260,6 +260,7 @@ export async function createParts(
       case "control":
         control(frame.data);
         break;
+      case "services":
       case "ping":
         break;
       default:

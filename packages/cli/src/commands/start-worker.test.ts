@@ -90,7 +90,7 @@ function listenAndSay(frame: WorkerFrame): Promise<string> {
   };
   const welcome: WorkerFrame = {
     event: "welcome",
-    data: { replica: "replica", server_time, keep: [], drop: [] },
+    data: { replica: "replica", server_time, services: [], keep: [], drop: [] },
   };
   return listen((path, _body, response) => {
     const call = path.split("/").at(-1);

@@ -55,6 +55,10 @@ export const ExtractedWorkflow = z.object({
   runner_options: RunnerOptions.nullable().default(null),
   /** In cores, bytes and devices. */
   requests: ResourceRequests.nullable().default(null),
+  /** What its worker must be: labels, or terms (AFF-7); null: any. A later release may know more terms. */
+  affinity: AnyJson.default(null),
+  /** How workers that may have it are ranked (RTE-7); null: by their load. */
+  routing: AnyJson.default(null),
   /** What it declares to be started by. */
   schedule: DeclaredSchedule.nullable().default(null),
   /** Of the workflow itself; each of its tasks may use them too. */

@@ -124,6 +124,24 @@ const ROWS = {
     code: "worker_lost",
     meaning: "A transient execution lost its worker, and has no log to go on from.",
   },
+  AffinityResolutionError: {
+    code: "affinity_resolution",
+    meaning:
+      "A term of the workflow's `affinity` reads an input that the execution does not have, or that gives no valid key; `details` has the term, the input and the reason.",
+  },
+  LimitDeadlockError: {
+    code: "limit_deadlock",
+    meaning:
+      "Every place under a limit that the execution waits for is held by its own ancestors, which wait for it.",
+  },
+  ConcurrencyLimitedError: {
+    code: "concurrency_limited",
+    meaning: "A workflow started with `call` has no free place, and refuses what would wait.",
+  },
+  ServiceNotGrantedError: {
+    code: "service_not_granted",
+    meaning: "The worker does not offer the local service, or it was not granted to it.",
+  },
   WorkflowLoadError: {
     code: "workflow_load",
     meaning:

@@ -1,6 +1,7 @@
 import type { ResourceRequests, TaskRequests } from "../definitions/resource-requests.ts";
 import type { Runner } from "../definitions/runner.ts";
 import type { Failure } from "../errors/failure.ts";
+import type { HiddenPlacement, Placement } from "../routing/needs.ts";
 import { isClaimable } from "../rules/transition.ts";
 import type { Encoded } from "../values/value.ts";
 import type { State, Wait } from "./execution.ts";
@@ -41,7 +42,7 @@ export interface Cancelling {
 }
 
 /** What a worker must have for an execution, and which one is preferred; fixed at creation (DSP-2). */
-export interface Requirements {
+export interface Requirements extends Placement {
   /** The only worker that may have it (`X-Engine-Require-Worker`). */
   readonly worker?: string;
   /** The worker to ask when the last one cannot have it (`X-Engine-Preferred-Worker`). */
@@ -53,6 +54,8 @@ export interface Requirements {
   readonly requests?: ResourceRequests;
   /** What a worker must have in all, for the largest request of its tasks (RES-4). */
   readonly totals?: TaskRequests;
+  /** Terms that read routing input; nobody is shown them. */
+  readonly hidden?: HiddenPlacement;
 }
 
 /**

@@ -26,6 +26,8 @@ export interface NewExecution {
   /** The worker that is asked first, as if it had run it before: the parent's, or the source's. */
   readonly preferred_worker?: string | null;
   readonly requirements?: Requirements | null;
+  /** What it needs of a worker cannot be told: it is created and has failed at once (AFF-5). */
+  readonly unplaceable?: Failure | null;
   /** The instant before which no worker gets the execution, milliseconds since 1970. */
   readonly not_before?: number | null;
   readonly park_ttl_ms?: number | null;

@@ -17,6 +17,8 @@ export const Assignment = z.object({
   created_at: z.string(),
   module: z.object({ hash: z.string(), bytes: z.int() }),
   input: AnyJson,
+  /** Digest of affinity and routing as registration read them; null without both (EXE-69). */
+  placement: z.string().nullable().default(null),
   /** The one its workflow asks for; null = the worker's default. */
   runner: Runner.nullable().default(null),
   runner_options: RunnerOptions.nullable().default(null),
@@ -54,6 +56,8 @@ export const WorkerFrame = z.discriminatedUnion("event", [
       /** The server that holds the stream. */
       replica: z.string(),
       server_time: z.string(),
+      /** Local services that are granted to the worker, of those that it offers (WMD-3). */
+      services: z.array(z.string()).default([]),
       keep: z.array(z.object(held)),
       drop: z.array(z.object({ ...held, reason: z.string() })),
     }),
@@ -98,6 +102,11 @@ export const WorkerFrame = z.discriminatedUnion("event", [
       timeout_seconds: z.number().optional(),
       delay_seconds: z.number().optional(),
     }),
+  }),
+  z.object({
+    event: z.literal("services"),
+    /** All that are granted now: in place of what `welcome` or an earlier one said (WMD-3). */
+    data: z.object({ granted: z.array(z.string()) }),
   }),
   z.object({ event: z.literal("ping"), data: z.object({}) }),
 ]);

@@ -25,6 +25,7 @@ export function assignmentOf(
     seed: row.seed,
     parent_id: row.parent_id,
     transient: row.transient,
+    placement: null,
     runner: row.requirements?.runner ?? null,
     runner_options:
       row.requirements?.memory_mb === undefined ? null : { memory_mb: row.requirements.memory_mb },

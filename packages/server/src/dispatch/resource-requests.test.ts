@@ -205,7 +205,8 @@ test.each([
     const at = text.lastIndexOf("@");
     return { name: text.slice(0, at), version: text.slice(at + 1) };
   });
-  const has = { worker: "w", runners: ["thread"] as const, resources: resources(), packages };
+  const of = { worker: "w", runners: ["thread"] as const, labels: {}, metadata: {} };
+  const has = { ...of, resources: resources(), packages };
   const requirements = { requests: { packages: ["typescript", wanted] } };
   const typescript = { name: "typescript", version: "7.0.2" };
   const missing = lacks(requirements, { ...has, packages: [typescript, ...packages] });

@@ -3,17 +3,20 @@
  * have (RES-2). Pure, and the same for the gate, its answers to "why", and the search for others.
  */
 import {
+  holds,
   parsePackageRequest,
+  printNeed,
   type Requirements,
   type ResourceRequests,
   type Runner,
+  type WorkerAttributes,
   type WorkerPackage,
   type WorkerResources,
 } from "@engine/contract";
 import { satisfies } from "semver";
 
 /** A worker, as far as requirements look at it. */
-export interface Capabilities {
+export interface Capabilities extends WorkerAttributes {
   readonly worker: string;
   readonly runners: readonly Runner[];
   /** Null: the worker has not told its resources, and has room for every request. */
@@ -24,12 +27,15 @@ export interface Capabilities {
 /** The first thing that a worker lacks, in words; undefined when it could have the execution. */
 export function lacks(
   requirements: Requirements | null,
-  { worker, runners, resources, packages }: Capabilities,
+  capabilities: Capabilities,
 ): string | undefined {
   if (!requirements) return undefined;
-  const { worker: required, runner, requests = {}, totals = {} } = requirements;
+  const { worker, runners, resources, packages } = capabilities;
+  const { worker: required, runner, affinity, requests = {}, totals = {} } = requirements;
   if (required !== undefined && required !== worker) return `worker ${required}`;
   if (runner !== undefined && !runners.includes(runner)) return `runner ${runner}`;
+  const failing = affinity?.find((need) => !holds(need, capabilities));
+  if (failing) return printNeed(failing);
   const missing = requests.packages?.find((wanted) => !hasPackage(packages, wanted));
   if (missing !== undefined) return `package ${missing}`;
   if (!resources) return undefined;
@@ -39,10 +45,11 @@ export function lacks(
 
 /** Everything that requirements ask of a worker, in words. */
 export function needs(requirements: Requirements | null): string[] {
-  const { runner, requests = {}, totals = {} } = requirements ?? {};
+  const { runner, affinity = [], requests = {}, totals = {} } = requirements ?? {};
   const packages = requests.packages ?? [];
   return [
     ...(runner === undefined ? [] : [`runner ${runner}`]),
+    ...affinity.map(printNeed),
     ...amountsOf(requests).map(([resource, amount]) => `${resource} ${amount}`),
     ...packages.map((wanted) => `package ${wanted}`),
     ...amountsOf(totals).map(([resource, amount]) => `${resource} ${amount} for a task of it`),

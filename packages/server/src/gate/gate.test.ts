@@ -6,6 +6,8 @@ function candidate(worker: string, changes: Partial<Candidate> = {}): Candidate 
     worker,
     runners: ["thread"],
     packages: [],
+    labels: {},
+    metadata: {},
     resources: null,
     load: 0,
     hasFreeSlot: true,

@@ -158,7 +158,10 @@ export class Connections {
     const { replica, clock } = this.#parts.ports;
     const server_time = formatInstant(clock());
     const frames: WorkerFrame[] = [
-      { event: "welcome", data: { replica, server_time, keep, drop } },
+      {
+        event: "welcome",
+        data: { replica, server_time, services: [...session.services], keep, drop },
+      },
       ...events,
     ];
     // Operators may have decided this while the worker was away.

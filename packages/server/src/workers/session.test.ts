@@ -49,7 +49,7 @@ function assign(row: ExecutionRow): Extract<WorkerFrame, { event: "assign" }> {
 const listen: WorkerFrame = { event: "listen", data: { execution_id: "x", on: true } };
 const welcome: WorkerFrame = {
   event: "welcome",
-  data: { replica: "r", server_time: "2026-01-01T00:00:00.000Z", keep: [], drop: [] },
+  data: { replica: "r", server_time: "2026-01-01T00:00:00.000Z", services: [], keep: [], drop: [] },
 };
 
 function connected(of: Session): string[] {

@@ -1,14 +1,26 @@
-import type {
-  Heartbeat,
-  Requirements,
-  Suspicion,
-  WorkerActivity,
-  WorkerFrame,
+import {
+  type Heartbeat,
+  type Requirements,
+  SERVICE_PREFIX,
+  type Suspicion,
+  type WorkerActivity,
+  type WorkerFrame,
 } from "@engine/contract";
 import type { SessionGuard, SessionRow } from "@engine/store";
 import type { Candidate } from "../gate/gate.ts";
 import { Holdings } from "./holdings.ts";
 import type { WorkerStream } from "./worker-stream.ts";
+
+/** What operators have said of a worker's name, as this server read it last (WMD-2). */
+export interface HeldAttributes {
+  readonly metadata: Readonly<Record<string, string | number>>;
+  /** Services that were granted to the name, offered or not. */
+  readonly granted: readonly string[];
+  /** Counts the writes of both: what was judged by them holds in the store while it is the same. */
+  readonly revision: number;
+}
+
+const NO_ATTRIBUTES: HeldAttributes = { metadata: {}, granted: [], revision: 0 };
 
 /**
  * One process life of a worker, as this server knows it. The server that holds the session's stream
@@ -39,6 +51,8 @@ export class Session implements Candidate {
   ended: "superseded" | "disconnected" | "revoked" | undefined;
   /** Set while everything that it owns goes back to the queue. */
   handingOver: Promise<void> | undefined;
+  #attributes: HeldAttributes = NO_ATTRIBUTES;
+  #labels: Readonly<Record<string, string>>;
   #row: SessionRow;
   #said: SessionRow["said"];
   #stream: WorkerStream | undefined;
@@ -51,6 +65,7 @@ export class Session implements Candidate {
     this.id = row.session_id;
     this.worker = row.worker;
     this.#row = row;
+    this.#labels = row.labels;
     this.#said = row.said;
     this.heardAt = clock();
     this.holdings = new Holdings({
@@ -114,6 +129,35 @@ export class Session implements Candidate {
     return this.#row.runners;
   }
 
+  /** Its own labels, and one for each service that it offers and was granted. */
+  get labels(): Readonly<Record<string, string>> {
+    return this.#labels;
+  }
+
+  get metadata(): HeldAttributes["metadata"] {
+    return this.#attributes.metadata;
+  }
+
+  /** Revision of its name's metadata and grants that {@link labels} and {@link metadata} are of. */
+  get attributes(): number {
+    return this.#attributes.revision;
+  }
+
+  /** Services that it offers and was granted. */
+  get services(): readonly string[] {
+    const { granted } = this.#attributes;
+    return this.#row.services.filter((service) => granted.includes(service));
+  }
+
+  /** @returns false when they are known already, or older than what is known. */
+  seeAttributes(attributes: HeldAttributes): boolean {
+    if (attributes.revision <= this.#attributes.revision) return false;
+    this.#attributes = attributes;
+    const granted = this.services.map((service) => [SERVICE_PREFIX + service, "true"]);
+    this.#labels = { ...this.#row.labels, ...Object.fromEntries(granted) };
+    return true;
+  }
+
   get packages(): SessionRow["packages"] {
     return this.#row.packages;
   }
@@ -128,14 +172,14 @@ export class Session implements Candidate {
 
   /** The worker without one of its executions: so the gate is asked whether that one may stay. */
   beside(execution_id: string): Candidate {
-    const { worker, runners, packages, resources, takesWork } = this;
+    const { worker, runners, packages, resources, labels, metadata, takesWork } = this;
     const load = this.load - (this.holdings.has(execution_id) ? 1 : 0);
     const hasFreeSlot = this.#row.slots === 0 || load < this.#row.slots;
     const reservations = () => this.holdings.reservations(execution_id);
     // An execution that it runs already needs no other place.
     const hasPlaceApart = () => true;
     const room = { load, hasFreeSlot, hasPlaceApart, reservations };
-    return { worker, runners, packages, resources, takesWork, ...room };
+    return { worker, runners, packages, resources, labels, metadata, takesWork, ...room };
   }
 
   /** Takes over the row from the store, unless the known one is newer. */

@@ -26,6 +26,8 @@ type WorkflowValues = Pick<
   | "schedule"
   | "secrets"
   | "configs"
+  | "affinity"
+  | "routing"
   | "metadata"
 >;
 
@@ -40,6 +42,8 @@ export function workflowValues(options: ReadOptions): WorkflowValues {
     schedule: declaredSchedule(options.schedule),
     secrets: namesIn([options.secrets]),
     configs: namesIn([options.configs]),
+    affinity: null,
+    routing: null,
     metadata: (options.metadata ?? {}) as ExtractedWorkflow["metadata"],
   };
 }

@@ -54,6 +54,11 @@ export interface SessionGuard {
   readonly epoch: number;
   /** Also that the worker is to get work: its desired state is `active`. */
   readonly active?: boolean;
+  /**
+   * Revision of its worker's metadata and grants that a claim was judged by; absent where none of them
+   * was read (WMD-2).
+   */
+  readonly attributes?: number;
 }
 
 export interface ChangeOptions {

@@ -200,7 +200,7 @@ test("WRK-7 the stream brings frames in order, whatever pieces they travel in", 
   const frames: WorkerFrame[] = [
     {
       event: "welcome",
-      data: { replica: "r", server_time: "2026-01-01T00:00:00Z", keep: [], drop: [] },
+      data: { replica: "r", server_time: "2026-01-01T00:00:00Z", services: [], keep: [], drop: [] },
     },
     { event: "listen", data: { execution_id: "ü—\n", on: true } },
     { event: "ping", data: {} },

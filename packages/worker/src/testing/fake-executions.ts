@@ -142,6 +142,7 @@ export class FakeExecutions {
       transient: row.transient,
       listen: to.listen,
       execution_token: null,
+      placement: null,
     };
   }
 

@@ -499,7 +499,7 @@ export class FakeServer implements WorkerProtocol {
       .map(({ execution_id, generation }) => ({ execution_id, generation, reason: "not owned" }));
     const server_time = new Date().toISOString();
     const frames: WorkerFrame[] = [
-      { event: "welcome", data: { replica: "replica", server_time, keep, drop } },
+      { event: "welcome", data: { replica: "replica", server_time, services: [], keep, drop } },
     ];
     for (const { execution_id, seq: base_seq } of owned) {
       const { generation } = this.row(execution_id);
