@@ -53,7 +53,7 @@ function valuesOf(
     return workers.map((worker) => (compares(term, worker) && counts(term, worker) ? 1 : 0));
   }
   const numbers = workers.map((worker) =>
-    counts(term, worker) ? numberOf(valueOf(term.selector, worker)) : undefined,
+    counts(term, worker) ? numberOf(attributeOf(term.selector, worker)) : undefined,
   );
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of numbers) {
@@ -71,7 +71,7 @@ function valuesOf(
 }
 
 function compares({ left, op, right }: WorkerComparison, worker: RankedWorker): boolean {
-  const has = valueOf(left, worker);
+  const has = attributeOf(left, worker);
   if (has === undefined) return false;
   if (op === "eq") return isEqual(has, right);
   if (op === "ne") return !isEqual(has, right);
@@ -89,7 +89,7 @@ function compares({ left, op, right }: WorkerComparison, worker: RankedWorker): 
   }
 }
 
-function valueOf(selector: WorkerSelector, worker: RankedWorker): string | number | undefined {
+function attributeOf(selector: WorkerSelector, worker: RankedWorker): string | number | undefined {
   switch (selector.kind) {
     case "label":
       return own(worker.labels, selector.key);
