@@ -167,6 +167,7 @@ export type {
   WorkerComparison,
   WorkerSelector,
 } from "./routing/needs.ts";
+export { pickPaths } from "./routing/pick-paths.ts";
 export { printNeed, printPreference, printTerm } from "./routing/print.ts";
 export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
 export {

@@ -19,7 +19,7 @@ import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 import type { Starts } from "../starts/starts.ts";
-import { pinTo } from "../starts/version-pin.ts";
+import { foundVersion } from "../starts/version-pin.ts";
 import type { CallingExecution } from "./authorize-call.ts";
 
 export const NO_CALLS: CallResolutions = new Map();
@@ -96,7 +96,7 @@ export class CallResolver {
     const { execution_id, depth, priority, worker, run_as } = caller;
     try {
       const fresh = await this.#parts.starts.prepareStart({
-        of: { pin: pinTo(found), schema: found.record.input_schema },
+        of: foundVersion(found),
         execution_id: child_id,
         label: start.name,
         input: encode(start.input, "input"),

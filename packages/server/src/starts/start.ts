@@ -1,4 +1,4 @@
-import type { Encoded, NewExecution, Trigger } from "@engine/contract";
+import type { DeclaredPlacement, Encoded, NewExecution, Trigger } from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
 import type { InputSchema } from "../catalog/input/input-check.ts";
 import type { VersionPin } from "./version-pin.ts";
@@ -15,6 +15,8 @@ export interface FoundVersion {
   readonly pin: VersionPin;
   /** The input is not checked without one. */
   readonly schema: InputSchema;
+  /** Terms that are still to be read against the inputs; absent where there are none. */
+  readonly declared: DeclaredPlacement | undefined;
 }
 
 /** Of two starts under one key, one creates an execution and the other is answered with it (EXE-84). */

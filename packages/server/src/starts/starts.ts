@@ -1,9 +1,13 @@
 import {
+  type DeclaredPlacement,
   EngineError,
   type ExecutionRow,
   type NewExecution,
+  pathsRead,
+  peek,
   type Requirements,
   referenceOf,
+  resolvePlacement,
 } from "@engine/contract";
 import { LargeJson } from "@engine/http/json";
 import type { Changed } from "@engine/store";
@@ -14,8 +18,9 @@ import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import type { InputCheck } from "../executions/input-thread.ts";
 import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
 import { isRefusal } from "../refusal.ts";
+import { type Placed, placedBy } from "./placed.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
-import { pinTo } from "./version-pin.ts";
+import { foundVersion, type VersionPin } from "./version-pin.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed">;
@@ -59,11 +64,12 @@ export class Starts {
     const { ports } = this.#parts;
     const { execution_id = ports.ids(), trigger, label, priority, start_at, seed } = start;
     const { schedule, parent, fork, key } = start;
-    const { pin, schema } = "pin" in start.of ? start.of : await this.#find(start.of);
-    const kept = await this.#kept(execution_id, start, schema);
+    const { pin, schema, declared } = "pin" in start.of ? start.of : await this.#find(start.of);
+    const kept = await this.#kept(execution_id, start, { schema, declared });
     const { input, request_hash = key?.request_hash } = kept;
+    const placed = this.#placed(pin, declared, kept);
     const { requirements, by } = await this.#orForget(execution_id, input, async () => ({
-      requirements: await this.#requirements(pin.requirements, start),
+      requirements: await this.#requirements(placed.requirements, start),
       by: await accountOf(start),
     }));
     return {
@@ -82,6 +88,7 @@ export class Starts {
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
       preferred_worker: start.last_worker ?? null,
       requirements,
+      unplaceable: placed.failure ?? null,
       seed: seed ?? ports.seed(),
       now: ports.clock(),
     };
@@ -105,7 +112,7 @@ export class Starts {
 
   async #find({ namespace, workflow, version }: NamedWorkflow): Promise<FoundVersion> {
     const found = await this.#parts.catalog.resolve(namespace, workflow, version ?? undefined);
-    return { pin: pinTo(found), schema: found.record.input_schema };
+    return foundVersion(found);
   }
 
   #hashOf({ input, of }: Start): Promise<string> | string {
@@ -117,17 +124,34 @@ export class Starts {
   async #kept(
     execution_id: string,
     { input, root, key, of }: Start,
-    schema: FoundVersion["schema"],
+    { schema, declared }: Pick<FoundVersion, "schema" | "declared">,
   ): Promise<Kept> {
     const { inputs } = this.#parts;
     const isHashed = key !== undefined && key.request_hash === undefined;
-    const check: InputCheck = { schema, root, ...(isHashed && { hashedWith: versionOf(of) }) };
+    const paths = declared && pathsRead(declared);
+    const check: InputCheck = {
+      schema,
+      root,
+      ...(isHashed && { hashedWith: versionOf(of) }),
+      ...(paths?.length && { paths }),
+    };
     if (input instanceof LargeJson) return inputs.keep(execution_id, input, check);
     const reference = referenceOf(input);
     // A stored input is deleted with its execution, so each execution has a copy of its own.
     if (reference) return inputs.copy(execution_id, reference, check);
     await checkInput(schema, input, root);
     return { input, request_hash: isHashed ? requestHash(input, versionOf(of)) : undefined };
+  }
+
+  /** What it needs of a worker, by what it was started with (DSP-2). */
+  #placed(
+    pin: VersionPin,
+    declared: DeclaredPlacement | undefined,
+    { input, picked }: Kept,
+  ): Placed {
+    if (!declared) return { requirements: pin.requirements };
+    const inputs = { input: picked ?? peek(input), routing_input: null };
+    return placedBy(pin.requirements, resolvePlacement(declared, inputs));
   }
 
   /** Deletes a kept input again where the execution is refused. */
