@@ -157,6 +157,20 @@ export {
   type ValueRef,
   type WorkerCondition,
 } from "./routing/expression.ts";
+export {
+  type BucketView,
+  bucketView,
+  type ConcurrencyDenial,
+  concurrencyLimited,
+  concurrencyLimitedCall,
+  type LimitDenial,
+  limitDetails,
+  limitsOf,
+  limitWarnings,
+  pathsOfLimits,
+  type ResolvedLimits,
+  resolveLimits,
+} from "./routing/limits.ts";
 export { holds, type WorkerAttributes } from "./routing/match.ts";
 export type {
   AttributeNeed,
@@ -164,11 +178,12 @@ export type {
   Need,
   Placement,
   Preference,
+  ResolvedLimit,
   WorkerComparison,
   WorkerSelector,
 } from "./routing/needs.ts";
 export { pickPaths } from "./routing/pick-paths.ts";
-export { printNeed, printPreference, printTerm } from "./routing/print.ts";
+export { printLimit, printNeed, printPreference, printTerm } from "./routing/print.ts";
 export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
 export {
   type DeclaredPlacement,
