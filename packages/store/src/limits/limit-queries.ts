@@ -124,7 +124,7 @@ export function holders(
       (SELECT count(*) FROM limit_holders AS h WHERE h.bucket = r.bucket) AS held,
       (SELECT ${list} FROM (
         SELECT h.execution_id FROM limit_holders AS h WHERE h.bucket = r.bucket
-        ORDER BY h.execution_id LIMIT ${raw(String(FIRST))}) AS some) AS first,
+        ORDER BY h.execution_id LIMIT ${raw(String(FIRST))}) AS listed) AS first,
       (SELECT ${pairs} FROM limit_holders AS h WHERE h.bucket = r.bucket
         AND h.execution_id ${anyOf(execution_ids)}) AS among
     FROM ${rowsOf(
