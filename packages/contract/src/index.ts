@@ -126,6 +126,8 @@ export {
   type ScheduleBuilder,
 } from "./schedules/schedule-declaration.ts";
 
+export { NearWorker, Why, WhyCode, WhyReason } from "./executions/why.ts";
+
 // Where executions may go, and had better go
 
 export {

@@ -56,6 +56,8 @@ import { Repeats } from "./workers/repeats.ts";
 import { RevokedSessions } from "./workers/revoked-sessions.ts";
 import { SessionLookup } from "./workers/session-lookup.ts";
 import { Sessions } from "./workers/sessions.ts";
+import { ownerOf } from "./why/owner.ts";
+import { Whys } from "./why/why.ts";
 import { TaskValues } from "./workers/task-values.ts";
 import { Workers } from "./workers/workers.ts";
 
@@ -67,6 +69,7 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  readonly whys: Whys;
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
@@ -250,6 +253,11 @@ export function createEngine(given: EnginePorts): Engine {
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
+    whys: new Whys({
+      ports,
+      outlook: (row) => dispatcher.outlook(row),
+      owner: (row) => ownerOf(row, { store, sessions }),
+    }),
     async start() {
       await bus.start();
       await replicas.start();

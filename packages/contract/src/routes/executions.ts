@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { ErrorBody } from "../errors/errors.ts";
 import { ExecutionRecord, ExecutionSummary } from "../executions/execution.ts";
+import { Why } from "../executions/why.ts";
 import { EVENT_TYPES } from "../log/event-values.ts";
 import { History } from "../log/history.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
@@ -193,6 +194,15 @@ export const executionRoutes = {
       type: repeated(z.enum(EVENT_TYPES)).describe("only events of this type; may be repeated"),
     }),
     answers: { 200: listOf(RecordedEvent) },
+  },
+  why: {
+    method: "GET",
+    path: "/executions/{id}/why",
+    summary:
+      "Says why an execution waits, or what it does: asked of the gate that gives it to a worker, with what would end the wait. Workers and other executions are named as far as the caller may read them.",
+    permission: readExecution,
+    effect: "read",
+    answers: { 200: Why },
   },
   rename: {
     method: "PUT",

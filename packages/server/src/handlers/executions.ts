@@ -21,7 +21,7 @@ import { isFiltered, ownership, visibleWorkflows, workflowOf } from "./subjects.
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
-  { executions, runLists, takeOvers, masks }: Engine,
+  { executions, runLists, takeOvers, masks, whys }: Engine,
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
@@ -75,6 +75,12 @@ export function executionHandlers(
       const log = detailed ? await executions.logUpTo(row, page) : undefined;
       const record = toRecord(await executions.shown(row), await executions.who(row), log);
       return mode ? runAnswer(row, record) : answer(200, record);
+    },
+    why: async ({ params: { id } }, call) => {
+      await demand(id, call);
+      const { rights } = call.caller;
+      const mayRead = (permission: string) => rights?.holds(permission) ?? true;
+      return answer(200, await whys.of(await executions.get(id), mayRead));
     },
     rename: async ({ params: { id }, body }, call) => {
       await demand(id, call);

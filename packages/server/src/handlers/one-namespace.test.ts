@@ -148,6 +148,7 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     rename: { ...ofExecution("/name"), body: () => ({ name: "x" }), own: 200, other: RUN },
     eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
     history: { ...ofExecution("/history"), own: 200, other: READ },
+    why: { ...ofExecution("/why"), own: 200, other: READ },
     signal: { ...ofExecution("/signals/go"), body: () => 1, own: 202, other: RUN },
     fork: { ...ofExecution("/fork"), own: 201, other: [...RUN, ...READ] },
     cancel: { ...below("cancel/"), own: 202, other: RUN },

@@ -176,6 +176,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     events: { ...execution("/events"), ...READERS },
     eventValue: { ...execution("/events/1/value"), ...READERS },
     history: { ...execution("/history"), ...READERS },
+    why: { ...execution("/why"), ...READERS },
     rename: {
       ...execution("/name"),
       ...sends({ name: "x" }),
