@@ -108,6 +108,8 @@ test("what data says reaches a terminal as text only, by every command that show
     ["workflow", "namespaces"],
     ["workflow", "show", "fails", "--source"],
     ["workflow", "versions", "fails"],
+    ["workflow", "placement", "fails", QUOTED],
+    ["workflow", "placement", EVIL],
     ["workflow", "delete", "fails"],
     ["workflow", "types", "--out", "-"],
     ["execution", "list"],

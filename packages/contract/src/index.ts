@@ -140,6 +140,12 @@ export {
   SERVICE_RULE,
 } from "./routing/attribute-keys.ts";
 export {
+  EligibleWorker,
+  PlacementAnswer,
+  PlacementQuestion,
+  RejectedWorker,
+} from "./routing/dry-run.ts";
+export {
   Affinity,
   AffinityTerm,
   type AttributeSelector,

@@ -56,6 +56,7 @@ import { Repeats } from "./workers/repeats.ts";
 import { RevokedSessions } from "./workers/revoked-sessions.ts";
 import { SessionLookup } from "./workers/session-lookup.ts";
 import { Sessions } from "./workers/sessions.ts";
+import { DryRuns } from "./why/dry-run.ts";
 import { ownerOf } from "./why/owner.ts";
 import { Whys } from "./why/why.ts";
 import { TaskValues } from "./workers/task-values.ts";
@@ -70,6 +71,7 @@ export interface Engine {
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly whys: Whys;
+  readonly dryRuns: DryRuns;
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
@@ -253,6 +255,7 @@ export function createEngine(given: EnginePorts): Engine {
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
+    dryRuns: new DryRuns({ catalog, prospects: (of) => dispatcher.prospects(of) }),
     whys: new Whys({
       ports,
       outlook: (row) => dispatcher.outlook(row),

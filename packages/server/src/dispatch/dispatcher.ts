@@ -224,6 +224,12 @@ export class Dispatcher implements Domain {
     return outlookOf(wanted, [...this.#everywhere()], this.#queue.ahead(execution_id));
   }
 
+  /** What a fresh execution with these requirements would find, over all connected workers (RTE-6). */
+  prospects(requirements: Requirements | null): Outlook {
+    const wanted = { ...UNSUSPECTED, last_worker: null, requirements };
+    return outlookOf(wanted, [...this.#everywhere()], 0);
+  }
+
   /** Whether a connected worker could have an execution, even if it is full or paused now (EXE-17 row 14). */
   isMatched({ requirements }: ExecutionRow): boolean {
     const { sessions, replicas } = this.#parts;

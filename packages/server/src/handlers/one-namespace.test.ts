@@ -113,6 +113,12 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     get: { ...below(""), path: ({ ns }) => `/workflows/${ns}/pay`, own: 200, other: READ },
     versions: { path: ({ ns }) => `/workflows/${ns}/pay/versions`, own: 200, other: READ },
     version: { path: ({ ns }) => `/workflows/${ns}/pay/versions/1`, own: 200, other: READ },
+    placement: {
+      path: ({ ns }) => `/workflows/${ns}/pay/placement`,
+      body: () => ({}),
+      own: 403,
+      other: 403,
+    },
     delete: { path: ({ ns }) => `/workflows/${ns}/pay?version=9`, own: 404, other: REGISTER },
   },
   executions: {
