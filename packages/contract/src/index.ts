@@ -140,6 +140,21 @@ export {
   SERVICE_RULE,
 } from "./routing/attribute-keys.ts";
 export {
+  buildComparison,
+  buildRouting,
+  isCompareOp,
+  isRoutingBuilder,
+  ROUTING_BUILDERS,
+  type RoutingBuild,
+  type RoutingBuilder,
+} from "./routing/build.ts";
+export type { BuildIssue } from "./routing/builder-arguments.ts";
+export {
+  type DeclaredOptions,
+  declaredOptions,
+  placementText,
+} from "./routing/declared-options.ts";
+export {
   EligibleWorker,
   PlacementAnswer,
   PlacementQuestion,
@@ -150,6 +165,7 @@ export {
   AffinityTerm,
   type AttributeSelector,
   type CompareOp,
+  type Comparison,
   type Constant,
   FairnessDeclaration,
   type InputCondition,
@@ -157,6 +173,7 @@ export {
   type MatchTerm,
   type Operand,
   type PlainScoreTerm,
+  type RankedSelector,
   RESOURCE_FIELDS,
   type ResourceField,
   RoutingPolicy,
@@ -178,14 +195,14 @@ export type {
 export { pickPaths } from "./routing/pick-paths.ts";
 export { printNeed, printPreference, printTerm } from "./routing/print.ts";
 export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
+export { readsRoutingInput } from "./routing/refs.ts";
 export {
   type DeclaredPlacement,
   pathsRead,
   type ResolvedPlacement,
-  readsRoutingInput,
   resolvePlacement,
 } from "./routing/resolve.ts";
-export { type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
+export { byRank, type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
 
 // Catalog
 
