@@ -18,8 +18,8 @@ import {
 import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { foundVersion } from "../starts/found-version.ts";
 import type { Starts } from "../starts/starts.ts";
-import { foundVersion } from "../starts/version-pin.ts";
 import type { CallingExecution } from "./authorize-call.ts";
 
 export const NO_CALLS: CallResolutions = new Map();

@@ -14,8 +14,8 @@ import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { InnerPorts } from "../engine-ports.ts";
+import { foundVersion } from "../starts/found-version.ts";
 import type { FoundVersion, Start } from "../starts/start.ts";
-import { foundVersion } from "../starts/version-pin.ts";
 import type { ForkRequest } from "./requests.ts";
 
 interface Fork extends Omit<ForkRequest, "input"> {

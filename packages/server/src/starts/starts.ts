@@ -18,9 +18,10 @@ import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import type { InputCheck } from "../executions/input-thread.ts";
 import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
 import { isRefusal } from "../refusal.ts";
+import { foundVersion } from "./found-version.ts";
 import { type Placed, placedBy } from "./placed.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
-import { foundVersion, type VersionPin } from "./version-pin.ts";
+import type { VersionPin } from "./version-pin.ts";
 
 interface Parts {
   readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed">;

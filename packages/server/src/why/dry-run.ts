@@ -9,9 +9,9 @@ import {
 import type { Catalog } from "../catalog/catalog.ts";
 import { checkInput } from "../catalog/input/input-check.ts";
 import type { Outlook } from "../dispatch/outlook.ts";
+import { foundVersion } from "../starts/found-version.ts";
 import { placedBy } from "../starts/placed.ts";
 import type { NamedWorkflow } from "../starts/start.ts";
-import { foundVersion } from "../starts/version-pin.ts";
 
 interface Parts {
   readonly catalog: Pick<Catalog, "resolve">;
