@@ -20,7 +20,9 @@ export { type GraphNode, graph } from "./graph.ts";
 export type { LocalRunOptions } from "./local-host.ts";
 export type {
   CacheOptions,
+  FairnessOptions,
   OutputStorage,
+  PlacementOptions,
   RetryOptions,
   TaskContext,
   TaskOptions,
