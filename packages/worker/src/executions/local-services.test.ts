@@ -29,7 +29,7 @@ test("WMD-3 a worker offers its sockets by name when it registers, and tells no 
   expect(JSON.stringify(server.registrations)).not.toContain("/run/");
 });
 
-test.each([["thread"], ["process"], ["inline"]])(
+test.each([["thread"], ["process"]])(
   "WMD-3 task code on a runner of kind %s gets the path of what a welcome grants",
   async (runner) => {
     const server = new FakeServer();
