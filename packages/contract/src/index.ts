@@ -95,6 +95,7 @@ export {
 // Configuration
 
 export { Config, databaseUrl } from "./config/config.ts";
+export { type MetricsProvider, parseMetricsProvider } from "./config/metrics-provider.ts";
 export { resolveConfig } from "./config/resolve-config.ts";
 
 // Definitions of workflows and tasks
@@ -394,6 +395,15 @@ export {
   WorkerResources,
 } from "./workers/worker.ts";
 export { Assignment, EventPage, WorkerFrame } from "./workers/worker-frame.ts";
+export {
+  BUILTIN_METRICS,
+  type BuiltinMetricName,
+  METRIC_PREFIX,
+  METRIC_WINDOW,
+  type ReadMetrics,
+  readCustomMetrics,
+  WorkerMetrics,
+} from "./workers/worker-metrics.ts";
 export type {
   OwnCacheKey,
   SessionRef,

@@ -2,13 +2,15 @@
 import {
   type Duration,
   isName,
+  isServiceName,
   NAME_RULE,
   nearest,
   parseDuration,
   parseWorkflowName,
+  SERVICE_RULE,
 } from "@engine/contract";
 import type { ValueSpec } from "./replay/calls/call.ts";
-import { currentScope, inCurrentScope } from "./replay/calls/scope.ts";
+import { currentScope, inCurrentScope, inTaskScope } from "./replay/calls/scope.ts";
 import { type AnyWorkflow, isWorkflow, type Workflow } from "./workflow.ts";
 
 /** What a pause shows, and what ends it besides an answer: at most one of the last three. */
@@ -262,6 +264,29 @@ export function uuid(): Promise<string> {
 export function progress(value: unknown): void {
   const scope = currentScope();
   scope?.runtime.progress(scope, value);
+}
+
+/**
+ * The path of a local socket that the worker offers (`[engine.workers.services]`) and that is granted to
+ * it at this moment. Ask at each connect: a grant may come and go while a task runs. Only in functions
+ * of tasks; nothing is recorded. In a local run (`workflow.run`) nobody grants anything: there every
+ * socket of the process's own configuration is given, as its secrets are.
+ *
+ * @throws ServiceNotGrantedError when the worker does not offer it, or it is not granted.
+ * @example
+ * ```ts
+ * const infer = task({ name: "infer" }, async (prompt: string) =>
+ *   ask(serviceSocket("inference"), prompt),
+ * );
+ * ```
+ */
+export function serviceSocket(name: string): string {
+  return inTaskScope("serviceSocket", (scope) => {
+    if (typeof name !== "string" || !isServiceName(name)) {
+      throw new TypeError(`serviceSocket() takes a name: ${SERVICE_RULE}; got ${String(name)}`);
+    }
+    return scope.runtime.serviceSocket(name);
+  });
 }
 
 function recorded<T>(kind: ValueSpec["kind"], take: ValueSpec["take"]): Promise<T> {

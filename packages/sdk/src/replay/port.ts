@@ -119,6 +119,14 @@ export interface Budget {
   release(task_call_id: string): void;
 }
 
+/** Local sockets of the place where task code runs (WMD-3). */
+export interface LocalServices {
+  /** Paths by name. */
+  readonly offered: Readonly<Record<string, string>>;
+  /** Names that task code may use now. */
+  readonly granted: readonly string[];
+}
+
 /** What the principal that an execution runs as may do in it now. */
 export interface TaskRights {
   /** Names of the tasks that it may run; `*` among them: all. */
@@ -139,6 +147,8 @@ export interface ExecutionPort {
   readonly services: TaskServices;
   /** Without one, as in a local run, no function waits for resources. */
   readonly budget?: Budget | undefined;
+  /** As they are now; absent where there are none. */
+  localServices?(): LocalServices;
   /**
    * Makes a delta durable. One call at a time per execution. Retries network trouble by itself and
    * settles when the answer is certain; rejecting stops the copy as if it were stale.

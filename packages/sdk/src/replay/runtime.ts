@@ -34,6 +34,7 @@ import { changed, keepOrigin, metaOf } from "./endings/failure-stacks.ts";
 import { STORED_NULL } from "./log/event-entry.ts";
 import { isFull, warnOfLength } from "./log/history-limit.ts";
 import { storeOr } from "./stored.ts";
+import { socketPath } from "./tasks/service-socket.ts";
 import { TaskAttempts } from "./tasks/task-attempts.ts";
 import type { Declared } from "./tasks/task-provisions.ts";
 import { TaskUnwinding } from "./tasks/task-unwinding.ts";
@@ -245,6 +246,10 @@ export class CallRuntime implements Runtime {
 
   progress({ task }: Scope, value: unknown): void {
     if (task && !task.isConcluded && !this.#core.isStopped) this.#core.progress.send(task, value);
+  }
+
+  serviceSocket(name: string): string {
+    return socketPath(this.#core.options.port.localServices?.(), name);
   }
 
   #begin(call: Call, spec: LeafSpec): void {

@@ -36,6 +36,7 @@ import type {
   EmbeddedLimits,
   ExecutionPort,
   Host,
+  LocalServices,
   RunningExecution,
   TaskRights,
   TaskServices,
@@ -51,6 +52,8 @@ export interface MemoryEngineOptions {
   readonly services: TaskServices;
   /** Without one no task waits for what it requests. */
   readonly budget?: Budget | undefined;
+  /** Without it there are none. */
+  readonly localServices?: (() => LocalServices) | undefined;
   readonly findWorkflow: (qualifiedName: string) => AnyWorkflow | undefined;
   readonly newId: () => string;
   readonly seed?: () => string;
@@ -257,9 +260,11 @@ export class MemoryEngine extends MemoryExecutions {
   }
 
   #portFor(execution_id: string, copyOf: () => Copy): ExecutionPort {
+    const { localServices } = this.#options;
     return {
       services: this.#options.services,
       budget: this.#options.budget,
+      ...(localServices && { localServices }),
       checkpoint: async (delta) => {
         await this.onDelta(execution_id, delta);
         let reply = this.#checkpoint(execution_id, delta, copyOf());

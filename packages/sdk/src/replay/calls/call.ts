@@ -102,6 +102,8 @@ export interface Runtime {
   recordedValue(scope: Scope, spec: ValueSpec): Promise<unknown>;
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown>;
   progress(scope: Scope, value: unknown): void;
+  /** The path of a local socket; throws where task code may not use it. */
+  serviceSocket(name: string): string;
   /** Runs user code so that the calls it makes are found to be made in this scope. */
   inScope<T>(scope: Scope, body: () => T): T;
 }
