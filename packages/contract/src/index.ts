@@ -176,6 +176,18 @@ export {
   readsRoutingInput,
   resolvePlacement,
 } from "./routing/resolve.ts";
+export {
+  type CheckedRoutingInput,
+  checkRoutingInput,
+  hasRoutingInput,
+  parseRoutingInput,
+  ROUTING_INPUT_HEADER,
+  type RoutingInput,
+  type RoutingInputFault,
+  RoutingInputField,
+  type RoutingValue,
+  routingInputFault,
+} from "./routing/routing-input.ts";
 export { type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
 
 // Catalog

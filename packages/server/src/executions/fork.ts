@@ -15,6 +15,7 @@ import type { InputSchema } from "../catalog/input/input-check.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { InnerPorts } from "../engine-ports.ts";
 import type { Start } from "../starts/start.ts";
+import { readRouting } from "../starts/stored-routing.ts";
 import { pinTo, type VersionPin } from "../starts/version-pin.ts";
 import type { ForkRequest } from "./requests.ts";
 
@@ -24,7 +25,7 @@ interface Fork extends Omit<ForkRequest, "input"> {
 }
 
 interface Parts {
-  readonly ports: Pick<InnerPorts, "store" | "seals" | "ids">;
+  readonly ports: Pick<InnerPorts, "store" | "seals" | "ids" | "ring">;
   readonly catalog: Catalog;
   readonly calls: CallResolver;
 }
@@ -32,7 +33,7 @@ interface Parts {
 /** The start of a fork. The source is only read. */
 export async function forkOf(
   source: ExecutionRow,
-  { from_seq, from_call, input: given, version, label, by }: Fork,
+  { from_seq, from_call, input: given, version, label, by, routing_input }: Fork,
   { ports, catalog, calls }: Parts,
 ): Promise<Start> {
   const cut = { from_seq, from_call };
@@ -62,6 +63,7 @@ export async function forkOf(
     // A replay has to see the random numbers that its log was made with.
     ...(!isRestart && { seed: source.seed }),
     last_worker: source.worker ?? source.last_worker,
+    routing_input: routing_input ?? readRouting(ports.ring, source.routing_input),
     fork: {
       from: { execution_id: source.execution_id, seq },
       history,

@@ -15,10 +15,11 @@ import type { InputCheck } from "../executions/input-thread.ts";
 import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
 import { isRefusal } from "../refusal.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
+import { storedRouting } from "./stored-routing.ts";
 import { pinTo } from "./version-pin.ts";
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed">;
+  readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed" | "ring">;
   readonly catalog: Pick<Catalog, "resolve">;
   readonly inputs: LargeInputs;
   /** Writes an execution; with a free worker the same commit gives it to that worker. */
@@ -80,6 +81,7 @@ export class Starts {
       fork,
       not_before: start_at ?? null,
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
+      routing_input: storedRouting(ports.ring, start.routing_input),
       preferred_worker: start.last_worker ?? null,
       requirements,
       seed: seed ?? ports.seed(),
