@@ -17,6 +17,7 @@ import type { InnerPorts } from "../engine-ports.ts";
 import type { Start } from "../starts/start.ts";
 import { readRouting } from "../starts/stored-routing.ts";
 import { pinTo, type VersionPin } from "../starts/version-pin.ts";
+import { forkedRouting } from "./forked-calls.ts";
 import type { ForkRequest } from "./requests.ts";
 
 interface Fork extends Omit<ForkRequest, "input"> {
@@ -51,6 +52,7 @@ export async function forkOf(
   // A fork is a run of whoever asks for it, and so are its calls.
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null, run_as: by };
   const open = openCalls(history);
+  const routing = () => forkedRouting(source, open, ports);
   return {
     of: { pin, schema: isNew ? await inputSchemaOf(pin, catalog) : null },
     execution_id,
@@ -68,7 +70,7 @@ export async function forkOf(
       from: { execution_id: source.execution_id, seq },
       history,
       label: original,
-      calls: open.length > 0 ? await calls.resolve(caller, open) : NO_CALLS,
+      calls: open.length > 0 ? await calls.resolve(caller, open, await routing()) : NO_CALLS,
     },
   };
 }
