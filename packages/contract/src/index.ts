@@ -120,14 +120,13 @@ export {
 } from "./definitions/resource-requests.ts";
 export { Runner, RunnerOptions } from "./definitions/runner.ts";
 export { CacheKey } from "./definitions/task-cache.ts";
+export { NearWorker, Why, WhyCode, WhyReason } from "./executions/why.ts";
 export {
   DeclaredSchedule,
   declareSchedule,
   isScheduleBuilder,
   type ScheduleBuilder,
 } from "./schedules/schedule-declaration.ts";
-
-export { NearWorker, Why, WhyCode, WhyReason } from "./executions/why.ts";
 
 // Where executions may go, and had better go
 
@@ -203,6 +202,18 @@ export {
   type ResolvedPlacement,
   resolvePlacement,
 } from "./routing/resolve.ts";
+export {
+  type CheckedRoutingInput,
+  checkRoutingInput,
+  hasRoutingInput,
+  parseRoutingInput,
+  ROUTING_INPUT_HEADER,
+  type RoutingInput,
+  type RoutingInputFault,
+  RoutingInputField,
+  type RoutingValue,
+  routingInputFault,
+} from "./routing/routing-input.ts";
 export { byRank, type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
 
 // Catalog

@@ -7,6 +7,7 @@ import {
   nearest,
   parseDuration,
   parseWorkflowName,
+  type RoutingInput,
   SERVICE_RULE,
 } from "@engine/contract";
 import type { ValueSpec } from "./replay/calls/call.ts";
@@ -133,6 +134,11 @@ export interface CallOptions {
   readonly detach?: boolean;
   /** A label for the child. */
   readonly name?: string;
+  /**
+   * Values that the child's affinity and routing may read: text, numbers, booleans, null and objects of
+   * these. Nothing else ever reads them: they are in no log, and the child does not see them.
+   */
+  readonly routingInput?: RoutingInput;
 }
 
 /**
@@ -173,15 +179,15 @@ export function call(
   options: CallOptions = {},
 ): Promise<unknown> {
   return inCurrentScope("call", (scope) => {
-    checkOptions("call", options, ["version", "wait", "detach", "name"]);
-    const { version, wait = true, detach = false, name } = options;
+    checkOptions("call", options, ["version", "wait", "detach", "name", "routingInput"]);
+    const { version, wait = true, detach = false, name, routingInput } = options;
     if (version !== undefined && !(Number.isInteger(version) && version >= 1)) {
       throw new TypeError(`option version of call() must be an integer from 1; got ${version}`);
     }
     const workflow = targetOf(target);
     const storage = isWorkflow(target) ? target.options.outputStorage : undefined;
     const outputStorage = typeof storage === "object" ? storage : undefined;
-    const child = { workflow, input, version, wait, detach, name, outputStorage };
+    const child = { workflow, input, version, wait, detach, name, outputStorage, routingInput };
     return scope.runtime.child(scope, child);
   });
 }

@@ -180,13 +180,13 @@ export function createEngine(given: EnginePorts): Engine {
   const accounts = new Accounts({ ports, runLists, areChecked: isOn });
   const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);
   const { authorizeSchedule = isOn ? permitted : undefined } = ports;
-  const scheduled = new ScheduledStarts({ starts, authorize: authorizeSchedule });
+  const routing = new RoutingSeals(ports);
+  const scheduled = new ScheduledStarts({ starts, routing, authorize: authorizeSchedule });
   const cancel = (execution_id: string, reason: string) =>
     executions.cancel({ execution_id, reason, by: null });
   const firing = new Firing({ ports, starts: scheduled, cancel });
   const scheduler = new Scheduler({ ports, firing });
   changes.listen(() => void scheduler.wake());
-  const routing = new RoutingSeals(ports);
   const schedules = new Schedules({ ports, routing, starts: scheduled, changed });
 
   const services = new Services({

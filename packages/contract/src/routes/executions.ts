@@ -21,6 +21,7 @@ import {
   FollowHeaders,
   Label,
   ResumeQuery,
+  RoutingHeaders,
   RunHeaders,
   RunMode,
   RunQuery,
@@ -283,6 +284,7 @@ export const executionRoutes = {
       "Starts a copy that keeps the log up to an event (`from_seq`) or before a call (`from_call`) and goes on from there; with neither it begins anew, with another `input` if one is given. `name` is its label.",
     permission: all(run("{ns}/{wf}"), grant("workflow:{ns}:{wf}:read")),
     effect: "write",
+    headers: RoutingHeaders,
     body: z
       .strictObject({
         from_seq: Seq.optional(),

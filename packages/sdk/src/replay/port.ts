@@ -66,6 +66,8 @@ export interface Delta {
   readonly events: string;
   /** RUNNING with this = parked without an open pause. */
   readonly waiting?: readonly Wait[];
+  /** Routing inputs of `call`s that begin here, by `task_call_id`, as JSON text; in no event. */
+  readonly routing_inputs?: string;
 }
 
 /** The answer to a delta, of the keeper of the log. */

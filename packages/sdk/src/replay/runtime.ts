@@ -274,7 +274,7 @@ export class CallRuntime implements Runtime {
       const { value, meta } = begun;
       // A start that its own commit may answer is waited for before anything is parked.
       const onDurable = spec.begun && (() => spec.begun?.(call, begun));
-      core.emit(call, "TASK_STARTED", value, { meta, onDurable });
+      core.emit(call, "TASK_STARTED", value, { meta, onDurable, routing: spec.routing });
       this.#start(call, spec, begun);
     } else if (call.scope.group.isAborted || core.cancellation || core.isBodyOver) {
       // The call was open when a sibling failed, the body ended or a cancel came, before the copy that

@@ -15,6 +15,7 @@ import type { ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
 import type { NewPrincipalOf } from "../executions/take-overs.ts";
+import { routingHeader } from "./routing-header.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { startRequest } from "./start-request.ts";
 import { isFiltered, ownership, visibleWorkflows, workflowOf } from "./subjects.ts";
@@ -133,7 +134,9 @@ export function executionHandlers(
     fork: async ({ params: { id }, body }, call) => {
       await demandToRun(id, call, body?.version);
       const { name: label, ...rest } = body ?? {};
-      const request = { ...rest, label, execution_id: id, by: call.caller.principal };
+      const routing_input = routingHeader(call);
+      const by = call.caller.principal;
+      const request = { ...rest, label, execution_id: id, by, routing_input };
       const row = rowAsCreated(await executions.fork(request));
       return answer(201, await recordOf(row), addressOf(row));
     },

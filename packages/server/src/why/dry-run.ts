@@ -34,7 +34,12 @@ export class DryRuns {
     const { pin, schema, declared } = foundVersion(found);
     if (input !== undefined) await checkInput(schema, encode(input, "input"), "body.input");
     const placed = declared
-      ? placedBy(pin.requirements, resolvePlacement(declared, { input, routing_input }))
+      ? placedBy(
+          pin.requirements,
+          resolvePlacement(declared, { input, routing_input }),
+          // Nothing of it is kept.
+          (plain) => ({ plain }),
+        )
       : { requirements: pin.requirements };
     if (placed.failure) {
       const { type, message } = placed.failure;

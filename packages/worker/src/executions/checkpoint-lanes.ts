@@ -172,10 +172,12 @@ function itemText(
   { copy: { execution_id }, generation, delta }: Outgoing,
   protocol: number,
 ): string {
-  const { base_seq, state, waiting } = delta;
+  const { base_seq, state, waiting, routing_inputs } = delta;
   const events = eventsFor(protocol, delta.events);
   const wait = waiting ? `,"waiting":${JSON.stringify(waiting)}` : "";
-  return `{"execution_id":${JSON.stringify(execution_id)},"generation":${generation},"base_seq":${base_seq},"state":"${state}","events":${events}${wait}}`;
+  // An older server refuses the field: what is not understood is never dropped.
+  const routing = routing_inputs === undefined ? "" : `,"routing_inputs":${routing_inputs}`;
+  return `{"execution_id":${JSON.stringify(execution_id)},"generation":${generation},"base_seq":${base_seq},"state":"${state}","events":${events}${wait}${routing}}`;
 }
 
 function conflictOf(copy: Copy, details: EngineError["details"]): CheckpointReply {

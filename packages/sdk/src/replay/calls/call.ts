@@ -48,6 +48,8 @@ export interface ChildSpec {
   readonly wait: boolean;
   readonly detach: boolean;
   readonly name: string | undefined;
+  /** As the code gives it, unchecked. */
+  readonly routingInput: unknown;
   /** Set where the output of the target lies in a storage of its own. */
   readonly outputStorage: OutputStorage | undefined;
 }
