@@ -47,6 +47,9 @@ import { ServiceViews } from "./services/service-views.ts";
 import { Services } from "./services/services.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
+import { DryRuns } from "./why/dry-run.ts";
+import { ownerOf } from "./why/owner.ts";
+import { Whys } from "./why/why.ts";
 import { Admissions } from "./workers/admissions.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { Grants } from "./workers/grants.ts";
@@ -67,6 +70,8 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  readonly whys: Whys;
+  readonly dryRuns: DryRuns;
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
@@ -175,13 +180,13 @@ export function createEngine(given: EnginePorts): Engine {
   const accounts = new Accounts({ ports, runLists, areChecked: isOn });
   const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);
   const { authorizeSchedule = isOn ? permitted : undefined } = ports;
-  const scheduled = new ScheduledStarts({ starts, authorize: authorizeSchedule });
+  const routing = new RoutingSeals(ports);
+  const scheduled = new ScheduledStarts({ starts, routing, authorize: authorizeSchedule });
   const cancel = (execution_id: string, reason: string) =>
     executions.cancel({ execution_id, reason, by: null });
   const firing = new Firing({ ports, starts: scheduled, cancel });
   const scheduler = new Scheduler({ ports, firing });
   changes.listen(() => void scheduler.wake());
-  const routing = new RoutingSeals(ports);
   const schedules = new Schedules({ ports, routing, starts: scheduled, changed });
 
   const services = new Services({
@@ -250,6 +255,12 @@ export function createEngine(given: EnginePorts): Engine {
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
+    dryRuns: new DryRuns({ catalog, prospects: (of) => dispatcher.prospects(of) }),
+    whys: new Whys({
+      ports,
+      outlook: (row) => dispatcher.outlook(row),
+      owner: (row) => ownerOf(row, { store, sessions }),
+    }),
     async start() {
       await bus.start();
       await replicas.start();

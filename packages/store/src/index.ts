@@ -98,6 +98,7 @@ export {
   readKeyRing,
   ringOf,
 } from "./sealing/key-ring.ts";
+export { keyIdOf, openAlike, resealAlike, sealAlike } from "./sealing/sealed-alike.ts";
 export {
   executionKeyPlace,
   keyCheckPlace,

@@ -26,6 +26,8 @@ export const ERRORS = {
       "The request cannot be read: broken JSON, an unknown mode, a header that is not text.",
     host_not_allowed:
       "The server is addressed by a name that it does not go by; `[engine.server] allowed_hosts` lists names besides localhost and addresses.",
+    invalid_routing_input:
+      "The routing input is none; `details.reason` says what is wrong, without its values. Send one JSON object of text, numbers, booleans, null and objects of these.",
     principal_not_found: "No service account has this subject.",
     principal_not_service_account:
       "Executions run unattended as service accounts only; name one of those.",

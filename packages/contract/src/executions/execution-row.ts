@@ -95,6 +95,8 @@ interface ExecutionOrigin {
   readonly requirements: Requirements | null;
   /** How long it may wait for a worker each time; null = for ever (DSP-8). */
   readonly park_ttl_ms: number | null;
+  /** Read by matching alone and shown to nobody: sealed, or its JSON where there is no key (RIN-3). */
+  readonly routing_input: string | null;
   /** At most one execution has it: an idempotency key, or a schedule's instant (EXE-84, EXE-75). */
   readonly unique_key: string | null;
   /** Of what was asked with the unique key: another request under the same key is refused. */

@@ -62,6 +62,7 @@ export function createdExecution(fresh: NewExecution): Created {
     not_before: notBefore(fresh),
     park_ttl_ms: fresh.park_ttl_ms ?? null,
     park_by: null,
+    routing_input: fresh.routing_input ?? null,
     unique_key: fresh.unique?.key ?? null,
     request_hash: fresh.unique?.request_hash ?? null,
     schedule: fresh.schedule?.name ?? null,

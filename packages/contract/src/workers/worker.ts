@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { Runner } from "../definitions/runner.ts";
+import { WorkerMetrics } from "./worker-metrics.ts";
 
 /**
  * The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). 1 knew
@@ -144,7 +145,7 @@ export const Heartbeat = z.strictObject({
   healthy: z.boolean().default(true),
   running: z.array(Holding),
   slots_free: z.int(),
-  metrics: z.record(z.string(), z.number()).default({}),
+  metrics: WorkerMetrics.default({}),
   resources: WorkerResources.nullable().default(null),
   /** Threads that did not answer for `stuck_after` and were replaced. */
   stuck_threads: z.int().nonnegative().default(0),

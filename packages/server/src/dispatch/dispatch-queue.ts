@@ -57,6 +57,11 @@ export class Group {
     return taken;
   }
 
+  /** How many come before an entry. */
+  ahead(entry: Entry): number {
+    return this.#placeOf(entry);
+  }
+
   remove(entry: Entry): void {
     if (this.#entries[0] === entry) this.#entries.shift();
     else this.#entries.splice(this.#placeOf(entry), 1);
@@ -160,6 +165,12 @@ export class DispatchQueue {
 
   has(execution_id: string): boolean {
     return this.#byId.has(execution_id) || this.#heldById.has(execution_id);
+  }
+
+  /** How many that need the same come before an execution. */
+  ahead(execution_id: string): number {
+    const entry = this.#byId.get(execution_id);
+    return entry ? entry.group.ahead(entry) : 0;
   }
 
   isHeld(execution_id: string): boolean {

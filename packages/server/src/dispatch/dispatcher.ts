@@ -36,6 +36,7 @@ import {
   type Entry,
   type Group,
 } from "./dispatch-queue.ts";
+import { type Outlook, outlookOf } from "./outlook.ts";
 import { QueueReader } from "./queue-reader.ts";
 import { WAIT_WORDS } from "./wait-words.ts";
 
@@ -211,6 +212,22 @@ export class Dispatcher implements Domain {
     const answer = gate(wanted, this.#everywhere());
     const code = answer.kind === "wait" ? answer.reason : "workers_full";
     return { code, message: WAIT_WORDS[code](requirements) };
+  }
+
+  /** What the gate makes of an execution now, over all connected workers (WHY-1). */
+  async outlook(row: ExecutionRow): Promise<Outlook> {
+    if (this.#parts.runAs.isOn) await this.#parts.runAs.know(row);
+    const { last_worker, requirements, losses, execution_id } = row;
+    const suspicion = suspicionOf(losses);
+    const isHeld = this.#queue.isHeld(execution_id) || this.#isHeld(row);
+    const wanted = { last_worker, requirements, suspicion, was_lost: losses.length > 0, isHeld };
+    return outlookOf(wanted, [...this.#everywhere()], this.#queue.ahead(execution_id));
+  }
+
+  /** What a fresh execution with these requirements would find, over all connected workers (RTE-6). */
+  prospects(requirements: Requirements | null): Outlook {
+    const wanted = { ...UNSUSPECTED, last_worker: null, requirements };
+    return outlookOf(wanted, [...this.#everywhere()], 0);
   }
 
   /** Whether a connected worker could have an execution, even if it is full or paused now (EXE-17 row 14). */

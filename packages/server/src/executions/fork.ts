@@ -14,8 +14,10 @@ import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { InnerPorts } from "../engine-ports.ts";
+import { foundVersion } from "../starts/found-version.ts";
 import type { FoundVersion, Start } from "../starts/start.ts";
-import { foundVersion } from "../starts/version-pin.ts";
+import { readRouting } from "../starts/stored-routing.ts";
+import { forkedRouting } from "./forked-calls.ts";
 import type { ForkRequest } from "./requests.ts";
 
 interface Fork extends Omit<ForkRequest, "input"> {
@@ -24,7 +26,7 @@ interface Fork extends Omit<ForkRequest, "input"> {
 }
 
 interface Parts {
-  readonly ports: Pick<InnerPorts, "store" | "seals" | "ids">;
+  readonly ports: Pick<InnerPorts, "store" | "seals" | "ids" | "ring">;
   readonly catalog: Catalog;
   readonly calls: CallResolver;
 }
@@ -32,7 +34,7 @@ interface Parts {
 /** The start of a fork. The source is only read. */
 export async function forkOf(
   source: ExecutionRow,
-  { from_seq, from_call, input: given, version, label, by }: Fork,
+  { from_seq, from_call, input: given, version, label, by, routing_input }: Fork,
   { ports, catalog, calls }: Parts,
 ): Promise<Start> {
   const cut = { from_seq, from_call };
@@ -51,6 +53,7 @@ export async function forkOf(
   // A fork is a run of whoever asks for it, and so are its calls.
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null, run_as: by };
   const open = openCalls(history);
+  const routing = () => forkedRouting(source, open, ports);
   return {
     of: isNew ? of : { ...of, schema: null },
     execution_id,
@@ -63,11 +66,12 @@ export async function forkOf(
     // A replay has to see the random numbers that its log was made with.
     ...(!isRestart && { seed: source.seed }),
     last_worker: source.worker ?? source.last_worker,
+    routing_input: routing_input ?? readRouting(ports.ring, source.routing_input),
     fork: {
       from: { execution_id: source.execution_id, seq },
       history,
       label: original,
-      calls: open.length > 0 ? await calls.resolve(caller, open) : NO_CALLS,
+      calls: open.length > 0 ? await calls.resolve(caller, open, await routing()) : NO_CALLS,
     },
   };
 }

@@ -113,6 +113,12 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     get: { ...below(""), path: ({ ns }) => `/workflows/${ns}/pay`, own: 200, other: READ },
     versions: { path: ({ ns }) => `/workflows/${ns}/pay/versions`, own: 200, other: READ },
     version: { path: ({ ns }) => `/workflows/${ns}/pay/versions/1`, own: 200, other: READ },
+    placement: {
+      path: ({ ns }) => `/workflows/${ns}/pay/placement`,
+      body: () => ({}),
+      own: 403,
+      other: 403,
+    },
     delete: { path: ({ ns }) => `/workflows/${ns}/pay?version=9`, own: 404, other: REGISTER },
   },
   executions: {
@@ -148,6 +154,7 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     rename: { ...ofExecution("/name"), body: () => ({ name: "x" }), own: 200, other: RUN },
     eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
     history: { ...ofExecution("/history"), own: 200, other: READ },
+    why: { ...ofExecution("/why"), own: 200, other: READ },
     signal: { ...ofExecution("/signals/go"), body: () => 1, own: 202, other: RUN },
     fork: { ...ofExecution("/fork"), own: 201, other: [...RUN, ...READ] },
     cancel: { ...below("cancel/"), own: 202, other: RUN },

@@ -130,6 +130,14 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     get: { ...workflow(""), ...READERS },
     versions: { ...workflow("/versions"), ...READERS },
     version: { ...workflow("/versions/1"), ...READERS },
+    placement: {
+      ...workflow("/placement"),
+      ...sends({}),
+      ...CALLERS,
+      viewer: [403, RUN, CHARGE],
+      operator: 200,
+      admin: 200,
+    },
     delete: {
       ...workflow("?version=9"),
       ...CALLERS,
@@ -176,6 +184,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     events: { ...execution("/events"), ...READERS },
     eventValue: { ...execution("/events/1/value"), ...READERS },
     history: { ...execution("/history"), ...READERS },
+    why: { ...execution("/why"), ...READERS },
     rename: {
       ...execution("/name"),
       ...sends({ name: "x" }),

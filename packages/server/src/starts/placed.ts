@@ -20,7 +20,7 @@ export interface Placed {
 export function placedBy(
   of: Requirements | null,
   resolved: ResolvedPlacement,
-  hide: (placement: Placement) => HiddenPlacement = (plain) => ({ plain }),
+  hide: (placement: Placement) => HiddenPlacement,
 ): Placed {
   if (resolved.failure) return { requirements: of, failure: resolved.failure };
   const { open, hidden } = resolved;

@@ -1,4 +1,10 @@
-import type { DeclaredPlacement, Encoded, NewExecution, Trigger } from "@engine/contract";
+import type {
+  DeclaredPlacement,
+  Encoded,
+  NewExecution,
+  RoutingInput,
+  Trigger,
+} from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
 import type { InputSchema } from "../catalog/input/input-check.ts";
 import type { VersionPin } from "./version-pin.ts";
@@ -47,6 +53,8 @@ export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork"
   readonly park_ttl?: number | undefined;
   readonly required_worker?: string | undefined;
   readonly preferred_worker?: string | undefined;
+  /** Values that only matching reads (RIN-1); checked. One without keys is none. */
+  readonly routing_input?: RoutingInput | undefined;
   /** The parent's worker, or that of a fork's source. It is asked right after a preferred one. */
   readonly last_worker?: string | null;
   /** Seeds the random numbers that the body sees; a fresh one when absent. */

@@ -1,5 +1,4 @@
 import {
-  type DeclaredPlacement,
   EngineError,
   type ExecutionRow,
   type NewExecution,
@@ -18,12 +17,13 @@ import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import type { InputCheck } from "../executions/input-thread.ts";
 import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
 import { isRefusal } from "../refusal.ts";
+import { foundVersion } from "./found-version.ts";
 import { type Placed, placedBy } from "./placed.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
-import { foundVersion, type VersionPin } from "./version-pin.ts";
+import { hiddenPlacement, storedRouting } from "./stored-routing.ts";
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed">;
+  readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed" | "ring">;
   readonly catalog: Pick<Catalog, "resolve">;
   readonly inputs: LargeInputs;
   /** Writes an execution; with a free worker the same commit gives it to that worker. */
@@ -67,7 +67,7 @@ export class Starts {
     const { pin, schema, declared } = "pin" in start.of ? start.of : await this.#find(start.of);
     const kept = await this.#kept(execution_id, start, { schema, declared });
     const { input, request_hash = key?.request_hash } = kept;
-    const placed = this.#placed(pin, declared, kept);
+    const placed = this.#placed({ pin, declared }, kept, start.routing_input);
     const { requirements, by } = await this.#orForget(execution_id, input, async () => ({
       requirements: await this.#requirements(placed.requirements, start),
       by: await accountOf(start),
@@ -86,6 +86,7 @@ export class Starts {
       fork,
       not_before: start_at ?? null,
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
+      routing_input: storedRouting(ports.ring, start.routing_input),
       preferred_worker: start.last_worker ?? null,
       requirements,
       unplaceable: placed.failure ?? null,
@@ -145,13 +146,15 @@ export class Starts {
 
   /** What it needs of a worker, by what it was started with (DSP-2). */
   #placed(
-    pin: VersionPin,
-    declared: DeclaredPlacement | undefined,
+    { pin, declared }: Pick<FoundVersion, "pin" | "declared">,
     { input, picked }: Kept,
+    routing_input: Start["routing_input"] = {},
   ): Placed {
     if (!declared) return { requirements: pin.requirements };
-    const inputs = { input: picked ?? peek(input), routing_input: null };
-    return placedBy(pin.requirements, resolvePlacement(declared, inputs));
+    const resolved = resolvePlacement(declared, { input: picked ?? peek(input), routing_input });
+    return placedBy(pin.requirements, resolved, (hidden) =>
+      hiddenPlacement(this.#ports.ring, hidden),
+    );
   }
 
   /** Deletes a kept input again where the execution is refused. */

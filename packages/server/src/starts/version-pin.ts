@@ -5,7 +5,6 @@ import {
   type WorkflowRecord,
 } from "@engine/contract";
 import type { StoredVersion } from "@engine/store";
-import type { FoundVersion } from "./start.ts";
 
 /** What a fresh execution takes over from the version it is pinned to. */
 export type VersionPin = Required<
@@ -31,17 +30,6 @@ export function pinTo({ record, module_hash }: StoredVersion): VersionPin {
     timeout_ms: timeout_seconds === null ? null : timeout_seconds * 1000,
     transient: durability === "transient",
     requirements: requirementsOf(record),
-  };
-}
-
-/** A version as a start that found it wants it. */
-export function foundVersion(stored: StoredVersion): FoundVersion {
-  const { affinity, routing, input_schema } = stored.record;
-  const isPlaced = affinity !== null || routing !== null;
-  return {
-    pin: pinTo(stored),
-    schema: input_schema,
-    declared: isPlaced ? stored.record : undefined,
   };
 }
 

@@ -158,6 +158,10 @@ export class Session implements Candidate {
     return true;
   }
 
+  get slots(): number {
+    return this.#row.slots;
+  }
+
   get packages(): SessionRow["packages"] {
     return this.#row.packages;
   }
