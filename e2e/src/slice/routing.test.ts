@@ -20,8 +20,11 @@ for (const store of ["sqlite", "postgres"] as const) {
     await engine.server.kill();
     engine.startServerAgain();
     await until("worker us is back", async () => {
-      const { body } = await engine.http.get<{ items: WorkerRecord[] }>("/workers");
-      return body.items.some(({ status }) => status === "online");
+      // The server is not there at once.
+      const answer = await engine.http
+        .get<{ items: WorkerRecord[] }>("/workers")
+        .catch(() => undefined);
+      return answer?.body.items.some(({ status }) => status === "online") ?? false;
     });
     const why = (await engine.http.get<Why>(`/executions/${execution_id}/why`)).body;
     expect(why).toMatchObject({
