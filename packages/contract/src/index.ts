@@ -186,6 +186,7 @@ export {
   type RoutingInputFault,
   RoutingInputField,
   type RoutingValue,
+  routingHeaderText,
   routingInputFault,
 } from "./routing/routing-input.ts";
 export { type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
