@@ -227,6 +227,7 @@ export {
   type RoutingInputFault,
   RoutingInputField,
   type RoutingValue,
+  routingHeaderText,
   routingInputFault,
 } from "./routing/routing-input.ts";
 export { byRank, type RankedWorker, type Score, scoresOf } from "./routing/score.ts";

@@ -5,9 +5,7 @@ import { RoutingInputField } from "./routing-input.ts";
 /** `POST /workflows/{ns}/{wf}/placement`: what a start would be given, without starting anything (RTE-6). */
 export const PlacementQuestion = z.strictObject({
   input: AnyJson.optional().describe("as a start would send it; left out, it is not checked"),
-  routing_input: RoutingInputField.optional().describe(
-    "as the header of a start; never read back",
-  ),
+  routing_input: RoutingInputField.optional().describe("as the header of a start; never read back"),
   version: z.int().positive().optional().describe("the latest unless given"),
 });
 export type PlacementQuestion = z.infer<typeof PlacementQuestion>;

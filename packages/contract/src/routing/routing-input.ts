@@ -72,6 +72,12 @@ export function hasRoutingInput(value: RoutingInput | null | undefined): value i
   return value !== null && value !== undefined && Object.keys(value).length > 0;
 }
 
+/** As a header has it: in ASCII, which nothing on the way changes. */
+export function routingHeaderText(value: RoutingInput): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, escaped);
+}
+
 /** In a body. The issue has its reason, which becomes `details.reason`. */
 export const RoutingInputField: z.ZodType<RoutingInput, RoutingInput> = AnyJson.superRefine(
   (value, context) => {

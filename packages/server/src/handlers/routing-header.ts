@@ -6,7 +6,7 @@ import {
   type RoutingInputFault,
   routingInputFault,
 } from "@engine/contract";
-import type { Call } from "@engine/http";
+import { type Call, headerValues } from "@engine/http";
 
 /**
  * The routing input of a request's header, undefined where there is none.
@@ -16,10 +16,7 @@ import type { Call } from "@engine/http";
 export function routingHeader({
   raw_headers,
 }: Pick<Call, "raw_headers">): RoutingInput | undefined {
-  const values = raw_headers.filter(
-    (_, i) => i % 2 === 1 && raw_headers[i - 1]?.toLowerCase() === ROUTING_INPUT_HEADER,
-  );
-  const [only, ...others] = values;
+  const [only, ...others] = headerValues(raw_headers, ROUTING_INPUT_HEADER);
   if (only === undefined) return undefined;
   if (others.length > 0) throw invalid("repeated");
   const text = asUtf8(only);

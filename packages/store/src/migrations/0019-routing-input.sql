@@ -62,14 +62,14 @@ INSERT INTO executions_routed (
   watchers, wake_at, timeout_ms, cancelling, seed, transient, requirements, losses,
   outcome_generation, not_before, park_ttl_ms, park_by, unique_key, request_hash, schedule,
   scheduled_for, priority, queued_at, parent_id, parent_call_id, detached, depth, forked_from,
-  created_at, started_at, finished_at, updated_at, input_apart, input, output)
+  created_at, started_at, finished_at, updated_at, started_by, run_as, input_apart, input, output)
 SELECT
   execution_id, namespace, workflow, version, module_hash, name, state, failure, worker,
   session, last_worker, last_session, generation, head, last_time, resuming, waits, signals,
   watchers, wake_at, timeout_ms, cancelling, seed, transient, requirements, losses,
   outcome_generation, not_before, park_ttl_ms, park_by, unique_key, request_hash, schedule,
   scheduled_for, priority, queued_at, parent_id, parent_call_id, detached, depth, forked_from,
-  created_at, started_at, finished_at, updated_at, input_apart, input, output
+  created_at, started_at, finished_at, updated_at, started_by, run_as, input_apart, input, output
 FROM executions ORDER BY rowid;
 
 DROP TABLE executions;

@@ -99,6 +99,7 @@ const create: fc.Arbitrary<Command> = fc
     version: fc.constantFrom(1, null),
     now,
     requirements,
+    routing_input: fc.constantFrom(null, "k1:sealed", '{"a":1}'),
     not_before: fc.option(fc.integer({ min: NOW, max: NOW + 6 }), { freq: 2 }),
     park_ttl_ms: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
     unique: fc.option(unique, { freq: 2 }),
