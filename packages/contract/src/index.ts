@@ -189,6 +189,7 @@ export {
   concurrencyLimited,
   concurrencyLimitedCall,
   type LimitDenial,
+  type LimitedExecution,
   limitDetails,
   limitsOf,
   limitWarnings,
