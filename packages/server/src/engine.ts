@@ -48,6 +48,7 @@ import { Services } from "./services/services.ts";
 import { Starts } from "./starts/starts.ts";
 import { Timers } from "./timers/timers.ts";
 import { Admissions } from "./workers/admissions.ts";
+import { Attributes } from "./workers/attributes.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { Grants } from "./workers/grants.ts";
 import { HandOvers } from "./workers/hand-over.ts";
@@ -67,6 +68,7 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  readonly attributes: Attributes;
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
@@ -250,6 +252,7 @@ export function createEngine(given: EnginePorts): Engine {
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
+    attributes: new Attributes({ ports, sessions, bus }),
     async start() {
       await bus.start();
       await replicas.start();

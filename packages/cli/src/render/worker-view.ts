@@ -1,7 +1,6 @@
 import {
   type DetailedWorkerRecord,
   isClockOff,
-  type Labels,
   type WorkerRecord,
   type WorkerStatus,
 } from "@engine/contract";
@@ -63,6 +62,7 @@ export function workerView(
     ["load", slotText(record)],
     ["runs", executionsText(record)],
     ["labels", joined(pairs(record.labels), "\n")],
+    ["metadata", joined(pairs(record.metadata), "\n")],
     ["offers", joined(services.offered)],
     ["may use", joined(services.granted)],
     ["runners", runnersText(record)],
@@ -140,8 +140,9 @@ function processText({ host, pid }: WorkerRecord): string | undefined {
   return host === null ? undefined : `${host}, pid ${pid}`;
 }
 
-function pairs(labels: Labels): string[] {
-  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+/** `key=value`, as it is written on the command line. */
+export function pairs(attributes: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(attributes).map(([key, value]) => `${key}=${value}`);
 }
 
 function joined(texts: readonly string[], separator = ", "): string | undefined {
