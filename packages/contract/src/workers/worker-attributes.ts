@@ -12,10 +12,18 @@ const MetadataKey = z
   .max(KEY_LENGTH.meta)
   .regex(ATTRIBUTE_KEY, "must be letters, digits, '.', '_' or '-', not at its ends");
 
-/** Metadata of a worker: text of up to 256 characters, or finite numbers, under up to 64 keys. */
-export const Metadata = z
+const PlainMetadata = z
   .record(MetadataKey, z.union([PlainText, z.number()]))
   .refine((metadata) => Object.keys(metadata).length <= MOST_KEYS, MOST_KEYS_RULE);
+
+/** Metadata of a worker: text of up to 256 characters, or finite numbers, under up to 64 keys. */
+export const Metadata = z.preprocess((given, context) => {
+  // A record leaves this key out without a word.
+  if (typeof given === "object" && given !== null && Object.hasOwn(given, "__proto__")) {
+    context.addIssue({ code: "custom", path: ["__proto__"], message: "is not a key" });
+  }
+  return given;
+}, PlainMetadata);
 export type Metadata = Readonly<Record<string, string | number>>;
 
 /** `PUT /admin/workers/{name}/metadata`. */

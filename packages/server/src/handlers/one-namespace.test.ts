@@ -62,7 +62,7 @@ const directed = (rest: string) => ({
 const described = (rest: string) => ({
   path: ({ ns }: Place) => `/admin/workers/${ns}${rest}`,
   own: 200,
-  other: ADMIN,
+  other: [...ADMIN, "worker:bank:read"],
 });
 /** What only administrators do, whatever it names. */
 const administered = (permission: string, path: string, body?: Json): Case => ({
