@@ -5,6 +5,7 @@ import {
   type WorkerStatus,
 } from "@engine/contract";
 import { ago, elapsed } from "./elapsed.ts";
+import { metadataText } from "./metadata-text.ts";
 import type { Paint, Role, Screen } from "./paint.ts";
 import { byteText, reservedText, resourcesText } from "./resource-text.ts";
 import { table, titled } from "./table.ts";
@@ -62,7 +63,7 @@ export function workerView(
     ["load", slotText(record)],
     ["runs", executionsText(record)],
     ["labels", joined(pairs(record.labels), "\n")],
-    ["metadata", joined(pairs(record.metadata), "\n")],
+    ["metadata", joined(metadataPairs(record), "\n")],
     ["offers", joined(services.offered)],
     ["may use", joined(services.granted)],
     ["runners", runnersText(record)],
@@ -140,9 +141,12 @@ function processText({ host, pid }: WorkerRecord): string | undefined {
   return host === null ? undefined : `${host}, pid ${pid}`;
 }
 
-/** `key=value`, as it is written on the command line. */
-export function pairs(attributes: Readonly<Record<string, string | number>>): string[] {
-  return Object.entries(attributes).map(([key, value]) => `${key}=${value}`);
+function metadataPairs({ metadata }: WorkerRecord): string[] {
+  return Object.entries(metadata).map(([key, value]) => `${key}=${metadataText(value)}`);
+}
+
+function pairs(labels: WorkerRecord["labels"]): string[] {
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 }
 
 function joined(texts: readonly string[], separator = ", "): string | undefined {
