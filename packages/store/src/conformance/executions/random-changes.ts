@@ -66,7 +66,11 @@ const session = fc.constantFrom("s1", "s2");
 const now = fc.integer({ min: NOW, max: NOW + 3 });
 /** Sometimes that of a session, sometimes one that is over. */
 const epoch = fc.integer({ min: 0, max: 2 });
-const guard = fc.record({ session, epoch, active: fc.boolean() });
+const attributes = fc.integer({ min: 0, max: 2 });
+const guard = fc.record(
+  { session, epoch, active: fc.boolean(), attributes },
+  { requiredKeys: ["session", "epoch", "active"] },
+);
 const requirements = fc.constantFrom(null, { worker: "worker-s1" }, { requests: { cpu: 0.5 } });
 const unique = fc.constantFrom("a", "b").map((key) => ({ key, request_hash: `of ${key}` }));
 
@@ -84,14 +88,16 @@ const create: fc.Arbitrary<Command> = fc
     unique: fc.option(unique, { freq: 2 }),
     session: fc.option(session),
     epoch: fc.option(epoch),
+    attributes: fc.option(attributes),
   })
-  .map(({ n, session, epoch, unique, ...fields }) => ({
+  .map(({ n, session, epoch, attributes, unique, ...fields }) => ({
     kind: "create",
     fresh: newExecution(n, { ...fields, ...(unique && { unique }) }),
     ...(session !== null && {
       claimant: {
         ...{ worker: `worker-${session}`, session, now: fields.now },
         ...(epoch !== null && { epoch }),
+        ...(attributes !== null && { attributes }),
       },
     }),
   }));
@@ -155,7 +161,9 @@ const change: fc.Arbitrary<Command> = fc
 const deed: fc.Arbitrary<SessionDeed> = fc.record({
   session,
   // The more often one is named, the likelier it is.
-  what: fc.constantFrom("connect", "connect", "connect", "lose", "end", "pause", "activate"),
+  what: fc.constantFrom(
+    ...(["connect", "connect", "connect", "describe", "lose", "end", "pause", "activate"] as const),
+  ),
 });
 
 const rounds = fc.array(
