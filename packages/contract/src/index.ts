@@ -422,6 +422,20 @@ export {
   WorkerRegistration,
   WorkerResources,
 } from "./workers/worker.ts";
+export {
+  type ChangeAttributes,
+  grantedServices,
+  labelsWithGrants,
+  Metadata,
+  NewMetadata,
+  type OperatorAttributes,
+  WorkerMetadata,
+  WorkerServices,
+  withGrants,
+  withMetadata,
+  withoutGrant,
+  withoutMetadata,
+} from "./workers/worker-attributes.ts";
 export { Assignment, EventPage, WorkerFrame } from "./workers/worker-frame.ts";
 export {
   BUILTIN_METRICS,

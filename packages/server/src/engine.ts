@@ -51,6 +51,7 @@ import { DryRuns } from "./why/dry-run.ts";
 import { ownerOf } from "./why/owner.ts";
 import { Whys } from "./why/why.ts";
 import { Admissions } from "./workers/admissions.ts";
+import { Attributes } from "./workers/attributes.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { Grants } from "./workers/grants.ts";
 import { HandOvers } from "./workers/hand-over.ts";
@@ -72,6 +73,7 @@ export interface Engine {
   readonly fleet: Fleet;
   readonly whys: Whys;
   readonly dryRuns: DryRuns;
+  readonly attributes: Attributes;
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
@@ -261,6 +263,7 @@ export function createEngine(given: EnginePorts): Engine {
       outlook: (row) => dispatcher.outlook(row),
       owner: (row) => ownerOf(row, { store, sessions }),
     }),
+    attributes: new Attributes({ ports, sessions, bus }),
     async start() {
       await bus.start();
       await replicas.start();

@@ -75,6 +75,7 @@ export type {
 export type { NameFilter, NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
 export type { ServiceChoice, ServiceRow } from "./ports/services.ts";
 export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
+export type { HeldAttributes } from "./ports/worker-attributes.ts";
 export type { KnownWorkerCredential } from "./ports/worker-credentials.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";

@@ -59,6 +59,11 @@ const directed = (rest: string) => ({
   own: 403,
   other: ADMIN,
 });
+const described = (rest: string) => ({
+  path: ({ ns }: Place) => `/admin/workers/${ns}${rest}`,
+  own: 200,
+  other: [...ADMIN, "worker:bank:read"],
+});
 /** What only administrators do, whatever it names. */
 const administered = (permission: string, path: string, body?: Json): Case => ({
   path: () => path,
@@ -214,6 +219,15 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     resume: directed("/resume"),
     drain: directed("/drain"),
     delete: directed(""),
+  },
+  workerAttributes: {
+    putMetadata: { ...directed("/metadata"), body: () => ({ metadata: {} }) },
+    getMetadata: described("/metadata"),
+    clearMetadata: directed("/metadata"),
+    removeMetadata: directed("/metadata/n"),
+    listServices: described("/services"),
+    grantService: directed("/services/inference"),
+    revokeService: directed("/services/inference"),
   },
   joinTokens: {
     create: { path: () => "/admin/workers/join-tokens", body: () => ({}), own: 403, other: ADMIN },

@@ -33,6 +33,8 @@ export type BusMessage =
     }
   /** Operators have decided what a worker is to do; the server with its stream tells it. */
   | ({ readonly kind: "desired" } & Decision)
+  /** Operators have written metadata or grants of a worker: its servers have to look. */
+  | { readonly kind: "worker"; readonly worker: string }
   /** A heartbeat that came to a server which does not hold the stream. */
   | { readonly kind: "beat"; readonly session: string; readonly heartbeat: Heartbeat }
   /** Schedules were written: the server that fires them has to look. */

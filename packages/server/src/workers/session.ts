@@ -1,26 +1,16 @@
-import {
-  type Heartbeat,
-  type Requirements,
-  SERVICE_PREFIX,
-  type Suspicion,
-  type WorkerActivity,
-  type WorkerFrame,
+import type {
+  Heartbeat,
+  Requirements,
+  Suspicion,
+  WorkerActivity,
+  WorkerAttributes,
+  WorkerFrame,
 } from "@engine/contract";
-import type { SessionGuard, SessionRow } from "@engine/store";
+import type { HeldAttributes, SessionGuard, SessionRow } from "@engine/store";
 import type { Candidate } from "../gate/gate.ts";
 import { Holdings } from "./holdings.ts";
+import { SessionAttributes } from "./session-attributes.ts";
 import type { WorkerStream } from "./worker-stream.ts";
-
-/** What operators have said of a worker's name, as this server read it last (WMD-2). */
-export interface HeldAttributes {
-  readonly metadata: Readonly<Record<string, string | number>>;
-  /** Services that were granted to the name, offered or not. */
-  readonly granted: readonly string[];
-  /** Counts the writes of both: what was judged by them holds in the store while it is the same. */
-  readonly revision: number;
-}
-
-const NO_ATTRIBUTES: HeldAttributes = { metadata: {}, granted: [], revision: 0 };
 
 /**
  * One process life of a worker, as this server knows it. The server that holds the session's stream
@@ -51,8 +41,7 @@ export class Session implements Candidate {
   ended: "superseded" | "disconnected" | "revoked" | undefined;
   /** Set while everything that it owns goes back to the queue. */
   handingOver: Promise<void> | undefined;
-  #attributes: HeldAttributes = NO_ATTRIBUTES;
-  #labels: Readonly<Record<string, string>>;
+  readonly #attributes: SessionAttributes;
   #row: SessionRow;
   #said: SessionRow["said"];
   #stream: WorkerStream | undefined;
@@ -65,7 +54,7 @@ export class Session implements Candidate {
     this.id = row.session_id;
     this.worker = row.worker;
     this.#row = row;
-    this.#labels = row.labels;
+    this.#attributes = new SessionAttributes(row);
     this.#said = row.said;
     this.heardAt = clock();
     this.holdings = new Holdings({
@@ -130,11 +119,11 @@ export class Session implements Candidate {
   }
 
   /** Its own labels, and one for each service that it offers and was granted. */
-  get labels(): Readonly<Record<string, string>> {
-    return this.#labels;
+  get labels(): WorkerAttributes["labels"] {
+    return this.#attributes.labels;
   }
 
-  get metadata(): HeldAttributes["metadata"] {
+  get metadata(): WorkerAttributes["metadata"] {
     return this.#attributes.metadata;
   }
 
@@ -143,19 +132,32 @@ export class Session implements Candidate {
     return this.#attributes.revision;
   }
 
-  /** Services that it offers and was granted. */
-  get services(): readonly string[] {
-    const { granted } = this.#attributes;
-    return this.#row.services.filter((service) => granted.includes(service));
+  /** @returns false when they are known already, or older than what is known. */
+  seeAttributes(held: HeldAttributes): boolean {
+    return this.#attributes.see(held);
   }
 
-  /** @returns false when they are known already, or older than what is known. */
-  seeAttributes(attributes: HeldAttributes): boolean {
-    if (attributes.revision <= this.#attributes.revision) return false;
-    this.#attributes = attributes;
-    const granted = this.services.map((service) => [SERVICE_PREFIX + service, "true"]);
-    this.#labels = { ...this.#row.labels, ...Object.fromEntries(granted) };
-    return true;
+  /** Services that it offers and was granted, for a welcome that leaves now. */
+  welcomedServices(): string[] {
+    return this.#attributes.tell();
+  }
+
+  /** The frame that says which services it was granted; undefined while its process knows. */
+  serviceNews(): WorkerFrame | undefined {
+    if (this.#attributes.isTold) return undefined;
+    return { event: "services", data: { granted: this.#attributes.tell() } };
+  }
+
+  /** Tells it of services; before its welcome, which does, and between polls it hears nothing. */
+  tellServices(): void {
+    const news = this.#isReady ? this.serviceNews() : undefined;
+    if (news) this.send(news);
+  }
+
+  /** Nobody heard what it was told with an answer. */
+  forgetTold(): void {
+    this.holdings.forgetTold();
+    this.#attributes.forgetTold();
   }
 
   get slots(): number {
@@ -190,6 +192,7 @@ export class Session implements Candidate {
   see(row: SessionRow): void {
     if (row.epoch < this.#row.epoch) return;
     this.#row = row;
+    this.#attributes.own(row);
     // The server that hears its heartbeats knows better than their last flush.
     if (!this.#isHeld) this.#said = row.said;
   }
@@ -210,6 +213,7 @@ export class Session implements Candidate {
     if (row.epoch < this.#row.epoch) return false;
     const earlier = this.#stream;
     this.#row = row;
+    this.#attributes.own(row);
     this.#stream = stream;
     this.#isHeld = true;
     this.#isReady = false;
@@ -224,7 +228,10 @@ export class Session implements Candidate {
 
   /** Lets assignments through, unless another stream has taken over. */
   ready(stream: WorkerStream): void {
-    if (this.#stream === stream) this.#isReady = true;
+    if (this.#stream !== stream) return;
+    this.#isReady = true;
+    // They may have changed behind the welcome.
+    this.tellServices();
   }
 
   /** @returns false when the stream had been replaced already. */

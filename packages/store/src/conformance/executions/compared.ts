@@ -21,7 +21,7 @@ export type Command =
 /** What becomes of a session between two commits. */
 export interface SessionDeed {
   readonly session: string;
-  readonly what: "connect" | "lose" | "end" | "pause" | "activate";
+  readonly what: "connect" | "lose" | "end" | "pause" | "activate" | "describe";
 }
 
 /** Sessions of both that commands may be guarded by. */
@@ -41,7 +41,7 @@ export async function changeSession(
   model: MemoryModel,
   { session, what }: SessionDeed,
 ): Promise<void> {
-  const { epoch, isLost, hasEnded } = model.session(session);
+  const { epoch, isLost, hasEnded, revision } = model.session(session);
   switch (what) {
     case "connect": {
       const connected = await store.sessions.connect(session, "a replica");
@@ -59,6 +59,12 @@ export async function changeSession(
       await store.sessions.end(session, "disconnected");
       model.setSession(session, { hasEnded: true });
       return;
+    case "describe": {
+      const metadata = { step: revision + 1 };
+      await store.workers.changeAttributes(`worker-${session}`, (held) => ({ ...held, metadata }));
+      model.setSession(session, { revision: revision + 1 });
+      return;
+    }
     default: {
       const isActive = what === "activate";
       await store.workers.desire(`worker-${session}`, isActive ? "active" : "paused");

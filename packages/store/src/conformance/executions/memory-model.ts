@@ -47,6 +47,7 @@ interface Session {
   readonly isActive: boolean;
   readonly isLost: boolean;
   readonly hasEnded: boolean;
+  readonly revision: number;
 }
 
 export class MemoryModel {
@@ -89,7 +90,7 @@ export class MemoryModel {
   }
 
   session(session_id: string): Session {
-    const unknown = { epoch: -1, isActive: false, isLost: false, hasEnded: true };
+    const unknown = { epoch: -1, isActive: false, isLost: false, hasEnded: true, revision: 0 };
     return this.#sessions.get(session_id) ?? unknown;
   }
 
@@ -99,8 +100,9 @@ export class MemoryModel {
 
   #holds(guard: SessionGuard | undefined): boolean {
     if (!guard) return true;
-    const { epoch, isActive, hasEnded } = this.session(guard.session);
-    return !hasEnded && epoch === guard.epoch && (isActive || !guard.active);
+    const { epoch, isActive, hasEnded, revision } = this.session(guard.session);
+    const isAsJudged = guard.attributes === undefined || guard.attributes === revision;
+    return !hasEnded && epoch === guard.epoch && (isActive || !guard.active) && isAsJudged;
   }
 
   #outcome([changed, ...others]: readonly Outcome[]): OutcomeOfAll {

@@ -71,7 +71,11 @@ const session = fc.constantFrom("s1", "s2");
 const now = fc.integer({ min: NOW, max: NOW + 3 });
 /** Sometimes that of a session, sometimes one that is over. */
 const epoch = fc.integer({ min: 0, max: 2 });
-const guard = fc.record({ session, epoch, active: fc.boolean() });
+const attributes = fc.integer({ min: 0, max: 2 });
+const guard = fc.record(
+  { session, epoch, active: fc.boolean(), attributes },
+  { requiredKeys: ["session", "epoch", "active"] },
+);
 const limits: fc.Arbitrary<Requirements> = fc
   .uniqueArray(
     fc.constantFrom<ResolvedLimit>(
@@ -105,14 +109,16 @@ const create: fc.Arbitrary<Command> = fc
     unique: fc.option(unique, { freq: 2 }),
     session: fc.option(session),
     epoch: fc.option(epoch),
+    attributes: fc.option(attributes),
   })
-  .map(({ n, session, epoch, unique, ...fields }) => ({
+  .map(({ n, session, epoch, attributes, unique, ...fields }) => ({
     kind: "create",
     fresh: newExecution(n, { ...fields, ...(unique && { unique }) }),
     ...(session !== null && {
       claimant: {
         ...{ worker: `worker-${session}`, session, now: fields.now },
         ...(epoch !== null && { epoch }),
+        ...(attributes !== null && { attributes }),
       },
     }),
   }));
@@ -176,7 +182,9 @@ const change: fc.Arbitrary<Command> = fc
 const deed: fc.Arbitrary<SessionDeed> = fc.record({
   session,
   // The more often one is named, the likelier it is.
-  what: fc.constantFrom("connect", "connect", "connect", "lose", "end", "pause", "activate"),
+  what: fc.constantFrom(
+    ...(["connect", "connect", "connect", "describe", "lose", "end", "pause", "activate"] as const),
+  ),
 });
 
 const allowed: fc.Arbitrary<LimitDeed> = fc.record({
