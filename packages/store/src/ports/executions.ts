@@ -71,6 +71,8 @@ export interface ChangeOptions {
 export interface GuardedClaimant extends Claimant {
   /** Of its session; without it nothing is looked at, which is how a local run claims. */
   readonly epoch?: number;
+  /** As {@link SessionGuard} has it. */
+  readonly attributes?: number;
 }
 
 export interface ExecutionFilter {
