@@ -10,6 +10,8 @@ function candidate(worker: string, changes: Partial<Candidate> = {}): Candidate 
     metadata: {},
     resources: null,
     load: 0,
+    slots: 0,
+    metrics: {},
     hasFreeSlot: true,
     takesWork: true,
     hasPlaceApart: () => true,

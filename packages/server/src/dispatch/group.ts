@@ -1,0 +1,179 @@
+import {
+  type HiddenPlacement,
+  type Loss,
+  type Placement,
+  type Requirements,
+  type Suspicion,
+  suspicionOf,
+} from "@engine/contract";
+import type { QueuedExecution } from "@engine/store";
+import { type Needs, UNREADABLE } from "../gate/fits.ts";
+import type { Dispatchable } from "../gate/gate.ts";
+import { type Watched, watchedOf } from "./literals.ts";
+import { compareQueued, type Place } from "./queue-order.ts";
+
+/** A waiting execution in memory. There may be very many: what a group shares is kept once. */
+export class Entry implements QueuedExecution {
+  readonly execution_id: string;
+  readonly priority: number;
+  readonly queued_at: number;
+  readonly last_worker: string | null;
+  readonly losses: string | null;
+  readonly head: number;
+  readonly generation: number;
+  readonly run_as: string | null;
+  readonly namespace: string;
+  readonly workflow: string;
+  readonly group: Group;
+
+  constructor(queued: QueuedExecution, group: Group) {
+    this.execution_id = queued.execution_id;
+    this.priority = queued.priority;
+    this.queued_at = queued.queued_at;
+    this.last_worker = queued.last_worker;
+    this.losses = queued.losses;
+    this.head = queued.head;
+    this.generation = queued.generation;
+    this.run_as = queued.run_as;
+    this.namespace = queued.namespace;
+    this.workflow = queued.workflow;
+    this.group = group;
+  }
+
+  get requirements(): string | null {
+    return this.group.key;
+  }
+
+  get suspicion(): Suspicion {
+    return suspicionIn(this);
+  }
+}
+
+/** Where a group is: it has yet to be asked about, waits for a worker, or for something else. */
+export type Standing = "ready" | "filed" | "aside";
+
+/** How hidden terms are opened; undefined: nobody here can. */
+export type OpenHidden = (hidden: HiddenPlacement) => Placement | undefined;
+
+/** Opens what is not sealed. */
+export const openPlain: OpenHidden = (hidden) => ("plain" in hidden ? hidden.plain : undefined);
+
+/** What is read of the requirements of a group, once. */
+interface Read extends Needs {
+  readonly watched: Watched;
+}
+
+/**
+ * Waiting executions that need the same of a worker: where one of them finds none, none of them does.
+ * Those that are to run apart, of which only a few run at a time, are a group of their own.
+ */
+export class Group {
+  /** The requirements as JSON text; null: any worker will do. */
+  readonly key: string | null;
+  readonly isApart: boolean;
+  /** Whose turn it is among those of one priority is decided between lanes. */
+  readonly lane: string;
+  /** Executions of the group behind this one were left in the store. */
+  cutOff: Place | undefined = undefined;
+  standing: Standing | undefined = undefined;
+  /** The place by which it is kept where it stands. */
+  at: Place;
+  /** The literal under which it is filed, or what it is set aside for. */
+  until: string | undefined = undefined;
+  #entries: Entry[];
+  readonly #open: OpenHidden;
+  #read: Read | undefined = undefined;
+
+  constructor(
+    first: QueuedExecution,
+    { isApart, lane, open }: { isApart: boolean; lane: string; open: OpenHidden },
+  ) {
+    this.key = first.requirements;
+    this.isApart = isApart;
+    this.lane = lane;
+    this.#open = open;
+    const entry = new Entry(first, this);
+    this.at = entry;
+    this.#entries = [entry];
+  }
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  get first(): Entry | undefined {
+    return this.#entries[0];
+  }
+
+  get needs(): Read {
+    this.#read ??= this.#readKey();
+    return this.#read;
+  }
+
+  [Symbol.iterator](): Iterator<Entry> {
+    return this.#entries[Symbol.iterator]();
+  }
+
+  add(entry: Entry): void {
+    const last = this.#entries.at(-1);
+    // A fresh execution comes last: its place need not be searched.
+    if (!last || compareQueued(last, entry) < 0) this.#entries.push(entry);
+    else this.#entries.splice(this.#placeOf(entry), 0, entry);
+  }
+
+  /** How many come before one of its entries. */
+  ahead(entry: Entry): number {
+    return this.#placeOf(entry);
+  }
+
+  remove(entry: Entry): void {
+    if (this.#entries[0] === entry) this.#entries.shift();
+    else this.#entries.splice(this.#placeOf(entry), 1);
+  }
+
+  /** Takes out those for which a condition holds, in one go. */
+  takeOut(isMeant: (entry: Entry) => boolean): readonly Entry[] {
+    const taken: Entry[] = [];
+    this.#entries = this.#entries.filter((entry) => !isMeant(entry) || !taken.push(entry));
+    return taken;
+  }
+
+  /** Leaves those behind the first so many in the store. */
+  cutTo(size: number): readonly Entry[] {
+    const left = this.#entries.splice(size);
+    if (left.length > 0) this.cutOff = this.#entries.at(-1) ?? left[0];
+    return left;
+  }
+
+  #readKey(): Read {
+    const requirements = this.key === null ? null : (JSON.parse(this.key) as Requirements);
+    const hidden = requirements?.hidden && (this.#open(requirements.hidden) ?? UNREADABLE);
+    const needs = { requirements, hidden };
+    return { ...needs, watched: watchedOf(needs) };
+  }
+
+  /** Index of the first entry that does not come before this one. */
+  #placeOf(entry: Place): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#entries[middle];
+      if (other && compareQueued(other, entry) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** What the gate looks at of a queued execution. */
+export function dispatchable(entry: Entry): Dispatchable {
+  const { last_worker, losses, generation, suspicion } = entry;
+  const { requirements, hidden } = entry.group.needs;
+  const was_lost = losses !== null;
+  return { last_worker, was_lost, isFresh: generation === 0, suspicion, requirements, hidden };
+}
+
+/** How suspect an execution is by its losses. */
+export function suspicionIn({ losses }: { readonly losses: string | null }): Suspicion {
+  return losses === null ? "none" : suspicionOf(JSON.parse(losses) as Loss[]);
+}
