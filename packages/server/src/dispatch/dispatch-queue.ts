@@ -214,14 +214,17 @@ export class DispatchQueue {
 
   /** Adds what was read, and what was left in the store meanwhile. */
   addRead(rows: readonly QueuedExecution[]): void {
-    const meanwhile = this.#leftMeanwhile?.splice(0) ?? [];
+    const meanwhile = this.#leftMeanwhile ?? [];
+    this.#leftMeanwhile = undefined;
     for (const row of rows) this.add(row);
+    // What is left once more was written before the next part is read.
     for (const row of meanwhile) if (!this.has(row.execution_id)) this.add(row);
+    this.#leftMeanwhile = [];
   }
 
   /** Executions that are left in the store from now on are added behind what is read. */
   beginReading(): void {
-    this.#leftMeanwhile ??= [];
+    this.#leftMeanwhile = [];
   }
 
   endReading(): void {
