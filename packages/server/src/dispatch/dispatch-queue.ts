@@ -58,7 +58,7 @@ export class DispatchQueue {
   /** Groups behind this place may wait in the store alone; one is asked about before it is left there. */
   beyond: Place | undefined;
   /** Whether some were left in the store that nobody was asked about. */
-  hasUnasked = false;
+  hasUnasked: boolean = false;
 
   constructor({
     most = MOST,

@@ -19,16 +19,16 @@ interface Running {
 /** A worker that is what the test says. */
 export class FleetWorker implements Rostered {
   readonly worker: string;
-  isReady = true;
-  takesWork = true;
+  isReady: boolean = true;
+  takesWork: boolean = true;
   runners: Rostered["runners"] = ["thread"];
   packages: Rostered["packages"] = [];
   labels: Readonly<Record<string, string>> = {};
   metadata: Readonly<Record<string, string | number>> = {};
   metrics: Readonly<Record<string, number>> = {};
   resources: WorkerResources | null = null;
-  slots = 0;
-  readonly running = new Map<string, Running>();
+  slots: number = 0;
+  readonly running: Map<string, Running> = new Map();
 
   constructor(worker: string, changes: Partial<FleetWorker> = {}) {
     this.worker = worker;
@@ -60,9 +60,9 @@ export class TestFleet {
   readonly workers: FleetWorker[] = [];
   readonly queue: DispatchQueue;
   readonly matching: Matching<FleetWorker>;
-  readonly waiting = new Map<string, QueuedExecution>();
+  readonly waiting: Map<string, QueuedExecution> = new Map();
   /** Workers that the gate was asked about. */
-  asked = 0;
+  asked: number = 0;
 
   constructor(options: QueueOptions = {}) {
     this.queue = new DispatchQueue(options);
