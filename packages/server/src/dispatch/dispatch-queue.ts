@@ -53,12 +53,12 @@ export class DispatchQueue {
   readonly #names = new Map<string, string>();
   /** Executions that were left in the store while it was read: the read may have missed them. */
   #leftMeanwhile: QueuedExecution[] | undefined;
-  /** Told of a group that is ready no more. */
+  /** Told of a group that is ready no more, or at another place. */
   onceAsked: (group: Group) => void = () => undefined;
   /** Groups behind this place may wait in the store alone; one is asked about before it is left there. */
   beyond: Place | undefined;
   /** Whether some were left in the store that nobody was asked about. */
-  hasUnasked = false;
+  hasUnasked: boolean = false;
 
   constructor({
     most = MOST,
@@ -142,6 +142,8 @@ export class DispatchQueue {
     if (group.standing === "ready") {
       if (group.at === group.first) return;
       this.#ready.remove(group);
+      // Others may come before it now, of which its worker has yet to be asked.
+      this.onceAsked(group);
     } else this.#leave(group);
     if (!group.first) return;
     group.at = group.first;
@@ -214,14 +216,17 @@ export class DispatchQueue {
 
   /** Adds what was read, and what was left in the store meanwhile. */
   addRead(rows: readonly QueuedExecution[]): void {
-    const meanwhile = this.#leftMeanwhile?.splice(0) ?? [];
+    const meanwhile = this.#leftMeanwhile ?? [];
+    this.#leftMeanwhile = undefined;
     for (const row of rows) this.add(row);
+    // What is left once more was written before the next part is read.
     for (const row of meanwhile) if (!this.has(row.execution_id)) this.add(row);
+    this.#leftMeanwhile = [];
   }
 
   /** Executions that are left in the store from now on are added behind what is read. */
   beginReading(): void {
-    this.#leftMeanwhile ??= [];
+    this.#leftMeanwhile = [];
   }
 
   endReading(): void {
@@ -316,6 +321,8 @@ export class DispatchQueue {
       if (group.cutOff) this.#dry.add(group);
       else this.#delete(group);
     } else if (standing === "ready") this.ready(group);
+    // Of those that run apart, the next one may have a place where the first had none.
+    else if (standing === "filed" && group.isApart) this.ready(group);
     else if (standing === "filed" && group.at !== first) {
       const { until } = group;
       this.#filing.remove(group);

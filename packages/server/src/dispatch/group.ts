@@ -10,6 +10,7 @@ import type { QueuedExecution } from "@engine/store";
 import { type Needs, UNREADABLE } from "../gate/fits.ts";
 import type { Dispatchable } from "../gate/gate.ts";
 import { type Watched, watchedOf } from "./literals.ts";
+import { OrderedList } from "./ordered-list.ts";
 import { compareQueued, type Place } from "./queue-order.ts";
 
 /** A waiting execution in memory. There may be very many: what a group shares is kept once. */
@@ -80,7 +81,9 @@ export class Group {
   at: Place;
   /** The literal under which it is filed, or what it is set aside for. */
   until: string | undefined = undefined;
-  #entries: Entry[];
+  /** Most groups have one. */
+  #only: Entry | undefined;
+  #list: OrderedList<Entry, Place> | undefined = undefined;
   readonly #open: OpenHidden;
   #read: Read | undefined = undefined;
 
@@ -94,15 +97,15 @@ export class Group {
     this.#open = open;
     const entry = new Entry(first, this);
     this.at = entry;
-    this.#entries = [entry];
+    this.#only = entry;
   }
 
   get size(): number {
-    return this.#entries.length;
+    return this.#list?.size ?? (this.#only ? 1 : 0);
   }
 
   get first(): Entry | undefined {
-    return this.#entries[0];
+    return this.#list ? this.#list.first : this.#only;
   }
 
   get needs(): Read {
@@ -110,15 +113,18 @@ export class Group {
     return this.#read;
   }
 
-  [Symbol.iterator](): Iterator<Entry> {
-    return this.#entries[Symbol.iterator]();
+  *[Symbol.iterator](): Generator<Entry, void, undefined> {
+    if (this.#list) yield* this.#list;
+    else if (this.#only) yield this.#only;
   }
 
   add(entry: Entry): void {
-    const last = this.#entries.at(-1);
-    // A fresh execution comes last: its place need not be searched.
-    if (!last || compareQueued(last, entry) < 0) this.#entries.push(entry);
-    else this.#entries.splice(this.#placeOf(entry), 0, entry);
+    if (!this.#list && !this.#only) {
+      this.#only = entry;
+      return;
+    }
+    if (!this.#list) this.#keep([...this]);
+    this.#list?.add(entry);
   }
 
   /** How many come before one of its entries. */
@@ -127,22 +133,30 @@ export class Group {
   }
 
   remove(entry: Entry): void {
-    if (this.#entries[0] === entry) this.#entries.shift();
-    else this.#entries.splice(this.#placeOf(entry), 1);
+    this.#list?.remove(entry);
+    this.#only = undefined;
   }
 
   /** Takes out those for which a condition holds, in one go. */
   takeOut(isMeant: (entry: Entry) => boolean): readonly Entry[] {
     const taken: Entry[] = [];
-    this.#entries = this.#entries.filter((entry) => !isMeant(entry) || !taken.push(entry));
+    this.#keep([...this].filter((entry) => !isMeant(entry) || !taken.push(entry)));
     return taken;
   }
 
   /** Leaves those behind the first so many in the store. */
   cutTo(size: number): readonly Entry[] {
-    const left = this.#entries.splice(size);
-    if (left.length > 0) this.cutOff = this.#entries.at(-1) ?? left[0];
+    const entries = [...this];
+    const left = entries.splice(size);
+    this.#keep(entries);
+    if (left.length > 0) this.cutOff = entries.at(-1) ?? left[0];
     return left;
+  }
+
+  #keep(entries: readonly Entry[]): void {
+    this.#only = undefined;
+    this.#list = new OrderedList<Entry, Place>(compareQueued);
+    for (const entry of entries) this.#list.add(entry);
   }
 
   #readKey(): Read {
@@ -150,18 +164,6 @@ export class Group {
     const hidden = requirements?.hidden && (this.#open(requirements.hidden) ?? UNREADABLE);
     const needs = { requirements, hidden };
     return { ...needs, watched: watchedOf(needs) };
-  }
-
-  /** Index of the first entry that does not come before this one. */
-  #placeOf(entry: Place): number {
-    let [low, high] = [0, this.#entries.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#entries[middle];
-      if (other && compareQueued(other, entry) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 

@@ -115,7 +115,9 @@ export class Matching<C extends Rostered> {
       const group = walk.next();
       for (const misfiled of walk.misfiled.splice(0)) this.#queue.refile(misfiled, countOf);
       if (!group) return undefined;
-      const { first } = group;
+      const { first, until = "" } = group;
+      // Nobody else could be asked about it: that need not be done twice.
+      if (until !== "" && this.roster.countOf(until) === 1) return group;
       if (first && this.#ask(dispatchable(first), [candidate]).kind === "claim") return group;
     }
   }
