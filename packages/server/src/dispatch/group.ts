@@ -129,7 +129,7 @@ export class Group {
 
   /** How many come before one of its entries. */
   ahead(entry: Entry): number {
-    return this.#placeOf(entry);
+    return this.#list?.before(entry) ?? 0;
   }
 
   remove(entry: Entry): void {
