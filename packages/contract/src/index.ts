@@ -182,6 +182,21 @@ export {
   type ValueRef,
   type WorkerCondition,
 } from "./routing/expression.ts";
+export {
+  type BucketView,
+  bucketView,
+  type ConcurrencyDenial,
+  concurrencyLimited,
+  concurrencyLimitedCall,
+  type LimitDenial,
+  type LimitedExecution,
+  limitDetails,
+  limitsOf,
+  limitWarnings,
+  pathsOfLimits,
+  type ResolvedLimits,
+  resolveLimits,
+} from "./routing/limits.ts";
 export { holds, type WorkerAttributes } from "./routing/match.ts";
 export type {
   AttributeNeed,
@@ -189,11 +204,12 @@ export type {
   Need,
   Placement,
   Preference,
+  ResolvedLimit,
   WorkerComparison,
   WorkerSelector,
 } from "./routing/needs.ts";
 export { pickPaths } from "./routing/pick-paths.ts";
-export { printNeed, printPreference, printTerm } from "./routing/print.ts";
+export { printLimit, printNeed, printPreference, printTerm } from "./routing/print.ts";
 export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
 export { readsRoutingInput } from "./routing/refs.ts";
 export {

@@ -121,6 +121,8 @@ export const ERRORS = {
       "A secret without a text of 8 characters or a number of 8 digits cannot be masked in what is read; send `unmasked: true` to keep it all the same.",
   }),
   ...under(429, {
+    concurrency_limited:
+      'Every place of the workflow is taken and it refuses what would wait (`overflow: "reject"`); start it again when one has ended.',
     rate_limited:
       "Too many requests of this kind; try again after `Retry-After` seconds, also in `details.retry_after_seconds`.",
   }),

@@ -124,7 +124,8 @@ export class CallResolver {
         trigger: { kind: "call", id: execution_id },
         // A child has the rights of its parent, as they are when it starts (AUTH-34).
         by: run_as,
-        priority,
+        // What its own workflow states comes before what the parent has (DSP-10).
+        priority: found.record.priority === 0 ? priority : undefined,
         last_worker: worker,
         routing_input,
         parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },

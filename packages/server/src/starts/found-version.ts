@@ -4,11 +4,12 @@ import { pinTo } from "./version-pin.ts";
 
 /** A version as a start that found it wants it. */
 export function foundVersion(stored: StoredVersion): FoundVersion {
-  const { affinity, routing, input_schema } = stored.record;
-  const isPlaced = affinity !== null || routing !== null;
+  const { affinity, routing, limits, input_schema, priority } = stored.record;
+  const isPlaced = affinity !== null || routing !== null || limits.length > 0;
   return {
     pin: pinTo(stored),
     schema: input_schema,
     declared: isPlaced ? stored.record : undefined,
+    priority,
   };
 }

@@ -3,6 +3,7 @@ import type {
   HiddenPlacement,
   Placement,
   Requirements,
+  ResolvedLimits,
   ResolvedPlacement,
 } from "@engine/contract";
 
@@ -27,4 +28,12 @@ export function placedBy(
   const isHiding = Object.keys(hidden).length > 0;
   if (!isHiding && Object.keys(open).length === 0) return { requirements: of };
   return { requirements: { ...of, ...open, ...(isHiding && { hidden: hide(hidden) }) } };
+}
+
+/** The same with the limits that its claims count. */
+export function limitedBy(placed: Placed, resolved: ResolvedLimits): Placed {
+  if (placed.failure) return placed;
+  if (resolved.failure) return { ...placed, failure: resolved.failure };
+  const { limits } = resolved;
+  return limits.length === 0 ? placed : { requirements: { ...placed.requirements, limits } };
 }

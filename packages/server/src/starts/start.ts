@@ -16,13 +16,20 @@ export interface NamedWorkflow {
   readonly version?: number | null | undefined;
 }
 
+/** What a version declares of where and when its executions run. */
+export interface Declared extends DeclaredPlacement {
+  readonly limits: unknown;
+}
+
 /** A version that was found before the start, and the schema of its input. */
 export interface FoundVersion {
   readonly pin: VersionPin;
   /** The input is not checked without one. */
   readonly schema: InputSchema;
   /** Terms that are still to be read against the inputs; absent where there are none. */
-  readonly declared: DeclaredPlacement | undefined;
+  readonly declared: Declared | undefined;
+  /** What its workflow states; 0: nothing. */
+  readonly priority?: number;
 }
 
 /** Of two starts under one key, one creates an execution and the other is answered with it (EXE-84). */

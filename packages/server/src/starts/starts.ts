@@ -2,10 +2,12 @@ import {
   EngineError,
   type ExecutionRow,
   type NewExecution,
+  pathsOfLimits,
   pathsRead,
   peek,
   type Requirements,
   referenceOf,
+  resolveLimits,
   resolvePlacement,
 } from "@engine/contract";
 import { LargeJson } from "@engine/http/json";
@@ -18,7 +20,8 @@ import type { InputCheck } from "../executions/input-thread.ts";
 import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
 import { isRefusal } from "../refusal.ts";
 import { foundVersion } from "./found-version.ts";
-import { type Placed, placedBy } from "./placed.ts";
+import { limitedExecution } from "./limited-execution.ts";
+import { limitedBy, type Placed, placedBy } from "./placed.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
 import { hiddenPlacement, storedRouting } from "./stored-routing.ts";
 
@@ -62,9 +65,10 @@ export class Starts {
   /** Checks a start, for a commit that holds more than the creation of the execution. */
   async prepareStart(start: Start): Promise<NewExecution> {
     const { ports } = this.#parts;
-    const { execution_id = ports.ids(), trigger, label, priority, start_at, seed } = start;
+    const { execution_id = ports.ids(), trigger, label, start_at, seed } = start;
     const { schedule, parent, fork, key } = start;
-    const { pin, schema, declared } = "pin" in start.of ? start.of : await this.#find(start.of);
+    const of = "pin" in start.of ? start.of : await this.#find(start.of);
+    const { pin, schema, declared } = of;
     const kept = await this.#kept(execution_id, start, { schema, declared });
     const { input, request_hash = key?.request_hash } = kept;
     const placed = this.#placed({ pin, declared }, kept, start.routing_input);
@@ -79,7 +83,7 @@ export class Starts {
       input,
       trigger,
       by,
-      priority,
+      priority: start.priority ?? of.priority,
       unique: key && request_hash !== undefined ? { key: key.text, request_hash } : undefined,
       schedule,
       parent,
@@ -129,7 +133,7 @@ export class Starts {
   ): Promise<Kept> {
     const { inputs } = this.#parts;
     const isHashed = key !== undefined && key.request_hash === undefined;
-    const paths = declared && pathsRead(declared);
+    const paths = declared && [...pathsRead(declared), ...pathsOfLimits(declared.limits)];
     const check: InputCheck = {
       schema,
       root,
@@ -151,10 +155,11 @@ export class Starts {
     routing_input: Start["routing_input"] = {},
   ): Placed {
     if (!declared) return { requirements: pin.requirements };
-    const resolved = resolvePlacement(declared, { input: picked ?? peek(input), routing_input });
-    return placedBy(pin.requirements, resolved, (hidden) =>
-      hiddenPlacement(this.#ports.ring, hidden),
-    );
+    const { ring } = this.#ports;
+    const inputs = { input: picked ?? peek(input), routing_input };
+    const resolved = resolvePlacement(declared, inputs);
+    const placed = placedBy(pin.requirements, resolved, (hidden) => hiddenPlacement(ring, hidden));
+    return limitedBy(placed, resolveLimits(declared.limits, limitedExecution(pin, inputs, ring)));
   }
 
   /** Deletes a kept input again where the execution is refused. */

@@ -1,6 +1,7 @@
 /** The same commands for a store and for the model, and what both answer. */
 import { EngineError, type NewExecution } from "@engine/contract";
 import { expect } from "vitest";
+import type { LimitDefinition } from "../../limits/claim-limits.ts";
 import type { Changed, ChangeOptions, Decide, GuardedClaimant } from "../../ports/executions.ts";
 import type { LogPage } from "../../ports/log.ts";
 import type { QueuePage } from "../../ports/queue.ts";
@@ -72,6 +73,23 @@ export async function changeSession(
   }
 }
 
+/** What operators do to a limit between two commits. */
+export interface LimitDeed {
+  readonly name: string;
+  /** Null: they delete it. */
+  readonly allowed: LimitDefinition | null;
+}
+
+export async function changeLimit(
+  store: Store,
+  model: MemoryModel,
+  { name, allowed }: LimitDeed,
+): Promise<void> {
+  if (allowed) await store.limits.set(name, allowed);
+  else await store.limits.delete(name);
+  model.limits.set(name, allowed);
+}
+
 export async function expectSame(
   store: Store,
   model: MemoryModel,
@@ -129,9 +147,9 @@ export function send(store: Store, command: Command): Promise<Changed> {
 
 export async function settled(promise: Promise<Changed>): Promise<unknown> {
   try {
-    const { recorded_at: _, ...changed } = await promise;
+    const { recorded_at: _, limited, ...changed } = await promise;
     const others = changed.others.map(({ row, events }) => ({ row, events }));
-    return { ...changed, others };
+    return { ...changed, others, ...(limited && { limited: limited.reason }) };
   } catch (error) {
     return error instanceof EngineError ? error.code : error;
   }
