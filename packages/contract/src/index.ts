@@ -171,7 +171,7 @@ export {
   RoutingPolicy,
   type ScoreTerm,
   type Selector,
-  type ValueRef,
+  ValueRef,
   type WorkerCondition,
 } from "./routing/expression.ts";
 export { holds, type WorkerAttributes } from "./routing/match.ts";
@@ -185,6 +185,12 @@ export type {
   WorkerSelector,
 } from "./routing/needs.ts";
 export { printNeed, printPreference, printTerm } from "./routing/print.ts";
+export {
+  printAffinity,
+  printFairness,
+  printLimit,
+  printRouting,
+} from "./routing/print-options.ts";
 export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
 export { readsRoutingInput } from "./routing/refs.ts";
 export {

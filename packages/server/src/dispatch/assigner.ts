@@ -57,10 +57,7 @@ export class Assigner {
     },
   ): Promise<void> {
     const { runAs } = this.#parts;
-    const [code, history] = await Promise.all([
-      this.#parts.catalog.loadCode(row),
-      rest.history,
-    ]);
+    const [code, history] = await Promise.all([this.#parts.catalog.loadCode(row), rest.history]);
     // What is known of principals soon counts no more: a slow answer has to be asked for again.
     while (runAs.standing(row) === undefined) await runAs.know(row);
     this.#assign(session, row, { ...rest, ...code, history });

@@ -32,28 +32,12 @@ test("AFF-7 the terms of an affinity are stored as data, as a user writes them",
     when(input("tier").eq("restricted"), meta("certified").ne("no")),
   )`),
   );
-  expect(record?.affinity).toEqual([
-    {
-      kind: "match",
-      left: { kind: "label", key: "region" },
-      op: "eq",
-      right: { kind: "input", path: "region" },
-    },
-    {
-      kind: "match",
-      left: {
-        kind: "label",
-        prefix: "dataset.",
-        suffix: { kind: "routing_input", path: "dataset" },
-      },
-      op: "eq",
-      right: "true",
-      optional: true,
-    },
-    {
-      kind: "when",
-      if: { left: { kind: "input", path: "tier" }, op: "eq", right: "restricted" },
-      then: { kind: "match", left: { kind: "meta", key: "certified" }, op: "ne", right: "no" },
-    },
-  ]);
+  // The example of AFF-7.
+  expect(record?.affinity).toEqual(
+    JSON.parse(`[
+      {"kind":"match","left":{"kind":"label","key":"region"},"op":"eq","right":{"kind":"input","path":"region"}},
+      {"kind":"match","left":{"kind":"label","prefix":"dataset.","suffix":{"kind":"routing_input","path":"dataset"}},"op":"eq","right":"true","optional":true},
+      {"kind":"when","if":{"left":{"kind":"input","path":"tier"},"op":"eq","right":"restricted"},"then":{"kind":"match","left":{"kind":"meta","key":"certified"},"op":"ne","right":"no"}}
+    ]`),
+  );
 });
