@@ -202,7 +202,7 @@ const WRONG: readonly Wrong[] = [
   ["worker metadata unset nobody tier", 1, NO_WORKER],
   ["worker metadata clear nobody", 1, NO_WORKER],
   ["worker service grant nobody", 2, /missing required argument 'service'/],
-  ["worker service grant nobody Big", 1, /error: service: a service name is 1 to 32 characters/],
+  ["worker service grant nobody Big", 1, /error: a service name is 1 to 32 characters/],
   ["worker service grant nobody inference", 1, NO_WORKER],
   ["worker service revoke nobody inference", 1, NO_WORKER],
   ["worker service list nobody", 1, NO_WORKER],
