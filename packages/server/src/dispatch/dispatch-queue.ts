@@ -164,6 +164,7 @@ export class DispatchQueue {
     group.at = group.first;
     group.standing = "filed";
     this.#filing.add(group, Filing.watchOf(group, countOf));
+    group.rest();
   }
 
   /** Files a group under another literal, if that is watched for better by now. */

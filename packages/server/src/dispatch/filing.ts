@@ -1,6 +1,6 @@
 import type { Group } from "./group.ts";
 import { type Lane, Lanes, type Turn } from "./lanes.ts";
-import { NEVER, NONE, nameLiteral } from "./literals.ts";
+import { keyOf, NEVER, NONE, nameLiteral } from "./literals.ts";
 import type { Look, Rostered } from "./roster.ts";
 
 /** Filed by what a worker must not have: it is looked at for every worker that has it not. */
@@ -26,8 +26,8 @@ export class Filing {
   }
 
   /** The literal to file a group under: its worker's name, else one that the fewest workers have. */
-  static watchOf({ needs }: Group, countOf: (literal: string) => number): string {
-    const { worker, has, lacks, isImpossible } = needs.watched;
+  static watchOf({ watched }: Group, countOf: (literal: string) => number): string {
+    const { worker, has, lacks, isImpossible } = watched;
     if (isImpossible) return NEVER;
     if (worker !== undefined) return nameLiteral(worker);
     let [rarest, count] = [undefined as string | undefined, Number.POSITIVE_INFINITY];
@@ -148,7 +148,7 @@ export class Walk {
   }
 
   #isWorthAsking(group: Group): boolean {
-    const { has, lacks } = group.needs.watched;
+    const { has, lacks } = group.watched;
     const { kind, keys } = this.#look;
     if (has.some((literal) => !this.#has.has(literal))) {
       if (has.length > 1) this.misfiled.push(group);
@@ -160,12 +160,11 @@ export class Walk {
 }
 
 /** Whether what a group needs of attributes reads one of these. */
-function reads({ needs: { requirements, hidden } }: Group, keys: ReadonlySet<string>): boolean {
-  return [requirements?.affinity, hidden?.affinity].some((affinity) =>
-    affinity?.some((need) => need.of !== "unknown" && keys.has(`${need.of}:${need.key}`)),
-  );
+function reads({ watched: { has, lacks } }: Group, keys: ReadonlySet<string>): boolean {
+  const isRead = (literal: string) => keys.has(keyOf(literal));
+  return has.some(isRead) || lacks.some(isRead);
 }
 
-function seeksRoom({ isApart, needs: { requirements } }: Group): boolean {
-  return isApart || requirements?.requests !== undefined;
+function seeksRoom({ isApart, watched }: Group): boolean {
+  return isApart || watched.reserves;
 }

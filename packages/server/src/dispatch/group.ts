@@ -59,11 +59,6 @@ export type OpenHidden = (hidden: HiddenPlacement) => Placement | undefined;
 /** Opens what is not sealed. */
 export const openPlain: OpenHidden = (hidden) => ("plain" in hidden ? hidden.plain : undefined);
 
-/** What is read of the requirements of a group, once. */
-interface Read extends Needs {
-  readonly watched: Watched;
-}
-
 /**
  * Waiting executions that need the same of a worker: where one of them finds none, none of them does.
  * Those that are to run apart, of which only a few run at a time, are a group of their own.
@@ -85,7 +80,8 @@ export class Group {
   #only: Entry | undefined;
   #list: OrderedList<Entry, Place> | undefined = undefined;
   readonly #open: OpenHidden;
-  #read: Read | undefined = undefined;
+  #needs: Needs | undefined = undefined;
+  #watched: Watched | undefined = undefined;
 
   constructor(
     first: QueuedExecution,
@@ -108,9 +104,20 @@ export class Group {
     return this.#list ? this.#list.first : this.#only;
   }
 
-  get needs(): Read {
-    this.#read ??= this.#readKey();
-    return this.#read;
+  get needs(): Needs {
+    this.#needs ??= this.#readKey();
+    return this.#needs;
+  }
+
+  /** What it is filed by. */
+  get watched(): Watched {
+    this.#watched ??= watchedOf(this.needs);
+    return this.#watched;
+  }
+
+  /** Forgets what can be read again, since it may wait for long. What was opened is opened once. */
+  rest(): void {
+    if (this.watched && !this.#needs?.hidden) this.#needs = undefined;
   }
 
   *[Symbol.iterator](): Generator<Entry, void, undefined> {
@@ -159,11 +166,11 @@ export class Group {
     for (const entry of entries) this.#list.add(entry);
   }
 
-  #readKey(): Read {
+  #readKey(): Needs {
     const requirements = this.key === null ? null : (JSON.parse(this.key) as Requirements);
-    const hidden = requirements?.hidden && (this.#open(requirements.hidden) ?? UNREADABLE);
-    const needs = { requirements, hidden };
-    return { ...needs, watched: watchedOf(needs) };
+    const hidden = requirements?.hidden;
+    if (!hidden) return { requirements };
+    return { requirements, hidden: this.#open(hidden) ?? UNREADABLE };
   }
 }
 

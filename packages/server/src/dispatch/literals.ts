@@ -30,7 +30,7 @@ export function literalsOf({ labels, metadata }: WorkerAttributes): readonly str
   return literals;
 }
 
-/** What needs say of attributes, ready to be filed and compared. */
+/** What needs say of attributes, ready to be filed and compared; kept of whatever waits, so it is small. */
 export interface Watched {
   readonly worker: string | undefined;
   /** Literals that its worker must have. */
@@ -38,17 +38,29 @@ export interface Watched {
   /** Literals that it must not have. */
   readonly lacks: readonly string[];
   readonly isImpossible: boolean;
+  /** Whether its worker must have room for what it reserves. */
+  readonly reserves: boolean;
 }
 
+const NOTHING: readonly string[] = [];
+
 export function watchedOf({ requirements, hidden }: Needs): Watched {
-  const has: string[] = [];
-  const lacks: string[] = [];
-  let isImpossible = false;
-  for (const affinity of [requirements?.affinity, hidden?.affinity]) {
-    for (const need of affinity ?? []) {
-      if (need.of === "unknown") isImpossible = true;
-      else (need.op === "eq" ? has : lacks).push(literalOf(need));
-    }
-  }
-  return { worker: requirements?.worker, has, lacks, isImpossible };
+  const needs = [...(requirements?.affinity ?? []), ...(hidden?.affinity ?? [])];
+  const known = needs.filter((need) => need.of !== "unknown");
+  const literals = (op: AttributeNeed["op"]): readonly string[] => {
+    const some = known.filter((need) => need.op === op);
+    return some.length === 0 ? NOTHING : some.map(literalOf);
+  };
+  return {
+    worker: requirements?.worker,
+    has: literals("eq"),
+    lacks: literals("ne"),
+    isImpossible: known.length < needs.length,
+    reserves: requirements?.requests !== undefined,
+  };
+}
+
+/** The attribute that a literal is of. */
+export function keyOf(literal: string): string {
+  return literal.slice(0, literal.indexOf("="));
 }

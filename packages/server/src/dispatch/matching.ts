@@ -69,7 +69,7 @@ export class Matching<C extends Rostered> {
         this.#queue.setAside(group, entry.until);
         continue;
       }
-      const answer = this.choose(dispatchable(entry), group.needs.watched);
+      const answer = this.choose(dispatchable(entry), group.watched);
       if (answer.kind === "claim") {
         return { entry, candidate: answer.candidate, score: answer.score };
       }
