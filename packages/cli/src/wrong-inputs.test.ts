@@ -26,6 +26,7 @@ const NO_SERVICE = /no service nobody; see all .*npx engine service list/;
 const NO_ROLE = /no role nobody; see all .*npx engine roles list/;
 const NO_PRINCIPAL = /no principal nobody; see all .*npx engine principals list/;
 const NO_WORKER = /no worker nobody; see all .*npx engine worker list/;
+const KEY_VALUE = /--routing-input takes KEY=VALUE/;
 const REF = /missing required argument 'ref': NAME \(namespace `default`\) or NAMESPACE\/NAME/;
 
 /** A command line with something wrong, its exit code, and what its answer must name. */
@@ -53,6 +54,10 @@ const WRONG: readonly Wrong[] = [
   ["workflow run hello x --start-at tomorrow", 2, /an instant such as 2026-/],
   ["workflow run hello x --park-ttl -1", 2, /0 = for ever/],
   ["workflow run hello x --require-worker gpu!1", 2, NAMES],
+  ["workflow run hello x -r gpu", 2, KEY_VALUE],
+  ["workflow run hello x -r =gpu", 2, KEY_VALUE],
+  ["workflow run hello x --routing-input a.b=gpu", 2, KEY_VALUE],
+  [`workflow run hello x -r a=${"x".repeat(5_000)}`, 1, /must not be longer than 4096 bytes/],
   ["workflow resume hello", 2, NO_ID],
   [`workflow resume hello ${ID}`, 1, NO_EXECUTION],
   ["workflow status hello", 2, NO_ID],
@@ -107,6 +112,8 @@ const WRONG: readonly Wrong[] = [
   [`execution cancel ${ID} --reason`, 2, /'--reason <text>' argument missing/],
   [`execution fork ${ID} --from-seq 0`, 2, /whole number of at least 1/],
   [`execution fork ${ID}`, 1, NO_EXECUTION],
+  [`execution fork ${ID} -r gpu`, 2, KEY_VALUE],
+  [`execution restart ${ID} -r =gpu`, 2, KEY_VALUE],
   [`execution restart ${ID} --input @gone.json`, 2, /INPUT @gone\.json: the file cannot be read/],
   [`execution export ${ID}`, 1, NO_EXECUTION],
   ["execution take-over", 2, /required option '--run-as <subject>' not specified/],
@@ -119,6 +126,8 @@ const WRONG: readonly Wrong[] = [
   ["schedule create hello s", 2, /say when it fires: one of --cron, --every and --at/],
   ["schedule create hello s --cron nonsense", 1, /error: --cron: .*write 5 \(minute, hour/],
   ["schedule create hello s --cron x --timezone Mars", 1, /--cron: .*\n {2}--timezone: .*IANA/],
+  ["schedule create hello s --every 1h -r gpu", 2, KEY_VALUE],
+  ["schedule trigger s -r gpu", 2, KEY_VALUE],
   ["schedule create hello s --every soon", 2, /at least a second, such as 30s, 15m/],
   ["schedule create hello s --at never", 1, /--at: must be an instant .* such as 2026-/],
   ["schedule create hello s --every 1h --timezone UTC", 2, /--timezone belongs to --cron/],
@@ -193,7 +202,7 @@ const WRONG: readonly Wrong[] = [
   ["worker metadata unset nobody tier", 1, NO_WORKER],
   ["worker metadata clear nobody", 1, NO_WORKER],
   ["worker service grant nobody", 2, /missing required argument 'service'/],
-  ["worker service grant nobody Big", 1, /error: service: a service name is 1 to 32 characters/],
+  ["worker service grant nobody Big", 1, /error: a service name is 1 to 32 characters/],
   ["worker service grant nobody inference", 1, NO_WORKER],
   ["worker service revoke nobody inference", 1, NO_WORKER],
   ["worker service list nobody", 1, NO_WORKER],

@@ -179,7 +179,7 @@ export {
   RoutingPolicy,
   type ScoreTerm,
   type Selector,
-  type ValueRef,
+  ValueRef,
   type WorkerCondition,
 } from "./routing/expression.ts";
 export {
@@ -210,6 +210,13 @@ export type {
 } from "./routing/needs.ts";
 export { pickPaths } from "./routing/pick-paths.ts";
 export { printLimit, printNeed, printPreference, printTerm } from "./routing/print.ts";
+export { printNeed, printPreference, printTerm } from "./routing/print.ts";
+export {
+  printAffinity,
+  printFairness,
+  printLimit,
+  printRouting,
+} from "./routing/print-options.ts";
 export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
 export { readsRoutingInput } from "./routing/refs.ts";
 export {

@@ -15,6 +15,7 @@ import { CallResolver } from "./children/call-resolver.ts";
 import { callsUnder } from "./children/calls-under.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
+import type { OpenHidden } from "./dispatch/group.ts";
 import type { Domain } from "./domain.ts";
 import type { EnginePorts, InnerPorts } from "./engine-ports.ts";
 import { every } from "./every.ts";
@@ -46,6 +47,7 @@ import { Secrets } from "./secrets/secrets.ts";
 import { ServiceViews } from "./services/service-views.ts";
 import { Services } from "./services/services.ts";
 import { Starts } from "./starts/starts.ts";
+import { openPlacement } from "./starts/stored-routing.ts";
 import { Timers } from "./timers/timers.ts";
 import { DryRuns } from "./why/dry-run.ts";
 import { ownerOf } from "./why/owner.ts";
@@ -162,7 +164,15 @@ export function createEngine(given: EnginePorts): Engine {
     ...rights,
   };
   const configs = new Configs(ports);
-  const dispatcher = new Dispatcher(served);
+  const openHidden: OpenHidden = (hidden) => {
+    try {
+      return openPlacement(ports.ring, hidden);
+    } catch (error) {
+      log.error({ err: error }, "terms of a routing input do not open: no worker matches them");
+      return undefined;
+    }
+  };
+  const dispatcher = new Dispatcher({ ...served, openHidden });
   const inputs = new LargeInputs(ports);
   const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
   const starts = new Starts({ ports, catalog, inputs, create });

@@ -1,6 +1,6 @@
 /** `-r key=value` of the commands that start executions (RIN-1). */
 import { ROUTING_INPUT_HEADER, routingHeaderText } from "@engine/contract";
-import { InvalidArgumentError } from "commander";
+import { UsageError } from "../io/cli-error.ts";
 
 /** Collects `-r key=value`: split at the first `=`; a value is text, and may be empty. */
 export function routingInput(
@@ -10,7 +10,8 @@ export function routingInput(
   const at = text.indexOf("=");
   const key = text.slice(0, Math.max(at, 0));
   if (key === "" || key.includes(".")) {
-    throw new InvalidArgumentError("Expected KEY=VALUE, the key not empty and without '.'.");
+    // Commander would repeat what came, and a value is shown nowhere.
+    throw new UsageError("--routing-input takes KEY=VALUE, the key not empty and without '.'");
   }
   return { ...before, [key]: text.slice(at + 1) };
 }

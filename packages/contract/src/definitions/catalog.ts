@@ -127,6 +127,7 @@ export const SourceIssue = z.object({
     "shared_state",
     "shadowed_name",
     "secret_unknown",
+    "unknown_input_path",
   ]),
   message: z.string(),
   file: z.string(),

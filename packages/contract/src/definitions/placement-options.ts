@@ -3,9 +3,15 @@
  * to FLW-6): what the builders return, or data of the same form.
  */
 import { isAttributeKey, keyRule } from "../routing/attribute-keys.ts";
-import { MOST_AFFINITY_TERMS, MOST_SCORE_TERMS, ValueRef } from "../routing/expression.ts";
+import {
+  AffinityTerm,
+  MOST_AFFINITY_TERMS,
+  MOST_SCORE_TERMS,
+  ValueRef,
+} from "../routing/expression.ts";
 import {
   affinityTermProblem,
+  describe,
   limitProblem,
   refProblem,
   scoreTermProblem,
@@ -23,6 +29,10 @@ export const affinity: Check = (value) => {
     return "labels or require(…): what score() returns ranks workers and belongs in option routing";
   }
   if (Array.isArray(value)) return countProblem(value, "require()", MOST_AFFINITY_TERMS);
+  if (AffinityTerm.safeParse(value).success) {
+    const term = describe(value);
+    return `labels or what require() returns, which takes terms: write require(${term})`;
+  }
   return isPlainObject(value) ? undefined : "labels with their values, or what require() returns";
 };
 

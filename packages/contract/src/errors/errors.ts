@@ -112,6 +112,12 @@ export const ERRORS = {
       "A field is missing or wrong; `details.issues` names each by path, with the rule.",
     invalid_schedule:
       "The schedule can never fire as it is written; `details.issues` names each field by path.",
+    invalid_affinity:
+      "The option `affinity` of a workflow is wrong; `details.issues` has each place in the source.",
+    invalid_routing:
+      "The option `routing` of a workflow is wrong; `details.issues` has each place in the source.",
+    invalid_limits:
+      "The option `limits` of a workflow is wrong; `details.issues` has each place in the source.",
     reserved_label: "Label keys beginning `engine.` belong to the engine.",
     idempotency_mismatch:
       "The idempotency key belongs to a start with another input or version, `details.execution_id`.",

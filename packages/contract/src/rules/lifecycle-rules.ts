@@ -157,6 +157,8 @@ export interface Claimant {
   /** Id of the claimant's session. */
   readonly session: string;
   readonly now: number;
+  /** What its workflow's policy gave the worker; without a policy there is none. */
+  readonly score?: number | null;
 }
 
 /** Why an unowned execution needs a worker now. */
@@ -181,10 +183,11 @@ export function takeOver(row: ExecutionRow, claimant: Claimant): Append {
   return claimWith({ ...row, state }, claimant);
 }
 
-function claimWith(row: ExecutionRow, { worker, session, now }: Claimant): Append {
+function claimWith(row: ExecutionRow, claimant: Claimant): Append {
+  const { worker, session, now, score = null } = claimant;
   const generation = row.generation + 1;
   const reason = claimReason(row);
-  const value = { worker, generation, reason, attempt: generation, score: null };
+  const value = { worker, generation, reason, attempt: generation, score };
   return new Draft(row, now)
     .write({ type: "WORKFLOW_CLAIMED", value })
     .set({ worker, session, last_worker: row.worker ?? row.last_worker, generation })

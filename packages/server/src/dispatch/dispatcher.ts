@@ -1,12 +1,10 @@
 import {
-  decideClaim,
   EngineError,
   type ExecutionRow,
   type Holding,
   isQueued,
   type NewExecution,
   type Requirements,
-  type Suspicion,
   suspicionOf,
   type WaitsFor,
 } from "@engine/contract";
@@ -17,25 +15,23 @@ import type { Commits } from "../commits.ts";
 import type { Domain } from "../domain.ts";
 import type { InnerPorts } from "../engine-ports.ts";
 import { recovered } from "../failpoints.ts";
-import { lacks } from "../gate/fits.ts";
+import { lacks, type Needs, UNREADABLE } from "../gate/fits.ts";
 import { type Dispatchable, gate } from "../gate/gate.ts";
+import { readsAttributes } from "../gate/reads-attributes.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import { isRefusal } from "../refusal.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { HandOvers } from "../workers/hand-over.ts";
-import type { Claiming } from "../workers/holdings.ts";
 import type { Session } from "../workers/session.ts";
 import type { SessionLookup } from "../workers/session-lookup.ts";
 import type { Sessions } from "../workers/sessions.ts";
 import { Assigner, type AssignerParts } from "./assigner.ts";
-import {
-  compareQueued,
-  DispatchQueue,
-  dispatchable,
-  type Entry,
-  type Group,
-} from "./dispatch-queue.ts";
+import { Claims } from "./claims.ts";
+import { DispatchQueue } from "./dispatch-queue.ts";
+import { Elsewhere } from "./elsewhere.ts";
+import { dispatchable, type Entry, type Group, type OpenHidden, openPlain } from "./group.ts";
+import { type Match, Matching } from "./matching.ts";
 import { type Outlook, outlookOf } from "./outlook.ts";
 import { QueueReader } from "./queue-reader.ts";
 import { WAIT_WORDS } from "./wait-words.ts";
@@ -46,21 +42,25 @@ interface Parts {
   readonly sessions: Sessions;
   readonly catalog: Catalog;
   readonly progress: ProgressHub;
-  readonly replicas: Pick<Replicas, "isLive" | "me">;
+  readonly replicas: Pick<Replicas, "isLive" | "me" | "hasPeers">;
   readonly lookup: Pick<SessionLookup, "lookAgain">;
   readonly handOvers: Pick<HandOvers, "unsure" | "one">;
   readonly runAs: RunAs;
   readonly tokens: AssignerParts["tokens"];
+  /** Opens terms that read routing input; without it only those that are not sealed are opened. */
+  readonly openHidden?: OpenHidden;
 }
 
 /** Of an execution that no worker has lost. */
 const UNSUSPECTED = { was_lost: false, suspicion: "none" } as const;
 /** After so many executions in a row that are left to other servers, the rest of their group waits too. */
 const MOST_LEFT = 64;
-/** How long the server of a preferred worker has to take an execution first (DSP-6). */
-const OTHERS_MS = 200;
 /** How long after a failed claim the next is tried. */
 const RETRY_MS = 1_000;
+/** How often it is looked whether executions that run apart have outlived their probation. */
+const APART_MS = 1_000;
+/** What groups are set aside for whose executions are left to other servers. */
+const OTHERS = "other servers";
 
 /**
  * Gives executions to workers. It looks when something happened (a new row, a resume, a freed slot, a
@@ -69,25 +69,41 @@ const RETRY_MS = 1_000;
 export class Dispatcher implements Domain {
   readonly #parts: Parts;
   readonly #ports: InnerPorts;
-  readonly #queue = new DispatchQueue();
+  readonly #queue: DispatchQueue;
+  readonly #matching: Matching<Session>;
+  readonly #elsewhere: Elsewhere;
   readonly #reader: QueueReader;
+  readonly #claims: Claims;
   readonly #assigner: Assigner;
-  /** Executions left to the server of a preferred worker: until when, by the clock that nobody sets. */
-  readonly #leftToOthers = new Map<string, number>();
+  readonly #openHidden: OpenHidden;
   /** Principals that are asked about. */
   readonly #asking = new Set<string>();
   #claimsInFlight = 0;
+  #isWatchingApart = false;
   #isClosed = false;
 
   constructor(parts: Parts) {
+    const { ports, sessions, runAs, openHidden = openPlain } = parts;
     this.#parts = parts;
-    this.#ports = parts.ports;
-    const { store } = parts.ports;
-    this.#reader = new QueueReader({ store, queue: this.#queue, onRead: () => this.wake() });
+    this.#ports = ports;
+    this.#openHidden = openHidden;
+    const { store, monotonic, setTimer } = ports;
+    this.#queue = new DispatchQueue({ openHidden });
+    this.#matching = new Matching({
+      queue: this.#queue,
+      isPresent: (session) => sessions.find(session.id) === session,
+      firstOf: (group) => this.#firstOf(group),
+    });
+    const onOver = () => this.#back(OTHERS);
+    this.#elsewhere = new Elsewhere({ ...parts, onOver });
+    const onRead = () => this.wake();
+    this.#reader = new QueueReader({ store, monotonic, setTimer, queue: this.#queue, onRead });
     const failed = (message: string, error: unknown) => this.#failed(message, error);
+    this.#claims = new Claims({ ...parts, onSure: () => this.wake() });
     this.#assigner = new Assigner({ ...parts, failed });
-    parts.sessions.onRoom(() => this.wake());
-    parts.runAs.onChange(() => void this.#lookAtHeld());
+    sessions.onChange((session, news) => this.#matching.touch(session, news));
+    sessions.onRoom(() => this.wake());
+    runAs.onChange(() => void this.#lookAtHeld());
   }
 
   async recover(): Promise<void> {
@@ -106,16 +122,20 @@ export class Dispatcher implements Domain {
     const isDue = not_before === null || not_before <= now;
     // Also while nobody can say whether it may run: it waits in the queue until that is known.
     const isHeld = this.#parts.runAs.standing(acting)?.isFree !== true;
-    const wanted = { ...UNSUSPECTED, last_worker: preferred_worker, requirements, isHeld };
-    const isHere = isFree && isDue && !this.#hangsElsewhere(wanted);
-    const session = isHere ? this.#choose(wanted) : undefined;
+    const of = { last_worker: preferred_worker, isHeld, unplaceable: fresh.unplaceable };
+    const wanted = { ...UNSUSPECTED, ...of, ...this.#needsOf(requirements), isFresh: true };
+    const isHere = isFree && isDue && !this.#elsewhere.isBetter(wanted);
+    const answer = isHere ? this.#matching.choose(wanted) : undefined;
     const { commits } = this.#parts;
-    if (!session) return (await commits.create(fresh)).changed;
-    const { worker, id, guard } = session;
-    const claimant = { worker, session: id, epoch: guard.epoch, now };
-    const commit = commits.create(fresh, claimant);
+    if (answer?.kind !== "claim") return (await commits.create(fresh)).changed;
+    const { candidate: session, score } = answer;
+    const { worker, id, guard, attributes } = session;
+    const commit = commits.create(fresh, {
+      ...{ worker, session: id, epoch: guard.epoch, now, score },
+      ...(readsAttributes(wanted) && { attributes }),
+    });
     try {
-      const { changed, wrote } = await this.#during(session, fresh, commit);
+      const { changed, wrote } = await this.#claims.during(session, fresh, commit);
       // Where the session had moved on, the execution was created without a claim.
       if (wrote && changed.row.session === id) this.#assigner.send(session, changed);
       return changed;
@@ -141,14 +161,15 @@ export class Dispatcher implements Domain {
       if (!isTheirs || !isQueued(row) || this.#isHeld(row)) return false;
       const wanted = { ...UNSUSPECTED, last_worker: session.worker };
       const beside = session.beside(execution_id);
-      return gate({ ...wanted, requirements: row.requirements }, [beside]).kind === "claim";
+      return gate({ ...wanted, ...this.#needsOf(row.requirements) }, [beside]).kind === "claim";
     };
     try {
-      if (this.#parts.runAs.isOn) {
-        const row = await this.#ports.store.executions.find(execution_id);
-        if (row) await this.#parts.runAs.know(row);
-      }
-      const { changed, wrote } = await this.#claim(session, { execution_id, guard }, isStillMeant);
+      const row = await this.#ports.store.executions.find(execution_id);
+      if (!row) return undefined;
+      if (this.#parts.runAs.isOn) await this.#parts.runAs.know(row);
+      const reads = { readsAttributes: readsAttributes(this.#needsOf(row.requirements)) };
+      const wanted = { execution_id, guard, ...reads };
+      const { changed, wrote } = await this.#claims.claim(session, wanted, isStillMeant);
       return wrote ? changed.row : undefined;
     } catch (error) {
       if (error instanceof EngineError && error.code === "not_found") return undefined;
@@ -188,53 +209,51 @@ export class Dispatcher implements Domain {
     if (this.#isClosed) return;
     if (this.#reader.isBehind && this.#hasReady()) this.#read();
     while (this.#claimsInFlight < this.#ports.config.dispatch.batch_size) {
-      const next = this.#next();
-      if (!next) break;
-      this.#queue.remove(next.entry.execution_id);
-      void this.#dispatch(next.session, next.entry);
+      const match = this.#matching.next();
+      if (!match) break;
+      this.#queue.remove(match.entry.execution_id);
+      void this.#dispatch(match);
     }
     if (this.#reader.hasRunDry) this.#read();
+    if (this.#queue.beyond) this.#lookBeyond();
+    this.#watchApart();
   }
 
   /** Looks for waiting rows in the store: at the start, and for what a wake-up missed. */
   async refresh(): Promise<void> {
+    this.#matching.roster.check(this.#parts.sessions.all());
     await this.#reader.refresh();
     if (this.#parts.runAs.isOn) await this.#lookAtHeld();
   }
 
   /** Why an execution has no worker now, as the gate sees it (DSP-8). */
   waitsFor(row: ExecutionRow): WaitsFor {
-    const { last_worker, requirements, losses } = row;
-    const suspicion = suspicionOf(losses);
-    // What was known when it was set aside still says why it waits.
-    const isHeld = this.#queue.isHeld(row.execution_id) || this.#isHeld(row);
-    const wanted = { last_worker, requirements, suspicion, was_lost: losses.length > 0, isHeld };
-    const answer = gate(wanted, this.#everywhere());
+    const wanted = this.#wantedOf(row);
+    const answer = gate(wanted, this.#elsewhere.everywhere());
     const code = answer.kind === "wait" ? answer.reason : "workers_full";
-    return { code, message: WAIT_WORDS[code](requirements) };
+    return { code, message: WAIT_WORDS[code](wanted) };
   }
 
   /** What the gate makes of an execution now, over all connected workers (WHY-1). */
   async outlook(row: ExecutionRow): Promise<Outlook> {
     if (this.#parts.runAs.isOn) await this.#parts.runAs.know(row);
-    const { last_worker, requirements, losses, execution_id } = row;
-    const suspicion = suspicionOf(losses);
-    const isHeld = this.#queue.isHeld(execution_id) || this.#isHeld(row);
-    const wanted = { last_worker, requirements, suspicion, was_lost: losses.length > 0, isHeld };
-    return outlookOf(wanted, [...this.#everywhere()], this.#queue.ahead(execution_id));
+    const connected = [...this.#elsewhere.everywhere()];
+    return outlookOf(this.#wantedOf(row), connected, this.#queue.ahead(row.execution_id));
   }
 
   /** What a fresh execution with these requirements would find, over all connected workers (RTE-6). */
   prospects(requirements: Requirements | null): Outlook {
-    const wanted = { ...UNSUSPECTED, last_worker: null, requirements };
-    return outlookOf(wanted, [...this.#everywhere()], 0);
+    const needs = this.#needsOf(requirements);
+    const wanted = { ...UNSUSPECTED, last_worker: null, isFresh: true, ...needs };
+    return outlookOf(wanted, [...this.#elsewhere.everywhere()], 0);
   }
 
   /** Whether a connected worker could have an execution, even if it is full or paused now (EXE-17 row 14). */
   isMatched({ requirements }: ExecutionRow): boolean {
     const { sessions, replicas } = this.#parts;
+    const needs = this.#needsOf(requirements);
     for (const session of sessions.connected(replicas)) {
-      if (lacks(requirements, session) === undefined) return true;
+      if (lacks(needs, session) === undefined) return true;
     }
     return false;
   }
@@ -248,20 +267,8 @@ export class Dispatcher implements Domain {
     this.refresh().catch((error) => this.#failed("could not read the queue", error));
   }
 
-  /** The first execution that a worker of this server can have now, with that worker. */
-  #next(): { readonly entry: Entry; readonly session: Session } | undefined {
-    let next: { readonly entry: Entry; readonly session: Session } | undefined;
-    if (this.#queue.size === 0 || !this.#hasRoom()) return undefined;
-    for (const group of this.#queue.groups()) {
-      const entry = this.#firstOf(group);
-      if (!entry || (next && compareQueued(next.entry, entry) < 0)) continue;
-      const session = this.#choose(dispatchable(entry));
-      if (session) next = { entry, session };
-    }
-    return next;
-  }
-
-  #firstOf(group: Group): Entry | undefined {
+  /** The first of a group that may go to a worker of this server, or what else it waits for. */
+  #firstOf(group: Group): Entry | { readonly until: string } | undefined {
     const { runAs } = this.#parts;
     let left = 0;
     for (const entry of group) {
@@ -269,18 +276,64 @@ export class Dispatcher implements Domain {
         const standing = runAs.standing(entry);
         if (standing === undefined) {
           this.#ask(entry);
-          return undefined;
+          return { until: asked(entry) };
         }
         if (!standing.isFree) {
           this.#queue.hold(group, (one) => runAs.standing(one)?.isFree === false);
-          return this.#firstOf(group);
+          return group.first ? this.#firstOf(group) : undefined;
         }
       }
-      if (!this.#isLeft(entry, dispatchable(entry))) return entry;
+      const { execution_id } = entry;
+      if (!this.#elsewhere.isLeft(execution_id, () => dispatchable(entry))) return entry;
       // Their time is short: executions behind so many wait it out with them.
       if (++left === MOST_LEFT) break;
     }
-    return undefined;
+    return { until: OTHERS };
+  }
+
+  /** What groups were set aside for has come. */
+  #back(until: string): void {
+    this.#queue.back(until);
+    this.wake();
+  }
+
+  /** Looks for what waits behind all that is kept, where a worker is free that may be the one for it. */
+  #lookBeyond(): void {
+    if (this.#queue.firstReady) return;
+    const hasNews = this.#matching.takeNews() && this.#matching.roster.hasFree;
+    if (!hasNews && !this.#queue.hasUnasked && !this.#reader.wantsBeyond) return;
+    this.#queue.hasUnasked = false;
+    this.#reader
+      .readBeyond()
+      .catch((error) => this.#failed("could not read what waits behind the queue", error));
+  }
+
+  /** Where executions wait that run apart, time alone may make place for them (LIV-5). */
+  #watchApart(): void {
+    if (this.#isWatchingApart || this.#queue.waitingApart().next().done) return;
+    this.#isWatchingApart = true;
+    this.#ports.setTimer(() => {
+      this.#isWatchingApart = false;
+      for (const group of [...this.#queue.waitingApart()]) this.#queue.ready(group);
+      this.wake();
+    }, APART_MS);
+  }
+
+  /** What requirements say, opened where nobody is shown it. */
+  #needsOf(requirements: Requirements | null): Needs {
+    const hidden = requirements?.hidden;
+    if (!hidden) return { requirements };
+    return { requirements, hidden: this.#openHidden(hidden) ?? UNREADABLE };
+  }
+
+  /** A waiting execution as the gate looks at it. */
+  #wantedOf(row: ExecutionRow): Dispatchable {
+    const { last_worker, requirements, losses, generation, execution_id } = row;
+    // What was known when it was set aside still says why it waits.
+    const isHeld = this.#queue.isHeld(execution_id) || this.#isHeld(row);
+    const suspicion = suspicionOf(losses);
+    const of = { last_worker, suspicion, was_lost: losses.length > 0, isFresh: generation === 0 };
+    return { ...of, ...this.#needsOf(requirements), isHeld };
   }
 
   /** Whether it is known that the principal of an execution may not run it now. */
@@ -292,13 +345,13 @@ export class Dispatcher implements Domain {
   #ask({ run_as }: Acting): void {
     if (run_as === null || this.#asking.has(run_as)) return;
     this.#asking.add(run_as);
-    const asked = () => {
+    const known = () => {
       this.#asking.delete(run_as);
-      this.wake();
+      this.#back(asked({ run_as }));
     };
-    this.#parts.runAs.know({ run_as }).then(asked, (error: unknown) => {
+    this.#parts.runAs.know({ run_as }).then(known, (error: unknown) => {
       this.#ports.log.debug({ err: error }, "could not look up whose rights an execution has");
-      this.#ports.setTimer(asked, RETRY_MS);
+      this.#ports.setTimer(known, RETRY_MS);
     });
   }
 
@@ -329,76 +382,17 @@ export class Dispatcher implements Domain {
 
   /** Whether others wait already that a fresh execution would have to come behind. */
   #isCrowded(requirements: Requirements | null): boolean {
-    if (this.#isClosed || !this.#reader.isComplete) return true;
-    if (this.#queue.size === 0) return false;
+    if (this.#isClosed || !this.#reader.isComplete || this.#queue.dry().size > 0) return true;
+    // A free worker goes to an execution that has waited for it, whatever else that one needs.
+    if (this.#queue.size === 0 || this.#matching.isBusy) return this.#queue.size > 0;
     const key = requirements === null ? null : JSON.stringify(requirements);
-    for (const group of this.#queue.groups()) {
-      if (group.size === 0) return true;
-      // A free worker goes to an execution that has waited for it, whatever else that one needs.
-      const first = this.#firstOf(group);
-      const needsTheSame = group.key === key && !group.isApart;
-      if (first && (needsTheSame || this.#choose(dispatchable(first)))) return true;
-    }
+    for (const { standing } of this.#queue.groupsOf(key)) if (standing === "filed") return true;
     return false;
   }
 
   #hasReady(): boolean {
     for (const session of this.#parts.sessions.all()) if (session.isReady) return true;
     return false;
-  }
-
-  #hasRoom(): boolean {
-    for (const { isReady, takesWork, hasFreeSlot } of this.#parts.sessions.all()) {
-      if (isReady && takesWork && hasFreeSlot) return true;
-    }
-    return false;
-  }
-
-  #choose(wanted: Dispatchable): Session | undefined {
-    const answer = gate(wanted, this.#here());
-    return answer.kind === "claim" ? answer.candidate : undefined;
-  }
-
-  *#here(): Generator<Session, void, undefined> {
-    for (const session of this.#parts.sessions.all()) {
-      if (session.isReady) yield session;
-    }
-  }
-
-  /** All connected workers. The load of those on other servers is not known. */
-  *#everywhere(): Generator<Session, void, undefined> {
-    for (const session of this.#parts.sessions.all()) {
-      if (session.isReady || this.#isElsewhere(session)) yield session;
-    }
-  }
-
-  #isElsewhere({ isHeld, row, ended }: Session): boolean {
-    const { replica, disconnected_at } = row;
-    if (isHeld || ended || replica === null || disconnected_at !== null) return false;
-    return replica !== this.#parts.replicas.me && this.#parts.replicas.isLive(replica);
-  }
-
-  /** Whether the worker that is asked first is connected to another server, which may have room on it. */
-  #hangsElsewhere({ last_worker, was_lost, requirements }: Dispatchable): boolean {
-    const { worker, prefers } = requirements ?? {};
-    const inOrder = worker === undefined ? [was_lost ? null : last_worker, prefers] : [worker];
-    for (const name of inOrder) {
-      const session = name ? this.#parts.sessions.findByWorker(name) : undefined;
-      if (!session?.takesWork) continue;
-      if (this.#isElsewhere(session)) return true;
-      if (session.isReady && session.hasFreeSlot) return false;
-    }
-    return false;
-  }
-
-  /** Whether an execution is still left to the server of its preferred worker. */
-  #isLeft({ execution_id }: Entry, wanted: Dispatchable): boolean {
-    const until = this.#leftToOthers.get(execution_id);
-    if (until !== undefined) return this.#ports.monotonic() < until;
-    if (!this.#hangsElsewhere(wanted)) return false;
-    this.#leftToOthers.set(execution_id, this.#ports.monotonic() + OTHERS_MS);
-    this.#ports.setTimer(() => this.wake(), OTHERS_MS);
-    return true;
   }
 
   /**
@@ -417,24 +411,31 @@ export class Dispatcher implements Domain {
 
   #forget(execution_id: string): void {
     this.#queue.remove(execution_id);
-    this.#leftToOthers.delete(execution_id);
+    this.#elsewhere.forget(execution_id);
   }
 
-  async #dispatch(session: Session, entry: Entry): Promise<void> {
+  async #dispatch({ entry, candidate: session, score }: Match<Session>): Promise<void> {
     this.#claimsInFlight++;
     try {
       const { execution_id, suspicion, group } = entry;
-      const wanted = { execution_id, suspicion, requirements: group.requirements };
+      const { requirements } = group.needs;
+      const of = { execution_id, suspicion, requirements, score };
+      const wanted = { ...of, readsAttributes: readsAttributes(group.needs) };
       const isStillMeant = (row: ExecutionRow) => session.isReady && !this.#isHeld(row);
-      const { changed, wrote } = await this.#claim(session, wanted, isStillMeant);
-      this.#leftToOthers.delete(entry.execution_id);
+      const { attributes } = session;
+      const { changed, wrote } = await this.#claims.claim(session, wanted, isStillMeant);
+      this.#elsewhere.forget(execution_id);
       if (wrote) this.#assigner.send(session, changed);
       // It still waits, so no other claim was faster: the session must have changed in the store. Until
       // that is read, the same worker would be chosen again and again.
       else if (isQueued(changed.row)) {
-        if (session.isReady && !this.#isHeld(changed.row))
-          await this.#parts.lookup.lookAgain(session);
-        this.#queue.add(queuedOf(changed.row));
+        const isSeen = session.isReady && !this.#isHeld(changed.row);
+        if (isSeen) await this.#parts.lookup.lookAgain(session);
+        // Nothing was found that is otherwise: what refused the claim may be read a little later.
+        const isAsBefore =
+          session.isReady && session.takesWork && session.attributes === attributes;
+        if (isSeen && isAsBefore) this.#enqueueLater(session, entry);
+        else this.#queue.add(queuedOf(changed.row));
       }
     } catch (error) {
       this.#failed(`could not claim execution ${entry.execution_id}`, error);
@@ -445,74 +446,14 @@ export class Dispatcher implements Domain {
     }
   }
 
-  async #claim(
-    session: Session,
-    wanted: {
-      readonly execution_id: string;
-      readonly requirements?: Requirements | null;
-      readonly suspicion?: Suspicion;
-      readonly guard?: SessionGuard;
-    },
-    isStillMeant: (row: ExecutionRow) => boolean,
-  ): Promise<{ changed: Changed; wrote: boolean }> {
-    const { worker, id } = session;
-    const { execution_id, requirements = null, suspicion, guard = session.guard } = wanted;
-    const commit = this.#parts.commits.change(
-      execution_id,
-      (row) => {
-        if (!isStillMeant(row)) return undefined;
-        return decideClaim(row, { worker, session: id, now: this.#ports.clock() });
-      },
-      // The owner gets the claim itself with the assignment, or with the answer to a reconnect.
-      { ownerHas: () => 1, guard: { ...guard, active: true } },
-    );
-    const of = { execution_id, requirements, suspicion };
-    // An earlier claim whose answer was lost may have been committed: then the session has the execution
-    // by that one, of which nobody here knows.
-    return this.#during(session, of, commit, ({ changed: { row }, wrote }) => {
-      return wrote || row.session !== id || session.holdings.owns(row);
-    });
-  }
-
-  /** Lets a claim under way take a slot, also while it is not known whether it was committed. */
-  async #during<Done>(
-    session: Session,
-    of: {
-      readonly execution_id: string;
-      readonly requirements?: Requirements | null | undefined;
-      readonly suspicion?: Suspicion | undefined;
-    },
-    commit: Promise<Done>,
-    isKnown: (done: Done) => boolean = () => true,
-  ): Promise<Done> {
-    const { execution_id, requirements = null, suspicion = "none" } = of;
-    const { claiming } = session.holdings;
-    const claim: Claiming = { done: commit, requirements, suspicion };
-    const settle = (known: boolean) => {
-      // The claim keeps its slot until it is known what became of it.
-      if (!known)
-        void this.#parts.handOvers.unsure(session, execution_id, claim).then(() => this.wake());
-      // The queue, read again, may have brought the execution once more: then a newer claim has the slot.
-      else if (claiming.get(execution_id) === claim) claiming.delete(execution_id);
-    };
-    claiming.set(execution_id, claim);
-    try {
-      const done = await commit;
-      settle(isKnown(done));
-      return done;
-    } catch (error) {
-      settle(isRefusal(error));
-      throw error;
-    }
-  }
-
   #failed(message: string, error: unknown): void {
     if (!this.#isClosed) this.#ports.log.error({ err: error }, message);
   }
 }
 
 function queuedOf(row: ExecutionRow): QueuedExecution {
-  const { execution_id, priority, queued_at, last_worker, requirements, losses, head } = row;
+  const { execution_id, priority, queued_at, last_worker, requirements, losses, head, generation } =
+    row;
   const { run_as, namespace, workflow } = row;
   return {
     execution_id,
@@ -522,8 +463,14 @@ function queuedOf(row: ExecutionRow): QueuedExecution {
     requirements: requirements === null ? null : JSON.stringify(requirements),
     losses: losses.length > 0 ? JSON.stringify(losses) : null,
     head,
+    generation,
     run_as,
     namespace,
     workflow,
   };
+}
+
+/** What groups are set aside for until it is known whose rights they have. */
+function asked({ run_as }: Pick<Acting, "run_as">): string {
+  return `principal ${run_as}`;
 }

@@ -9,6 +9,7 @@ import {
 import { expect, test } from "vitest";
 import { ManualTime } from "../testing/manual-time.ts";
 import { TestEngine } from "../testing/start-engine.ts";
+import type { Place } from "./queue-order.ts";
 
 const AWAY = JSON.stringify({ worker: "away" });
 
@@ -18,11 +19,18 @@ const CROWD = 300_000;
 function waiting(n: number, queued_at: number): QueuedExecution {
   const execution_id = `crowd-${String(n).padStart(7, "0")}`;
   const of = { run_as: null, namespace: "default", workflow: "hello" };
-  const rest = { last_worker: null, requirements: AWAY, losses: null, head: 1, ...of };
+  const rest = {
+    last_worker: null,
+    requirements: AWAY,
+    losses: null,
+    head: 1,
+    generation: 0,
+    ...of,
+  };
   return { execution_id, priority: 0, queued_at, ...rest };
 }
 
-function compare(a: QueuedExecution, b: QueuedExecution): number {
+function compare(a: Place, b: Place): number {
   return a.queued_at - b.queued_at || (a.execution_id < b.execution_id ? -1 : 1);
 }
 
@@ -69,7 +77,7 @@ class CrowdedStore implements AsyncDisposable {
 }
 
 /** Index of the first row behind another one. */
-function lowerBound(rows: readonly QueuedExecution[], after: QueuedExecution): number {
+function lowerBound(rows: readonly QueuedExecution[], after: Place): number {
   let [low, high] = [0, rows.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

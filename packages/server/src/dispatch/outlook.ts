@@ -1,54 +1,70 @@
-/** What the gate makes of an execution now, with every worker that it looked at (WHY-1). */
-import type { WhyCode } from "@engine/contract";
-import { lacks, lacksRoom } from "../gate/fits.ts";
-import { type Candidate, type Dispatchable, gate } from "../gate/gate.ts";
+/** What the gate makes of an execution now, with every worker that it looked at (WHY-1, RTE-6). */
+import { printPreference, type Score, type WhyCode } from "@engine/contract";
+import { type Candidate, type Dispatchable, gate, review } from "../gate/gate.ts";
 import { WAIT_WORDS } from "./wait-words.ts";
 
-export interface WorkerOutlook {
+/** A worker that could have it now. */
+export interface EligibleOutlook {
   readonly worker: string;
-  /** What it lacks, in words; empty: it could have the execution. */
-  readonly failing: readonly string[];
-  readonly takesWork: boolean;
+  readonly load: number;
+  /** Null where no policy ranks workers. */
+  readonly score: Score | null;
+}
+
+/** A worker that cannot have it now. */
+export interface RejectedOutlook {
+  readonly worker: string;
   readonly load: number;
   /** 0 = unlimited. */
   readonly slots: number;
-  /** The resource of which it has too little left. */
-  readonly lacksRoom: string | undefined;
-  /** It could have the execution at once. */
-  readonly isFree: boolean;
+  readonly takesWork: boolean;
+  /** Whether it has all that is needed, and only cannot take it now. */
+  readonly isMatching: boolean;
+  /** What it lacks, in words. */
+  readonly failing: readonly string[];
 }
 
 export interface Outlook {
   readonly code: WhyCode;
   readonly message: string;
-  readonly workers: readonly WorkerOutlook[];
+  /** In the order of choice. */
+  readonly eligible: readonly EligibleOutlook[];
+  readonly rejected: readonly RejectedOutlook[];
+  /** The terms by which workers are ranked, as a user would type them. */
+  readonly policy: readonly { readonly term: string; readonly weight: number }[];
   /** Waiting executions that need the same and come before. */
   readonly ahead: number;
 }
 
-export function outlookOf<C extends Candidate & { readonly slots: number }>(
+export function outlookOf(
   wanted: Dispatchable,
-  connected: readonly C[],
+  connected: readonly Candidate[],
   ahead: number,
 ): Outlook {
+  const { eligible, rejected } = review(wanted, connected);
+  const workers = {
+    eligible: eligible.map(({ candidate: { worker, load }, score }) => ({ worker, load, score })),
+    rejected: rejected.map(({ candidate, isMatching, failing }) => {
+      const { worker, load, slots, takesWork } = candidate;
+      return { worker, load, slots, takesWork, isMatching, failing };
+    }),
+    policy: [
+      ...(wanted.requirements?.routing ?? []).map((term) => ({
+        term: printPreference(term),
+        weight: term.weight,
+      })),
+      // What reads routing input is shown to nobody (RIN-3).
+      ...(wanted.hidden?.routing ?? []).map(({ weight }) => ({
+        term: "routing preference",
+        weight,
+      })),
+    ],
+    ahead,
+  };
   const answer = gate(wanted, connected);
-  const workers = connected.map((candidate) => workerOutlook(wanted, candidate));
-  if (answer.kind === "claim") {
-    const message = "a worker is free for it: it is about to be given to one";
-    return { code: "dispatching", message, workers, ahead };
+  if (answer.kind === "wait") {
+    return { code: answer.reason, message: WAIT_WORDS[answer.reason](wanted), ...workers };
   }
-  const message = WAIT_WORDS[answer.reason](wanted.requirements);
-  return { code: answer.reason, message, workers, ahead };
-}
-
-function workerOutlook(
-  { requirements }: Dispatchable,
-  candidate: Candidate & { readonly slots: number },
-): WorkerOutlook {
-  const { worker, takesWork, load, slots, resources } = candidate;
-  const missing = lacks(requirements, candidate);
-  const room = lacksRoom(requirements?.requests, resources, candidate.reservations());
-  const failing = missing === undefined ? [] : [missing];
-  const isFree = failing.length === 0 && takesWork && candidate.hasFreeSlot && !room;
-  return { worker, failing, takesWork, load, slots, lacksRoom: room, isFree };
+  const message = "a worker is free for it: it is about to be given to one";
+  return { code: "dispatching", message, ...workers };
 }

@@ -1,12 +1,19 @@
-import type { QueuedExecution, Store } from "@engine/store";
-import type { DispatchQueue, Group } from "./dispatch-queue.ts";
+import type { Store } from "@engine/store";
+import type { DispatchQueue } from "./dispatch-queue.ts";
+import { compareQueued, type Place } from "./queue-order.ts";
 
 /** Rows that are read at once. */
 const PAGE = 1_000;
+/** What waits behind all that can be kept is looked through for no more than this part of the time. */
+const PART_OF_TIME = 1 / 10;
+/** The least between two such looks. */
+const LEAST_MS = 1_000;
 
 interface Parts {
   readonly store: { readonly queue: Pick<Store["queue"], "list"> };
   readonly queue: DispatchQueue;
+  readonly monotonic: () => number;
+  readonly setTimer: (run: () => void, ms: number) => unknown;
   /** Called when rows were read, which may be given out. */
   readonly onRead: () => void;
 }
@@ -14,13 +21,18 @@ interface Parts {
 /** Reads the executions that wait in the store into the queue: at the start, and where news were lost. */
 export class QueueReader {
   readonly #parts: Parts;
-  /** Whether every waiting row was read or announced, except those that groups left in the store. */
+  /** Whether every waiting row was read or announced, except those that the queue left in the store. */
   #isWhole = false;
   /** Whether rows were announced that were not read. */
   #isBehind = false;
   #isReading = false;
   /** Whether something may have been written since the read began. */
   #isAskedAgain = false;
+  /** Whether a worker may be free for what waits behind all that is kept. */
+  #wantsBeyond = false;
+  /** By the clock that nobody sets: when that may be looked through again. */
+  #nextBeyond = Number.NEGATIVE_INFINITY;
+  #isPaced = false;
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -38,7 +50,7 @@ export class QueueReader {
 
   /** Whether a group has nothing left in the queue, and more in the store. */
   get hasRunDry(): boolean {
-    return !this.#isReading && this.#parts.queue.dry() !== undefined;
+    return !this.#isReading && this.#parts.queue.dry().size > 0;
   }
 
   /** Notes rows that are not read before a worker could have them. */
@@ -52,34 +64,81 @@ export class QueueReader {
     this.#isBehind = false;
     this.#isAskedAgain = this.#isReading;
     if (this.#isReading) return;
-    this.#isReading = true;
     const { store, queue, onRead } = this.#parts;
-    try {
+    await this.#reading(async () => {
       const end = await store.queue.list({ limit: PAGE, fromEnd: true });
-      for (const row of end) queue.add(row);
+      queue.addRead(end);
       if (end.length === PAGE) await this.#readAll();
       else this.#reachedEnd();
-      for (let dry = queue.dry(); dry && !this.#isClosed; dry = queue.dry())
-        await this.#readOn(dry);
+      while (queue.dry().size > 0 && !this.#isClosed) await this.#readLeft(undefined);
+    });
+    onRead();
+    if (this.#isAskedAgain) await this.refresh();
+  }
+
+  /**
+   * Looks through what waits behind all that is kept, since a worker is free that may be the one for
+   * something there. It is not done all the time: there is no end of it.
+   */
+  async readBeyond(): Promise<void> {
+    const { queue, monotonic, setTimer, onRead } = this.#parts;
+    this.#wantsBeyond = true;
+    if (this.#isReading || this.#isPaced || this.#isClosed || !queue.beyond) return;
+    const waitMs = this.#nextBeyond - monotonic();
+    if (waitMs > 0) {
+      this.#isPaced = true;
+      setTimer(() => {
+        this.#isPaced = false;
+        if (this.#wantsBeyond) onRead();
+      }, waitMs);
+      return;
+    }
+    this.#wantsBeyond = false;
+    const from = monotonic();
+    const { beyond } = queue;
+    queue.beyond = undefined;
+    try {
+      await this.#reading(() => this.#readLeft(beyond));
+    } catch (error) {
+      const { beyond: now } = queue;
+      queue.beyond = now && compareQueued(now, beyond) < 0 ? now : beyond;
+      throw error;
     } finally {
-      this.#isReading = false;
+      const tookMs = monotonic() - from;
+      this.#nextBeyond = monotonic() + Math.max(LEAST_MS, tookMs / PART_OF_TIME);
     }
     onRead();
     if (this.#isAskedAgain) await this.refresh();
+  }
+
+  get wantsBeyond(): boolean {
+    return this.#wantsBeyond;
   }
 
   close(): void {
     this.#isClosed = true;
   }
 
+  async #reading(read: () => Promise<void>): Promise<void> {
+    const { queue } = this.#parts;
+    this.#isReading = true;
+    queue.beginReading();
+    try {
+      await read();
+    } finally {
+      this.#isReading = false;
+      queue.endReading();
+    }
+  }
+
   /** Reads on until every row is known; other work comes in between. */
   async #readAll(): Promise<void> {
     const { store, queue, onRead } = this.#parts;
-    let after: QueuedExecution | undefined;
+    let after: Place | undefined;
     while (!this.#isClosed) {
       const page = await store.queue.list({ limit: PAGE, after });
       const isKnown = page.every((row) => queue.has(row.execution_id) || queue.isLeft(row));
-      for (const row of page) queue.add(row);
+      queue.addRead(page);
       after = page.at(-1);
       if (page.length < PAGE) {
         this.#reachedEnd();
@@ -96,15 +155,27 @@ export class QueueReader {
     this.#isWhole = !this.#isAskedAgain && !this.#isBehind;
   }
 
-  /** Reads what a group left in the store, until a page of it is here or there is no more. */
-  async #readOn(group: Group): Promise<void> {
+  /**
+   * Reads what groups that ran dry left in the store, until a page of each is here or there is no more;
+   * and, where a place is given, all that is behind it.
+   */
+  async #readLeft(beyond: Place | undefined): Promise<void> {
     const { store, queue, onRead } = this.#parts;
-    let after = group.cutOff;
-    while (after && group.size < PAGE && !this.#isClosed) {
+    const groups = new Set(queue.dry());
+    const places = [beyond, ...[...groups].map(({ cutOff }) => cutOff)].filter(
+      (it) => it !== undefined,
+    );
+    let after = places.sort(compareQueued)[0];
+    while (after && !this.#isClosed && (beyond || groups.size > 0)) {
       const page = await store.queue.list({ limit: PAGE, after });
       after = page.length < PAGE ? undefined : page.at(-1);
-      queue.readOn(group, after);
-      for (const row of page) queue.add(row);
+      for (const group of groups) {
+        // What lies before its own place is here already.
+        const isAhead = after && group.cutOff && compareQueued(after, group.cutOff) < 0;
+        if (!isAhead) queue.readOn(group, after);
+      }
+      queue.addRead(page);
+      for (const group of groups) if (group.size >= PAGE || !group.cutOff) groups.delete(group);
       onRead();
     }
   }

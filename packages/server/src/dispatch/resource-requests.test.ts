@@ -209,7 +209,7 @@ test.each([
   const has = { ...of, resources: resources(), packages };
   const requirements = { requests: { packages: ["typescript", wanted] } };
   const typescript = { name: "typescript", version: "7.0.2" };
-  const missing = lacks(requirements, { ...has, packages: [typescript, ...packages] });
+  const missing = lacks({ requirements }, { ...has, packages: [typescript, ...packages] });
   expect(missing).toBe(isMatched ? undefined : `package ${wanted}`);
 });
 

@@ -1,15 +1,12 @@
-import type { Requirements } from "@engine/contract";
-import { needs } from "../gate/fits.ts";
+import { type Needs, needs } from "../gate/fits.ts";
 import type { WaitReason } from "../gate/gate.ts";
 
 /** What a user is told of why an execution has no worker, and what to do about it (DSP-8). */
-export const WAIT_WORDS: Readonly<
-  Record<WaitReason, (requirements: Requirements | null) => string>
-> = {
+export const WAIT_WORDS: Readonly<Record<WaitReason, (needs: Needs) => string>> = {
   principal_unavailable: () =>
     "the principal whose rights it has is disabled, banned or deleted, may not run the workflow, or there is none; enable it, grant it the run permission, or let another take the execution over",
   no_worker: () => "no worker is connected; start one with `engine start worker`",
-  required_worker: (it) =>
+  required_worker: ({ requirements: it }) =>
     `worker ${it?.worker}, which it must have, is not connected or lacks what it needs; start it`,
   no_matching_worker: (it) =>
     `no connected worker has what it needs (${needs(it).join(", ")}); start one that does`,

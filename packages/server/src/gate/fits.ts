@@ -1,11 +1,15 @@
 /**
- * Whether a worker can have an execution at all: by its name and runners, and by the resources it must
- * have (RES-2). Pure, and the same for the gate, its answers to "why", and the search for others.
+ * Whether a worker can have an execution at all: by its name and runners, by what it is, and by the
+ * resources it must have (RES-2). Pure, and the same for the gate, its answers to "why", and the search
+ * for others.
  */
 import {
   holds,
+  type Need,
+  type Placement,
   parsePackageRequest,
   printNeed,
+  type RankedWorker,
   type Requirements,
   type ResourceRequests,
   type Runner,
@@ -24,32 +28,62 @@ export interface Capabilities extends WorkerAttributes {
   readonly packages: readonly WorkerPackage[];
 }
 
-/** The first thing that a worker lacks, in words; undefined when it could have the execution. */
-export function lacks(
-  requirements: Requirements | null,
-  capabilities: Capabilities,
-): string | undefined {
-  if (!requirements) return undefined;
-  const { worker, runners, resources, packages } = capabilities;
-  const { worker: required, runner, affinity, requests = {}, totals = {} } = requirements;
-  if (required !== undefined && required !== worker) return `worker ${required}`;
-  if (runner !== undefined && !runners.includes(runner)) return `runner ${runner}`;
-  const failing = affinity?.find((need) => !holds(need, capabilities));
-  if (failing) return printNeed(failing);
-  const missing = requests.packages?.find((wanted) => !hasPackage(packages, wanted));
-  if (missing !== undefined) return `package ${missing}`;
-  if (!resources) return undefined;
-  const all = allOf(resources);
-  return lacksAmount(requests, all) ?? lacksAmount(totals, all);
+/** What an execution must have of a worker. */
+export interface Needs {
+  readonly requirements: Requirements | null;
+  /** Terms that read routing input, opened: nobody is shown them (RIN-3). */
+  readonly hidden?: Placement | undefined;
 }
 
-/** Everything that requirements ask of a worker, in words. */
-export function needs(requirements: Requirements | null): string[] {
+/** Stands for hidden terms that cannot be opened here: no worker has what they say. */
+export const UNREADABLE: Placement = { affinity: [{ of: "unknown" }] };
+
+/** All that is said of a hidden term (WHY-2). */
+const HIDDEN = "routing constraint";
+
+/** The first thing that a worker lacks, in words; undefined when it could have the execution. */
+export function lacks(needs: Needs, capabilities: Capabilities): string | undefined {
+  if (!needs.requirements && !needs.hidden) return undefined;
+  return lacking(needs, capabilities).next().value ?? undefined;
+}
+
+/** Everything that a worker lacks, in words. */
+export function allLacking(needs: Needs, capabilities: Capabilities): readonly string[] {
+  return [...lacking(needs, capabilities)];
+}
+
+function* lacking(needs: Needs, capabilities: Capabilities): Generator<string, undefined> {
+  const { requirements, hidden } = needs;
+  const { worker, runners, resources, packages } = capabilities;
+  const fails = (need: Need) => !holds(need, capabilities);
+  const {
+    worker: required,
+    runner,
+    affinity = [],
+    requests = {},
+    totals = {},
+  } = requirements ?? {};
+  if (required !== undefined && required !== worker) yield `worker ${required}`;
+  if (runner !== undefined && !runners.includes(runner)) yield `runner ${runner}`;
+  for (const need of affinity) if (fails(need)) yield printNeed(need);
+  if (hidden?.affinity?.some(fails)) yield HIDDEN;
+  for (const wanted of requests.packages ?? []) {
+    if (!hasPackage(packages, wanted)) yield `package ${wanted}`;
+  }
+  if (!resources) return;
+  const all = allOf(resources);
+  const resource = lacksAmount(requests, all) ?? lacksAmount(totals, all);
+  if (resource !== undefined) yield resource;
+}
+
+/** Everything that is asked of a worker, in words, but for what nobody is shown. */
+export function needs({ requirements, hidden }: Needs): string[] {
   const { runner, affinity = [], requests = {}, totals = {} } = requirements ?? {};
   const packages = requests.packages ?? [];
   return [
     ...(runner === undefined ? [] : [`runner ${runner}`]),
     ...affinity.map(printNeed),
+    ...(hidden?.affinity === undefined ? [] : [HIDDEN]),
     ...amountsOf(requests).map(([resource, amount]) => `${resource} ${amount}`),
     ...packages.map((wanted) => `package ${wanted}`),
     ...amountsOf(totals).map(([resource, amount]) => `${resource} ${amount} for a task of it`),
@@ -66,21 +100,37 @@ export function lacksRoom(
   reservations: Iterable<Requirements>,
 ): string | undefined {
   if (!requests || !resources) return undefined;
-  const left = allOf(resources);
-  for (const { requests: held = {} } of reservations) {
-    for (const resource of RESOURCES) left[resource] -= held[resource] ?? 0;
-  }
-  return lacksAmount(requests, {
-    cpu: Math.min(left.cpu, resources.cpu_available),
-    memory: Math.min(left.memory, resources.memory_available),
-    disk: Math.min(left.disk, resources.disk_free),
-    gpu: left.gpu,
-  });
+  return lacksAmount(requests, freeOf(resources, reservations));
+}
+
+/** What a policy sees of a worker's resources (RTE-1). */
+export function rankedAmounts(
+  resources: WorkerResources | null,
+  reservations: Iterable<Requirements>,
+): RankedWorker["amounts"] {
+  if (!resources) return null;
+  const { cpu_total, memory_total, disk_total } = resources;
+  const { cpu, memory, disk } = freeOf(resources, reservations);
+  const free = { cpu_available: cpu, memory_available: memory, disk_free: disk };
+  return { cpu_total, memory_total, disk_total, ...free };
 }
 
 export const RESOURCES = ["cpu", "memory", "disk", "gpu"] as const;
 type Resource = (typeof RESOURCES)[number];
 type Amounts = Record<Resource, number>;
+
+function freeOf(resources: WorkerResources, reservations: Iterable<Requirements>): Amounts {
+  const left = allOf(resources);
+  for (const { requests: held = {} } of reservations) {
+    for (const resource of RESOURCES) left[resource] -= held[resource] ?? 0;
+  }
+  return {
+    cpu: Math.min(left.cpu, resources.cpu_available),
+    memory: Math.min(left.memory, resources.memory_available),
+    disk: Math.min(left.disk, resources.disk_free),
+    gpu: left.gpu,
+  };
+}
 
 function allOf({ cpu_total, memory_total, disk_total, gpus }: WorkerResources): Amounts {
   return { cpu: cpu_total, memory: memory_total, disk: disk_total, gpu: gpus.length };

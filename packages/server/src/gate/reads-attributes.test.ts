@@ -1,5 +1,7 @@
 import type { Placement, Preference, Requirements } from "@engine/contract";
 import { expect, test } from "vitest";
+import { openPlain } from "../dispatch/group.ts";
+import { UNREADABLE } from "./fits.ts";
 import { readsAttributes } from "./reads-attributes.ts";
 
 const meta = { kind: "meta", key: "tier" } as const;
@@ -34,9 +36,9 @@ test.each<readonly [string, Requirements | null, boolean]>([
     true,
   ],
   [
-    "a preference for a service, which is as fresh as the session",
+    "a preference for a granted service",
     routing({ kind: "prefer", left: label, op: "eq", right: "true", weight: 1 }),
-    false,
+    true,
   ],
   [
     "a term that counts by metadata",
@@ -45,7 +47,7 @@ test.each<readonly [string, Requirements | null, boolean]>([
   ],
   ["routing input and labels", { hidden: { plain: affinity("label", "zone") } }, false],
   ["routing input and metadata", { hidden: { plain: affinity("meta", "zone") } }, true],
-  ["what is sealed", { hidden: { sealed: "text" } }, true],
 ])("WMD-2 whether a claim is guarded by metadata and grants: %s", (_, requirements, reads) => {
-  expect(readsAttributes(requirements)).toBe(reads);
+  const hidden = requirements?.hidden && (openPlain(requirements.hidden) ?? UNREADABLE);
+  expect(readsAttributes({ requirements, hidden })).toBe(reads);
 });

@@ -1,35 +1,27 @@
-import {
-  type Need,
-  type Preference,
-  type Requirements,
-  SERVICE_PREFIX,
-  type WorkerSelector,
-} from "@engine/contract";
+import { SERVICE_PREFIX, type WorkerSelector } from "@engine/contract";
+import type { Needs } from "./fits.ts";
 
 /**
- * Whether a claim is judged by what operators said of a worker's name: metadata, the label of a granted
- * service, or a score over metadata. Only such a claim is guarded by their revision (WMD-2); a score over
- * labels is as fresh as its session (RTE-1).
+ * Whether a choice by these needs reads what operators write of workers: metadata and granted services.
+ * Then the claim is guarded by their revision (DSP-3).
  */
-export function readsAttributes(requirements: Requirements | null): boolean {
-  if (!requirements) return false;
-  const { affinity = [], routing = [], hidden } = requirements;
-  if (affinity.some(needReads) || routing.some(preferenceReads)) return true;
-  // What is sealed may read any of them: its guard is one number.
-  return hidden !== undefined && (!("plain" in hidden) || readsAttributes(hidden.plain));
+export function readsAttributes({ requirements, hidden }: Needs): boolean {
+  return [requirements, hidden].some((placement) => {
+    const { affinity = [], routing = [] } = placement ?? {};
+    return (
+      affinity.some((need) => need.of !== "unknown" && isWritten(need.of, need.key)) ||
+      routing.some((term) => {
+        const read = term.kind === "prefer" ? term.left : "selector" in term ? term.selector : null;
+        return [read, term.when?.left].some((selector) => selector && isWrittenOf(selector));
+      })
+    );
+  });
 }
 
-function needReads(need: Need): boolean {
-  if (need.of === "unknown") return false;
-  return need.of === "meta" || need.key.startsWith(SERVICE_PREFIX);
+function isWrittenOf(selector: WorkerSelector): boolean {
+  return "key" in selector && isWritten(selector.kind, selector.key);
 }
 
-function preferenceReads(preference: Preference): boolean {
-  if (preference.when && isMeta(preference.when.left)) return true;
-  if (preference.kind === "sticky") return false;
-  return isMeta(preference.kind === "prefer" ? preference.left : preference.selector);
-}
-
-function isMeta({ kind }: WorkerSelector): boolean {
-  return kind === "meta";
+function isWritten(of: "label" | "meta" | "metric", key: string): boolean {
+  return of === "meta" || (of === "label" && key.startsWith(SERVICE_PREFIX));
 }

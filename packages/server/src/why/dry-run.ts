@@ -47,26 +47,17 @@ export class DryRuns {
       const details = placed.failure.details as Record<string, Json> | null;
       return { eligible: [], rejected: [], error: { type, message, details } };
     }
-    const { workers } = this.#parts.prospects(placed.requirements);
-    const free = workers.filter(({ isFree }) => isFree);
-    const others = workers.filter(({ isFree }) => !isFree);
+    const { eligible, rejected, policy } = this.#parts.prospects(placed.requirements);
     return {
-      eligible: free
-        .toSorted((a, b) => a.load - b.load || (a.worker < b.worker ? -1 : 1))
-        .map(({ worker, load }) => ({ worker, load, score: null, terms: [] })),
-      rejected: others
+      eligible: eligible.map(({ worker, load, score }) => ({
+        worker,
+        load,
+        score: score?.score ?? null,
+        terms: policy.map((term, at) => ({ ...term, value: score?.terms[at] ?? null })),
+      })),
+      rejected: rejected
         .toSorted((a, b) => (a.worker < b.worker ? -1 : 1))
-        .map(({ worker, failing, lacksRoom, takesWork }) => ({
-          worker,
-          failing: [
-            ...failing,
-            ...(takesWork ? [] : ["it takes no work: paused, draining or unhealthy"]),
-            ...(lacksRoom === undefined ? [] : [`${lacksRoom} is taken by what it runs`]),
-            ...(failing.length === 0 && takesWork && lacksRoom === undefined
-              ? ["a free slot"]
-              : []),
-          ],
-        })),
+        .map(({ worker, failing }) => ({ worker, failing: [...failing] })),
       error: null,
     };
   }

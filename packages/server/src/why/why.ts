@@ -6,13 +6,14 @@ import {
   isOutcome,
   isQueued,
   isTerminal,
+  type NearWorker,
   type OpenWait,
   type State,
   toPlain,
   type Why,
   type WhyReason,
 } from "@engine/contract";
-import type { Outlook, WorkerOutlook } from "../dispatch/outlook.ts";
+import type { Outlook, RejectedOutlook } from "../dispatch/outlook.ts";
 import type { EnginePorts } from "../engine-ports.ts";
 
 /** Newest events that are looked through for calls that are open. */
@@ -50,8 +51,8 @@ export class Whys {
 
   async of(row: ExecutionRow, mayRead: MayRead): Promise<Why> {
     const { reasons, outlook } = await this.#reasons(row, mayRead);
-    const workers = outlook?.workers ?? [];
-    const matching = workers.filter(({ failing }) => failing.length === 0);
+    const { eligible = [], rejected = [] } = outlook ?? {};
+    const matching = rejected.filter(({ isMatching }) => isMatching).length + eligible.length;
     return {
       execution_id: row.execution_id,
       state: row.state,
@@ -59,11 +60,11 @@ export class Whys {
       summary: summaryOf(row, reasons),
       reasons: [...reasons],
       workers: {
-        connected: workers.length,
-        matching: matching.length,
-        free: matching.filter(({ isFree }) => isFree).length,
+        connected: eligible.length + rejected.length,
+        matching,
+        free: eligible.length,
       },
-      nearest: outlook && matching.length === 0 ? [...nearestOf(workers, mayRead)] : [],
+      nearest: matching === 0 ? nearestOf(rejected, mayRead) : [],
       queue: { ahead: outlook?.ahead ?? 0 },
     };
   }
@@ -277,17 +278,16 @@ function waiting(row: ExecutionRow, wait: OpenWait): WhyReason {
 
 /** What the gate says, with the facts that it said it by. */
 function dispatchReason(row: ExecutionRow, outlook: Outlook, mayRead: MayRead): WhyReason {
-  const { code, message, workers, ahead } = outlook;
-  const matching = workers.filter(({ failing }) => failing.length === 0);
-  const named = matching
-    .filter(({ worker }) => mayRead(`worker:${worker}:read`))
+  const { code, message, rejected, ahead } = outlook;
+  const named = rejected
+    .filter(({ worker, isMatching }) => isMatching && mayRead(`worker:${worker}:read`))
     .slice(0, MOST_CHILDREN)
-    .map(({ worker, takesWork, load, slots, lacksRoom }) => ({
+    .map(({ worker, takesWork, load, slots, failing }) => ({
       worker,
       takes_work: takesWork,
       load,
       slots,
-      missing: lacksRoom ?? null,
+      missing: [...failing],
     }));
   const since = row.queued_at;
   switch (code) {
@@ -307,9 +307,9 @@ function dispatchReason(row: ExecutionRow, outlook: Outlook, mayRead: MayRead): 
   }
 }
 
-function nearestOf(workers: readonly WorkerOutlook[], mayRead: MayRead) {
+function nearestOf(workers: readonly RejectedOutlook[], mayRead: MayRead): NearWorker[] {
   return workers
-    .filter(({ failing, worker }) => failing.length > 0 && mayRead(`worker:${worker}:read`))
+    .filter(({ worker }) => mayRead(`worker:${worker}:read`))
     .toSorted((a, b) => a.failing.length - b.failing.length || (a.worker < b.worker ? -1 : 1))
     .slice(0, NEAREST)
     .map(({ worker, failing }) => ({ worker, failing: [...failing] }));

@@ -58,7 +58,10 @@ export class Connections {
       if (session.disconnected(closed, ports.monotonic())) liveness.disconnected(session);
     };
     const stream = new WorkerStream(onFrame, onClose, backlog);
-    backlog?.onRoom(() => sessions.tellRoom());
+    backlog?.onRoom(() => {
+      session.hasRoomAgain();
+      sessions.tellRoom();
+    });
     const guard = await this.#take(session, stream);
     void bus.send({ kind: "session", session: session.id });
     liveness.watch(session);

@@ -127,7 +127,7 @@ export class HandOvers {
       if (row?.session === session.id && !session.holdings.owns(row)) {
         await this.one(session.id, row, { guard: session.guard });
       }
-      if (!hasNewer()) claiming.delete(execution_id);
+      if (!hasNewer()) session.holdings.claimed(execution_id);
     } catch (error) {
       this.#unsure.push(doubt);
       throw error;

@@ -55,28 +55,47 @@ export interface Claiming {
 export class Holdings {
   readonly owned: Map<string, Owned> = new Map();
   /** Claims that are not committed yet: they take a slot already. */
-  readonly claiming: Map<string, Claiming> = new Map();
+  readonly #claiming = new Map<string, Claiming>();
   /** Executions whose progress the worker was told to send. */
   readonly #listening = new Set<string>();
   /** What the worker was told of rights, by execution; nothing with authorization off. */
   readonly #told = new Map<string, string>();
   readonly #send: (frame: WorkerFrame) => void;
   readonly #isConnected: () => boolean;
+  readonly #changed: (isFreed: boolean) => void;
   readonly #probation: Probation;
 
   constructor(of: {
     send: (frame: WorkerFrame) => void;
     isConnected: () => boolean;
+    /** Told when the load or what it reserves is another; with what has left, there may be more room. */
+    changed: (isFreed: boolean) => void;
     clock: () => number;
   }) {
     this.#send = of.send;
     this.#isConnected = of.isConnected;
+    this.#changed = of.changed;
     this.#probation = new Probation(of.clock);
+  }
+
+  get claiming(): ReadonlyMap<string, Claiming> {
+    return this.#claiming;
+  }
+
+  /** Notes a claim that is on its way. */
+  claim(execution_id: string, claim: Claiming): void {
+    this.#claiming.set(execution_id, claim);
+    this.#changed(false);
+  }
+
+  /** It is known what became of a claim. */
+  claimed(execution_id: string): void {
+    if (this.#claiming.delete(execution_id)) this.#changed(true);
   }
 
   /** How many executions the session owns or is about to own. */
   get load(): number {
-    return this.owned.size + this.claiming.size;
+    return this.owned.size + this.#claiming.size;
   }
 
   /** Forgets what the session owns; claims under way still count. */
@@ -85,27 +104,29 @@ export class Holdings {
     this.#listening.clear();
     this.#told.clear();
     this.#probation.clear();
+    this.#changed(true);
   }
 
   /** Whether another execution that is to run apart may come to those that do. */
   hasPlaceApart(suspicion: Suspicion): boolean {
-    const claiming = [...this.claiming.values()].map((one) => one.suspicion);
+    const claiming = [...this.#claiming.values()].map((one) => one.suspicion);
     return this.#probation.hasPlace(suspicion, claiming);
   }
 
   /** Notes that a commit gave the session this execution. */
   own(row: ExecutionRow, now: number): void {
     const { execution_id, generation, module_hash, requirements, head } = row;
-    this.claiming.delete(execution_id);
+    this.#claiming.delete(execution_id);
     const rest = { unlisted: 0, held: [], pushed: 0, known: head, assignedAt: now };
     const acting = actingOf(row);
     this.owned.set(execution_id, { generation, module_hash, requirements, acting, ...rest });
     this.#probation.begin(execution_id, generation, suspicionOf(row.losses));
+    this.#changed(false);
   }
 
   /** Notes a commit of an execution: what it recorded may have cleared the execution of suspicion. */
   cleared(row: Pick<ExecutionRow, "execution_id" | "generation" | "losses">): void {
-    if (row.losses.length === 0) this.#probation.end(row);
+    if (row.losses.length === 0 && this.#probation.end(row)) this.#changed(true);
   }
 
   /**
@@ -118,6 +139,7 @@ export class Holdings {
       const rest = { acting: undefined, held: [], pushed: 0, known: seq };
       this.owned.set(execution_id, { generation, ...unknown, ...rest });
     }
+    this.#changed(false);
   }
 
   /** Notes an execution that the store says the session owns, and that its worker has listed. */
@@ -138,6 +160,7 @@ export class Holdings {
     });
     const losses = execution.losses === null ? [] : (JSON.parse(execution.losses) as Loss[]);
     this.#probation.begin(execution_id, generation, suspicionOf(losses));
+    this.#changed(false);
   }
 
   /** The worker goes on with an execution that it was given anew: it knows the log as far as it listed. */
@@ -163,11 +186,14 @@ export class Holdings {
 
   /** Notes that a commit took an execution away: it ended, parked or was handed over. */
   disown({ execution_id, generation }: Held): void {
-    this.#probation.end({ execution_id, generation });
-    if (this.owned.get(execution_id)?.generation !== generation) return;
-    this.owned.delete(execution_id);
-    this.#listening.delete(execution_id);
-    this.#told.delete(execution_id);
+    const wasSuspect = this.#probation.end({ execution_id, generation });
+    const isOwned = this.owned.get(execution_id)?.generation === generation;
+    if (isOwned) {
+      this.owned.delete(execution_id);
+      this.#listening.delete(execution_id);
+      this.#told.delete(execution_id);
+    }
+    if (isOwned || wasSuspect) this.#changed(true);
   }
 
   owns({ execution_id, generation }: Held): boolean {
@@ -176,7 +202,7 @@ export class Holdings {
 
   /** Whether the session owns an execution at that generation, or is getting a later one. */
   hasSince({ execution_id, generation }: Held): boolean {
-    if (this.claiming.has(execution_id)) return true;
+    if (this.#claiming.has(execution_id)) return true;
     return (this.owned.get(execution_id)?.generation ?? 0) >= generation;
   }
 
@@ -293,11 +319,11 @@ export class Holdings {
   }
 
   has(execution_id: string): boolean {
-    return this.owned.has(execution_id) || this.claiming.has(execution_id);
+    return this.owned.has(execution_id) || this.#claiming.has(execution_id);
   }
 
   *reservations(except?: string): Generator<Requirements, void, undefined> {
-    for (const held of [this.owned, this.claiming]) {
+    for (const held of [this.owned, this.#claiming]) {
       for (const [id, { requirements }] of held)
         if (requirements && id !== except) yield requirements;
     }

@@ -31,10 +31,14 @@ export class Probation {
     }
   }
 
-  /** The execution has got on, or the worker has it no more. */
-  end({ execution_id, generation }: { execution_id: string; generation: number }): void {
+  /**
+   * The execution has got on, or the worker has it no more.
+   *
+   * @returns Whether it was a suspect.
+   */
+  end({ execution_id, generation }: { execution_id: string; generation: number }): boolean {
     const suspect = this.#suspects.get(execution_id);
-    if (suspect?.generation === generation) this.#suspects.delete(execution_id);
+    return suspect?.generation === generation && this.#suspects.delete(execution_id);
   }
 
   clear(): void {

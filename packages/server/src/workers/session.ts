@@ -13,6 +13,16 @@ import { SessionAttributes } from "./session-attributes.ts";
 import type { WorkerStream } from "./worker-stream.ts";
 
 /**
+ * What has happened to a session: `freed` where it may have more room, `anew` where all that was seen of
+ * it may be otherwise.
+ */
+export type SessionNews = "changed" | "freed" | "anew";
+
+/** Metric of how many executions a worker runs (WMD-4). */
+const RUNNING = "engine.running_executions";
+const NO_METRICS: Readonly<Record<string, number>> = {};
+
+/**
  * One process life of a worker, as this server knows it. The server that holds the session's stream
  * knows what it owns, gives it work and counts its slots; the others only know that it exists.
  */
@@ -28,17 +38,17 @@ export class Session implements Candidate {
   notedAt: number | undefined;
   /** The offset of the worker's clock that was logged last; 0 while the clock is right. */
   toldOffsetMs: number = 0;
-  /** What operators want of the worker. */
-  desired: WorkerActivity = "active";
-  /** The worker gave work back because it is stopping: this stream gets no more. */
-  isStopping = false;
-  /** The worker gave work back because it had too much: it gets no more until it says it has room. */
-  isOverloaded = false;
-  /**
-   * Set when it will not come back: another process took its name, the worker said goodbye, or its
-   * credential was revoked.
-   */
-  ended: "superseded" | "disconnected" | "revoked" | undefined;
+  /** Told of everything by which another worker may be the one for an execution. */
+  onChange: ((session: Session, news: SessionNews) => void) | undefined;
+  /** How long what the worker measured of itself counts. */
+  metricsLastMs: number = Number.POSITIVE_INFINITY;
+  #desired: WorkerActivity = "active";
+  #isStopping = false;
+  #isOverloaded = false;
+  #ended: "superseded" | "disconnected" | "revoked" | undefined;
+  readonly #clock: () => number;
+  /** When it said something of itself last. */
+  #saidAt: number;
   /** Set while everything that it owns goes back to the queue. */
   handingOver: Promise<void> | undefined;
   readonly #attributes: SessionAttributes;
@@ -56,10 +66,13 @@ export class Session implements Candidate {
     this.#row = row;
     this.#attributes = new SessionAttributes(row);
     this.#said = row.said;
+    this.#clock = clock;
     this.heardAt = clock();
+    this.#saidAt = this.heardAt;
     this.holdings = new Holdings({
       send: (frame) => this.send(frame),
       isConnected: () => this.isConnected,
+      changed: (isFreed) => this.#changed(isFreed ? "freed" : "changed"),
       clock,
     });
   }
@@ -74,8 +87,65 @@ export class Session implements Candidate {
     return this.#said;
   }
 
+  /** What operators want of the worker. */
+  get desired(): WorkerActivity {
+    return this.#desired;
+  }
+
+  set desired(desired: WorkerActivity) {
+    this.#desired = desired;
+    this.#changed();
+  }
+
+  /** The worker gave work back because it is stopping: this stream gets no more. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  set isStopping(isStopping: boolean) {
+    this.#isStopping = isStopping;
+    this.#changed();
+  }
+
+  /** The worker gave work back because it had too much: it gets no more until it says it has room. */
+  get isOverloaded(): boolean {
+    return this.#isOverloaded;
+  }
+
+  set isOverloaded(isOverloaded: boolean) {
+    this.#isOverloaded = isOverloaded;
+    this.#changed();
+  }
+
+  /**
+   * Set when it will not come back: another process took its name, the worker said goodbye, or its
+   * credential was revoked.
+   */
+  get ended(): "superseded" | "disconnected" | "revoked" | undefined {
+    return this.#ended;
+  }
+
+  set ended(ended: "superseded" | "disconnected" | "revoked") {
+    this.#ended = ended;
+    this.#changed();
+  }
+
+  /** Executions that it owns; of a worker that another server holds, as that wrote it down last. */
   get load(): number {
-    return this.holdings.load;
+    if (this.#isHeld || !this.#said) return this.holdings.load;
+    const { slots_free, metrics } = this.#said;
+    const { slots } = this.#row;
+    return slots > 0 ? Math.max(slots - slots_free, 0) : (metrics[RUNNING] ?? 0);
+  }
+
+  get slots(): number {
+    return this.#row.slots;
+  }
+
+  /** What the worker measured of itself; nothing, once that is too old. */
+  get metrics(): Readonly<Record<string, number>> {
+    const isOld = this.#clock() - this.#saidAt > this.metricsLastMs;
+    return (isOld ? undefined : this.#said?.metrics) ?? NO_METRICS;
   }
 
   get hasFreeSlot(): boolean {
@@ -134,7 +204,9 @@ export class Session implements Candidate {
 
   /** @returns false when they are known already, or older than what is known. */
   seeAttributes(held: HeldAttributes): boolean {
-    return this.#attributes.see(held);
+    const isNews = this.#attributes.see(held);
+    if (isNews) this.#changed();
+    return isNews;
   }
 
   /** Services that it offers and was granted, for a welcome that leaves now. */
@@ -160,10 +232,6 @@ export class Session implements Candidate {
     this.#attributes.forgetTold();
   }
 
-  get slots(): number {
-    return this.#row.slots;
-  }
-
   get packages(): SessionRow["packages"] {
     return this.#row.packages;
   }
@@ -179,22 +247,29 @@ export class Session implements Candidate {
   /** The worker without one of its executions: so the gate is asked whether that one may stay. */
   beside(execution_id: string): Candidate {
     const { worker, runners, packages, resources, labels, metadata, takesWork } = this;
+    const { slots, metrics } = this;
     const load = this.load - (this.holdings.has(execution_id) ? 1 : 0);
     const hasFreeSlot = this.#row.slots === 0 || load < this.#row.slots;
     const reservations = () => this.holdings.reservations(execution_id);
     // An execution that it runs already needs no other place.
     const hasPlaceApart = () => true;
     const room = { load, hasFreeSlot, hasPlaceApart, reservations };
-    return { worker, runners, packages, resources, labels, metadata, takesWork, ...room };
+    const has = { worker, runners, packages, resources, labels, metadata, takesWork };
+    return { ...has, slots, metrics, ...room };
   }
 
   /** Takes over the row from the store, unless the known one is newer. */
   see(row: SessionRow): void {
     if (row.epoch < this.#row.epoch) return;
+    const isHeardSince = row.last_seen_at !== this.#row.last_seen_at;
     this.#row = row;
     this.#attributes.own(row);
     // The server that hears its heartbeats knows better than their last flush.
-    if (!this.#isHeld) this.#said = row.said;
+    if (!this.#isHeld) {
+      this.#said = row.said;
+      if (isHeardSince) this.#saidAt = this.#clock();
+    }
+    this.#changed();
   }
 
   hear(heartbeat: Heartbeat): void {
@@ -202,6 +277,8 @@ export class Session implements Candidate {
     const { stuck_threads, clock_offset_ms } = heartbeat;
     const now = { status, healthy, slots_free, metrics, resources };
     this.#said = { ...now, stuck_threads, clock_offset_ms };
+    this.#saidAt = this.#clock();
+    this.#changed();
   }
 
   /**
@@ -220,8 +297,9 @@ export class Session implements Candidate {
     // Its executions are read anew: another server may have given it more meanwhile.
     this.holdings.owned.clear();
     this.closedAt = undefined;
-    this.isStopping = false;
-    this.isOverloaded = false;
+    this.#isStopping = false;
+    this.#isOverloaded = false;
+    this.#changed("freed");
     earlier?.close();
     return true;
   }
@@ -232,6 +310,12 @@ export class Session implements Candidate {
     this.#isReady = true;
     // They may have changed behind the welcome.
     this.tellServices();
+    this.#changed("anew");
+  }
+
+  /** Its stream has room again for what it was too full for. */
+  hasRoomAgain(): void {
+    this.#changed("anew");
   }
 
   /** @returns false when the stream had been replaced already. */
@@ -240,6 +324,7 @@ export class Session implements Candidate {
     this.#stream = undefined;
     this.#isReady = false;
     this.closedAt = now;
+    this.#changed();
     return true;
   }
 
@@ -248,6 +333,7 @@ export class Session implements Candidate {
     if (this.#stream !== stream) return;
     this.#stream = undefined;
     this.#isReady = false;
+    this.#changed();
     stream.close();
   }
 
@@ -273,5 +359,9 @@ export class Session implements Candidate {
 
   closeStream(): void {
     this.#stream?.close();
+  }
+
+  #changed(news: SessionNews = "changed"): void {
+    this.onChange?.(this, news);
   }
 }

@@ -6,12 +6,17 @@ import type { RowNews } from "../replicas/bus-message.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import { control, type Decision } from "./control.ts";
 import type { Told } from "./holdings.ts";
-import type { Session } from "./session.ts";
+import type { Session, SessionNews } from "./session.ts";
 
 /** What the store says that operators want of a worker, and have said of it. */
 type Directed = Pick<WorkerRow, "name" | "desired_state" | "session" | "attributes">;
 
-type Ports = Pick<InnerPorts, "store" | "seals" | "monotonic">;
+type Ports = Pick<InnerPorts, "store" | "seals" | "monotonic" | "config">;
+
+type ChangeListener = (session: Session, news: SessionNews) => void;
+
+/** What a worker measured of itself counts for so many intervals (RTE-1). */
+const BEATS_OF_METRICS = 3;
 
 /** @param before What the worker was known by so far. */
 type AttributesListener = (session: Session, before: WorkerAttributes) => void;
@@ -33,6 +38,7 @@ export class Sessions implements Domain {
   readonly #pushListeners: PushListener[] = [];
   readonly #roomListeners: (() => void)[] = [];
   readonly #attributesListeners: AttributesListener[] = [];
+  readonly #changeListeners: ChangeListener[] = [];
   /** For each read of the store that is under way: the workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
 
@@ -50,6 +56,10 @@ export class Sessions implements Domain {
     this.#byWorker.set(session.worker, ofWorker.add(session));
     this.#byToken.set(token_hash, session);
     this.#tokens.set(session, token_hash);
+    const { heartbeat_interval } = this.#ports.config.workers;
+    session.metricsLastMs = heartbeat_interval * 1000 * BEATS_OF_METRICS;
+    session.onChange = this.#changed;
+    this.#changed(session, "changed");
   }
 
   remove(session: Session): void {
@@ -61,6 +71,7 @@ export class Sessions implements Domain {
     const ofWorker = this.#byWorker.get(session.worker);
     ofWorker?.delete(session);
     if (ofWorker?.size === 0) this.#byWorker.delete(session.worker);
+    this.#changed(session, "changed");
   }
 
   find(session_id: string): Session | undefined {
@@ -111,6 +122,15 @@ export class Sessions implements Domain {
   tellRoom(): void {
     for (const listener of this.#roomListeners) listener();
   }
+
+  /** Calls back when something about a session is otherwise, before anybody acts on it. */
+  onChange(listener: ChangeListener): void {
+    this.#changeListeners.push(listener);
+  }
+
+  readonly #changed: ChangeListener = (session, news) => {
+    for (const listener of this.#changeListeners) listener(session, news);
+  };
 
   onRoom(listener: () => void): void {
     this.#roomListeners.push(listener);

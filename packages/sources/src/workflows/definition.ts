@@ -13,7 +13,7 @@ import { calledOfSdk, resolve, unwrap } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
 import type { CallPlace, Place } from "../modules/source-module.ts";
-import { type Evaluated, evaluate } from "./evaluate.ts";
+import { type Evaluated, evaluate, type Made } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
 import { packageIssues } from "./requests-option.ts";
 import { routingBuilderOf } from "./routing-builders.ts";
@@ -56,6 +56,8 @@ export interface Definition {
   readonly schemas: { readonly input: Place | undefined; readonly output: Place | undefined };
   /** Where its `secrets` are written; where it is itself when they are not. */
   readonly secretsAt: Place;
+  /** What builders made of its options. */
+  readonly made: readonly Made[];
   readonly findings: readonly Finding[];
 }
 
@@ -100,6 +102,7 @@ export function readDefinition(
     body,
     schemas: { input: writtenAt(evaluated, "input"), output: writtenAt(evaluated, "output") },
     secretsAt: writtenAt(evaluated, "secrets") ?? place,
+    made: evaluated?.made ?? [],
     findings,
   };
 }

@@ -27,6 +27,14 @@ export interface Evaluated {
   written: Map<string, Place>;
   /** Paths of objects some of whose members could not be read. */
   incomplete: Set<string>;
+  /** What builders made, each with where it is written and the option it belongs to. */
+  made: Made[];
+}
+
+export interface Made {
+  readonly value: unknown;
+  readonly place: Place;
+  readonly path: string;
 }
 
 /** One thing that is wrong with a call of a builder. */
@@ -79,9 +87,10 @@ export function evaluate(
   const findings: Finding[] = [];
   const written = new Map<string, Place>();
   const incomplete = new Set<string>();
+  const made: Made[] = [];
   /** Where what a builder made is written, however many names lead there. */
   const builtAt = new WeakMap<object, Place>();
-  return { value: read(place, []), findings, written, incomplete };
+  return { value: read(place, []), findings, written, incomplete, made };
 
   function read({ module, node: wrapped }: Place, path: Path): unknown {
     graph.spend(1);
@@ -124,6 +133,7 @@ export function evaluate(
     if (!result.issues) {
       const { value } = result;
       if (isObject(value)) builtAt.set(value, call);
+      made.push({ value, place: call, path: path.join(".") });
       return value;
     }
     for (const { argument, option = "", message } of result.issues) {

@@ -27,6 +27,7 @@ export function conformance(open: Open): void {
       requirements: null,
       losses: null,
       head: 1,
+      generation: 0,
       run_as: "ada",
       namespace: "default",
       workflow: "hello",

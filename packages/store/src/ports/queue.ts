@@ -14,6 +14,8 @@ export interface QueuedExecution {
   readonly losses: string | null;
   /** Of its log: what says otherwise of it and knows less of the log is older. */
   readonly head: number;
+  /** 0: no worker has had it, and `last_worker` is only where it had better go. */
+  readonly generation: number;
   /** Whose rights it has, and for what. */
   readonly run_as: string | null;
   readonly namespace: string;
@@ -23,8 +25,8 @@ export interface QueuedExecution {
 /** A part of the queue, in dispatch order. */
 export interface QueuePage {
   readonly limit: number;
-  /** Those behind this one. */
-  readonly after?: QueuedExecution | undefined;
+  /** Those behind this place. */
+  readonly after?: Pick<QueuedExecution, "execution_id" | "priority" | "queued_at"> | undefined;
   /** The last ones of the queue rather than the first. */
   readonly fromEnd?: boolean;
 }
@@ -94,7 +96,7 @@ export const QUEUE: Operations<QueuePort> = {
 };
 
 const QUEUED_COLUMNS = raw(
-  "execution_id, priority, queued_at, last_worker, requirements, losses, head, run_as, namespace, workflow",
+  "execution_id, priority, queued_at, last_worker, requirements, losses, head, generation, run_as, namespace, workflow",
 );
 
 /** SQLite wants the conditions of the partial index word for word; PostgreSQL has a column of them. */

@@ -299,6 +299,7 @@ export class HeldExecutions {
       copy: copy.number,
       info: { ...about, seed, parent_id, transient, bundle: module.hash },
       module: { hash: module.hash, path: modules.file(module.hash) },
+      placement: assignment.placement,
       history: [...missing, framed(assignment)],
       limits: limits(),
       cancel_grace: cancelGrace,

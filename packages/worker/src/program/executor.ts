@@ -184,7 +184,7 @@ export class Executor {
       return;
     }
     if (!this.#has(entry)) return;
-    const picked = pickWorkflow(workflows, info);
+    const picked = pickWorkflow(workflows, { ...info, placement: message.placement });
     if ("message" in picked) {
       this.#fail(entry, picked);
       return;

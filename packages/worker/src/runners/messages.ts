@@ -26,6 +26,8 @@ export interface StartMessage {
   readonly info: ExecutionInfo;
   /** File of the bundle and its hash. */
   readonly module: { readonly path: string; readonly hash: string };
+  /** SHA-256 of affinity and routing as they were registered; undefined: not known (EXE-69). */
+  readonly placement?: string | null | undefined;
   /** The whole log. */
   readonly history: LogText;
   readonly limits: ExecutionLimits;

@@ -127,6 +127,7 @@ export class MemoryModel {
         requirements: requirements && JSON.stringify(requirements),
         losses: losses.length > 0 ? JSON.stringify(losses) : null,
         head: row.head,
+        generation: row.generation,
         run_as: row.run_as,
         namespace: row.namespace,
         workflow: row.workflow,

@@ -1,0 +1,74 @@
+import type { InnerPorts } from "../engine-ports.ts";
+import { lacks } from "../gate/fits.ts";
+import { type Dispatchable, gate, policyOf } from "../gate/gate.ts";
+import type { Replicas } from "../replicas/replicas.ts";
+import type { Session } from "../workers/session.ts";
+import type { Sessions } from "../workers/sessions.ts";
+
+interface Parts {
+  readonly ports: Pick<InnerPorts, "monotonic" | "setTimer">;
+  readonly sessions: Sessions;
+  readonly replicas: Pick<Replicas, "isLive" | "me" | "hasPeers">;
+  /** Called when executions are not left to others any longer. */
+  readonly onOver: () => void;
+}
+
+/** How long the server of a better worker has to take an execution first (DSP-6). */
+const OTHERS_MS = 200;
+
+/** Workers that are connected to other servers, and executions that are left to those for a moment. */
+export class Elsewhere {
+  readonly #parts: Parts;
+  /** Until when, by the clock that nobody sets. */
+  readonly #left = new Map<string, number>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** All connected workers; of those on other servers as much as was written down last. */
+  *everywhere(): Generator<Session, void, undefined> {
+    for (const session of this.#parts.sessions.all()) {
+      if (session.isReady || this.#isElsewhere(session)) yield session;
+    }
+  }
+
+  /** Whether the worker that is asked first is connected to another server, which may have room on it. */
+  isBetter(wanted: Dispatchable): boolean {
+    const { last_worker, was_lost, isFresh = false, requirements } = wanted;
+    const isRanked = policyOf(wanted).length > 0;
+    const { worker, prefers } = requirements ?? {};
+    const original = was_lost || (isRanked && isFresh) ? null : last_worker;
+    const inOrder = worker === undefined ? [original, isRanked ? null : prefers] : [worker];
+    for (const name of inOrder) {
+      const session = name ? this.#parts.sessions.findByWorker(name) : undefined;
+      if (!session?.takesWork || lacks(wanted, session) !== undefined) continue;
+      if (this.#isElsewhere(session)) return true;
+      if (session.isReady && session.hasFreeSlot) return false;
+    }
+    if (!isRanked || worker !== undefined || !this.#parts.replicas.hasPeers) return false;
+    const answer = gate(wanted, this.everywhere());
+    return answer.kind === "claim" && this.#isElsewhere(answer.candidate);
+  }
+
+  /** Whether an execution is still left to the server of a better worker. */
+  isLeft(execution_id: string, wanted: () => Dispatchable): boolean {
+    const { ports, onOver } = this.#parts;
+    const until = this.#left.get(execution_id);
+    if (until !== undefined) return ports.monotonic() < until;
+    if (!this.isBetter(wanted())) return false;
+    this.#left.set(execution_id, ports.monotonic() + OTHERS_MS);
+    ports.setTimer(onOver, OTHERS_MS);
+    return true;
+  }
+
+  forget(execution_id: string): void {
+    this.#left.delete(execution_id);
+  }
+
+  #isElsewhere({ isHeld, row, ended }: Session): boolean {
+    const { replica, disconnected_at } = row;
+    if (isHeld || ended || replica === null || disconnected_at !== null) return false;
+    return replica !== this.#parts.replicas.me && this.#parts.replicas.isLive(replica);
+  }
+}
