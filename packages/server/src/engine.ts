@@ -25,6 +25,8 @@ import { LargeInputs } from "./executions/large-inputs.ts";
 import { PrincipalRefs } from "./executions/principal-refs.ts";
 import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
+import { Deadlocks } from "./limits/deadlocks.ts";
+import { Limits } from "./limits/limits.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
 import { Bus } from "./replicas/bus.ts";
 import type { RowNews } from "./replicas/bus-message.ts";
@@ -151,7 +153,10 @@ export function createEngine(given: EnginePorts): Engine {
   const grants = new Grants({ ports, sessions, runAs });
   const followers = new Followers({ ports, progress, replicas, refs });
 
-  const rights = { runAs, tokens, grants };
+  const deadlocks = new Deadlocks({ ports, commits });
+  const limits = new Limits({ ports, bus, replicas, deadlocks });
+
+  const rights = { runAs, tokens, grants, limits };
   const served = {
     ports,
     commits,
@@ -223,6 +228,7 @@ export function createEngine(given: EnginePorts): Engine {
     progress,
     waiters,
     followers,
+    limits,
     new Timers({ ports, commits, hasWorker, waitsFor }),
     dispatcher,
     { led: new Retention({ ports, epochs }) },
