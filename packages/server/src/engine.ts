@@ -76,6 +76,8 @@ export interface Engine {
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly whys: Whys;
+  /** What is known of limits, and when a place comes back. */
+  readonly limits: Limits;
   readonly dryRuns: DryRuns;
   readonly attributes: Attributes;
   readonly declarations: ScheduleDeclarations;
@@ -274,6 +276,7 @@ export function createEngine(given: EnginePorts): Engine {
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
     dryRuns: new DryRuns({ catalog, prospects: (of) => dispatcher.prospects(of) }),
+    limits,
     whys: new Whys({
       ports,
       outlook: (row) => dispatcher.outlook(row),
