@@ -260,6 +260,7 @@ test("the public surface is deliberate", () => {
       "rightsInBoth",
       "rightsOf",
       "routes",
+      "routingHeaderText",
       "routingInputFault",
       "scheduleDueAt",
       "scoresOf",
