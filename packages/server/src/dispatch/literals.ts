@@ -43,8 +43,16 @@ export interface Watched {
 }
 
 const NOTHING: readonly string[] = [];
+const ANYBODY: Watched = {
+  worker: undefined,
+  has: NOTHING,
+  lacks: NOTHING,
+  isImpossible: false,
+  reserves: false,
+};
 
 export function watchedOf({ requirements, hidden }: Needs): Watched {
+  if (!requirements && !hidden) return ANYBODY;
   const needs = [...(requirements?.affinity ?? []), ...(hidden?.affinity ?? [])];
   const known = needs.filter((need) => need.of !== "unknown");
   const literals = (op: AttributeNeed["op"]): readonly string[] => {
