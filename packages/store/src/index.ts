@@ -73,6 +73,8 @@ export type {
   ScheduleFilter,
 } from "./ports/schedules.ts";
 export type { NameFilter, NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
+export type { HolderPage, LimitHolder, LimitRow } from "./ports/limits.ts";
+export type { LimitDefinition } from "./limits/claim-limits.ts";
 export type { ServiceChoice, ServiceRow } from "./ports/services.ts";
 export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
 export type { HeldAttributes } from "./ports/worker-attributes.ts";

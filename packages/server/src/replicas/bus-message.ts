@@ -39,6 +39,8 @@ export type BusMessage =
   | { readonly kind: "beat"; readonly session: string; readonly heartbeat: Heartbeat }
   /** Schedules were written: the server that fires them has to look. */
   | { readonly kind: "schedules" }
+  /** Places under limits came back, or a limit was defined anew. */
+  | { readonly kind: "limits"; readonly name?: string; readonly buckets?: readonly string[] }
   /** Workflows were registered or deleted. */
   | { readonly kind: "catalog" }
   /** Data keys are to be wrapped anew: the server that leads has to look. */

@@ -32,6 +32,8 @@ export interface LimitHolder {
   readonly bucket: string;
   readonly execution_id: string;
   readonly claimed_at: number;
+  /** It keeps the place while it waits. */
+  readonly until_end: boolean;
 }
 
 export interface HolderPage {
@@ -149,6 +151,10 @@ function storedLimit({
   return { ...row, rate_count: rate?.count ?? null, rate_period_ms: rate?.period_ms ?? null };
 }
 
+interface StoredHolder extends Omit<LimitHolder, "until_end"> {
+  readonly generation: number | null;
+}
+
 /** Buckets of a name are JSON that begins with it; what follows is a comma or the end of the list. */
 function underName(name: string): Sql {
   const start = JSON.stringify(["limit", name]).slice(0, -1);
@@ -157,7 +163,10 @@ function underName(name: string): Sql {
 
 function held(which: Sql, { limit, offset }: HolderPage): Operation<Page<LimitHolder>> {
   const from = sql`FROM limit_holders AS h WHERE ${which} AND ${HOLDS}`;
-  const columns: Sql<LimitHolder> = raw("h.bucket, h.execution_id, h.claimed_at");
+  const columns: Sql<StoredHolder> = raw("h.bucket, h.execution_id, h.claimed_at, h.generation");
   const order = raw("h.bucket, h.execution_id");
-  return page({ columns, from, order, limit, offset }, (row) => row);
+  return page({ columns, from, order, limit, offset }, ({ generation, ...holder }) => ({
+    ...holder,
+    until_end: generation === null,
+  }));
 }
