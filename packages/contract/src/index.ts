@@ -209,7 +209,6 @@ export type {
   WorkerSelector,
 } from "./routing/needs.ts";
 export { pickPaths } from "./routing/pick-paths.ts";
-export { printLimit, printNeed, printPreference, printTerm } from "./routing/print.ts";
 export { printNeed, printPreference, printTerm } from "./routing/print.ts";
 export {
   printAffinity,
