@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { testEngine } from "../testing/index.ts";
 import { workflow } from "../workflow.ts";
 import * as routing from "./index.ts";
 import {
@@ -145,21 +144,4 @@ test("AFF-8 FLW-5 FLW-6 a workflow refuses options that are none", () => {
   expect(
     define({ affinity: {}, limits: [], priority: -10, fairness: { key: input("a") } }),
   ).not.toThrow();
-});
-
-test("DSP-1 EXE-12 a run without a server goes by none of these options", async () => {
-  const constrained = workflow(
-    {
-      name: "constrained",
-      affinity: require(label("nobody").eq(input("absent"))),
-      routing: score(least(load())),
-      limits: [limit("undefined")],
-      priority: -10,
-      fairness: { key: routingInput("tenant") },
-    },
-    async () => "done",
-  );
-  const engine = testEngine();
-  const run = await engine.run(constrained);
-  expect(run).toMatchObject({ state: "COMPLETED", output: "done" });
 });
