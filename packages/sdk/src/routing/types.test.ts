@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
 import type { StandardSchema } from "../standard-schema.ts";
-import { workflow } from "../workflow.ts";
+import { type Workflow, workflow } from "../workflow.ts";
 import {
   type Affinity,
   concurrency,
@@ -203,4 +203,23 @@ test("AFF-8 the types refuse what registration refuses", () => {
     () => metric("a").lt("many"),
   ];
   for (const refused of refusals) expect(refused, String(refused)).toThrow();
+});
+
+test("AFF-8 what terms read says nothing of the input's type", () => {
+  const open = workflow(
+    {
+      name: "w",
+      affinity: require(label("a").eq(input("a"))),
+      routing: score(prefer(label("b").eq(input("b")))),
+      limits: [limit("c"), rate(1, "1m", { key: input("c") })],
+      fairness: { key: input("d") },
+    },
+    async () => 1,
+  );
+  expectTypeOf(open).toEqualTypeOf<Workflow<undefined, number>>();
+  const closed = workflow(
+    { name: "w", limits: [limit("c"), concurrency(1, { key: input("region") })] },
+    async (order: Order) => order.region,
+  );
+  expectTypeOf(closed).toEqualTypeOf<Workflow<Order, string>>();
 });
