@@ -63,17 +63,18 @@ export class Starts {
     const { pin, schema } = "pin" in start.of ? start.of : await this.#find(start.of);
     const kept = await this.#kept(execution_id, start, schema);
     const { input, request_hash = key?.request_hash } = kept;
-    const { requirements, by } = await this.#orForget(execution_id, input, async () => ({
+    const checked = await this.#orForget(execution_id, input, async () => ({
       requirements: await this.#requirements(pin.requirements, start),
+      routing_input: storedRouting(ports.ring, start.routing_input),
       by: await accountOf(start),
     }));
     return {
       ...pin,
+      ...checked,
       execution_id,
       name: label ?? null,
       input,
       trigger,
-      by,
       priority,
       unique: key && request_hash !== undefined ? { key: key.text, request_hash } : undefined,
       schedule,
@@ -81,9 +82,7 @@ export class Starts {
       fork,
       not_before: start_at ?? null,
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
-      routing_input: storedRouting(ports.ring, start.routing_input),
       preferred_worker: start.last_worker ?? null,
-      requirements,
       seed: seed ?? ports.seed(),
       now: ports.clock(),
     };
