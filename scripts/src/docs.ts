@@ -9,6 +9,7 @@ import { cliPage } from "./pages/cli-page.ts";
 import { configurationPage } from "./pages/configuration-page.ts";
 import { errorsPage } from "./pages/errors-page.ts";
 import { httpPage } from "./pages/http-page.ts";
+import { workerMetricsPage } from "./pages/worker-metrics-page.ts";
 import { syncSnippets } from "./snippets.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -21,6 +22,7 @@ const pages = new Map<string, string>([
   ["docs/errors.md", errorsPage()],
   ["docs/configuration.md", configurationPage()],
   ["docs/cli.md", cliPage()],
+  ["docs/worker-metrics-and-services.md", workerMetricsPage()],
   ["docs/openapi.json", `${JSON.stringify(document, null, 2)}\n`],
 ]);
 for (const path of globSync(["README.md", "CONTRIBUTING.md", "docs/**/*.md"], { cwd: root })) {

@@ -6,7 +6,7 @@
  * what the clock of that process said then, which may be wrong. All are milliseconds since 1970.
  */
 import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
-import type { ServiceRow, SessionRow } from "@engine/store";
+import type { HeldAttributes, ServiceRow, SessionRow } from "@engine/store";
 import type { Told } from "./programs/program.ts";
 
 export interface Evidence {
@@ -44,6 +44,8 @@ export interface Evidence {
   readonly principals: readonly PrincipalChange[];
   /** Every change of the service and of the catalog, in the order in which they became durable. */
   readonly offers: readonly OfferChange[];
+  /** Every write of metadata and grants of a worker, in the order in which they became durable. */
+  readonly descriptions: readonly WorkerDescribed[];
   /** What was asked of servers that changes either, and when they had done it. */
   readonly offer_deeds: readonly OfferDeed[];
   /** Every time that a server was asked what the service offers, and could say. */
@@ -296,6 +298,12 @@ export interface PrincipalChange {
   readonly enabled: boolean;
   /** Whether it has the role that lets it run programs. */
   readonly has_role: boolean;
+}
+
+/** What operators have said of a worker as a write left it, from the moment on in which it was durable. */
+export interface WorkerDescribed extends HeldAttributes {
+  readonly at: number;
+  readonly worker: string;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Json } from "@engine/contract";
 import type { Clients } from "./clients.ts";
+import { changeOf, type Description } from "./descriptions.ts";
 import type { Operation, Plan } from "./plan.ts";
 import { TASKS } from "./programs/draw.ts";
 import { type Program, type ProgramInput, ROOT_PATH, type Step } from "./programs/program.ts";
@@ -39,8 +40,22 @@ export class Operations {
   }
 
   begin(operation: Operation): void {
+    this.#count(this.#do(operation));
+  }
+
+  /** What operators say of a worker, again and again until a server has answered. */
+  describe(worker: string, description: Description): void {
+    const what = `${description.deed} ${description.key} of worker ${worker}`;
+    const change = changeOf(description);
+    const said = this.#parts.clients.operate(what, ({ attributes }) =>
+      attributes.change(worker, change),
+    );
+    this.#count(said);
+  }
+
+  #count(done: Promise<unknown>): void {
     this.open++;
-    void this.#do(operation).finally(() => {
+    void done.finally(() => {
       this.open--;
     });
   }

@@ -1,3 +1,4 @@
+import { type Description, descriptionsOf } from "./descriptions.ts";
 import { GUEST, GUEST_NAMESPACES, GUEST_TEXTS } from "./programs/guest-source.ts";
 import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { Random } from "./random.ts";
@@ -105,6 +106,8 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** None in most runs. */
   readonly services: readonly ServiceChoice[];
+  /** Metadata and grants of workers; none in half of the runs. */
+  readonly descriptions: readonly Description[];
   /** No server hears of services and workflows that another one has changed: in half of the runs with any. */
   readonly isSilent: boolean;
 }
@@ -197,6 +200,7 @@ export function planOf(seed: number): Plan {
     ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
     services,
+    descriptions: descriptionsOf(random.fork("descriptions"), stretch),
     isSilent: services.length > 0 && ofServices.chance(0.5),
   };
 }

@@ -218,6 +218,10 @@ export async function simulate(
         operator.begin(operation);
       });
     }
+    for (const description of plan.descriptions) {
+      const worker = workers.nameOf(description.target % workers.count);
+      world.after(description.at, () => operator.describe(worker, description));
+    }
     for (const choice of plan.services) world.after(choice.at, () => users.begin(choice));
     new Answers({
       world,

@@ -8,6 +8,7 @@ import {
   type ExecutionRecord,
   SESSION_HEADER,
   WORKER_PROTOCOL,
+  type WorkerRecord,
   type WorkerRegistered,
 } from "@engine/contract";
 import { until } from "../harness/until.ts";
@@ -166,8 +167,9 @@ const publishes: Strand = async (site) => {
   }
 };
 
-/** A worker that registers, leaves and is forgotten; another one is given a rest. */
-const staffs: Strand = async ({ http, prefix, credentials }) => {
+/** A worker that registers, is described, leaves and is forgotten; another one is given a rest. */
+const staffs: Strand = async (site) => {
+  const { http, ledger, prefix, credentials } = site;
   const name = `${prefix}-ghost`;
   const registration = {
     name,
@@ -188,11 +190,35 @@ const staffs: Strand = async ({ http, prefix, credentials }) => {
   await ask(http, `/workers/${name}/checkpoints`, { ...post, headers, body: nothing });
   // A session is its own worker's: whoever uses another one's is refused, which is written down.
   await ask(http, "/workers/asker/disconnect", { ...post, headers });
+  await describe(site, name);
   await ask(http, `/workers/${name}/disconnect`, { ...post, headers });
   await ask(http, `/admin/workers/${name}`, { method: "DELETE" });
+  const { status } = await ask(http, `/admin/workers/${name}/metadata`);
+  if (status !== 404) ledger.wrong(`${name} is there although it was forgotten: ${status}`);
   await ask(http, "/admin/workers/asker/pause", post);
   await ask(http, "/admin/workers/asker/resume", post);
 };
+
+/** Writes metadata and grants of a worker, of which nothing that was answered may be lost. */
+async function describe({ http, ledger }: Site, name: string): Promise<void> {
+  const of = `/admin/workers/${name}`;
+  const put = (path: string, body?: unknown) => ask(http, of + path, { method: "PUT", body });
+  const remove = (path: string) => ask(http, of + path, { method: "DELETE" });
+  await put("/metadata", { metadata: { tier: "gold", cost: 1 } });
+  await put("/metadata", { metadata: { cost: 2 } });
+  await put("/services/inference");
+  const { body } = await ask<WorkerRecord>(http, `/workers/${name}`);
+  const said = JSON.stringify([body.metadata, body.services?.granted]);
+  if (said !== '[{"cost":2,"tier":"gold"},["inference"]]') ledger.wrong(`${name} is ${said}`);
+  await remove("/services/inference");
+  await remove("/metadata/cost");
+  const { body: left } = await ask(http, `${of}/metadata`);
+  if (JSON.stringify(left) !== '{"metadata":{"tier":"gold"}}') {
+    ledger.wrong(`${name} has ${JSON.stringify(left)}`);
+  }
+  await remove("/metadata");
+  await put("/services/inference");
+}
 
 /** An account that gets a role and a key, takes an execution over, is banned and goes; join tokens. */
 const admits: Strand = async (site) => {

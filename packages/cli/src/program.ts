@@ -15,6 +15,7 @@ import { addServer } from "./commands/server/server.ts";
 import { addService } from "./commands/service/service.ts";
 import { addStartServer } from "./commands/start-server.ts";
 import { addStartWorker } from "./commands/start-worker.ts";
+import { addWhy } from "./commands/why.ts";
 import { addWorker } from "./commands/worker/worker.ts";
 import { addWorkflow } from "./commands/workflow/workflow.ts";
 import { examples } from "./examples.ts";
@@ -44,6 +45,7 @@ export function createProgram(io: CliIo): Command {
   addExec(program, io);
   addWorkflow(program, io);
   addExecution(program, io);
+  addWhy(program, io);
   addSchedule(program, io);
   addService(program, io);
   addWorker(program, io);

@@ -3,7 +3,10 @@ import {
   EngineError,
   type Input,
   parseDuration,
+  ROUTING_INPUT_HEADER,
+  type RoutingInput,
   type routes,
+  routingHeaderText,
 } from "@engine/contract";
 import type { WorkflowParts } from "./execution-handle.ts";
 import { plainValue } from "./plain-value.ts";
@@ -32,6 +35,11 @@ export interface StartOptions extends CallOptions {
   readonly preferredWorker?: string;
   /** The only worker that may run it; it waits for it while that one is away. */
   readonly requiredWorker?: string;
+  /**
+   * Values that the workflow's affinity and routing may read: text, numbers, booleans, null and objects
+   * of these. Nobody is shown them, and the workflow does not see them.
+   */
+  readonly routingInput?: RoutingInput;
 }
 
 type RunInput = Input<typeof routes.executions.run>;
@@ -60,6 +68,7 @@ export function startRequest(
       "idempotency-key": options.idempotencyKey,
       "x-engine-preferred-worker": options.preferredWorker,
       "x-engine-require-worker": options.requiredWorker,
+      [ROUTING_INPUT_HEADER]: options.routingInput && routingHeaderText(options.routingInput),
     },
     body: plainValue(input, "input"),
   };

@@ -114,7 +114,7 @@ test("EXE-90 a start without an answer says that it may have happened, and what 
   expect(unkeyed.message).toContain("pass an idempotencyKey");
 });
 
-test("EXE-80 EXE-90 a start says when it may run, how long it may wait, how urgent it is and where", async () => {
+test("EXE-80 EXE-90 RIN-1 a start says when it may run, how long it may wait, how urgent it is and where", async () => {
   const { client, sent } = scriptedEngine(running, running);
   const checkout = client.workflow<Checkout>("shop/checkout");
   await checkout.start(order, {
@@ -123,6 +123,7 @@ test("EXE-80 EXE-90 a start says when it may run, how long it may wait, how urge
     parkTtl: "1.5m",
     preferredWorker: "gpu-1",
     requiredWorker: "gpu-2",
+    routingInput: { dataset: "zürich", hot: true },
   });
   await checkout.start(order, { startAt: "2026-11-20T09:00", parkTtl: 0 });
   expect(sent.map(({ call }) => call)).toEqual([
@@ -132,7 +133,10 @@ test("EXE-80 EXE-90 a start says when it may run, how long it may wait, how urge
   expect(sent[0]?.headers).toMatchObject({
     "x-engine-preferred-worker": "gpu-1",
     "x-engine-require-worker": "gpu-2",
+    // In ASCII: a header holds no other characters.
+    "x-engine-routing-input": '{"dataset":"z\\u00fcrich","hot":true}',
   });
+  expect(sent[1]?.headers).not.toHaveProperty("x-engine-routing-input");
 });
 
 test("EXE-80 EXE-90 a time that is none is refused before anything is sent", async () => {

@@ -95,6 +95,7 @@ export {
 // Configuration
 
 export { Config, databaseUrl } from "./config/config.ts";
+export { type MetricsProvider, parseMetricsProvider } from "./config/metrics-provider.ts";
 export { resolveConfig } from "./config/resolve-config.ts";
 
 // Definitions of workflows and tasks
@@ -119,6 +120,7 @@ export {
 } from "./definitions/resource-requests.ts";
 export { Runner, RunnerOptions } from "./definitions/runner.ts";
 export { CacheKey } from "./definitions/task-cache.ts";
+export { NearWorker, Why, WhyCode, WhyReason } from "./executions/why.ts";
 export {
   DeclaredSchedule,
   declareSchedule,
@@ -138,10 +140,32 @@ export {
   SERVICE_RULE,
 } from "./routing/attribute-keys.ts";
 export {
+  buildComparison,
+  buildRouting,
+  isCompareOp,
+  isRoutingBuilder,
+  ROUTING_BUILDERS,
+  type RoutingBuild,
+  type RoutingBuilder,
+} from "./routing/build.ts";
+export type { BuildIssue } from "./routing/builder-arguments.ts";
+export {
+  type DeclaredOptions,
+  declaredOptions,
+  placementText,
+} from "./routing/declared-options.ts";
+export {
+  EligibleWorker,
+  PlacementAnswer,
+  PlacementQuestion,
+  RejectedWorker,
+} from "./routing/dry-run.ts";
+export {
   Affinity,
   AffinityTerm,
   type AttributeSelector,
   type CompareOp,
+  type Comparison,
   type Constant,
   FairnessDeclaration,
   type InputCondition,
@@ -149,14 +173,30 @@ export {
   type MatchTerm,
   type Operand,
   type PlainScoreTerm,
+  type RankedSelector,
   RESOURCE_FIELDS,
   type ResourceField,
   RoutingPolicy,
   type ScoreTerm,
   type Selector,
-  type ValueRef,
+  ValueRef,
   type WorkerCondition,
 } from "./routing/expression.ts";
+export {
+  type BucketView,
+  bucketView,
+  type ConcurrencyDenial,
+  concurrencyLimited,
+  concurrencyLimitedCall,
+  type LimitDenial,
+  type LimitedExecution,
+  limitDetails,
+  limitsOf,
+  limitWarnings,
+  pathsOfLimits,
+  type ResolvedLimits,
+  resolveLimits,
+} from "./routing/limits.ts";
 export { holds, type WorkerAttributes } from "./routing/match.ts";
 export type {
   AttributeNeed,
@@ -164,19 +204,40 @@ export type {
   Need,
   Placement,
   Preference,
+  ResolvedLimit,
   WorkerComparison,
   WorkerSelector,
 } from "./routing/needs.ts";
+export { pickPaths } from "./routing/pick-paths.ts";
 export { printNeed, printPreference, printTerm } from "./routing/print.ts";
+export {
+  printAffinity,
+  printFairness,
+  printLimit,
+  printRouting,
+} from "./routing/print-options.ts";
 export { type PlacementInputs, readValue, textOf } from "./routing/read-value.ts";
+export { readsRoutingInput } from "./routing/refs.ts";
 export {
   type DeclaredPlacement,
   pathsRead,
   type ResolvedPlacement,
-  readsRoutingInput,
   resolvePlacement,
 } from "./routing/resolve.ts";
-export { type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
+export {
+  type CheckedRoutingInput,
+  checkRoutingInput,
+  hasRoutingInput,
+  parseRoutingInput,
+  ROUTING_INPUT_HEADER,
+  type RoutingInput,
+  type RoutingInputFault,
+  RoutingInputField,
+  type RoutingValue,
+  routingHeaderText,
+  routingInputFault,
+} from "./routing/routing-input.ts";
+export { byRank, type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
 
 // Catalog
 
@@ -367,7 +428,30 @@ export {
   WorkerRegistration,
   WorkerResources,
 } from "./workers/worker.ts";
+export {
+  type ChangeAttributes,
+  grantedServices,
+  labelsWithGrants,
+  Metadata,
+  NewMetadata,
+  type OperatorAttributes,
+  WorkerMetadata,
+  WorkerServices,
+  withGrants,
+  withMetadata,
+  withoutGrant,
+  withoutMetadata,
+} from "./workers/worker-attributes.ts";
 export { Assignment, EventPage, WorkerFrame } from "./workers/worker-frame.ts";
+export {
+  BUILTIN_METRICS,
+  type BuiltinMetricName,
+  METRIC_PREFIX,
+  METRIC_WINDOW,
+  type ReadMetrics,
+  readCustomMetrics,
+  WorkerMetrics,
+} from "./workers/worker-metrics.ts";
 export type {
   OwnCacheKey,
   SessionRef,

@@ -116,6 +116,17 @@ test("GW-11 of the request's headers those that mean something to the engine are
   });
 });
 
+test("RIN-1 RIN-2 GW-11 a routing input goes to the server as it came, and as often as it came", async () => {
+  await using engine = await FakeEngine.start();
+  await using gateway = await TestGateway.start(engine);
+  const bytes = Buffer.from('{"dataset":"züri"}').toString("latin1");
+  for (const given of [bytes, ['{"a":1', '"b":2}'], ["{}", "{}"]]) {
+    await gateway.ask("POST /invoice", { headers: { "x-engine-routing-input": given } });
+    const { headersDistinct } = engine.received.at(-1) ?? expect.unreachable();
+    expect(headersDistinct["x-engine-routing-input"]).toEqual([given].flat());
+  }
+});
+
 test("GW-11 GW-16 the gateway's own token asks for the list and is never put on a request", async () => {
   await using engine = await FakeEngine.start();
   await using gateway = await TestGateway.start(engine, { token: async () => "own" });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { ROUTING_INPUT_HEADER } from "@engine/contract";
 
 /** Of a request (GW-11); those of the engine besides. */
 const OF_REQUESTS: ReadonlySet<string> = new Set([
@@ -31,8 +32,12 @@ const OF_ANSWERS: ReadonlySet<string> = new Set([
 
 const OF_THE_ENGINE = "x-engine-";
 
-/** Of a request that has others made for its caller. */
-const OF_TRACES: ReadonlySet<string> = new Set(["traceparent", "tracestate"]);
+/** Of a request that has others made for its caller: how they are traced, and where runs may go (RIN-1). */
+const OF_CALLERS: ReadonlySet<string> = new Set([
+  "traceparent",
+  "tracestate",
+  ROUTING_INPUT_HEADER,
+]);
 
 /** What goes to the server of a request's headers, and what it is told of the client. */
 export function requestHeaders(request: IncomingMessage): OutgoingHttpHeaders {
@@ -47,7 +52,7 @@ export function requestHeaders(request: IncomingMessage): OutgoingHttpHeaders {
 
 /** What the server is told of a caller with requests that are made for it, besides its credential. */
 export function callerHeaders(request: IncomingMessage): OutgoingHttpHeaders {
-  return { ...chosen(request.headersDistinct, OF_TRACES), ...forwarded(request) };
+  return { ...chosen(request.headersDistinct, OF_CALLERS), ...forwarded(request) };
 }
 
 function forwarded({ headers, headersDistinct, socket }: IncomingMessage): OutgoingHttpHeaders {

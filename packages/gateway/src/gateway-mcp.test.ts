@@ -49,6 +49,36 @@ test.each(REVISIONS)(
   },
 );
 
+test("RIN-1 RIN-2 a routing input of the client's request goes with the run of its tool, as often as it came", async () => {
+  await using engine = await engineWith("invoice");
+  await using gateway = await TestGateway.start(engine);
+  const message = {
+    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    params: {
+      name: "invoice",
+      arguments: { input: '{"cents":5}' },
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "c", version: "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  };
+  for (const given of ['{"dataset":"berlin"}', ["{}", "{}"]]) {
+    await gateway.ask("POST /mcp", {
+      headers: {
+        ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+        ...{ "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" },
+        ...{ "mcp-name": "invoice", "x-engine-routing-input": given },
+      },
+      body: JSON.stringify(message),
+    });
+    const { url, headersDistinct } = engine.received.at(-1) ?? expect.unreachable();
+    expect(url).toBe("/services/billing/invoice/stream");
+    expect(headersDistinct["x-engine-routing-input"]).toEqual([given].flat());
+  }
+});
+
 test("MCP-8 MCP-19 GW-11 every request has the caller's own token, and a list is remembered for each of them alone", async () => {
   await using engine = await engineWith("invoice");
   const token = async () => "the-gateways-own";

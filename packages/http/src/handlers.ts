@@ -19,6 +19,8 @@ export interface Call {
   readonly address: string | undefined;
   /** As received, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Names and values by turns, before any repeats are joined. */
+  readonly raw_headers: readonly string[];
 }
 
 export type Handler<R extends Route> = (

@@ -18,6 +18,7 @@ export type {
   RouteTable,
   TableHandlers,
 } from "./handlers.ts";
+export { headerValues } from "./header-values.ts";
 export { inTurn } from "./in-turn.ts";
 export { type InnerFetch, innerFetch, THIS_SERVER } from "./inner-requests.ts";
 export { closeApp, leave } from "./leave.ts";

@@ -4,10 +4,10 @@ import { Server as TlsServer } from "node:tls";
 import type { App } from "./create-app.ts";
 import { type FetchAnswer, fetchAnswer } from "./fetch-answer.ts";
 
-/** What is asked for; as the typed client has it. */
+/** What is asked for; as the typed client has it, but a header may also come more than once. */
 interface Asked {
   readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
   readonly signal?: AbortSignal;
 }

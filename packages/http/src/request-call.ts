@@ -41,6 +41,10 @@ export class RequestCall implements Call {
     this.#response = reply.raw;
   }
 
+  get raw_headers(): readonly string[] {
+    return this.#raw.rawHeaders;
+  }
+
   get address(): string | undefined {
     return this.#addressOf(this.#raw);
   }

@@ -50,6 +50,7 @@ export function checkpointPort(
   change: ChangeExecution,
 ): ExecutionPort {
   const { store, values, settings, clock, seals } = world;
+  const localServices = { offered: world.services, granted: Object.keys(world.services) };
   return {
     services: {
       lookUp: (key) => store.cache.find(key, clock()),
@@ -63,6 +64,7 @@ export function checkpointPort(
       secrets: (task, names) => settings.secrets(task, names),
       configs: (task, names) => settings.configs(task, names),
     },
+    localServices: () => localServices,
     // Nobody can watch a local run from outside, so the core never calls this.
     progress() {},
     async checkpoint(delta) {

@@ -45,6 +45,19 @@ test("EXE-96 EXE-97 a relative storage folder starts in the working directory, l
   expect(loadConfig({ cwd: folderWith(), env: {} }).config.storage).not.toHaveProperty("path");
 });
 
+test("WMD-3 WMD-5 EXE-96 relative sockets and metrics providers start in the working directory", () => {
+  const cwd = folderWith(
+    '[engine.workers]\nmetrics_provider = "./metrics.ts#collect"\n[engine.workers.services]\ninference = "run/a.sock"\ncache = "/run/c.sock"',
+  );
+  const { workers } = loadConfig({ cwd, env: {} }).config;
+  expect(workers.metrics_provider).toBe(`${join(cwd, "metrics.ts")}#collect`);
+  expect(workers.services).toEqual({ inference: join(cwd, "run/a.sock"), cache: "/run/c.sock" });
+  const env = { ENGINE_WORKERS__METRICS_PROVIDER: "metrics.mjs" };
+  const other = loadConfig({ cwd: folderWith(), env }).config.workers;
+  expect(other.metrics_provider).toMatch(/\/metrics\.mjs#default$/);
+  expect(loadConfig({ cwd: folderWith(), env: {} }).config.workers.metrics_provider).toBe("");
+});
+
 test("ENGINE_CONFIG names another file, and a missing one is an error that says so", () => {
   const cwd = folderWith();
   writeFileSync(join(cwd, "other.toml"), '[engine]\nlog_level = "debug"');

@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { type Config, EngineError, nearest, resolveConfig } from "@engine/contract";
+import {
+  type Config,
+  EngineError,
+  nearest,
+  parseMetricsProvider,
+  resolveConfig,
+} from "@engine/contract";
 import { parse, TomlError } from "smol-toml";
 
 export interface ConfigPlaces {
@@ -12,7 +18,7 @@ export interface ConfigPlaces {
 }
 
 export interface LoadedConfig {
-  /** With `home` and `storage.path` absolute. */
+  /** With `home`, `storage.path`, and the workers' sockets and metrics provider absolute. */
   readonly config: Config;
   /** The file that was read; undefined when there is none. */
   readonly file: string | undefined;
@@ -37,12 +43,21 @@ export function loadConfig({ cwd, env, flags }: ConfigPlaces): LoadedConfig {
   return { config: resolved, file: text === undefined ? undefined : path };
 }
 
-function withAbsolutePaths({ home, storage, ...rest }: Config, cwd: string): Config {
+function withAbsolutePaths({ home, storage, workers, ...rest }: Config, cwd: string): Config {
   const path = storage.path === undefined ? undefined : resolve(cwd, storage.path);
+  const provider = parseMetricsProvider(workers.metrics_provider);
+  const sockets = Object.entries(workers.services);
   return {
     ...rest,
     home: resolve(cwd, home),
     storage: path === undefined ? storage : { ...storage, path },
+    workers: {
+      ...workers,
+      services: Object.fromEntries(sockets.map(([name, path]) => [name, resolve(cwd, path)])),
+      ...(provider && {
+        metrics_provider: `${resolve(cwd, provider.path)}#${provider.name}`,
+      }),
+    },
   };
 }
 

@@ -19,6 +19,8 @@ export interface LocalParts {
   readonly ring?: KeyRing | undefined;
   /** By default none exist. */
   readonly settings?: LocalSettings;
+  /** Paths of local sockets by name: nobody but this process grants them, and it does. */
+  readonly services?: Readonly<Record<string, string>>;
   readonly host?: Host;
   /** Milliseconds since 1970; the host's clock unless given. */
   readonly clock?: () => number;

@@ -94,6 +94,7 @@ function worldOf(parts: LocalParts, known: ReadonlyMap<string, AnyWorkflow>): Lo
   return {
     // Without a source of secrets and configs none exist: a task that declares one fails.
     settings: { secrets: async () => ({}), configs: async () => ({}) },
+    services: {},
     newSeed: () => randomBytes(16).toString("hex"),
     ...parts,
     host,

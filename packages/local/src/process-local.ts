@@ -35,7 +35,9 @@ async function openFromConfig(): Promise<Local> {
     throw new EngineError("invalid_input", problems.join("\n"));
   }
   const settings = storedSettings(store, ring);
-  return openLocal({ store, values, limits: config.executions, findWorkflow, ring, settings });
+  const { executions: limits, workers } = config;
+  const { services } = workers;
+  return openLocal({ store, values, limits, findWorkflow, ring, settings, services });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { referenceOf } from "@engine/contract";
-import { getConfig, type OutputStorage, task, workflow } from "@engine/sdk";
+import { getConfig, type OutputStorage, serviceSocket, task, workflow } from "@engine/sdk";
 import { expect, test } from "vitest";
 import { openTemporary, temporaryFolder } from "./testing/temporary-local.ts";
 
@@ -89,4 +89,20 @@ test("EXE-31 each run gets a seed of its own, kept with it", async () => {
   }
   expect(seeds.size).toBe(3);
   for (const seed of seeds) expect(seed).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("WMD-3 a local run has the sockets of its process's configuration, and no others", async () => {
+  const services = { inference: "/run/inference.sock" };
+  const ask = task({ name: "ask" }, async (name: string) => serviceSocket(name));
+  const asking = workflow({ name: "asking" }, async (name: string) => ask(name));
+  const { local } = await openTemporary({ services });
+  expect((await local.run(asking, "inference")).output).toBe("/run/inference.sock");
+  expect((await local.run(asking, "cache")).failure).toMatchObject({
+    type: "ServiceNotGrantedError",
+    details: { service: "cache", reason: "not_offered" },
+  });
+  const { local: bare } = await openTemporary();
+  expect((await bare.run(asking, "inference")).failure).toMatchObject({
+    details: { reason: "not_offered" },
+  });
 });

@@ -2,13 +2,16 @@
 import {
   type Duration,
   isName,
+  isServiceName,
   NAME_RULE,
   nearest,
   parseDuration,
   parseWorkflowName,
+  type RoutingInput,
+  SERVICE_RULE,
 } from "@engine/contract";
 import type { ValueSpec } from "./replay/calls/call.ts";
-import { currentScope, inCurrentScope } from "./replay/calls/scope.ts";
+import { currentScope, inCurrentScope, inTaskScope } from "./replay/calls/scope.ts";
 import { type AnyWorkflow, isWorkflow, type Workflow } from "./workflow.ts";
 
 /** What a pause shows, and what ends it besides an answer: at most one of the last three. */
@@ -131,6 +134,11 @@ export interface CallOptions {
   readonly detach?: boolean;
   /** A label for the child. */
   readonly name?: string;
+  /**
+   * Values that the child's affinity and routing may read: text, numbers, booleans, null and objects of
+   * these. Nothing else ever reads them: they are in no log, and the child does not see them.
+   */
+  readonly routingInput?: RoutingInput;
 }
 
 /**
@@ -171,15 +179,15 @@ export function call(
   options: CallOptions = {},
 ): Promise<unknown> {
   return inCurrentScope("call", (scope) => {
-    checkOptions("call", options, ["version", "wait", "detach", "name"]);
-    const { version, wait = true, detach = false, name } = options;
+    checkOptions("call", options, ["version", "wait", "detach", "name", "routingInput"]);
+    const { version, wait = true, detach = false, name, routingInput } = options;
     if (version !== undefined && !(Number.isInteger(version) && version >= 1)) {
       throw new TypeError(`option version of call() must be an integer from 1; got ${version}`);
     }
     const workflow = targetOf(target);
     const storage = isWorkflow(target) ? target.options.outputStorage : undefined;
     const outputStorage = typeof storage === "object" ? storage : undefined;
-    const child = { workflow, input, version, wait, detach, name, outputStorage };
+    const child = { workflow, input, version, wait, detach, name, outputStorage, routingInput };
     return scope.runtime.child(scope, child);
   });
 }
@@ -262,6 +270,29 @@ export function uuid(): Promise<string> {
 export function progress(value: unknown): void {
   const scope = currentScope();
   scope?.runtime.progress(scope, value);
+}
+
+/**
+ * The path of a local socket that the worker offers (`[engine.workers.services]`) and that is granted to
+ * it at this moment. Ask at each connect: a grant may come and go while a task runs. Only in functions
+ * of tasks; nothing is recorded. In a local run (`workflow.run`) nobody grants anything: there every
+ * socket of the process's own configuration is given, as its secrets are.
+ *
+ * @throws ServiceNotGrantedError when the worker does not offer it, or it is not granted.
+ * @example
+ * ```ts
+ * const infer = task({ name: "infer" }, async (prompt: string) =>
+ *   ask(serviceSocket("inference"), prompt),
+ * );
+ * ```
+ */
+export function serviceSocket(name: string): string {
+  return inTaskScope("serviceSocket", (scope) => {
+    if (typeof name !== "string" || !isServiceName(name)) {
+      throw new TypeError(`serviceSocket() takes a name: ${SERVICE_RULE}; got ${String(name)}`);
+    }
+    return scope.runtime.serviceSocket(name);
+  });
 }
 
 function recorded<T>(kind: ValueSpec["kind"], take: ValueSpec["take"]): Promise<T> {

@@ -1,6 +1,6 @@
 // The authoring API. Adding a line makes something public.
 
-export type { Duration, Failure } from "@engine/contract";
+export type { Duration, Failure, RoutingInput } from "@engine/contract";
 export {
   type CallOptions,
   call,
@@ -10,6 +10,7 @@ export {
   pause,
   progress,
   random,
+  serviceSocket,
   signal,
   sleep,
   uuid,
@@ -20,7 +21,9 @@ export { type GraphNode, graph } from "./graph.ts";
 export type { LocalRunOptions } from "./local-host.ts";
 export type {
   CacheOptions,
+  FairnessOptions,
   OutputStorage,
+  PlacementOptions,
   RetryOptions,
   TaskContext,
   TaskOptions,
@@ -51,6 +54,7 @@ export {
   InvalidOutputError,
   NotFoundError,
   SecretMissingError,
+  ServiceNotGrantedError,
   TaskError,
   TaskNotAuthorizedError,
   TaskTimeoutError,

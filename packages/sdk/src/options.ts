@@ -6,6 +6,8 @@ import type {
   Runner,
   StoredReference,
 } from "@engine/contract";
+import type { InputPath } from "./routing/input-path.ts";
+import type { Affinity, Limit, OfRoutingInput, Ref, RoutingPolicy } from "./routing/terms.ts";
 import type { Schedule } from "./schedule.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
@@ -151,10 +153,41 @@ export interface TaskOptions<Input, Output> {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** Whose turn it is among executions of one priority that wait. */
+export interface FairnessOptions<Reads> {
+  /** Executions with equal values stand in one line; the lines take turns. */
+  readonly key: Ref<Reads>;
+  /** How often its turn comes, as against others: 1 to 100. Default 1. */
+  readonly weight?: number;
+}
+
+/**
+ * Where the executions of a workflow may go, and when they start: built with `@engine/sdk/routing`. A
+ * local run goes by none of it.
+ */
+export interface PlacementOptions<Input> {
+  /**
+   * What a worker must be: labels with their values, or what `require()` returns. While none is, an
+   * execution waits. Default: any worker.
+   */
+  readonly affinity?: Readonly<Record<string, string>> | Affinity<Readable<Input>>;
+  /** How the workers that may have an execution are ranked: what `score()` returns. Default: by their load. */
+  readonly routing?: RoutingPolicy<Readable<Input>>;
+  /** How many executions may be under way, or begin: of `concurrency()`, `rate()` and `limit()`. */
+  readonly limits?: readonly Limit<Readable<Input>>[];
+  /** From -10 to 10: an execution starts only when none of a higher one can. Default 0. */
+  readonly priority?: number;
+  /** Default: first come, first served. */
+  readonly fairness?: FairnessOptions<Readable<Input>>;
+}
+
+/** What terms may read of an execution with such an input. */
+type Readable<Input> = InputPath<Input> | OfRoutingInput;
+
 /**
  * Options of `workflow()`; nothing needs to be given but a name, unless the body has one (EXE-4).
  */
-export interface WorkflowOptions<Input, Output> {
+export interface WorkflowOptions<Input, Output> extends PlacementOptions<Input> {
   /** Default: the function's own name. */
   readonly name?: string;
   /** Default `"default"`. */

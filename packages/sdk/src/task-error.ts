@@ -53,6 +53,8 @@ export class DepthLimitError extends TaskError {}
 export class TransientUnsupportedError extends TaskError {}
 /** The caller lacks a permission that the call needs. */
 export class TaskNotAuthorizedError extends TaskError {}
+/** The worker does not offer a local service, or it is not granted to it; `failure.details` says which. */
+export class ServiceNotGrantedError extends TaskError {}
 
 const SUBCLASSES: Readonly<Record<string, new (failure: Failure) => TaskError>> = {
   TaskTimeoutError,
@@ -69,6 +71,7 @@ const SUBCLASSES: Readonly<Record<string, new (failure: Failure) => TaskError>> 
   DepthLimitError,
   TransientUnsupportedError,
   TaskNotAuthorizedError,
+  ServiceNotGrantedError,
 };
 
 export function taskError(failure: Failure): TaskError {

@@ -2,7 +2,7 @@ import { checkWorkflowOptions, DEFAULT_NAMESPACE } from "@engine/contract";
 import type { WorkflowContext } from "./context.ts";
 import { refuseInvalid } from "./definition.ts";
 import { type LocalRunOptions, localHost } from "./local-host.ts";
-import type { WorkflowOptions } from "./options.ts";
+import type { PlacementOptions, WorkflowOptions } from "./options.ts";
 import type { RunResult } from "./run-result.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
 
@@ -61,7 +61,9 @@ type Body<Input, Output> = (input: Input, ctx: WorkflowContext<Input>) => Output
  * ```
  */
 export function workflow<S extends StandardSchema, Output>(
-  options: WorkflowOptions<unknown, Output> & { readonly input: S },
+  options: WorkflowOptions<unknown, Output> & { readonly input: S } & PlacementOptions<
+      SchemaInput<S>
+    >,
   body: Body<SchemaOutput<S>, Output>,
 ): Workflow<SchemaInput<S>, Output>;
 export function workflow<Input = undefined, Output = unknown>(

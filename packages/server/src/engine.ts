@@ -15,6 +15,7 @@ import { CallResolver } from "./children/call-resolver.ts";
 import { callsUnder } from "./children/calls-under.ts";
 import { Commits } from "./commits.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
+import type { OpenHidden } from "./dispatch/group.ts";
 import type { Domain } from "./domain.ts";
 import type { EnginePorts, InnerPorts } from "./engine-ports.ts";
 import { every } from "./every.ts";
@@ -46,8 +47,13 @@ import { Secrets } from "./secrets/secrets.ts";
 import { ServiceViews } from "./services/service-views.ts";
 import { Services } from "./services/services.ts";
 import { Starts } from "./starts/starts.ts";
+import { openPlacement } from "./starts/stored-routing.ts";
 import { Timers } from "./timers/timers.ts";
+import { DryRuns } from "./why/dry-run.ts";
+import { ownerOf } from "./why/owner.ts";
+import { Whys } from "./why/why.ts";
 import { Admissions } from "./workers/admissions.ts";
+import { Attributes } from "./workers/attributes.ts";
 import { Fleet } from "./workers/fleet.ts";
 import { Grants } from "./workers/grants.ts";
 import { HandOvers } from "./workers/hand-over.ts";
@@ -67,6 +73,9 @@ export interface Engine {
   readonly schedules: Schedules;
   readonly workers: Workers;
   readonly fleet: Fleet;
+  readonly whys: Whys;
+  readonly dryRuns: DryRuns;
+  readonly attributes: Attributes;
   readonly declarations: ScheduleDeclarations;
   readonly runLists: RunLists;
   readonly accounts: Accounts;
@@ -155,7 +164,15 @@ export function createEngine(given: EnginePorts): Engine {
     ...rights,
   };
   const configs = new Configs(ports);
-  const dispatcher = new Dispatcher(served);
+  const openHidden: OpenHidden = (hidden) => {
+    try {
+      return openPlacement(ports.ring, hidden);
+    } catch (error) {
+      log.error({ err: error }, "terms of a routing input do not open: no worker matches them");
+      return undefined;
+    }
+  };
+  const dispatcher = new Dispatcher({ ...served, openHidden });
   const inputs = new LargeInputs(ports);
   const create: Dispatcher["create"] = (fresh) => dispatcher.create(fresh);
   const starts = new Starts({ ports, catalog, inputs, create });
@@ -175,13 +192,13 @@ export function createEngine(given: EnginePorts): Engine {
   const accounts = new Accounts({ ports, runLists, areChecked: isOn });
   const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);
   const { authorizeSchedule = isOn ? permitted : undefined } = ports;
-  const scheduled = new ScheduledStarts({ starts, authorize: authorizeSchedule });
+  const routing = new RoutingSeals(ports);
+  const scheduled = new ScheduledStarts({ starts, routing, authorize: authorizeSchedule });
   const cancel = (execution_id: string, reason: string) =>
     executions.cancel({ execution_id, reason, by: null });
   const firing = new Firing({ ports, starts: scheduled, cancel });
   const scheduler = new Scheduler({ ports, firing });
   changes.listen(() => void scheduler.wake());
-  const routing = new RoutingSeals(ports);
   const schedules = new Schedules({ ports, routing, starts: scheduled, changed });
 
   const services = new Services({
@@ -250,6 +267,13 @@ export function createEngine(given: EnginePorts): Engine {
     principals,
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
+    dryRuns: new DryRuns({ catalog, prospects: (of) => dispatcher.prospects(of) }),
+    whys: new Whys({
+      ports,
+      outlook: (row) => dispatcher.outlook(row),
+      owner: (row) => ownerOf(row, { store, sessions }),
+    }),
+    attributes: new Attributes({ ports, sessions, bus }),
     async start() {
       await bus.start();
       await replicas.start();

@@ -51,6 +51,7 @@ import { scheduleHandlers } from "./handlers/schedules.ts";
 import { secretHandlers } from "./handlers/secrets.ts";
 import { serviceHandlers } from "./handlers/services.ts";
 import { systemHandlers } from "./handlers/system.ts";
+import { workerAttributeHandlers } from "./handlers/worker-attributes.ts";
 import { workerHandlers } from "./handlers/workers.ts";
 import { encryptionProblems, openRing } from "./secrets/opened-ring.ts";
 import { tokenKeysOf } from "./secrets/token-keys.ts";
@@ -176,6 +177,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       catalog: catalogHandlers(engine, ports),
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine, ports),
+      workerAttributes: workerAttributeHandlers(engine, ports),
       services: services.handlers,
       schedules: scheduleHandlers(engine, ports),
       joinTokens: joinTokenHandlers({ joinTokens: new JoinTokens(ports), ports }),

@@ -70,6 +70,7 @@ export function toRow(
     started_at: row[at++],
     finished_at: row[at++],
     updated_at: row[at++],
+    routing_input: row[at++],
   };
 }
 

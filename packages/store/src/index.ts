@@ -73,8 +73,11 @@ export type {
   ScheduleFilter,
 } from "./ports/schedules.ts";
 export type { NameFilter, NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
+export type { HolderPage, LimitHolder, LimitRow } from "./ports/limits.ts";
+export type { LimitDefinition } from "./limits/claim-limits.ts";
 export type { ServiceChoice, ServiceRow } from "./ports/services.ts";
 export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
+export type { HeldAttributes } from "./ports/worker-attributes.ts";
 export type { KnownWorkerCredential } from "./ports/worker-credentials.ts";
 export type { WorkerFilter, WorkerRow } from "./ports/workers.ts";
 export { openPostgresStore, type PostgresOptions } from "./postgres/postgres-store.ts";
@@ -98,6 +101,7 @@ export {
   readKeyRing,
   ringOf,
 } from "./sealing/key-ring.ts";
+export { keyIdOf, openAlike, resealAlike, sealAlike } from "./sealing/sealed-alike.ts";
 export {
   executionKeyPlace,
   keyCheckPlace,

@@ -18,6 +18,7 @@ import { FORGOTTEN_VALUES, type ForgottenValuePort } from "./ports/forgotten-val
 import { IDENTITIES, type IdentityPort } from "./ports/identities.ts";
 import { JOIN_TOKENS, type JoinTokenPort } from "./ports/join-tokens.ts";
 import { KEYS, type KeyPort } from "./ports/keys.ts";
+import { LIMITS, type LimitPort } from "./ports/limits.ts";
 import { LOG, type LogPort } from "./ports/log.ts";
 import { MASKS, type MaskPort } from "./ports/masks.ts";
 import type { Kinds } from "./ports/port.ts";
@@ -61,6 +62,7 @@ export interface SharedPorts {
   readonly encryption: EncryptionPort;
   readonly executionKeys: ExecutionKeyPort;
   readonly services: ServicePort;
+  readonly limits: LimitPort;
 }
 
 const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Port]> } = {
@@ -88,6 +90,7 @@ const SHARED: { readonly [Port in keyof SharedPorts]: Operations<SharedPorts[Por
   encryption: ENCRYPTION,
   executionKeys: EXECUTION_KEYS,
   services: SERVICES,
+  limits: LIMITS,
 };
 
 /** What a store keeps, by domain. What is hot, or of one database alone, each database has in its own SQL. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { notFound } from "@engine/contract";
@@ -263,6 +264,51 @@ test("EXE-69 a bundle whose workflow has another durability than was registered 
   });
   const same = server.start("hello", transient, { transient: true });
   expect(await server.finished(same)).toMatchObject({ state: "COMPLETED" });
+});
+
+test("EXE-69 a bundle whose workflow has another affinity or routing than was registered is not run", async () => {
+  const server = new FakeServer();
+  await using _worker = await startTestWorker(server);
+  const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+  const declaring = (options: string) =>
+    server.addModule(
+      `import { label, least, load, require, score } from "@engine/sdk/routing";
+${HELLO.replace('name: "hello"', `name: "hello", ${options}`)}`,
+    );
+  const plain = server.addModule(HELLO);
+  const labels = declaring('affinity: { os: "linux", arch: "arm64" }');
+  const terms = declaring(
+    'affinity: require(label("os").eq("linux")), routing: score(least(load()))',
+  );
+  const ofLabels = digest('{"affinity":{"arch":"arm64","os":"linux"},"routing":null}');
+  const ofTerms = digest(
+    '{"affinity":[{"kind":"match","left":{"key":"os","kind":"label"},"op":"eq","right":"linux"}],"routing":{"terms":[{"kind":"least","selector":{"kind":"load"},"weight":1}]}}',
+  );
+  // A server that tells nothing is taken at its word.
+  for (const [module, placement] of [
+    [plain, null],
+    [labels, ofLabels],
+    [terms, ofTerms],
+    [plain, undefined],
+    [terms, undefined],
+  ] as const) {
+    const id = server.start("hello", module, { placement });
+    expect(await server.finished(id)).toMatchObject({ state: "COMPLETED" });
+  }
+  for (const [module, placement] of [
+    [plain, ofLabels],
+    [labels, ofTerms],
+    [terms, ofLabels],
+    [labels, null],
+  ] as const) {
+    const id = server.start("hello", module, { placement });
+    expect((await server.finished(id)).failure).toMatchObject({
+      type: "WorkflowLoadError",
+      message:
+        "default/hello version 1 was registered with another affinity or routing than its bundle defines; register the file again",
+      details: { reason: "definition_mismatch", workflow: "default/hello" },
+    });
+  }
 });
 
 test("an execution whose checkpoint the server will not have ends with the reason, and is not run again", async () => {

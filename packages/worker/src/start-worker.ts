@@ -57,6 +57,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     },
     superseded: (by) => end(supersededBy(name, by)),
     refused: (error) => end(refusedBy(name, error)),
+  }).catch((error: unknown) => {
+    // What had begun by then ends with it.
+    life.abort();
+    throw error;
   });
   const { session, stream, heartbeats, copies, warm, executions, gate, pool } = parts;
   const draining = new Drain({

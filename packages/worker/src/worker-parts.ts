@@ -22,6 +22,8 @@ import { textCalls } from "./link/text-link.ts";
 import { Health } from "./machine/health.ts";
 import { openMachine } from "./machine/machine.ts";
 import { Readiness } from "./machine/readiness.ts";
+import { BuiltinMetrics } from "./metrics/builtin-metrics.ts";
+import { openCustomMetrics } from "./metrics/open-custom-metrics.ts";
 import { RunnerPool } from "./runners/runner-pool.ts";
 import { messageOf } from "./transient.ts";
 import type { WorkerOptions } from "./worker-options.ts";
@@ -58,8 +60,13 @@ export async function createParts(
   { life, welcomed, drain, superseded, refused }: WorkerEvents,
 ): Promise<WorkerParts> {
   const { link, config, log, setTimer, monotonic, random } = options;
+  // First: without its provider a worker does not start, and leaves nothing that runs.
+  const custom = await openCustomMetrics({ config, log, setTimer, life, env: process.env });
   const machine = options.machine ?? (await openMachine(options));
   const { folder, resources, packages } = machine;
+  const metrics = config.builtin_metrics
+    ? new BuiltinMetrics({ monotonic, load: machine.load })
+    : undefined;
   const outage = new Outage(options);
   const serverClock = new ServerClock({
     ...options,
@@ -101,9 +108,11 @@ export async function createParts(
     gate,
     log,
     pool,
+    metrics,
     lanes: new CheckpointLanes({
       link: text,
       session,
+      timed: metrics && ((request) => metrics.timed(request)),
       lanes: config.checkpoint_lanes,
       onStale: (copy) => executions.drop(copy, "stale_claim"),
       onRefused(copy, error) {
@@ -185,6 +194,7 @@ export async function createParts(
     setTimer,
     thresholdMs: config.loop_lag_threshold * 1000,
     lag: machine.lag,
+    ...(metrics && { onProbe: (lagMs: number) => metrics.probed(lagMs) }),
     onChange(isHealthy) {
       if (isHealthy) log.info({}, "the worker keeps up again, and takes new work");
       else
@@ -197,13 +207,23 @@ export async function createParts(
 
   function status(): Heartbeat {
     const free = slotsFree();
+    const { latest } = resources;
     return {
       status: executions.isDraining ? "draining" : isPaused ? "paused" : "active",
       healthy: health.healthy && readiness.isReady,
       running: copies.holdings(),
       slots_free: free,
-      metrics: { "engine.running_executions": copies.size, "engine.slots_free": free },
-      resources: resources.latest,
+      metrics: {
+        ...custom?.values,
+        ...metrics?.values({
+          running: copies.size,
+          slotsFree: config.slots === 0 ? undefined : free,
+          memoryAvailable: latest.memory_available,
+          warmModules: pool.warmModules,
+          warmExecutions: warm.size,
+        }),
+      },
+      resources: latest,
       stuck_threads: pool.stuckThreads,
       clock_offset_ms: serverClock.offsetMs,
     };
@@ -250,6 +270,7 @@ export async function createParts(
         executions.drop(frame.data, frame.data.reason);
         break;
       case "welcome":
+        pool.setGranted(frame.data.services);
         executions.welcome(frame.data);
         // The server says a pause that still holds again, right behind the welcome.
         if (!stream.isPolling) isPaused = false;
@@ -261,6 +282,8 @@ export async function createParts(
         control(frame.data);
         break;
       case "services":
+        pool.setGranted(frame.data.granted);
+        break;
       case "ping":
         break;
       default:

@@ -1,7 +1,13 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
-import type { Changed, PrincipalRow, ServiceRow, Store } from "@engine/store";
+import type { Changed, PrincipalRow, ServiceRow, Store, WorkerRow } from "@engine/store";
 import { ACCOUNT_ROLE } from "../accounts.ts";
-import type { Commit, Deletion, OfferChange, PrincipalChange } from "../evidence.ts";
+import type {
+  Commit,
+  Deletion,
+  OfferChange,
+  PrincipalChange,
+  WorkerDescribed,
+} from "../evidence.ts";
 import type { World } from "../world.ts";
 
 /** What a registration was answered. */
@@ -13,6 +19,7 @@ export class CommitRecord {
   readonly deletions: Deletion[] = [];
   readonly principals: PrincipalChange[] = [];
   readonly offers: OfferChange[] = [];
+  readonly descriptions: WorkerDescribed[] = [];
   /** Every session that was ever opened, by the hashes of the secrets it was known under. */
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
@@ -55,6 +62,15 @@ export class CommitRecord {
     this.#world.trace.say("world", () => {
       const state = enabled ? "is enabled" : "is disabled";
       return `${subject} ${state}${hasRole ? "" : " and has no role"}`;
+    });
+  }
+
+  /** A worker as a write of what operators say of it has left it. */
+  described({ name, attributes }: WorkerRow): void {
+    this.descriptions.push({ at: this.#world.now, worker: name, ...attributes });
+    this.#world.trace.say("world", () => {
+      const { metadata, granted, revision } = attributes;
+      return `${name} is ${JSON.stringify(metadata)}, granted ${granted.join(", ") || "nothing"}, revision ${revision}`;
     });
   }
 

@@ -10,6 +10,7 @@ import {
   type Store,
   type StoreCall,
   type StoreMethod,
+  type WorkerRow,
 } from "@engine/store";
 import type { Fault } from "../evidence.ts";
 import type { Rates } from "../plan.ts";
@@ -212,6 +213,7 @@ class Access {
     const opened = openedBy(name, value);
     if (opened) record.sessions.set(opened.session.token_hash, opened.session.session_id);
     if (CHANGES_PRINCIPALS.has(name) && value) record.principal(value as PrincipalRow);
+    if (name === "workers.changeAttributes" && value) record.described(value as WorkerRow);
     if (CHANGES_SERVICE.has(name) && value) record.service(server.id, value as ServiceRow);
     if (name === "services.delete" && value) record.service(server.id, undefined);
     if (name === "catalog.register") {

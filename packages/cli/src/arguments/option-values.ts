@@ -125,11 +125,17 @@ export const permissions: Collector<string> = collector(
 /** Collects `--role viewer --role operator`; which roles there are is the server's to say. */
 export const texts: Collector<string> = collector((text) => text);
 
+type Pairs = (text: string, before?: Record<string, string>) => Record<string, string>;
+
 /** Collects `--label k=v`: split at the first `=`, both sides not empty. */
-export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
-  const at = text.indexOf("=");
-  if (at < 1 || at === text.length - 1) {
-    throw new InvalidArgumentError("Expected KEY=VALUE with neither side empty.");
-  }
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+export function pairs(expected: string): Pairs {
+  return (text, before = {}) => {
+    const at = text.indexOf("=");
+    if (at < 1 || at === text.length - 1) {
+      throw new InvalidArgumentError(`Expected ${expected} with neither side empty.`);
+    }
+    return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+  };
 }
+
+export const label: Pairs = pairs("KEY=VALUE");

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -44,6 +44,46 @@ test("RES-3 an override that is no amount stops the worker at start, exit code 2
   expect(await runCli(["start", "worker"], io)).toBe(2);
   expect(io.complained()).toMatch(/resources\.memory.*"16GiB".*got "lots"/);
 });
+
+test.each([
+  [["--service", "inference"], {}, /NAME=PATH/],
+  [
+    ["--service", "Inference=/run/a.sock"],
+    {},
+    /engine\.workers\.services\.Inference: .*lower-case/,
+  ],
+  [[], { ENGINE_WORKERS__SERVICES: "/run/a.sock" }, /ENGINE_WORKERS__SERVICES.*expected/],
+  [[], { ENGINE_WORKERS__SERVICES: '{"a_b":"/run/a.sock"}' }, /a_b/],
+])(
+  "WMD-3 `engine start worker` with %j %j stops at start, exit code 2",
+  async (args, env, message) => {
+    const io = capturedIo({ env });
+    expect(await runCli(["start", "worker", ...args], io)).toBe(2);
+    expect(io.complained()).toMatch(message);
+  },
+);
+
+test.each([
+  ["./metrics.ts#", /ENGINE_WORKERS__METRICS_PROVIDER: expected a file and one of its exports/],
+  [
+    "./absent.ts#collect",
+    /engine\.workers\.metrics_provider: .*absent\.ts cannot be used: .*Cannot find/,
+  ],
+  [
+    "./metrics.ts#other",
+    /its export "other" to be a function; got undefined \(it exports: collect\)/,
+  ],
+])(
+  "WMD-5 a metrics provider %j that cannot be used stops the worker at start, exit code 2",
+  async (provider, message) => {
+    const home = freshHome();
+    writeFileSync(join(home, "metrics.ts"), "export const collect = () => ({});");
+    const env = { ENGINE_HOME: home, ENGINE_WORKERS__METRICS_PROVIDER: provider };
+    const io = capturedIo({ env, cwd: home });
+    expect(await runCli(["start", "worker"], io)).toBe(2);
+    expect(io.complained()).toMatch(message);
+  },
+);
 
 function freshHome(): string {
   const home = mkdtempSync(join(tmpdir(), "engine-start-worker-"));
@@ -145,4 +185,30 @@ test("WRK-5 labels of environment and flags are merged key by key, the flags win
   expect(await ended).toBe(0);
   // No server took it in.
   expect(io.complained()).not.toContain('"connected"');
+});
+
+test("WMD-3 sockets of file, environment and flags are offered by name, the flags winning", async () => {
+  const register = Promise.withResolvers<string>();
+  const url = await listen((path, body, response) => {
+    if (path === "/workers/register") register.resolve(body);
+    response.writeHead(503).end();
+  });
+  const first = Promise.withResolvers<void>();
+  const home = freshHome();
+  writeFileSync(join(home, "engine.toml"), '[engine.workers.services]\ncache = "/run/cache.sock"');
+  const env = {
+    ENGINE_HOME: home,
+    ENGINE_WORKERS__SERVICES: '{"inference":"/run/old.sock"}',
+  };
+  const io = capturedIo({ env, cwd: home });
+  const flags = ["--service", "inference=./new.sock", "--service", "search=/run/search.sock"];
+  const ended = runCli(["start", "worker", "builder", ...flags, "--server-url", url], {
+    ...io,
+    stopSignals: () => ({ first: first.promise, second: new Promise(() => {}) }),
+  });
+  const { services } = JSON.parse(await register.promise) as { services: string[] };
+  first.resolve();
+
+  expect(services.sort()).toEqual(["cache", "inference", "search"]);
+  expect(await ended).toBe(0);
 });

@@ -12,6 +12,7 @@ import {
   dispatchMode,
   httpUrls,
   label,
+  pairs,
   runner,
   secondsOrZero,
   wholeNumber,
@@ -25,6 +26,7 @@ import { serveUntilStopped } from "../serve-until-stopped.ts";
 
 interface WorkerFlags {
   readonly label?: Record<string, string>;
+  readonly service?: Record<string, string>;
   readonly slots?: number;
   readonly runner?: Runner[];
   readonly dispatch?: DispatchMode;
@@ -41,6 +43,11 @@ export function addStartWorker(start: Command, io: CliIo): void {
     )
     .argument("[name]", "unique name (default: worker-<6 hex digits>)")
     .option("--label <key=value>", "what this worker can do; may be repeated", label)
+    .option(
+      "--service <name=path>",
+      "a local socket that it offers to task code, once an operator grants it; may be repeated",
+      pairs("NAME=PATH"),
+    )
     .option("--slots <n>", "executions at a time; 0 = unlimited", wholeNumber(0))
     .option(
       "--runner <runner>",
@@ -68,6 +75,7 @@ export function addStartWorker(start: Command, io: CliIo): void {
   examples(command, [
     "start worker",
     "start worker gpu-1 --label gpu=a100 --label zone=eu --slots 4",
+    "start worker gpu-1 --service inference=/run/inference.sock",
     "start worker --runner process --drain-timeout 300",
     "start worker --server-url http://engine-1:8000 --server-url http://engine-2:8000",
     "start worker --dispatch poll --server-url https://engine.example.com",
@@ -150,6 +158,7 @@ function workerConfig(io: CliIo, flags: WorkerFlags) {
         default_runner: runners?.[0],
         drain_timeout: drainTimeout,
         labels: flags.label,
+        services: flags.service,
       },
     },
   });

@@ -14,6 +14,7 @@ function worker(name: string, clock_offset_ms: number | null): DetailedWorkerRec
     desired_state: "active",
     healthy: true,
     labels: {},
+    metadata: {},
     services: { offered: [], granted: [] },
     runners: ["thread"],
     default_runner: "thread",

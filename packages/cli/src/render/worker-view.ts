@@ -1,11 +1,11 @@
 import {
   type DetailedWorkerRecord,
   isClockOff,
-  type Labels,
   type WorkerRecord,
   type WorkerStatus,
 } from "@engine/contract";
 import { ago, elapsed } from "./elapsed.ts";
+import { metadataText } from "./metadata-text.ts";
 import type { Paint, Role, Screen } from "./paint.ts";
 import { byteText, reservedText, resourcesText } from "./resource-text.ts";
 import { table, titled } from "./table.ts";
@@ -63,6 +63,7 @@ export function workerView(
     ["load", slotText(record)],
     ["runs", executionsText(record)],
     ["labels", joined(pairs(record.labels), "\n")],
+    ["metadata", joined(metadataPairs(record), "\n")],
     ["offers", joined(services.offered)],
     ["may use", joined(services.granted)],
     ["runners", runnersText(record)],
@@ -140,7 +141,11 @@ function processText({ host, pid }: WorkerRecord): string | undefined {
   return host === null ? undefined : `${host}, pid ${pid}`;
 }
 
-function pairs(labels: Labels): string[] {
+function metadataPairs({ metadata }: WorkerRecord): string[] {
+  return Object.entries(metadata).map(([key, value]) => `${key}=${metadataText(value)}`);
+}
+
+function pairs(labels: WorkerRecord["labels"]): string[] {
   return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 }
 

@@ -1,4 +1,13 @@
-import type { Registered, SourceFile, TaskRecord, WorkflowRecord } from "@engine/contract";
+import {
+  printAffinity,
+  printFairness,
+  printLimit,
+  printRouting,
+  type Registered,
+  type SourceFile,
+  type TaskRecord,
+  type WorkflowRecord,
+} from "@engine/contract";
 import { refText } from "../arguments/workflow-ref.ts";
 import { ago, elapsed } from "./elapsed.ts";
 import type { Paint, Screen } from "./paint.ts";
@@ -61,6 +70,11 @@ export function workflowView(
     ["timeout", timeout === null ? undefined : elapsed(timeout * 1000)],
     ["kept", record.durability === "transient" ? "start and end only (transient)" : undefined],
     ["needs", record.requests ? requestsText(record.requests) : undefined],
+    ["affinity", printAffinity(record.affinity)],
+    ["routing", printRouting(record.routing)],
+    ["limits", listed(record.limits.map(printLimit), "\n")],
+    ["priority", record.priority === 0 ? undefined : String(record.priority)],
+    ["fairness", record.fairness ? printFairness(record.fairness) : undefined],
     ["secrets", listed(record.secrets)],
     ["configs", listed(record.configs)],
     ["metadata", Object.keys(metadata).length ? valueText(metadata) : undefined],

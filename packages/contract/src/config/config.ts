@@ -2,8 +2,9 @@ import * as z from "zod";
 import { parseResourceAmount, RESOURCE_AMOUNT } from "../definitions/resource-amount.ts";
 import { Runner } from "../definitions/runner.ts";
 import { VALUE_STORES } from "../values/stored-reference.ts";
-import { DispatchMode, Labels } from "../workers/worker.ts";
+import { DispatchMode, Labels, ServiceName } from "../workers/worker.ts";
 import { count, seconds, table } from "./config-table.ts";
+import { METRICS_PROVIDER, parseMetricsProvider } from "./metrics-provider.ts";
 import { securityTable } from "./security-config.ts";
 
 const names = z.array(z.string().min(1)).default([]);
@@ -227,10 +228,30 @@ export const Config = z.strictObject({
       disk: amount.optional().describe("The same of disk space."),
       gpu: z.int().nonnegative().optional().describe("The same of GPUs: how many."),
     }),
+    services: z
+      .record(ServiceName, z.string().min(1))
+      .default({})
+      .describe(
+        "Local sockets that it offers to task code, path by name; `serviceSocket()` gives those that are granted to it.",
+      ),
     packages: z
       .array(z.string().min(1))
       .default([])
       .describe("Packages it has, as `name@version`, besides those it can resolve."),
+    metrics_provider: z
+      .string()
+      .refine((text) => text === "" || parseMetricsProvider(text) !== undefined, {
+        error: `expected ${METRICS_PROVIDER}`,
+      })
+      .default("")
+      .describe(
+        "Module and export that gives metrics of your own, as `./metrics.ts#collect`: a record of numbers, or a promise of one. Empty = none.",
+      ),
+    metrics_interval: seconds(10, 1).describe("Between two calls of it."),
+    builtin_metrics: z
+      .boolean()
+      .default(true)
+      .describe("Whether it tells the engine's own metrics, `engine.…`, with each heartbeat."),
     heartbeat_interval: seconds(10, 1).describe("Between two heartbeats."),
     disconnect_grace: seconds(1).describe("After a stream closed, before its executions move on."),
     claim_timeout: seconds(10, 1).describe(

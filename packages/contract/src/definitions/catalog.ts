@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { FairnessDeclaration, LimitDeclaration } from "../routing/expression.ts";
 import { DeclaredSchedule } from "../schedules/schedule-declaration.ts";
 import { AnyJson } from "../values/any-json.ts";
 import { NAME_PATTERN, NAME_RULE } from "../values/name.ts";
@@ -59,6 +60,12 @@ export const ExtractedWorkflow = z.object({
   affinity: AnyJson.default(null),
   /** How workers that may have it are ranked (RTE-7); null: by their load. */
   routing: AnyJson.default(null),
+  /** How many of its executions may be under way, or begin (FLW-1 to FLW-3). */
+  limits: z.array(LimitDeclaration).default([]),
+  /** From -10 to 10; a lower one starts only when no higher one can (FLW-5). */
+  priority: z.int().default(0),
+  /** Whose turn it is among executions of one priority (FLW-6); null: first come, first served. */
+  fairness: FairnessDeclaration.nullable().default(null),
   /** What it declares to be started by. */
   schedule: DeclaredSchedule.nullable().default(null),
   /** Of the workflow itself; each of its tasks may use them too. */
@@ -120,6 +127,7 @@ export const SourceIssue = z.object({
     "shared_state",
     "shadowed_name",
     "secret_unknown",
+    "unknown_input_path",
   ]),
   message: z.string(),
   file: z.string(),

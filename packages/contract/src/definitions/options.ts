@@ -7,6 +7,8 @@ import { BUILT_IN_CALLS, isBuiltInCall, isName, NAME_RULE, nearest } from "../va
 import { Durability, Risk } from "./catalog.ts";
 import * as checks from "./option-checks.ts";
 import { isPlainObject, OPAQUE, show } from "./option-checks.ts";
+import type { PartProblem } from "./placement-options.ts";
+import * as placement from "./placement-options.ts";
 import { Runner } from "./runner.ts";
 
 /** One thing that is wrong with the options of a definition. */
@@ -25,6 +27,8 @@ interface OptionRule {
   check: checks.Check;
   /** Registration reads its value from the source (EXE-62); the others may be any expression. */
   isStatic: boolean;
+  /** What is wrong with its parts; asked when the check has nothing to say. */
+  parts?: (value: unknown) => readonly PartProblem[];
   /** Options inside this one. */
   inner?: OptionTable;
   /** Of an option inside that is none of them, when that is no unknown option but a wrong value. */
@@ -73,6 +77,14 @@ const TABLES: Readonly<Record<OptionOwner, OptionTable>> = {
     runnerOptions: group({ memoryMb: read(checks.mebibytes) }),
     requests: requests(workflowRequests),
     schedule: read(checks.schedule),
+    affinity: { ...read(placement.affinity), parts: placement.affinityParts },
+    routing: { ...read(placement.routing), parts: placement.routingParts },
+    limits: { ...read(placement.limits), parts: placement.limitParts },
+    priority: read(placement.priority),
+    fairness: {
+      ...read(placement.fairness),
+      inner: { key: read(placement.fairnessKey), weight: read(placement.fairnessWeight) },
+    },
   },
   task: {
     ...shared,
@@ -177,6 +189,11 @@ function checkTable(owner: OptionOwner, values: Readonly<Record<string, unknown>
         issues.push({ path, rule: "invalid_option", message });
       } else if (rule.inner && isPlainObject(value)) {
         visit(rule.inner, value, `${path}.`, rule.innerRule);
+      }
+      if (expected !== undefined) continue;
+      for (const { at, problem } of rule.parts?.(value) ?? []) {
+        const message = `option ${path}${at} of ${owner}(): ${problem}`;
+        issues.push({ path: path + at, rule: "invalid_option", message });
       }
     }
   }

@@ -26,6 +26,8 @@ export const ERRORS = {
       "The request cannot be read: broken JSON, an unknown mode, a header that is not text.",
     host_not_allowed:
       "The server is addressed by a name that it does not go by; `[engine.server] allowed_hosts` lists names besides localhost and addresses.",
+    invalid_routing_input:
+      "The routing input is none; `details.reason` says what is wrong, without its values. Send one JSON object of text, numbers, booleans, null and objects of these.",
     principal_not_found: "No service account has this subject.",
     principal_not_service_account:
       "Executions run unattended as service accounts only; name one of those.",
@@ -110,6 +112,12 @@ export const ERRORS = {
       "A field is missing or wrong; `details.issues` names each by path, with the rule.",
     invalid_schedule:
       "The schedule can never fire as it is written; `details.issues` names each field by path.",
+    invalid_affinity:
+      "The option `affinity` of a workflow is wrong; `details.issues` has each place in the source.",
+    invalid_routing:
+      "The option `routing` of a workflow is wrong; `details.issues` has each place in the source.",
+    invalid_limits:
+      "The option `limits` of a workflow is wrong; `details.issues` has each place in the source.",
     reserved_label: "Label keys beginning `engine.` belong to the engine.",
     idempotency_mismatch:
       "The idempotency key belongs to a start with another input or version, `details.execution_id`.",
@@ -119,6 +127,8 @@ export const ERRORS = {
       "A secret without a text of 8 characters or a number of 8 digits cannot be masked in what is read; send `unmasked: true` to keep it all the same.",
   }),
   ...under(429, {
+    concurrency_limited:
+      'Every place of the workflow is taken and it refuses what would wait (`overflow: "reject"`); start it again when one has ended.',
     rate_limited:
       "Too many requests of this kind; try again after `Retry-After` seconds, also in `details.retry_after_seconds`.",
   }),

@@ -33,8 +33,19 @@ export function invalidInput(
   const at = first?.path ? `${first.path}: ` : "";
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
   return new EngineError("invalid_input", `${at}${first?.message ?? "invalid"}${more}`, {
-    details: { issues },
+    details: { issues, ...reasonOf(error) },
   });
+}
+
+/** `details.reason` where a schema gives one beside its sentence. */
+function reasonOf({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): {
+  readonly reason?: string;
+} {
+  for (const issue of issues) {
+    const reason: unknown = issue.code === "custom" ? issue.params?.["reason"] : undefined;
+    if (typeof reason === "string") return { reason };
+  }
+  return {};
 }
 
 function inputIssues(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): InputIssue[] {

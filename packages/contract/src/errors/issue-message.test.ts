@@ -10,6 +10,11 @@ test.each<[z.ZodType, unknown, string]>([
   [z.array(z.int()).max(2), [1, 2, 3], "expected at most 2 items"],
   [z.url(), "localhost", "expected an address such as http://127.0.0.1:8000"],
   [z.string(), undefined, "expected string, which is missing"],
+  [
+    z.record(z.string().regex(/a/, "must have an a"), z.int()),
+    { b: 1 },
+    "not a key here: must have an a",
+  ],
   [z.string().max(3, "is too long to say"), "long", "is too long to say"],
 ])("what does not fit is told by what was expected (%#)", (schema, value, message) => {
   expect(schema.safeParse(value).error?.issues.map(issueMessage)).toEqual([message]);

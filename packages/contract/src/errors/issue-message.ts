@@ -30,6 +30,8 @@ function expectation(issue: z.core.$ZodIssue): string {
     const bound = issue.inclusive === false ? "more than" : "at least";
     return `expected ${bound} ${issue.minimum}${unitOf(issue.origin)}`;
   }
+  const [ofKey] = issue.code === "invalid_key" ? issue.issues : [];
+  if (ofKey) return `not a key here: ${expectation(ofKey)}`;
   if (message === "Invalid URL") return "expected an address such as http://127.0.0.1:8000";
   return message.replace(/^Invalid input: /, "").replace(/received undefined$/, "which is missing");
 }

@@ -1,7 +1,7 @@
 import type { ResourceRequests, TaskRequests } from "../definitions/resource-requests.ts";
 import type { Runner } from "../definitions/runner.ts";
 import type { Failure } from "../errors/failure.ts";
-import type { HiddenPlacement, Placement } from "../routing/needs.ts";
+import type { HiddenPlacement, Placement, ResolvedLimit } from "../routing/needs.ts";
 import { isClaimable } from "../rules/transition.ts";
 import type { Encoded } from "../values/value.ts";
 import type { State, Wait } from "./execution.ts";
@@ -56,6 +56,8 @@ export interface Requirements extends Placement {
   readonly totals?: TaskRequests;
   /** Terms that read routing input; nobody is shown them. */
   readonly hidden?: HiddenPlacement;
+  /** What every claim of it counts first (FLW-8); at least one. */
+  readonly limits?: readonly ResolvedLimit[];
 }
 
 /**
@@ -93,6 +95,8 @@ interface ExecutionOrigin {
   readonly requirements: Requirements | null;
   /** How long it may wait for a worker each time; null = for ever (DSP-8). */
   readonly park_ttl_ms: number | null;
+  /** Read by matching alone and shown to nobody: sealed, or its JSON where there is no key (RIN-3). */
+  readonly routing_input: string | null;
   /** At most one execution has it: an idempotency key, or a schedule's instant (EXE-84, EXE-75). */
   readonly unique_key: string | null;
   /** Of what was asked with the unique key: another request under the same key is refused. */

@@ -31,6 +31,8 @@ export interface NewExecution {
   /** The instant before which no worker gets the execution, milliseconds since 1970. */
   readonly not_before?: number | null;
   readonly park_ttl_ms?: number | null;
+  /** As it is stored: sealed, or its JSON where there is no key. */
+  readonly routing_input?: string | null;
   /** When an execution has this key already, none is created and that one is the answer. */
   readonly unique?: { readonly key: string; readonly request_hash: string } | undefined;
   /** The schedule that starts it, and the instant that was due; null: somebody triggered it. */

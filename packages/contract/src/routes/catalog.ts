@@ -7,8 +7,9 @@ import {
   SourceFile,
   WorkflowRecord,
 } from "../definitions/catalog.ts";
+import { PlacementAnswer, PlacementQuestion } from "../routing/dry-run.ts";
 import { filteredListOf, listOf, paging, QueryFlag } from "../wire/list.ts";
-import { all, grant, scoped } from "../wire/permission.ts";
+import { all, grant, run, scoped } from "../wire/permission.ts";
 import { wholeNumber } from "../wire/query-number.ts";
 import type { Route } from "../wire/route.ts";
 
@@ -71,6 +72,16 @@ export const catalogRoutes = {
     effect: "read",
     query: SourceQuery,
     answers: { 200: WithSource },
+  },
+  placement: {
+    method: "POST",
+    path: "/workflows/{ns}/{wf}/placement",
+    summary:
+      "Says which workers a start with this input could be given now, how a policy ranks them, and what the others lack. Nothing is started.",
+    permission: all(run("{ns}/{wf}"), grant("worker:*:read")),
+    effect: "read",
+    body: PlacementQuestion,
+    answers: { 200: PlacementAnswer },
   },
   delete: {
     method: "DELETE",

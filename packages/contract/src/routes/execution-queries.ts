@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { State } from "../executions/execution.ts";
+import { ROUTING_INPUT_HEADER } from "../routing/routing-input.ts";
 import { paging, QueryFlag, repeated } from "../wire/list.ts";
 import { all, type Permission, when } from "../wire/permission.ts";
 import { QueryInstant } from "../wire/query-instant.ts";
@@ -46,6 +47,18 @@ export const RunQuery = z.strictObject({
     .optional()
     .describe("seconds it may wait for a worker before it fails; 0 = for ever"),
 });
+/**
+ * Its value is read from the list of headers as they came: here one that was sent twice is joined (RIN-2).
+ */
+const routingHeader = {
+  [ROUTING_INPUT_HEADER]: z
+    .string()
+    .optional()
+    .describe(
+      "values to choose a worker by, which nobody is shown: one JSON object of text, numbers, booleans, null and objects of these, in UTF-8; at most 4,096 bytes, 64 keys and 8 levels",
+    ),
+} as const;
+export const RoutingHeaders = z.object(routingHeader);
 export const RunHeaders = z.object({
   "idempotency-key": z
     .string()
@@ -55,6 +68,7 @@ export const RunHeaders = z.object({
     "the worker that is asked first, and again where the last one cannot have it",
   ),
   "x-engine-require-worker": Name.optional().describe("the only worker that may run it"),
+  ...routingHeader,
 });
 /** What a start takes that may name the only worker it goes to (AUTH-59). */
 export const aimed = (start: Permission): Permission =>

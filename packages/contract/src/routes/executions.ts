@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { ErrorBody } from "../errors/errors.ts";
 import { ExecutionRecord, ExecutionSummary } from "../executions/execution.ts";
+import { Why } from "../executions/why.ts";
 import { EVENT_TYPES } from "../log/event-values.ts";
 import { History } from "../log/history.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
@@ -20,6 +21,7 @@ import {
   FollowHeaders,
   Label,
   ResumeQuery,
+  RoutingHeaders,
   RunHeaders,
   RunMode,
   RunQuery,
@@ -194,6 +196,15 @@ export const executionRoutes = {
     }),
     answers: { 200: listOf(RecordedEvent) },
   },
+  why: {
+    method: "GET",
+    path: "/executions/{id}/why",
+    summary:
+      "Says why an execution waits, or what it does: asked of the gate that gives it to a worker, with what would end the wait. Workers and other executions are named as far as the caller may read them.",
+    permission: readExecution,
+    effect: "read",
+    answers: { 200: Why },
+  },
   rename: {
     method: "PUT",
     path: "/executions/{id}/name",
@@ -273,6 +284,7 @@ export const executionRoutes = {
       "Starts a copy that keeps the log up to an event (`from_seq`) or before a call (`from_call`) and goes on from there; with neither it begins anew, with another `input` if one is given. `name` is its label.",
     permission: all(run("{ns}/{wf}"), grant("workflow:{ns}:{wf}:read")),
     effect: "write",
+    headers: RoutingHeaders,
     body: z
       .strictObject({
         from_seq: Seq.optional(),

@@ -12,6 +12,7 @@ import {
 import { filteredListOf, listOf, paging } from "../wire/list.ts";
 import { all, grant, run, scoped } from "../wire/permission.ts";
 import type { Route } from "../wire/route.ts";
+import { RoutingHeaders } from "./execution-queries.ts";
 
 const manage = grant("schedule:{name}:manage");
 const read = all(grant("schedule:{name}:read"), grant("workflow:{ns}:{wf}:read"));
@@ -91,6 +92,7 @@ export const scheduleRoutes = {
     summary: "Starts one run now, whatever the status of the schedule and its other runs.",
     permission: start,
     effect: "write",
+    headers: RoutingHeaders,
     answers: { 202: ExecutionRecord },
   },
   history: {

@@ -35,14 +35,22 @@ export const RESOURCE_FIELDS = [
 ] as const;
 export type ResourceField = (typeof RESOURCE_FIELDS)[number];
 
-/** Something of a worker that a policy looks at (RTE-1). */
-export const Selector = z.union([
-  AttributeSelector,
+const ofWorker = [
   z.strictObject({ kind: z.literal("metric"), key: z.string() }),
   z.strictObject({ kind: z.literal("resource"), field: z.enum(RESOURCE_FIELDS) }),
   z.strictObject({ kind: z.enum(["load", "utilization"]) }),
-]);
+] as const;
+
+/** Something of a worker that a policy looks at (RTE-1). */
+export const Selector = z.union([AttributeSelector, ...ofWorker]);
 export type Selector = z.infer<typeof Selector>;
+
+/** What `least` and `most` rank workers by: nothing whose key depends on the execution (RTE-2). */
+export const RankedSelector = z.union([
+  z.strictObject({ kind: z.enum(["label", "meta"]), key: z.string() }),
+  ...ofWorker,
+]);
+export type RankedSelector = z.infer<typeof RankedSelector>;
 
 const Equality = z.enum(["eq", "ne"]);
 export const CompareOp = z.enum(["eq", "ne", "lt", "lte", "gt", "gte"]);
@@ -59,6 +67,15 @@ export const MatchTerm = z.strictObject({
 });
 export type MatchTerm = z.infer<typeof MatchTerm>;
 
+/** Any comparison of something of a worker, as `label("a").eq("b")` and `metric("c").lt(3)` make them. */
+export const Comparison = z.strictObject({
+  kind: z.literal("match"),
+  left: Selector,
+  op: CompareOp,
+  right: Operand,
+});
+export type Comparison = z.infer<typeof Comparison>;
+
 /** A condition on the execution alone. */
 export const InputCondition = z.strictObject({ left: ValueRef, op: Equality, right: Constant });
 export type InputCondition = z.infer<typeof InputCondition>;
@@ -66,14 +83,17 @@ export type InputCondition = z.infer<typeof InputCondition>;
 /** A term of `require()`. */
 export const AffinityTerm = z.union([
   MatchTerm,
+  // biome-ignore lint/suspicious/noThenProperty: the stored form has this name (AFF-7)
   z.strictObject({ kind: z.literal("when"), if: InputCondition, then: MatchTerm }),
 ]);
 export type AffinityTerm = z.infer<typeof AffinityTerm>;
 
+export const MOST_AFFINITY_TERMS = 64;
+
 /** What a worker must be (AFF-7): a map of labels, or terms of which all hold. */
 export const Affinity = z.union([
   z.record(z.string(), z.string()),
-  z.array(AffinityTerm).min(1).max(64),
+  z.array(AffinityTerm).min(1).max(MOST_AFFINITY_TERMS),
 ]);
 export type Affinity = z.infer<typeof Affinity>;
 
@@ -86,7 +106,7 @@ const scoring = [
     right: Operand,
     weight,
   }),
-  z.strictObject({ kind: z.enum(["least", "most"]), selector: Selector, weight }),
+  z.strictObject({ kind: z.enum(["least", "most"]), selector: RankedSelector, weight }),
   z.strictObject({ kind: z.literal("sticky"), weight }),
 ] as const;
 export const PlainScoreTerm = z.union(scoring);
@@ -116,13 +136,18 @@ export const ScoreTerm = z.union([
   z.strictObject({
     kind: z.literal("when"),
     if: z.union([InputCondition, WorkerCondition]),
+    // biome-ignore lint/suspicious/noThenProperty: the stored form has this name (RTE-7)
     then: PlainScoreTerm,
   }),
 ]);
 export type ScoreTerm = z.infer<typeof ScoreTerm>;
 
+export const MOST_SCORE_TERMS = 32;
+
 /** How the workers that may have an execution are ranked (RTE-7). */
-export const RoutingPolicy = z.strictObject({ terms: z.array(ScoreTerm).min(1).max(32) });
+export const RoutingPolicy = z.strictObject({
+  terms: z.array(ScoreTerm).min(1).max(MOST_SCORE_TERMS),
+});
 export type RoutingPolicy = z.infer<typeof RoutingPolicy>;
 
 /** How many executions of a workflow may be under way, or begin (FLW-1 to FLW-3). */

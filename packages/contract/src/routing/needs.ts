@@ -50,3 +50,19 @@ export interface Placement {
  * same text for the same terms, so that equal needs stay one group.
  */
 export type HiddenPlacement = { readonly sealed: string } | { readonly plain: Placement };
+
+/**
+ * A limit with its key read (FLW-4). Whoever has the same bucket shares its places: it names the workflow
+ * or the operators' limit, and the key's value.
+ */
+export type ResolvedLimit = { readonly bucket: string } & (
+  | {
+      readonly kind: "concurrency";
+      readonly count: number;
+      readonly hold_while_waiting?: true | undefined;
+      readonly overflow?: "reject" | undefined;
+    }
+  | { readonly kind: "rate"; readonly count: number; readonly period_ms: number }
+  /** What it allows is looked up with each claim. */
+  | { readonly kind: "limit"; readonly name: string }
+);

@@ -1,5 +1,5 @@
 /** Terms as a user would type them (AFF-7). */
-import { SERVICE_PREFIX } from "./attribute-keys.ts";
+import { isServiceName, SERVICE_PREFIX } from "./attribute-keys.ts";
 import {
   type AffinityTerm,
   type AttributeSelector,
@@ -51,7 +51,7 @@ function printPlain(term: PlainScoreTerm): string {
   }
 }
 
-function printCondition(condition: InputCondition | WorkerCondition): string {
+export function printCondition(condition: InputCondition | WorkerCondition): string {
   if (!isInputCondition(condition)) return printComparison(condition);
   const { left, op, right } = condition;
   return `${printRef(left)}.${op}(${printOperand(right)})`;
@@ -61,7 +61,7 @@ function printMatch({ left, op, right }: MatchTerm): string {
   return printComparison({ left, op, right });
 }
 
-function printComparison({
+export function printComparison({
   left,
   op,
   right,
@@ -81,11 +81,11 @@ function serviceOf(selector: Selector | WorkerSelector): string | undefined {
     readonly suffix?: ValueRef;
   };
   if (prefix === SERVICE_PREFIX && suffix) return `service(${printRef(suffix)})`;
-  if (!key?.startsWith(SERVICE_PREFIX)) return undefined;
-  return `service(${JSON.stringify(key.slice(SERVICE_PREFIX.length))})`;
+  const name = key?.startsWith(SERVICE_PREFIX) && key.slice(SERVICE_PREFIX.length);
+  return name && isServiceName(name) ? `service(${JSON.stringify(name)})` : undefined;
 }
 
-function printSelector(selector: Selector | WorkerSelector): string {
+export function printSelector(selector: Selector | WorkerSelector): string {
   if ("suffix" in selector) {
     const prefix = JSON.stringify(selector.prefix);
     return `${selector.kind}For(${prefix}, ${printRef(selector.suffix)})`;
@@ -99,6 +99,6 @@ function printOperand(operand: Operand): string {
   return typeof operand === "object" ? printRef(operand) : JSON.stringify(operand);
 }
 
-function printRef({ kind, path }: ValueRef): string {
+export function printRef({ kind, path }: ValueRef): string {
   return `${kind === "input" ? "input" : "routingInput"}(${JSON.stringify(path)})`;
 }

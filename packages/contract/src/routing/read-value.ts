@@ -34,3 +34,8 @@ export function readValue(ref: ValueRef, inputs: PlacementInputs): ReadValue {
 export function textOf(value: Constant): string {
   return typeof value === "number" ? String(value === 0 ? 0 : value) : String(value);
 }
+
+/** Whether a text counts as a number where numbers are ordered (RTE-2). */
+export function isNumberText(text: string): boolean {
+  return /^-?\d+(\.\d+)?$/.test(text);
+}

@@ -26,6 +26,7 @@ import {
 import type { Need, Placement, Preference, WorkerComparison, WorkerSelector } from "./needs.ts";
 import { printTerm } from "./print.ts";
 import { type PlacementInputs, readValue, textOf } from "./read-value.ts";
+import { readsRoutingInput, refsOf } from "./refs.ts";
 
 /** What a version declares. It may come from a server that knew more terms than this one. */
 export interface DeclaredPlacement {
@@ -208,22 +209,6 @@ function canonical(needs: readonly Need[]): readonly Need[] {
   if (needs.length < 2) return needs;
   const byText = new Map(needs.map((need) => [JSON.stringify(need), need]));
   return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, need]) => need);
-}
-
-function refsOf(term: AffinityTerm | ScoreTerm): readonly ValueRef[] {
-  if (term.kind === "when") {
-    const own = isInputCondition(term.if) ? [term.if.left] : [];
-    return [...own, ...refsOf(term.then)];
-  }
-  if (term.kind === "sticky") return [];
-  const selector = "selector" in term ? term.selector : term.left;
-  const right = "right" in term && typeof term.right === "object" ? [term.right] : [];
-  return "suffix" in selector ? [selector.suffix, ...right] : right;
-}
-
-/** Whether a term reads values that nobody gets to see (RIN-3). */
-export function readsRoutingInput(term: AffinityTerm | ScoreTerm): boolean {
-  return refsOf(term).some(({ kind }) => kind === "routing_input");
 }
 
 function failureOf(of: Unresolvable, term: AffinityTerm | undefined): Failure {

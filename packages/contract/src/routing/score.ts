@@ -2,6 +2,7 @@
 import type { ResourceField } from "./expression.ts";
 import { isEqual, type WorkerAttributes } from "./match.ts";
 import type { Preference, WorkerComparison, WorkerSelector } from "./needs.ts";
+import { isNumberText } from "./read-value.ts";
 
 /** A worker as a policy looks at it. */
 export interface RankedWorker extends WorkerAttributes {
@@ -36,8 +37,23 @@ export function scoresOf(
       (total, value, i) => total + (policy[i]?.weight ?? 0) * (value ?? 0),
       0,
     );
-    return { score: Math.round(sum * 1e9) / 1e9, terms };
+    return { score: rounded(sum), terms };
   });
+}
+
+/** To 9 decimals; a large sum has no more than those, and one beyond all numbers is the largest. */
+function rounded(sum: number): number {
+  const scaled = sum * 1e9;
+  if (scaled <= Number.MAX_SAFE_INTEGER) return Math.round(scaled) / 1e9;
+  return Math.min(sum, Number.MAX_VALUE);
+}
+
+/** The better of two workers first: by score, then by lower load, then by name. */
+export function byRank(
+  a: { readonly score: number; readonly load: number; readonly name: string },
+  b: { readonly score: number; readonly load: number; readonly name: string },
+): number {
+  return b.score - a.score || a.load - b.load || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
 /** The value of a term for each worker; undefined where no worker has one to be ranked by. */
@@ -65,7 +81,11 @@ function valuesOf(
   return numbers.map((value) => {
     if (value === undefined) return 0;
     if (least === most) return 0.5;
-    const share = (value - least) / (most - least);
+    const span = most - least;
+    // Of two numbers whose distance is beyond all numbers, half the distance is not.
+    const share = Number.isFinite(span)
+      ? (value - least) / span
+      : (value / 2 - least / 2) / (most / 2 - least / 2);
     return term.kind === "most" ? share : 1 - share;
   });
 }
@@ -112,6 +132,6 @@ function own<Value>(of: Readonly<Record<string, Value>>, key: string): Value | u
 
 /** Text that is a plain decimal number counts as one (RTE-2). */
 function numberOf(value: string | number | undefined): number | undefined {
-  if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
-  return value !== undefined && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
+  if (typeof value === "string" && !isNumberText(value)) return undefined;
+  return value !== undefined && Number.isFinite(Number(value)) ? Number(value) : undefined;
 }

@@ -3,6 +3,7 @@
  * it is worked out before anything is written, so that a decision that refuses leaves nothing to undo.
  */
 import { EngineError } from "../errors/errors.ts";
+import type { Failure } from "../errors/failure.ts";
 import { type ExecutionPatch, type ExecutionRow, patched } from "../executions/execution-row.ts";
 import type { SignalStep } from "../executions/kept-signals.ts";
 import type { NewExecution } from "../executions/new-execution.ts";
@@ -18,6 +19,8 @@ export interface EffectSource {
   readonly find: (execution_id: string) => ExecutionRow | undefined;
   /** Oldest first, which is the order of their ids. */
   readonly children: (parent_id: string) => readonly ExecutionRow[];
+  /** Why a child cannot be: its workflow has no free place and refuses what would wait (FLW-1). */
+  readonly refuses?: (fresh: NewExecution) => Failure | undefined;
 }
 
 /** An execution that a change touches: as it is stored, and as it is to be. */
@@ -103,7 +106,9 @@ export function consequencesOf(
       case "create": {
         // An execution with that key would have to be the answer, and only a caller can be given one.
         if (effect.fresh.unique) throw new Error("an effect cannot create under a unique key");
-        const { created, effects: more } = creation(effect.fresh, undefined);
+        const failure = source.refuses?.(effect.fresh);
+        const fresh = failure ? { ...effect.fresh, unplaceable: failure } : effect.fresh;
+        const { created, effects: more } = creation(fresh, undefined);
         const { execution_id } = created.row;
         if (touched.has(execution_id)) throw idTaken(execution_id);
         touched.set(execution_id, created);

@@ -1,6 +1,6 @@
 /** How an execution begins, gets an owner and loses it again: pure decisions beside `log-rules.ts`. */
 
-import { engineFailure } from "../errors/failure.ts";
+import { engineFailure, type Failure } from "../errors/failure.ts";
 import type { ExecutionRow, LossReason } from "../executions/execution-row.ts";
 import { NO_SIGNALS, type SignalStep } from "../executions/kept-signals.ts";
 import type { NewExecution } from "../executions/new-execution.ts";
@@ -62,6 +62,7 @@ export function createdExecution(fresh: NewExecution): Created {
     not_before: notBefore(fresh),
     park_ttl_ms: fresh.park_ttl_ms ?? null,
     park_by: null,
+    routing_input: fresh.routing_input ?? null,
     unique_key: fresh.unique?.key ?? null,
     request_hash: fresh.unique?.request_hash ?? null,
     schedule: fresh.schedule?.name ?? null,
@@ -93,11 +94,24 @@ export function createdExecution(fresh: NewExecution): Created {
     time: formatEventTime(now),
     meta: Object.keys(meta).length > 0 ? meta : null,
   };
+  if (fresh.unplaceable) return failedAtOnce(row, event, fresh.unplaceable, now);
   if (fork && fork.from.seq > 0) return continuedFork(row, event, fresh, fork);
   const { park_ttl_ms, not_before } = row;
   const park_by = park_ttl_ms === null || not_before !== null ? null : now + park_ttl_ms;
   const wake_at = wakeAt({ ...row, park_by });
   return { row: { ...row, park_by, wake_at }, events: [event] };
+}
+
+/** No worker can ever have it: it ends in the commit that creates it, without one (AFF-5). */
+function failedAtOnce(
+  row: ExecutionRow,
+  created: NewEvent,
+  failure: Failure,
+  now: number,
+): Created {
+  // It never ran, so that nothing of it takes time to end.
+  const { patch, ...change } = failExecution(row, failure, { now, cancel_timeout_ms: 0 });
+  return { ...change, row: { ...row, ...patch }, events: [created, ...change.events] };
 }
 
 /** The code of a fork has read the label of its source, as far as its log is a copy. */

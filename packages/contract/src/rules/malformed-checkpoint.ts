@@ -15,12 +15,14 @@ import type { BuiltInCall } from "../values/name.ts";
 import { parseEventTime } from "../values/time.ts";
 import { peek, store, toPlain, UnencodableValue } from "../values/value.ts";
 import type { Checkpoint } from "../workers/checkpoint.ts";
+import { isCallStart } from "./call-rules.ts";
 
 /** Why a checkpoint cannot be taken, judged without the log; undefined when it is well formed. */
 export function malformedCheckpoint({
   events,
   waiting = [],
-}: Pick<Checkpoint, "events" | "waiting">): EngineError | undefined {
+  routing_inputs = {},
+}: Pick<Checkpoint, "events" | "waiting" | "routing_inputs">): EngineError | undefined {
   for (const [i, event] of events.entries()) {
     if (Number.isNaN(parseEventTime(event.time))) {
       return refusal(`events[${i}].time`, "must be YYYY-MM-DD HH:MM:SS.mmm");
@@ -34,7 +36,12 @@ export function malformedCheckpoint({
     const fits = until === undefined || Instant.safeParse(until).success;
     if (!fits) return refusal(`waiting[${i}].until`, "must be an instant in ISO 8601");
   }
-  return undefined;
+  const ids = Object.keys(routing_inputs);
+  if (ids.length === 0) return undefined;
+  const begun = new Set(events.filter(isCallStart).map(({ source_id }) => source_id));
+  const other = ids.find((id) => !begun.has(id));
+  if (other === undefined) return undefined;
+  return refusal(`routing_inputs.${other}`, "must be of a call that begins among these events");
 }
 
 function schemaOf({ type, kind, value }: NewEvent): z.ZodType | undefined {

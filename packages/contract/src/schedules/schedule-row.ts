@@ -1,4 +1,4 @@
-import type { Json } from "../values/value.ts";
+import type { RoutingInput } from "../routing/routing-input.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** A start whose instant the plan has passed, but which could not be made yet. */
@@ -23,7 +23,7 @@ export interface SealedRouting {
 export interface ScheduleRow
   extends Readonly<Omit<Schedule, Instants | "upcoming" | "routing_input_set">> {
   /** Empty where it is sealed: it stands here only while there is no key to seal it with (RIN-3). */
-  readonly routing_input: Readonly<Record<string, Json>>;
+  readonly routing_input: RoutingInput;
   readonly routing_sealed: SealedRouting | null;
   /** The next instant of its plan, also when it has passed without a server; null unless active. */
   readonly next_run_at: number | null;

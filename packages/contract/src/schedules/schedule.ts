@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { ExecutionError, State } from "../executions/execution.ts";
+import { RoutingInputField } from "../routing/routing-input.ts";
 import { AnyJson } from "../values/any-json.ts";
 import { DEFAULT_NAMESPACE } from "../values/name.ts";
 import { CatchUp, Overlap, ScheduleSpec } from "./schedule-spec.ts";
@@ -25,7 +26,6 @@ export const ScheduleSource = z.enum(["api", "code"]);
 export type ScheduleSource = z.infer<typeof ScheduleSource>;
 
 const Version = z.int().positive().nullable();
-const RoutingInput = z.record(z.string(), AnyJson);
 
 /** `POST /schedules`: the fields that can be written. */
 export const NewSchedule = z.strictObject({
@@ -38,7 +38,7 @@ export const NewSchedule = z.strictObject({
   overlap: Overlap.default("skip").describe("while an execution of the schedule has not ended"),
   catch_up: CatchUp.default("one").describe("of fires that were missed"),
   input: AnyJson.default(null),
-  routing_input: RoutingInput.default({}).describe("written, never read back"),
+  routing_input: RoutingInputField.default({}).describe("written, never read back"),
   run_as: z.string().min(1).nullable().default(null).describe("account the executions run as"),
 });
 export type NewSchedule = z.infer<typeof NewSchedule>;
@@ -51,7 +51,7 @@ export const ScheduleChanges = z.strictObject({
   overlap: Overlap.optional(),
   catch_up: CatchUp.optional(),
   input: AnyJson.optional(),
-  routing_input: RoutingInput.optional().describe("`{}` clears it"),
+  routing_input: RoutingInputField.optional().describe("`{}` clears it"),
   run_as: z.string().min(1).nullable().optional(),
 });
 export type ScheduleChanges = z.infer<typeof ScheduleChanges>;

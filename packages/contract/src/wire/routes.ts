@@ -13,6 +13,7 @@ import { scheduleRoutes } from "../routes/schedules.ts";
 import { secretRoutes } from "../routes/secrets.ts";
 import { serviceRoutes } from "../routes/services.ts";
 import { systemRoutes } from "../routes/system.ts";
+import { workerAttributeRoutes } from "../routes/worker-attributes.ts";
 import { workerRoutes } from "../routes/workers.ts";
 import type { Route } from "./route.ts";
 
@@ -28,6 +29,7 @@ export const routes = {
   services: serviceRoutes,
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
+  workerAttributes: workerAttributeRoutes,
   joinTokens: joinTokenRoutes,
   workers: workerRoutes,
   roles: roleRoutes,
@@ -48,6 +50,7 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   services: "Services",
   schedules: "Schedules",
   fleet: "Workers",
+  workerAttributes: "Metadata and services of workers",
   joinTokens: "Join tokens",
   workers: "Worker protocol",
   roles: "Roles",

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ErrorBody } from "../errors/errors.ts";
 import { State, Wait } from "../executions/execution.ts";
 import { SentEvent } from "../log/event.ts";
+import { AnyJson } from "../values/any-json.ts";
 
 /**
  * A delta of one execution's log (CKP-1): the i-th event, from 1, becomes `base_seq + i`. `state` is the one
@@ -14,6 +15,8 @@ export const Checkpoint = z.strictObject({
   state: State,
   events: z.array(SentEvent),
   waiting: z.array(Wait).optional(),
+  /** By `task_call_id`, of `call`s that begin among these events; no log holds them (RIN-3). */
+  routing_inputs: z.record(z.string(), AnyJson).optional(),
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;
 

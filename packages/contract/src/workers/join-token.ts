@@ -13,7 +13,10 @@ export const NewJoinToken = z.strictObject({
     .optional()
     .describe("its life; by default `join_token_ttl`"),
   subject: WorkerName.optional().describe("the one name that it is for; without it any new one"),
-  services: z.array(ServiceName).default([]).describe("what its worker may offer"),
+  services: z
+    .array(ServiceName)
+    .default([])
+    .describe("local services that its worker is granted with its use"),
 });
 export type NewJoinToken = z.infer<typeof NewJoinToken>;
 

@@ -17,8 +17,11 @@ export const Assignment = z.object({
   created_at: z.string(),
   module: z.object({ hash: z.string(), bytes: z.int() }),
   input: AnyJson,
-  /** Digest of affinity and routing as registration read them; null without both (EXE-69). */
-  placement: z.string().nullable().default(null),
+  /**
+   * SHA-256 of affinity and routing as registration read them; null without both, absent of a server that
+   * does not tell (EXE-69).
+   */
+  placement: z.string().nullable().optional(),
   /** The one its workflow asks for; null = the worker's default. */
   runner: Runner.nullable().default(null),
   runner_options: RunnerOptions.nullable().default(null),

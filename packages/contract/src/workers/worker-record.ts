@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Runner } from "../definitions/runner.ts";
-import { DispatchMode, Labels, WorkerActivity, WorkerPackage, WorkerResources } from "./worker.ts";
+import { DispatchMode, WorkerActivity, WorkerPackage, WorkerResources } from "./worker.ts";
 
 /**
  * How a worker is (WMD-7), the first of these that applies: `offline` has no session, or lost it;
@@ -33,7 +33,10 @@ export const WorkerRecord = z.object({
   /** What operators want of it; holds across its restarts. */
   desired_state: WorkerActivity,
   healthy: z.boolean(),
-  labels: Labels,
+  /** Its own and, of each service that it offers and was granted, `engine.service.<name>`. */
+  labels: z.record(z.string(), z.string()),
+  /** As operators set it; no worker writes it. */
+  metadata: z.record(z.string(), z.union([z.string(), z.number()])),
   services: z.object({ offered: z.array(z.string()), granted: z.array(z.string()) }),
   runners: z.array(Runner),
   default_runner: Runner.nullable(),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { Runner } from "../definitions/runner.ts";
+import { WorkerMetrics } from "./worker-metrics.ts";
 
 /**
  * The protocol's number: a worker and a server that differ by more than one do not talk (WRK-2). 1 knew
@@ -11,6 +12,12 @@ export const WORKER_PROTOCOL = 2;
 /** Header that names the session on every worker route but `register` (WRK-3). */
 export const SESSION_HEADER = "x-engine-worker-session";
 
+export const PlainText: z.ZodString = z
+  .string()
+  .max(256)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
+  .regex(/^[^\u0000-\u001f\u007f]*$/, "must not contain control characters");
+
 /** What a worker says it can do: at most 64 keys of up to 128 characters, values of 1 to 256. */
 export const Labels = z
   .record(
@@ -18,12 +25,7 @@ export const Labels = z
       .string()
       .max(128)
       .regex(/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/, "must be a label key"),
-    z
-      .string()
-      .min(1)
-      .max(256)
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
-      .regex(/^[^\u0000-\u001f\u007f]*$/, "must not contain control characters"),
+    PlainText.min(1),
   )
   .refine((labels) => Object.keys(labels).length <= 64, "at most 64 labels");
 export type Labels = z.infer<typeof Labels>;
@@ -144,7 +146,7 @@ export const Heartbeat = z.strictObject({
   healthy: z.boolean().default(true),
   running: z.array(Holding),
   slots_free: z.int(),
-  metrics: z.record(z.string(), z.number()).default({}),
+  metrics: WorkerMetrics.default({}),
   resources: WorkerResources.nullable().default(null),
   /** Threads that did not answer for `stuck_after` and were replaced. */
   stuck_threads: z.int().nonnegative().default(0),

@@ -18,6 +18,8 @@ interface Received {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Each with all its values, however often it came. */
+  readonly headersDistinct: IncomingMessage["headersDistinct"];
 }
 
 /** A server for tests on a real socket: it has service `billing`, and answers as a test says. */
@@ -70,9 +72,9 @@ export class FakeEngine implements AsyncDisposable {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = "", url = "", headers } = request;
+    const { method = "", url = "", headers, headersDistinct } = request;
     const isList = method === "GET" && url === "/services/billing";
-    (isList ? this.lists : this.received).push({ method, url, headers });
+    (isList ? this.lists : this.received).push({ method, url, headers, headersDistinct });
     await (isList ? this.answerList : this.answer)(request, response);
   }
 

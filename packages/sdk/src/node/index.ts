@@ -13,6 +13,7 @@ export type {
   ExecutionInfo,
   ExecutionPort,
   Host,
+  LocalServices,
   RunningExecution,
   RunOptions,
   TaskRights,

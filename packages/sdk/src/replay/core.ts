@@ -42,7 +42,7 @@ import { GrantedTasks } from "./tasks/granted-tasks.ts";
 
 /** How an event is sent. Its time is by default the clock's. */
 export type Sending = Partial<
-  Pick<Entry, "onDurable" | "isAhead" | "state" | "waiting" | "time" | "meta">
+  Pick<Entry, "onDurable" | "isAhead" | "state" | "waiting" | "time" | "meta" | "routing">
 >;
 
 /**
@@ -219,7 +219,7 @@ export class Core {
   }
 
   emit(call: Call | undefined, type: EventType, value: string, sending: Sending = {}): void {
-    const { state, waiting, onDurable, isAhead, meta } = sending;
+    const { state, waiting, onDurable, isAhead, meta, routing } = sending;
     const { info, limits, check } = this.options;
     if (check) return;
     if (call && info.transient) {
@@ -242,6 +242,7 @@ export class Core {
       waiting,
       onDurable,
       isAhead,
+      routing,
     });
   }
 

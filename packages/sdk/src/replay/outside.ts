@@ -25,6 +25,7 @@ export function outside(port: ExecutionPort, host: Host): ExecutionPort {
   return {
     services: guarded,
     budget: guardedBudget,
+    ...(port.localServices && { localServices: port.localServices.bind(port) }),
     // Always sent from a turn of the outbox, in which no code of the user's runs.
     checkpoint: (delta) => port.checkpoint(delta),
     progress: (item) => out(() => port.progress(item)),

@@ -66,6 +66,8 @@ export interface Delta {
   readonly events: string;
   /** RUNNING with this = parked without an open pause. */
   readonly waiting?: readonly Wait[];
+  /** Routing inputs of `call`s that begin here, by `task_call_id`, as JSON text; in no event. */
+  readonly routing_inputs?: string;
 }
 
 /** The answer to a delta, of the keeper of the log. */
@@ -119,6 +121,14 @@ export interface Budget {
   release(task_call_id: string): void;
 }
 
+/** Local sockets of the place where task code runs (WMD-3). */
+export interface LocalServices {
+  /** Paths by name. */
+  readonly offered: Readonly<Record<string, string>>;
+  /** Names that task code may use now. */
+  readonly granted: readonly string[];
+}
+
 /** What the principal that an execution runs as may do in it now. */
 export interface TaskRights {
   /** Names of the tasks that it may run; `*` among them: all. */
@@ -139,6 +149,8 @@ export interface ExecutionPort {
   readonly services: TaskServices;
   /** Without one, as in a local run, no function waits for resources. */
   readonly budget?: Budget | undefined;
+  /** As they are now; absent where there are none. */
+  localServices?(): LocalServices;
   /**
    * Makes a delta durable. One call at a time per execution. Retries network trouble by itself and
    * settles when the answer is certain; rejecting stops the copy as if it were stale.

@@ -34,6 +34,7 @@ import { changed, keepOrigin, metaOf } from "./endings/failure-stacks.ts";
 import { STORED_NULL } from "./log/event-entry.ts";
 import { isFull, warnOfLength } from "./log/history-limit.ts";
 import { storeOr } from "./stored.ts";
+import { socketPath } from "./tasks/service-socket.ts";
 import { TaskAttempts } from "./tasks/task-attempts.ts";
 import type { Declared } from "./tasks/task-provisions.ts";
 import { TaskUnwinding } from "./tasks/task-unwinding.ts";
@@ -247,6 +248,10 @@ export class CallRuntime implements Runtime {
     if (task && !task.isConcluded && !this.#core.isStopped) this.#core.progress.send(task, value);
   }
 
+  serviceSocket(name: string): string {
+    return socketPath(this.#core.options.port.localServices?.(), name);
+  }
+
   #begin(call: Call, spec: LeafSpec): void {
     const core = this.#core;
     if (call.isConcluded || core.isDoomed || core.isStopped) return;
@@ -269,7 +274,7 @@ export class CallRuntime implements Runtime {
       const { value, meta } = begun;
       // A start that its own commit may answer is waited for before anything is parked.
       const onDurable = spec.begun && (() => spec.begun?.(call, begun));
-      core.emit(call, "TASK_STARTED", value, { meta, onDurable });
+      core.emit(call, "TASK_STARTED", value, { meta, onDurable, routing: spec.routing });
       this.#start(call, spec, begun);
     } else if (call.scope.group.isAborted || core.cancellation || core.isBodyOver) {
       // The call was open when a sibling failed, the body ended or a cancel came, before the copy that

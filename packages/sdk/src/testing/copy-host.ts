@@ -131,6 +131,7 @@ export class CopyHost {
       // Its branches may run code of their own; the calls they make are what is waited for.
       combinator: (scope, spec) => runtime.combinator(scope, spec),
       progress: (scope, value) => runtime.progress(scope, value),
+      serviceSocket: (name) => runtime.serviceSocket(name),
       inScope: (scope, body) => runtime.inScope(scope, body),
     };
   }

@@ -1,7 +1,6 @@
 import {
   type CallResolution,
   type CallResolutions,
-  type CallStart,
   type Cancel,
   type Change,
   type Checkpoint,
@@ -20,13 +19,14 @@ import {
   type NewEvent,
   type NewExecution,
   notFound,
+  type RoutingInput,
   revealed,
   type SentEvent,
   takeOver,
   type Written,
 } from "@engine/contract";
 import { definedFacts } from "../defined-facts.ts";
-import { resolveEmbeddedCall } from "../embedded-call.ts";
+import { type EmbeddedCall, resolveEmbeddedCall } from "../embedded-call.ts";
 import { refusedReply } from "../refused-reply.ts";
 import { startExecution } from "../replay/execution.ts";
 import type {
@@ -36,6 +36,7 @@ import type {
   EmbeddedLimits,
   ExecutionPort,
   Host,
+  LocalServices,
   RunningExecution,
   TaskRights,
   TaskServices,
@@ -51,6 +52,8 @@ export interface MemoryEngineOptions {
   readonly services: TaskServices;
   /** Without one no task waits for what it requests. */
   readonly budget?: Budget | undefined;
+  /** Without it there are none. */
+  readonly localServices?: (() => LocalServices) | undefined;
   readonly findWorkflow: (qualifiedName: string) => AnyWorkflow | undefined;
   readonly newId: () => string;
   readonly seed?: () => string;
@@ -67,6 +70,9 @@ interface Copy {
   /** How far the copy knows the log: what it sent itself, and what was pushed. */
   seen: number;
 }
+
+/** By `task_call_id`. */
+type Routing = Readonly<Record<string, RoutingInput>>;
 
 type Parent = Pick<ExecutionRow, "execution_id" | "depth">;
 
@@ -257,9 +263,11 @@ export class MemoryEngine extends MemoryExecutions {
   }
 
   #portFor(execution_id: string, copyOf: () => Copy): ExecutionPort {
+    const { localServices } = this.#options;
     return {
       services: this.#options.services,
       budget: this.#options.budget,
+      ...(localServices && { localServices }),
       checkpoint: async (delta) => {
         await this.onDelta(execution_id, delta);
         let reply = this.#checkpoint(execution_id, delta, copyOf());
@@ -274,6 +282,7 @@ export class MemoryEngine extends MemoryExecutions {
   #checkpoint(execution_id: string, delta: Delta, copy: Copy): CheckpointReply {
     const events = (JSON.parse(delta.events) as SentEvent[]).map(revealed) as NewEvent[];
     const { base_seq, state, waiting } = delta;
+    const routing = JSON.parse(delta.routing_inputs ?? "{}") as Routing;
     const { generation, session } = copy;
     const item: Checkpoint = {
       generation,
@@ -285,7 +294,7 @@ export class MemoryEngine extends MemoryExecutions {
     const sender = {
       session,
       ...this.#cancelling,
-      calls: this.#resolve(this.row(execution_id), events),
+      calls: this.#resolve(this.row(execution_id), events, routing),
       findKept: this.signals.finderOf(execution_id),
     };
     const recorded = this.log(execution_id).slice(base_seq);
@@ -307,18 +316,28 @@ export class MemoryEngine extends MemoryExecutions {
   }
 
   /** What the `call`s among events start. */
-  #resolve(parent: Parent, events: readonly NewEvent[]): CallResolutions {
+  #resolve(parent: Parent, events: readonly NewEvent[], routing: Routing = {}): CallResolutions {
     return new Map(
       callStarts(events).map(({ task_call_id, start }): [string, CallResolution] => {
         const key = `${parent.execution_id}/${task_call_id}`;
-        const resolution = this.#resolved.get(key) ?? this.#child(parent, task_call_id, start);
+        const call = { task_call_id, start, routing_input: routing[task_call_id] };
+        const resolution = this.#resolved.get(key) ?? this.#child(parent, call);
         this.#resolved.set(key, resolution);
         return [task_call_id, resolution];
       }),
     );
   }
 
-  #child(parent: Parent, task_call_id: string, start: CallStart): CallResolution {
+  #child(
+    parent: Parent,
+    {
+      task_call_id,
+      start,
+      routing_input,
+    }: Omit<EmbeddedCall, "parent"> & {
+      readonly routing_input: RoutingInput | undefined;
+    },
+  ): CallResolution {
     const { limits, findWorkflow } = this.#options;
     return resolveEmbeddedCall(
       { parent, task_call_id, start },
@@ -328,6 +347,7 @@ export class MemoryEngine extends MemoryExecutions {
         fresh: (target, of) => ({
           ...this.#fresh(target),
           ...of,
+          routing_input: routing_input ? JSON.stringify(routing_input) : null,
           ...(start.version !== undefined && { version: start.version }),
         }),
       },

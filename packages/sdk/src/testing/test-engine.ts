@@ -38,6 +38,8 @@ export interface TestEngineOptions {
   readonly secrets?: Readonly<Record<string, unknown>>;
   /** Configs by name, for tasks that declare them and for `getConfig`. */
   readonly configs?: Readonly<Record<string, unknown>>;
+  /** Paths of local sockets by name, for `serviceSocket`: offered and granted. */
+  readonly services?: Readonly<Record<string, string>>;
   /** Limits of the server that differ from its defaults. */
   readonly limits?: Partial<EmbeddedLimits>;
   /** Throws the copy away after every step and replays another: finds what is not deterministic. */
@@ -97,7 +99,8 @@ export class TestEngine {
 
   constructor(options: TestEngineOptions) {
     this.#options = options;
-    const { secrets, configs, limits, duplicateDelivery = false } = options;
+    const { secrets, configs, services = {}, limits, duplicateDelivery = false } = options;
+    const localServices = { offered: services, granted: Object.keys(services) };
     this.#clock = new VirtualClock(instantOf(options.now ?? START));
     const base = nodeHost({
       log: (...line) => this.#log(...line),
@@ -114,6 +117,7 @@ export class TestEngine {
       limits: { ...Config.parse({}).executions, ...limits },
       clock: now,
       services: this.#services,
+      localServices: () => localServices,
       findWorkflow: (name) => this.#workflows.get(name) ?? findWorkflow(name),
       newId: () => this.#newId(),
       seed: () => `seed-${this.#ids}`,

@@ -1,9 +1,13 @@
+import { createHash } from "node:crypto";
 import {
   type Assignment,
   type AuditEntry,
   EngineError,
+  type ErrorCode,
+  type ExecutionRow,
   type ExtractedWorkflow,
   notFound,
+  placementText,
   type Registered,
   type Registration,
   type SourceFile,
@@ -22,7 +26,14 @@ type Port = Store["catalog"];
 interface LoadedModule {
   readonly bundle: string;
   readonly ref: Assignment["module"];
+  /** Of its workflows, as far as they were asked for: what an assignment says of affinity and routing. */
+  readonly placements: Map<string, Assignment["placement"]>;
 }
+
+/** Whose code an execution runs. */
+type Pinned = Pick<ExecutionRow, "namespace" | "workflow" | "module_hash">;
+/** What an assignment says of the code. */
+type Code = Pick<Assignment, "module" | "placement">;
 
 interface Parts {
   readonly store: Store;
@@ -166,9 +177,20 @@ export class Catalog implements Domain {
     return this.#port.findOfModule(namespace, name, module_hash);
   }
 
-  /** The bundle's hash and size, if the bundle was read already. */
-  loadedModule(hash: string | null): Assignment["module"] | undefined {
-    return hash === null ? undefined : this.#modules.get(hash)?.ref;
+  /** What an assignment says of the code it is to run, if that was read already. */
+  loadedCode({ namespace, workflow, module_hash }: Pinned): Code | undefined {
+    const { ref, placements } = this.#modules.get(module_hash ?? "") ?? {};
+    const key = `${namespace}/${workflow}`;
+    if (!ref || !placements?.has(key)) return undefined;
+    return { module: ref, placement: placements.get(key) };
+  }
+
+  async loadCode({ namespace, workflow, module_hash }: Pinned): Promise<Code> {
+    const { ref, placements } = await this.loadModule(module_hash);
+    const version = await this.#port.findOfModule(namespace, workflow, ref.hash);
+    const placement = version && placementDigest(version.record);
+    placements.set(`${namespace}/${workflow}`, placement);
+    return { module: ref, placement };
   }
 
   async loadModule(hash: string | null): Promise<LoadedModule> {
@@ -176,7 +198,8 @@ export class Catalog implements Domain {
     if (known) return known;
     const bundle = hash === null ? undefined : await this.#port.readModule(hash);
     if (hash === null || bundle === undefined) throw notFound("module", `${hash}`);
-    const loaded = { bundle, ref: { hash, bytes: Buffer.byteLength(bundle) } };
+    const ref = { hash, bytes: Buffer.byteLength(bundle) };
+    const loaded: LoadedModule = { bundle, ref, placements: new Map() };
     if (this.#modules.size >= LOADED_MODULES) this.#modules.clear();
     this.#modules.set(hash, loaded);
     return loaded;
@@ -205,6 +228,12 @@ export class Catalog implements Domain {
   }
 }
 
+/** By which a worker tells whether its bundle is what was registered (EXE-69). */
+function placementDigest(record: WorkflowRecord): string | null {
+  const text = placementText(record);
+  return text === null ? null : createHash("sha256").update(text).digest("hex");
+}
+
 function refuseSensitive(workflows: readonly ExtractedWorkflow[]): void {
   for (const { namespace, name, tasks } of workflows) {
     const task = tasks.find(({ sensitive }) => sensitive);
@@ -214,12 +243,21 @@ function refuseSensitive(workflows: readonly ExtractedWorkflow[]): void {
   }
 }
 
+/** Codes of what is wrong with one option only (AFF-8). */
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  affinity: "invalid_affinity",
+  routing: "invalid_routing",
+  limits: "invalid_limits",
+};
+
 function refuseIssues(issues: readonly SourceIssue[]): void {
   const [first] = issues;
   if (!first) return;
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  const options = new Set(issues.map(({ path }) => /^workflows\[\d+\]\.(\w+)/.exec(path)?.[1]));
+  const [option = ""] = options;
   throw new EngineError(
-    "invalid_input",
+    (options.size === 1 && Object.hasOwn(CODES, option) && CODES[option]) || "invalid_input",
     `${first.file}:${first.line}:${first.column} ${first.message}${more}`,
     { details: { issues } },
   );

@@ -8,18 +8,20 @@ import {
   type CallStart,
   callStarts,
   callTooDeep,
+  checkRoutingInput,
   DEFAULT_NAMESPACE,
   EngineError,
   type EngineFailureType,
   encode,
   engineFailure,
   type NewEvent,
+  routingInputFault,
 } from "@engine/contract";
 import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { foundVersion } from "../starts/found-version.ts";
 import type { Starts } from "../starts/starts.ts";
-import { pinTo } from "../starts/version-pin.ts";
 import type { CallingExecution } from "./authorize-call.ts";
 
 export const NO_CALLS: CallResolutions = new Map();
@@ -31,7 +33,12 @@ interface Call {
   readonly child_id: string;
   readonly task_call_id: string;
   readonly start: CallStart;
+  /** Undefined: none. */
+  readonly routing_input: unknown;
 }
+
+/** By `task_call_id`; not checked. */
+export type CallRouting = Readonly<Record<string, unknown>>;
 
 type Details = Record<string, unknown> | null;
 
@@ -54,11 +61,19 @@ export class CallResolver {
   }
 
   /** Answers by `task_call_id`. Rejects only when the store does not answer. */
-  async resolve(caller: CallingExecution, events: readonly NewEvent[]): Promise<CallResolutions> {
+  async resolve(
+    caller: CallingExecution,
+    events: readonly NewEvent[],
+    routing: CallRouting = {},
+  ): Promise<CallResolutions> {
     const resolved = callStarts(events).map(async ({ task_call_id, start }) => {
       // The id is made before anything is awaited: children come in the order of their calls.
       const child_id = this.#parts.ports.ids();
-      const resolution = await this.#resolve(caller, { child_id, task_call_id, start });
+      const routing_input = Object.hasOwn(routing, task_call_id)
+        ? routing[task_call_id]
+        : undefined;
+      const call = { child_id, task_call_id, start, routing_input };
+      const resolution = await this.#resolve(caller, call);
       return [task_call_id, resolution] as const;
     });
     return new Map(await Promise.all(resolved));
@@ -66,7 +81,7 @@ export class CallResolver {
 
   async #resolve(
     caller: CallingExecution,
-    { child_id, task_call_id, start }: Call,
+    { child_id, task_call_id, start, routing_input: given }: Call,
   ): Promise<CallResolution> {
     const { max_depth } = this.#parts.ports.config.executions;
     const { namespace, name } = targetOf(start.workflow);
@@ -78,6 +93,11 @@ export class CallResolver {
     const asked = { task_call_id, start: { ...start, workflow: target }, max_depth };
     const failure = callTooDeep(caller, asked);
     if (failure) return { kind: "refused", failure };
+    const { value: routing_input, reason } = checkRoutingInput(given ?? {});
+    if (reason) {
+      const message = `call of ${target}: the routing input ${routingInputFault(reason)}`;
+      return refuse("InvalidInputError", message, { reason });
+    }
     let found: StoredVersion;
     try {
       found = await this.#find(caller, { namespace, name }, start.version);
@@ -96,7 +116,7 @@ export class CallResolver {
     const { execution_id, depth, priority, worker, run_as } = caller;
     try {
       const fresh = await this.#parts.starts.prepareStart({
-        of: { pin: pinTo(found), schema: found.record.input_schema },
+        of: foundVersion(found),
         execution_id: child_id,
         label: start.name,
         input: encode(start.input, "input"),
@@ -104,8 +124,10 @@ export class CallResolver {
         trigger: { kind: "call", id: execution_id },
         // A child has the rights of its parent, as they are when it starts (AUTH-34).
         by: run_as,
-        priority,
+        // What its own workflow states comes before what the parent has (DSP-10).
+        priority: found.record.priority === 0 ? priority : undefined,
         last_worker: worker,
+        routing_input,
         parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },
       });
       return { kind: "child", fresh };

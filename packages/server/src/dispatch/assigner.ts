@@ -34,11 +34,11 @@ export class Assigner {
   /** Sends what a session has claimed; where that fails, the reconnect hands it back. */
   send(session: Session, changed: Changed): void {
     const reason = reasonOf(changed);
-    const module = this.#parts.catalog.loadedModule(changed.row.module_hash);
+    const code = this.#parts.catalog.loadedCode(changed.row);
     const history = historyOf(this.#parts.ports, changed);
     const standing = this.#parts.runAs.standing(changed.row);
-    if (module && standing && !(history instanceof Promise)) {
-      this.#assign(session, changed.row, { reason, module, history });
+    if (code && standing && !(history instanceof Promise)) {
+      this.#assign(session, changed.row, { reason, ...code, history });
       return;
     }
     this.#sendLater(session, changed, { reason, history }).catch((error) => {
@@ -57,19 +57,16 @@ export class Assigner {
     },
   ): Promise<void> {
     const { runAs } = this.#parts;
-    const [{ ref: module }, history] = await Promise.all([
-      this.#parts.catalog.loadModule(row.module_hash),
-      rest.history,
-    ]);
+    const [code, history] = await Promise.all([this.#parts.catalog.loadCode(row), rest.history]);
     // What is known of principals soon counts no more: a slow answer has to be asked for again.
     while (runAs.standing(row) === undefined) await runAs.know(row);
-    this.#assign(session, row, { ...rest, module, history });
+    this.#assign(session, row, { ...rest, ...code, history });
   }
 
   #assign(
     session: Session,
     row: ExecutionRow,
-    rest: Pick<Assignment, "reason" | "module" | "history">,
+    rest: Pick<Assignment, "reason" | "module" | "placement" | "history">,
   ): void {
     const standing = this.#parts.runAs.standing(row);
     if (!standing?.isFree) {

@@ -8,7 +8,7 @@ import {
 
 export function assignmentOf(
   row: ExecutionRow,
-  rest: Pick<Assignment, "reason" | "module" | "history" | "listen"> &
+  rest: Pick<Assignment, "reason" | "module" | "placement" | "history" | "listen"> &
     Partial<Pick<Assignment, "authz" | "execution_token">>,
 ): Assignment {
   if (row.version === null) throw new Error(`local execution ${row.execution_id} was assigned`);
@@ -25,7 +25,6 @@ export function assignmentOf(
     seed: row.seed,
     parent_id: row.parent_id,
     transient: row.transient,
-    placement: null,
     runner: row.requirements?.runner ?? null,
     runner_options:
       row.requirements?.memory_mb === undefined ? null : { memory_mb: row.requirements.memory_mb },

@@ -241,6 +241,12 @@ export class DispatchQueue {
     return this.#byId.has(execution_id) || this.#heldById.has(execution_id);
   }
 
+  /** How many that need the same come before an execution. */
+  ahead(execution_id: string): number {
+    const entry = this.#byId.get(execution_id);
+    return entry ? entry.group.ahead(entry) : 0;
+  }
+
   isHeld(execution_id: string): boolean {
     return this.#heldById.has(execution_id);
   }

@@ -16,7 +16,7 @@ import type { Domain } from "../domain.ts";
 import type { InnerPorts } from "../engine-ports.ts";
 import { recovered } from "../failpoints.ts";
 import { lacks, type Needs, UNREADABLE } from "../gate/fits.ts";
-import { gate } from "../gate/gate.ts";
+import { type Dispatchable, gate } from "../gate/gate.ts";
 import { readsAttributes } from "../gate/reads-attributes.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import { isRefusal } from "../refusal.ts";
@@ -32,6 +32,7 @@ import { DispatchQueue } from "./dispatch-queue.ts";
 import { Elsewhere } from "./elsewhere.ts";
 import { dispatchable, type Entry, type Group, type OpenHidden, openPlain } from "./group.ts";
 import { type Match, Matching } from "./matching.ts";
+import { type Outlook, outlookOf } from "./outlook.ts";
 import { QueueReader } from "./queue-reader.ts";
 import { WAIT_WORDS } from "./wait-words.ts";
 
@@ -227,15 +228,24 @@ export class Dispatcher implements Domain {
 
   /** Why an execution has no worker now, as the gate sees it (DSP-8). */
   waitsFor(row: ExecutionRow): WaitsFor {
-    const { last_worker, requirements, losses, generation } = row;
-    const needs = this.#needsOf(requirements);
-    const suspicion = suspicionOf(losses);
-    // What was known when it was set aside still says why it waits.
-    const isHeld = this.#queue.isHeld(row.execution_id) || this.#isHeld(row);
-    const of = { last_worker, suspicion, was_lost: losses.length > 0, isFresh: generation === 0 };
-    const answer = gate({ ...of, ...needs, isHeld }, this.#elsewhere.everywhere());
+    const wanted = this.#wantedOf(row);
+    const answer = gate(wanted, this.#elsewhere.everywhere());
     const code = answer.kind === "wait" ? answer.reason : "workers_full";
-    return { code, message: WAIT_WORDS[code](needs) };
+    return { code, message: WAIT_WORDS[code](wanted) };
+  }
+
+  /** What the gate makes of an execution now, over all connected workers (WHY-1). */
+  async outlook(row: ExecutionRow): Promise<Outlook> {
+    if (this.#parts.runAs.isOn) await this.#parts.runAs.know(row);
+    const connected = [...this.#elsewhere.everywhere()];
+    return outlookOf(this.#wantedOf(row), connected, this.#queue.ahead(row.execution_id));
+  }
+
+  /** What a fresh execution with these requirements would find, over all connected workers (RTE-6). */
+  prospects(requirements: Requirements | null): Outlook {
+    const needs = this.#needsOf(requirements);
+    const wanted = { ...UNSUSPECTED, last_worker: null, isFresh: true, ...needs };
+    return outlookOf(wanted, [...this.#elsewhere.everywhere()], 0);
   }
 
   /** Whether a connected worker could have an execution, even if it is full or paused now (EXE-17 row 14). */
@@ -314,6 +324,16 @@ export class Dispatcher implements Domain {
     const hidden = requirements?.hidden;
     if (!hidden) return { requirements };
     return { requirements, hidden: this.#openHidden(hidden) ?? UNREADABLE };
+  }
+
+  /** A waiting execution as the gate looks at it. */
+  #wantedOf(row: ExecutionRow): Dispatchable {
+    const { last_worker, requirements, losses, generation, execution_id } = row;
+    // What was known when it was set aside still says why it waits.
+    const isHeld = this.#queue.isHeld(execution_id) || this.#isHeld(row);
+    const suspicion = suspicionOf(losses);
+    const of = { last_worker, suspicion, was_lost: losses.length > 0, isFresh: generation === 0 };
+    return { ...of, ...this.#needsOf(requirements), isHeld };
   }
 
   /** Whether it is known that the principal of an execution may not run it now. */

@@ -134,6 +134,11 @@ export class Group {
     this.#list?.add(entry);
   }
 
+  /** How many come before one of its entries. */
+  ahead(entry: Entry): number {
+    return this.#list?.before(entry) ?? 0;
+  }
+
   remove(entry: Entry): void {
     this.#list?.remove(entry);
     this.#only = undefined;

@@ -65,6 +65,14 @@ export class OrderedList<Item extends Key, Key = Item> {
     return part?.[this.#placeIn(part, place, 1)];
   }
 
+  /** How many come before an item. */
+  before(item: Key): number {
+    const at = this.#partOf(item, 0);
+    const part = this.#parts[at];
+    const inPart = part ? this.#placeIn(part, item, 0) : 0;
+    return this.#parts.slice(0, at).reduce((sum, { length }) => sum + length, inPart);
+  }
+
   /** Index of the first part whose last item compares so with an item, or more. */
   #partOf(item: Key, least: 0 | 1): number {
     let [low, high] = [0, this.#parts.length];

@@ -10,12 +10,14 @@ import {
   type Requirements,
 } from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
+import type { StoredVersion } from "@engine/store";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { InputSchema } from "../catalog/input/input-check.ts";
 import { type CallResolver, NO_CALLS } from "../children/call-resolver.ts";
 import type { InnerPorts } from "../engine-ports.ts";
-import type { Start } from "../starts/start.ts";
-import { pinTo, type VersionPin } from "../starts/version-pin.ts";
+import { foundVersion } from "../starts/found-version.ts";
+import type { FoundVersion, Start } from "../starts/start.ts";
+import { readRouting } from "../starts/stored-routing.ts";
+import { forkedRouting } from "./forked-calls.ts";
 import type { ForkRequest } from "./requests.ts";
 
 interface Fork extends Omit<ForkRequest, "input"> {
@@ -24,7 +26,7 @@ interface Fork extends Omit<ForkRequest, "input"> {
 }
 
 interface Parts {
-  readonly ports: Pick<InnerPorts, "store" | "seals" | "ids">;
+  readonly ports: Pick<InnerPorts, "store" | "seals" | "ids" | "ring">;
   readonly catalog: Catalog;
   readonly calls: CallResolver;
 }
@@ -32,7 +34,7 @@ interface Parts {
 /** The start of a fork. The source is only read. */
 export async function forkOf(
   source: ExecutionRow,
-  { from_seq, from_call, input: given, version, label, by }: Fork,
+  { from_seq, from_call, input: given, version, label, by, routing_input }: Fork,
   { ports, catalog, calls }: Parts,
 ): Promise<Start> {
   const cut = { from_seq, from_call };
@@ -40,7 +42,8 @@ export async function forkOf(
   const log = isRestart ? [] : await ports.store.log.read(source.execution_id);
   const events = log.map(({ event }) => event);
   const { seq, history, label: original } = forkHistory(source, events, cut);
-  const pin = await pinOf(source, version, catalog);
+  const of = await foundFor(source, { version, isNewInput: given !== undefined }, catalog);
+  const { pin } = of;
   // A replay keeps the input that its log was made with.
   const isNew = isRestart && (given !== undefined || pin.version !== source.version);
   const execution_id = ports.ids();
@@ -50,8 +53,9 @@ export async function forkOf(
   // A fork is a run of whoever asks for it, and so are its calls.
   const caller = { ...source, ...pin, execution_id, depth: 0, worker: null, run_as: by };
   const open = openCalls(history);
+  const routing = () => forkedRouting(source, open, ports);
   return {
-    of: { pin, schema: isNew ? await inputSchemaOf(pin, catalog) : null },
+    of: isNew ? of : { ...of, schema: null },
     execution_id,
     label,
     input: given ?? source.input,
@@ -62,42 +66,49 @@ export async function forkOf(
     // A replay has to see the random numbers that its log was made with.
     ...(!isRestart && { seed: source.seed }),
     last_worker: source.worker ?? source.last_worker,
+    routing_input: routing_input ?? readRouting(ports.ring, source.routing_input),
     fork: {
       from: { execution_id: source.execution_id, seq },
       history,
       label: original,
-      calls: open.length > 0 ? await calls.resolve(caller, open) : NO_CALLS,
+      calls: open.length > 0 ? await calls.resolve(caller, open, await routing()) : NO_CALLS,
     },
   };
 }
 
-/** The source's own version, also where it was deleted since; any other version has to exist. */
-async function pinOf(
+/**
+ * The source's own version, also where it was deleted since; any other version has to exist. What the
+ * source needs of its worker was read of its input, and holds for a copy of both.
+ */
+async function foundFor(
   source: ExecutionRow,
-  version: number | undefined,
+  asked: { readonly version: number | undefined; readonly isNewInput: boolean },
   catalog: Catalog,
-): Promise<VersionPin> {
+): Promise<FoundVersion> {
   const { namespace, workflow } = source;
-  if (version === undefined || version === source.version) {
-    const { version, module_hash, timeout_ms, transient } = source;
-    const requirements = withoutWorker(source.requirements);
-    return { namespace, workflow, version, module_hash, timeout_ms, transient, requirements };
+  if (asked.version !== undefined && asked.version !== source.version) {
+    return foundVersion(await catalog.resolve(namespace, workflow, asked.version));
   }
-  return pinTo(await catalog.resolve(namespace, workflow, version));
+  const found = asked.isNewInput ? await findOwn(source, catalog) : undefined;
+  if (found) return foundVersion(found);
+  const { module_hash, timeout_ms, transient } = source;
+  const requirements = withoutWorker(source.requirements);
+  const own = { namespace, workflow, version: source.version, module_hash, timeout_ms, transient };
+  return { pin: { ...own, requirements }, schema: null, declared: undefined };
 }
 
-async function inputSchemaOf(
-  { namespace, workflow, version, module_hash }: VersionPin,
+async function findOwn(
+  { namespace, workflow, version, module_hash }: ExecutionRow,
   catalog: Catalog,
-): Promise<InputSchema> {
+): Promise<StoredVersion | undefined> {
   try {
-    const found = await catalog.resolve(namespace, workflow, version ?? undefined);
-    return found.record.input_schema;
+    return await catalog.resolve(namespace, workflow, version ?? undefined);
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== "not_found") throw error;
     // The version was deleted since; its module is kept as long as executions need it.
-    const found = module_hash && (await catalog.findOfModule(namespace, workflow, module_hash));
-    return found ? found.record.input_schema : null;
+    return module_hash === null
+      ? undefined
+      : catalog.findOfModule(namespace, workflow, module_hash);
   }
 }
 

@@ -8,6 +8,8 @@ export interface InputCheck {
   readonly root: string;
   /** The version that was asked for beside the input; left out where no hash of the two is wanted. */
   readonly hashedWith?: number | null | undefined;
+  /** Paths of the input that are wanted of it. */
+  readonly paths?: readonly string[] | undefined;
 }
 
 export interface InputJob extends JsonJob, InputCheck {}
@@ -15,6 +17,8 @@ export interface InputJob extends JsonJob, InputCheck {}
 export interface InputAnswer {
   readonly bytes: JsonBytes;
   readonly request_hash?: string;
+  /** As much of the input as the paths need. */
+  readonly picked?: unknown;
 }
 
 export type InputThread = JsonThread<InputJob, InputAnswer>;

@@ -18,6 +18,8 @@ export interface Kept {
   /** As the row has it: the value, or the place where it lies. */
   readonly input: Encoded;
   readonly request_hash: string | undefined;
+  /** As much of the input as the paths of the check need. */
+  readonly picked?: unknown;
 }
 
 /** Parts of an input that has to be wrapped, for which a value is made of it. */
@@ -40,12 +42,12 @@ export class LargeInputs implements Domain {
   async keep(execution_id: string, given: LargeJson, check: InputCheck): Promise<Kept> {
     try {
       refuseUnencodable(given);
-      const request_hash = await this.#checked(given, check);
+      const checked = await this.#checked(given, check);
       const text = storedText(given);
       const { inline_value_bytes } = this.#ports.config.executions;
-      if (given.length <= inline_value_bytes) return { input: JSON.parse(text), request_hash };
+      if (given.length <= inline_value_bytes) return { input: JSON.parse(text), ...checked };
       const reference = await this.#ports.values.save(execution_id, text);
-      return { input: JSON.parse(envelopeText(reference)), request_hash };
+      return { input: JSON.parse(envelopeText(reference)), ...checked };
     } finally {
       given.release();
     }
@@ -55,7 +57,7 @@ export class LargeInputs implements Domain {
   async hashOf(given: LargeJson, version: number | null): Promise<string> {
     try {
       const check = { schema: null, root: "body", hashedWith: version };
-      return (await this.#checked(given, check)) ?? "";
+      return (await this.#checked(given, check)).request_hash ?? "";
     } finally {
       given.release();
     }
@@ -65,9 +67,9 @@ export class LargeInputs implements Domain {
   async copy(execution_id: string, of: StoredReference, check: InputCheck): Promise<Kept> {
     const { values } = this.#ports;
     const text = await values.load(of.reference_id);
-    const request_hash = await this.#checked(LargeJson.of(text), check);
+    const checked = await this.#checked(LargeJson.of(text), check);
     const reference = await values.save(execution_id, text);
-    return { input: JSON.parse(envelopeText(reference)), request_hash };
+    return { input: JSON.parse(envelopeText(reference)), ...checked };
   }
 
   /** Deletes what was kept for an execution that was not created. */
@@ -82,11 +84,11 @@ export class LargeInputs implements Domain {
     return this.#thread.close();
   }
 
-  async #checked(given: LargeJson, check: InputCheck): Promise<string | undefined> {
-    const { schema, hashedWith } = check;
-    if (!schema && hashedWith === undefined) return undefined;
+  async #checked(given: LargeJson, check: InputCheck): Promise<Omit<Kept, "input">> {
+    const { schema, hashedWith, paths } = check;
+    if (!schema && hashedWith === undefined && !paths) return { request_hash: undefined };
     const answer = await given.lend((bytes) => this.#thread.run({ bytes, ...check }));
-    return answer.request_hash;
+    return { request_hash: answer.request_hash, picked: answer.picked };
   }
 }
 

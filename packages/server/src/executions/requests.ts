@@ -1,5 +1,5 @@
 /** What callers ask of executions. */
-import type { Json } from "@engine/contract";
+import type { Json, RoutingInput } from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
 import type { Start } from "../starts/start.ts";
 import type { FrameData } from "./record.ts";
@@ -11,7 +11,7 @@ export interface WorkflowRef {
 
 export interface StartRequest
   extends Pick<Start, "trigger" | "label" | "priority" | "start_at" | "park_ttl">,
-    Pick<Start, "required_worker" | "preferred_worker"> {
+    Pick<Start, "required_worker" | "preferred_worker" | "routing_input"> {
   readonly namespace: string;
   readonly workflow: string;
   /** The latest when absent. */
@@ -69,6 +69,8 @@ export interface ForkRequest extends ChangeRequest {
   readonly input?: Json | LargeJson | undefined;
   readonly version?: number | undefined;
   readonly label?: string | undefined;
+  /** In place of that of the source. */
+  readonly routing_input?: RoutingInput | undefined;
 }
 
 export interface FollowRequest {

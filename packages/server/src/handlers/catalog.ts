@@ -6,7 +6,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import { isFiltered, visibleWorkflows } from "./subjects.ts";
 
 export function catalogHandlers(
-  { catalog, declarations, runLists, accounts }: Engine,
+  { catalog, declarations, runLists, accounts, dryRuns }: Engine,
   ports: Pick<EnginePorts, "clock" | "ids">,
 ): Handlers<typeof routes.catalog> {
   return {
@@ -31,6 +31,10 @@ export function catalogHandlers(
     },
     get: async ({ params: { ns, wf }, query: { source } }) =>
       answer(200, await withSource(await catalog.get(ns, wf), source)),
+    placement: async ({ params: { ns, wf }, body }, { permit }) => {
+      await permit.demandRun(() => runLists.ofName(ns, wf, body.version));
+      return answer(200, await dryRuns.place({ namespace: ns, workflow: wf }, body));
+    },
     delete: async ({ params: { ns, wf }, query: { version } }, call) => {
       const what = version === undefined ? `${ns}/${wf}` : `${ns}/${wf} v${version}`;
       await catalog.delete(ns, wf, version, entry(what, call));

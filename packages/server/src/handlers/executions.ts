@@ -15,13 +15,14 @@ import type { ResumeRequest, StartRequest } from "../executions/requests.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import { type Manner, resume, run, streamMs, waitMs } from "../executions/run-modes.ts";
 import type { NewPrincipalOf } from "../executions/take-overs.ts";
+import { routingHeader } from "./routing-header.ts";
 import { addressOf, askerOf, forCallers, runAnswer, streamAnswer } from "./run-answer.ts";
 import { startRequest } from "./start-request.ts";
 import { isFiltered, ownership, visibleWorkflows, workflowOf } from "./subjects.ts";
 
 /** @param syncTimeoutSeconds Longest wait of a sync call; 0 = none. */
 export function executionHandlers(
-  { executions, runLists, takeOvers, masks }: Engine,
+  { executions, runLists, takeOvers, masks, whys }: Engine,
   syncTimeoutSeconds: number,
 ): Handlers<typeof routes.executions> {
   return {
@@ -76,6 +77,12 @@ export function executionHandlers(
       const record = toRecord(await executions.shown(row), await executions.who(row), log);
       return mode ? runAnswer(row, record) : answer(200, record);
     },
+    why: async ({ params: { id } }, call) => {
+      await demand(id, call);
+      const { rights } = call.caller;
+      const mayRead = (permission: string) => rights?.holds(permission) ?? true;
+      return answer(200, await whys.of(await executions.get(id), mayRead));
+    },
     rename: async ({ params: { id }, body }, call) => {
       await demand(id, call);
       const row = await executions.rename(id, body.name);
@@ -127,7 +134,9 @@ export function executionHandlers(
     fork: async ({ params: { id }, body }, call) => {
       await demandToRun(id, call, body?.version);
       const { name: label, ...rest } = body ?? {};
-      const request = { ...rest, label, execution_id: id, by: call.caller.principal };
+      const routing_input = routingHeader(call);
+      const by = call.caller.principal;
+      const request = { ...rest, label, execution_id: id, by, routing_input };
       const row = rowAsCreated(await executions.fork(request));
       return answer(201, await recordOf(row), addressOf(row));
     },

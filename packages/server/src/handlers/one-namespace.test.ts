@@ -59,6 +59,11 @@ const directed = (rest: string) => ({
   own: 403,
   other: ADMIN,
 });
+const described = (rest: string) => ({
+  path: ({ ns }: Place) => `/admin/workers/${ns}${rest}`,
+  own: 200,
+  other: [...ADMIN, "worker:bank:read"],
+});
 /** What only administrators do, whatever it names. */
 const administered = (permission: string, path: string, body?: Json): Case => ({
   path: () => path,
@@ -113,6 +118,12 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     get: { ...below(""), path: ({ ns }) => `/workflows/${ns}/pay`, own: 200, other: READ },
     versions: { path: ({ ns }) => `/workflows/${ns}/pay/versions`, own: 200, other: READ },
     version: { path: ({ ns }) => `/workflows/${ns}/pay/versions/1`, own: 200, other: READ },
+    placement: {
+      path: ({ ns }) => `/workflows/${ns}/pay/placement`,
+      body: () => ({}),
+      own: 403,
+      other: 403,
+    },
     delete: { path: ({ ns }) => `/workflows/${ns}/pay?version=9`, own: 404, other: REGISTER },
   },
   executions: {
@@ -148,6 +159,7 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     rename: { ...ofExecution("/name"), body: () => ({ name: "x" }), own: 200, other: RUN },
     eventValue: { ...ofExecution("/events/1/value"), own: 200, other: READ },
     history: { ...ofExecution("/history"), own: 200, other: READ },
+    why: { ...ofExecution("/why"), own: 200, other: READ },
     signal: { ...ofExecution("/signals/go"), body: () => 1, own: 202, other: RUN },
     fork: { ...ofExecution("/fork"), own: 201, other: [...RUN, ...READ] },
     cancel: { ...below("cancel/"), own: 202, other: RUN },
@@ -207,6 +219,15 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     resume: directed("/resume"),
     drain: directed("/drain"),
     delete: directed(""),
+  },
+  workerAttributes: {
+    putMetadata: { ...directed("/metadata"), body: () => ({ metadata: {} }) },
+    getMetadata: described("/metadata"),
+    clearMetadata: directed("/metadata"),
+    removeMetadata: directed("/metadata/n"),
+    listServices: described("/services"),
+    grantService: directed("/services/inference"),
+    revokeService: directed("/services/inference"),
   },
   joinTokens: {
     create: { path: () => "/admin/workers/join-tokens", body: () => ({}), own: 403, other: ADMIN },

@@ -89,6 +89,7 @@ const SERVICE_MANAGERS = {
 } as const;
 const RUNNERS = { viewer: [403, RUN, CHARGE], operator: 202, admin: 202 } as const;
 const ADMIN_WORKERS = "admin:workers:manage";
+const described = (rest: string) => (place: Place) => `/admin/workers/${place.ns}${rest}`;
 const READ_ROLES = "admin:roles:read";
 const MANAGE_ROLES = "admin:roles:manage";
 const READ_PRINCIPALS = "admin:principals:read";
@@ -130,6 +131,14 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     get: { ...workflow(""), ...READERS },
     versions: { ...workflow("/versions"), ...READERS },
     version: { ...workflow("/versions/1"), ...READERS },
+    placement: {
+      ...workflow("/placement"),
+      ...sends({}),
+      ...CALLERS,
+      viewer: [403, RUN, CHARGE],
+      operator: 200,
+      admin: 200,
+    },
     delete: {
       ...workflow("?version=9"),
       ...CALLERS,
@@ -176,6 +185,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     events: { ...execution("/events"), ...READERS },
     eventValue: { ...execution("/events/1/value"), ...READERS },
     history: { ...execution("/history"), ...READERS },
+    why: { ...execution("/why"), ...READERS },
     rename: {
       ...execution("/name"),
       ...sends({ name: "x" }),
@@ -336,6 +346,15 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     resume: administered(ADMIN_WORKERS, ({ ns }) => `/admin/workers/${ns}/resume`, 200),
     drain: administered(ADMIN_WORKERS, ({ ns }) => `/admin/workers/${ns}/drain`, 409),
     delete: administered(ADMIN_WORKERS, "/admin/workers/none", 404),
+  },
+  workerAttributes: {
+    putMetadata: administered(ADMIN_WORKERS, described("/metadata"), 200, { metadata: { n: 1 } }),
+    getMetadata: { path: described("/metadata"), ...READERS },
+    removeMetadata: administered(ADMIN_WORKERS, described("/metadata/n"), 204),
+    clearMetadata: administered(ADMIN_WORKERS, described("/metadata"), 204),
+    grantService: administered(ADMIN_WORKERS, described("/services/inference"), 204),
+    listServices: { path: described("/services"), ...READERS },
+    revokeService: administered(ADMIN_WORKERS, described("/services/inference"), 204),
   },
   joinTokens: {
     create: administered(ADMIN_WORKERS, "/admin/workers/join-tokens", 201, {}),

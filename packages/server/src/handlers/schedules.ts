@@ -16,6 +16,7 @@ import { toRecord } from "../executions/record.ts";
 import { rowAsCreated } from "../executions/row-after.ts";
 import { startsAnew } from "../schedules/operator-rules.ts";
 import { toSchedule, toScheduleRun } from "../schedules/schedule-record.ts";
+import { routingHeader } from "./routing-header.ts";
 import { addressOf } from "./run-answer.ts";
 import { isFiltered, visibleNames, visibleWorkflows, workflowOf } from "./subjects.ts";
 
@@ -82,7 +83,8 @@ export function scheduleHandlers(
     trigger: async ({ params: { name } }, call) => {
       const allow = (row: ScheduleRow) => demandStart(row, row.run_as, call);
       const audit = ({ run_as }: ScheduleRow) => entry(name, call, { used: run_as });
-      const row = rowAsCreated(await schedules.trigger(name, { allow, audit }));
+      const routing_input = () => routingHeader(call);
+      const row = rowAsCreated(await schedules.trigger(name, { allow, audit, routing_input }));
       return answer(202, toRecord(row, await executions.who(row)), addressOf(row));
     },
     history: async ({ params: { name }, query }, { permit }) => {

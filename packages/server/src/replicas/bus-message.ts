@@ -33,10 +33,14 @@ export type BusMessage =
     }
   /** Operators have decided what a worker is to do; the server with its stream tells it. */
   | ({ readonly kind: "desired" } & Decision)
+  /** Operators have written metadata or grants of a worker: its servers have to look. */
+  | { readonly kind: "worker"; readonly worker: string }
   /** A heartbeat that came to a server which does not hold the stream. */
   | { readonly kind: "beat"; readonly session: string; readonly heartbeat: Heartbeat }
   /** Schedules were written: the server that fires them has to look. */
   | { readonly kind: "schedules" }
+  /** Places under limits came back, or a limit was defined anew. */
+  | { readonly kind: "limits"; readonly name?: string; readonly buckets?: readonly string[] }
   /** Workflows were registered or deleted. */
   | { readonly kind: "catalog" }
   /** Data keys are to be wrapped anew: the server that leads has to look. */

@@ -1,7 +1,15 @@
-import type { SchedulePatch, ScheduleRow } from "@engine/contract";
-import { type DecideSchedule, openText, routingPlace, sealText } from "@engine/store";
+import {
+  checkRoutingInput,
+  EngineError,
+  type RoutingInput,
+  routingInputFault,
+  type SchedulePatch,
+  type ScheduleRow,
+} from "@engine/contract";
+import { type DecideSchedule, openText, routingPlace, type Sealed, sealText } from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { neededRing } from "../secrets/needed-ring.ts";
 
 type Ports = Pick<EnginePorts, "store" | "ring" | "log">;
 
@@ -45,17 +53,29 @@ export class RoutingSeals implements Domain {
     return { ...row, ...this.#stored(row, row.routing_input) };
   }
 
+  /**
+   * What a start of the schedule is given.
+   *
+   * @throws EngineError `encryption_unavailable` for one that does not open, `invalid_routing_input` for
+   *   one of before there were rules.
+   */
+  given({ name, id, routing_input, routing_sealed }: ScheduleRow): RoutingInput {
+    const text = routing_sealed && this.#open({ name, id }, routing_sealed);
+    const { value, reason } = checkRoutingInput(text === null ? routing_input : JSON.parse(text));
+    if (value) return value;
+    const message = `the routing input of schedule ${name} ${routingInputFault(reason)}; give it another one`;
+    throw new EngineError("invalid_routing_input", message, { details: { reason } });
+  }
+
   /** As it was given. */
   opened(row: ScheduleRow): ScheduleRow {
-    const { ring, log } = this.#ports;
-    const { name, id, routing_sealed } = row;
+    const { name, routing_sealed } = row;
     if (!routing_sealed) return row;
     try {
-      if (!ring) return { ...row, routing_input: UNREADABLE };
-      const text = openText(ring, routingPlace(name, id), routing_sealed);
-      return { ...row, routing_input: JSON.parse(text) };
-    } catch (error) {
-      log.error({ err: error, schedule: name }, "the routing input of a schedule does not open");
+      return { ...row, routing_input: JSON.parse(this.#open(row, routing_sealed)) };
+    } catch (err) {
+      const { log } = this.#ports;
+      log.error({ err, schedule: name }, "the routing input of a schedule does not open");
       return { ...row, routing_input: UNREADABLE };
     }
   }
@@ -67,6 +87,10 @@ export class RoutingSeals implements Domain {
       if (patch?.routing_input === undefined) return patch;
       return { ...patch, ...this.#stored(row, patch.routing_input) };
     };
+  }
+
+  #open({ name, id }: Pick<ScheduleRow, "name" | "id">, sealed: Sealed): string {
+    return openText(neededRing(this.#ports.ring), routingPlace(name, id), sealed);
   }
 
   #stored(

@@ -1,12 +1,20 @@
 import { hash } from "node:crypto";
-import { EngineError, encode, formatInstant, type ScheduleRow } from "@engine/contract";
+import {
+  EngineError,
+  encode,
+  formatInstant,
+  type RoutingInput,
+  type ScheduleRow,
+} from "@engine/contract";
 import type { Changed } from "@engine/store";
 import type { StartKey } from "../starts/start.ts";
 import type { Starts } from "../starts/starts.ts";
 import type { AuthorizeSchedule } from "./authorize-schedule.ts";
+import type { RoutingSeals } from "./routing-seals.ts";
 
 interface Parts {
   readonly starts: Pick<Starts, "start" | "check">;
+  readonly routing: Pick<RoutingSeals, "given">;
   /** Accounts are stored as given and not looked at when absent. */
   readonly authorize?: AuthorizeSchedule | undefined;
 }
@@ -29,19 +37,25 @@ export class ScheduledStarts {
     const { name } = schedule;
     return this.#parts.starts.start({
       ...this.#of(schedule, "input"),
+      routing_input: this.#parts.routing.given(schedule),
       trigger: { kind: "schedule", id: name, at: formatInstant(instant) },
       schedule: { name, scheduled_for: instant },
       key: keyOf(schedule, instant),
     });
   }
 
-  /** One more start, asked for by somebody, who hears of the account first (AUTH-47). */
-  async now(schedule: ScheduleRow): Promise<Changed> {
+  /**
+   * One more start, asked for by somebody, who hears of the account first (AUTH-47).
+   *
+   * @param asked In place of the schedule's own routing input.
+   */
+  async now(schedule: ScheduleRow, asked?: RoutingInput): Promise<Changed> {
     const { name } = schedule;
     const by = await this.checkAccount(schedule);
     return this.#parts.starts.start({
       ...this.#of(schedule, "input"),
       by,
+      routing_input: asked ?? this.#parts.routing.given(schedule),
       trigger: { kind: "schedule", id: name },
       schedule: { name, scheduled_for: null },
     });

@@ -5,6 +5,7 @@ import {
   type ExecutionRow,
   type NewSchedule,
   notFound,
+  type RoutingInput,
   type ScheduleChanges,
   type ScheduleRow,
 } from "@engine/contract";
@@ -42,6 +43,11 @@ export interface AskedFor {
   /** Asked with the schedule before anything is looked at for it; rejects where the caller may not. */
   readonly allow?: (row: ScheduleRow) => void | Promise<void>;
   readonly audit?: AuditSchedule;
+}
+
+interface AskedStart extends AskedFor {
+  /** In place of the schedule's own; asked once the caller may. */
+  readonly routing_input?: () => RoutingInput | undefined;
 }
 
 /** What callers do with schedules: write, read, pause, resume, trigger. */
@@ -126,10 +132,10 @@ export class Schedules {
   }
 
   /** One run now, whatever the schedule's status and its other runs (EXE-75). */
-  async trigger(name: string, { allow, audit }: AskedFor = {}): Promise<Changed> {
+  async trigger(name: string, { allow, audit, routing_input }: AskedStart = {}): Promise<Changed> {
     const schedule = await this.get(name);
     await allow?.(schedule);
-    const started = await this.#parts.starts.now(schedule);
+    const started = await this.#parts.starts.now(schedule, routing_input?.());
     const { execution_id } = started.row;
     const now = this.#parts.ports.clock();
     try {

@@ -4,9 +4,11 @@ import {
   type KeyRing,
   placeOf,
   type Rewrapped,
+  resealAlike,
   rewrapKey,
   ringOf,
   type StoredDataKey,
+  type WrappedKey,
 } from "@engine/store";
 import { type AuditedCall, auditEntry } from "../auth/audit-entry.ts";
 import type { Domain } from "../domain.ts";
@@ -21,7 +23,13 @@ interface Parts {
   readonly replicas: { readonly hasPeers: boolean };
 }
 
-const HOLDERS: readonly KeyHolder[] = ["secrets", "masks", "schedules", "execution_keys"];
+const HOLDERS: readonly KeyHolder[] = [
+  "secrets",
+  "masks",
+  "schedules",
+  "execution_keys",
+  "routing",
+];
 const BATCH = 200;
 /** Time for requests between two batches. */
 const BREATH_MS = 20;
@@ -31,7 +39,8 @@ const MOST_PASSES = 5;
 /**
  * Wraps every data key with the primary key (SEC-3). What is asked for is a row of the store: the server
  * that leads does it, and whoever leads after a crash goes on. Values are not touched, and what others
- * write meanwhile stays as they write it.
+ * write meanwhile stays as they write it. Routing inputs of executions have no data key, or equal ones
+ * would not look alike: they are sealed anew.
  */
 export class KeyRotation implements Domain {
   readonly #parts: Parts;
@@ -166,7 +175,7 @@ export class KeyRotation implements Domain {
   /** One that does not open stays as it is: it is counted under its key. */
   #anew(key: StoredDataKey, ring: KeyRing): readonly Rewrapped[] {
     try {
-      return [{ ...key, ...rewrapKey(ring, placeOf(key), key), before: key.wrapped }];
+      return [{ ...key, ...anew(key, ring), before: key.wrapped }];
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       this.#parts.ports.log.error({ err: error, of: key.of }, "a data key does not open");
@@ -180,4 +189,9 @@ export class KeyRotation implements Domain {
       this.#parts.ports.setTimer(resolve, BREATH_MS);
     });
   }
+}
+
+function anew(key: StoredDataKey, ring: KeyRing): WrappedKey {
+  if (key.of !== "routing") return rewrapKey(ring, placeOf(key), key);
+  return { key_id: ring.primary.id, wrapped: resealAlike(ring, key.wrapped) };
 }

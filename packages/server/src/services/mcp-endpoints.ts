@@ -1,7 +1,8 @@
 import { createClient } from "@engine/client";
-import type { ServiceEndpoint } from "@engine/contract";
+import { ROUTING_INPUT_HEADER, type ServiceEndpoint } from "@engine/contract";
 import {
   type Call,
+  headerValues,
   type InnerFetch,
   type ProtocolReply,
   redacted,
@@ -40,6 +41,8 @@ interface Parts {
   readonly masks: Pick<MaskSets, "known" | "current">;
 }
 
+type Asking = Pick<Call, "headers" | "raw_headers" | "address">;
+
 /** An endpoint and what it was made of. */
 interface Served {
   readonly endpoint: McpEndpoint;
@@ -76,7 +79,7 @@ export class McpEndpoints {
    * @param view Of a service that offers tools.
    * @throws EngineError `redaction_unavailable`.
    */
-  async answer(view: ServiceView, call: Pick<Call, "headers" | "address">): Promise<ProtocolReply> {
+  async answer(view: ServiceView, call: Asking): Promise<ProtocolReply> {
     const caller = this.#callerOf(view.row.name, call);
     const about = await this.#about(view);
     return {
@@ -126,10 +129,15 @@ export class McpEndpoints {
   }
 
   /** With the caller's own credential, and none with another (MCP-8). */
-  #callerOf(service: string, { headers, address }: Pick<Call, "headers" | "address">): McpCaller {
+  #callerOf(service: string, { headers, raw_headers, address }: Asking): McpCaller {
     const given = headers["authorization"]?.toString();
     const inner = this.#parts.requests(address);
-    const own = given === undefined ? {} : { authorization: given };
+    // As often as it came: the route that a run is asked of says what is wrong with it (RIN-2).
+    const routing = headerValues(raw_headers, ROUTING_INPUT_HEADER);
+    const own = {
+      ...(given !== undefined && { authorization: given }),
+      ...(routing.length > 0 && { [ROUTING_INPUT_HEADER]: routing }),
+    };
     const send: InnerFetch = (url, asked) =>
       inner(url, { ...asked, headers: { ...asked.headers, ...own } });
     const client = createClient({ baseUrl: THIS_SERVER, fetch: send });

@@ -1,4 +1,10 @@
-import type { Encoded, NewExecution, Trigger } from "@engine/contract";
+import type {
+  DeclaredPlacement,
+  Encoded,
+  NewExecution,
+  RoutingInput,
+  Trigger,
+} from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
 import type { InputSchema } from "../catalog/input/input-check.ts";
 import type { VersionPin } from "./version-pin.ts";
@@ -10,11 +16,20 @@ export interface NamedWorkflow {
   readonly version?: number | null | undefined;
 }
 
+/** What a version declares of where and when its executions run. */
+export interface Declared extends DeclaredPlacement {
+  readonly limits: unknown;
+}
+
 /** A version that was found before the start, and the schema of its input. */
 export interface FoundVersion {
   readonly pin: VersionPin;
   /** The input is not checked without one. */
   readonly schema: InputSchema;
+  /** Terms that are still to be read against the inputs; absent where there are none. */
+  readonly declared: Declared | undefined;
+  /** What its workflow states; 0: nothing. */
+  readonly priority?: number;
 }
 
 /** Of two starts under one key, one creates an execution and the other is answered with it (EXE-84). */
@@ -45,6 +60,8 @@ export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork"
   readonly park_ttl?: number | undefined;
   readonly required_worker?: string | undefined;
   readonly preferred_worker?: string | undefined;
+  /** Values that only matching reads (RIN-1); checked. One without keys is none. */
+  readonly routing_input?: RoutingInput | undefined;
   /** The parent's worker, or that of a fork's source. It is asked right after a preferred one. */
   readonly last_worker?: string | null;
   /** Seeds the random numbers that the body sees; a fresh one when absent. */

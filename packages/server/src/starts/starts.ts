@@ -2,8 +2,13 @@ import {
   EngineError,
   type ExecutionRow,
   type NewExecution,
+  pathsOfLimits,
+  pathsRead,
+  peek,
   type Requirements,
   referenceOf,
+  resolveLimits,
+  resolvePlacement,
 } from "@engine/contract";
 import { LargeJson } from "@engine/http/json";
 import type { Changed } from "@engine/store";
@@ -14,11 +19,14 @@ import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import type { InputCheck } from "../executions/input-thread.ts";
 import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
 import { isRefusal } from "../refusal.ts";
+import { foundVersion } from "./found-version.ts";
+import { limitedExecution } from "./limited-execution.ts";
+import { limitedBy, type Placed, placedBy } from "./placed.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
-import { pinTo } from "./version-pin.ts";
+import { hiddenPlacement, storedRouting } from "./stored-routing.ts";
 
 interface Parts {
-  readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed">;
+  readonly ports: Pick<EnginePorts, "store" | "config" | "clock" | "ids" | "seed" | "ring">;
   readonly catalog: Pick<Catalog, "resolve">;
   readonly inputs: LargeInputs;
   /** Writes an execution; with a free worker the same commit gives it to that worker. */
@@ -57,13 +65,15 @@ export class Starts {
   /** Checks a start, for a commit that holds more than the creation of the execution. */
   async prepareStart(start: Start): Promise<NewExecution> {
     const { ports } = this.#parts;
-    const { execution_id = ports.ids(), trigger, label, priority, start_at, seed } = start;
+    const { execution_id = ports.ids(), trigger, label, start_at, seed } = start;
     const { schedule, parent, fork, key } = start;
-    const { pin, schema } = "pin" in start.of ? start.of : await this.#find(start.of);
-    const kept = await this.#kept(execution_id, start, schema);
+    const of = "pin" in start.of ? start.of : await this.#find(start.of);
+    const { pin, schema, declared } = of;
+    const kept = await this.#kept(execution_id, start, { schema, declared });
     const { input, request_hash = key?.request_hash } = kept;
+    const placed = this.#placed({ pin, declared }, kept, start.routing_input);
     const { requirements, by } = await this.#orForget(execution_id, input, async () => ({
-      requirements: await this.#requirements(pin.requirements, start),
+      requirements: await this.#requirements(placed.requirements, start),
       by: await accountOf(start),
     }));
     return {
@@ -73,15 +83,17 @@ export class Starts {
       input,
       trigger,
       by,
-      priority,
+      priority: start.priority ?? of.priority,
       unique: key && request_hash !== undefined ? { key: key.text, request_hash } : undefined,
       schedule,
       parent,
       fork,
       not_before: start_at ?? null,
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
+      routing_input: storedRouting(ports.ring, start.routing_input),
       preferred_worker: start.last_worker ?? null,
       requirements,
+      unplaceable: placed.failure ?? null,
       seed: seed ?? ports.seed(),
       now: ports.clock(),
     };
@@ -105,7 +117,7 @@ export class Starts {
 
   async #find({ namespace, workflow, version }: NamedWorkflow): Promise<FoundVersion> {
     const found = await this.#parts.catalog.resolve(namespace, workflow, version ?? undefined);
-    return { pin: pinTo(found), schema: found.record.input_schema };
+    return foundVersion(found);
   }
 
   #hashOf({ input, of }: Start): Promise<string> | string {
@@ -117,17 +129,37 @@ export class Starts {
   async #kept(
     execution_id: string,
     { input, root, key, of }: Start,
-    schema: FoundVersion["schema"],
+    { schema, declared }: Pick<FoundVersion, "schema" | "declared">,
   ): Promise<Kept> {
     const { inputs } = this.#parts;
     const isHashed = key !== undefined && key.request_hash === undefined;
-    const check: InputCheck = { schema, root, ...(isHashed && { hashedWith: versionOf(of) }) };
+    const paths = declared && [...pathsRead(declared), ...pathsOfLimits(declared.limits)];
+    const check: InputCheck = {
+      schema,
+      root,
+      ...(isHashed && { hashedWith: versionOf(of) }),
+      ...(paths?.length && { paths }),
+    };
     if (input instanceof LargeJson) return inputs.keep(execution_id, input, check);
     const reference = referenceOf(input);
     // A stored input is deleted with its execution, so each execution has a copy of its own.
     if (reference) return inputs.copy(execution_id, reference, check);
     await checkInput(schema, input, root);
     return { input, request_hash: isHashed ? requestHash(input, versionOf(of)) : undefined };
+  }
+
+  /** What it needs of a worker, by what it was started with (DSP-2). */
+  #placed(
+    { pin, declared }: Pick<FoundVersion, "pin" | "declared">,
+    { input, picked }: Kept,
+    routing_input: Start["routing_input"] = {},
+  ): Placed {
+    if (!declared) return { requirements: pin.requirements };
+    const { ring } = this.#ports;
+    const inputs = { input: picked ?? peek(input), routing_input };
+    const resolved = resolvePlacement(declared, inputs);
+    const placed = placedBy(pin.requirements, resolved, (hidden) => hiddenPlacement(ring, hidden));
+    return limitedBy(placed, resolveLimits(declared.limits, limitedExecution(pin, inputs, ring)));
   }
 
   /** Deletes a kept input again where the execution is refused. */

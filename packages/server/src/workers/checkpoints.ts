@@ -106,10 +106,13 @@ export class Checkpoints {
     return { ...sent, events: await seals.hidden(execution_id, sent.events) };
   }
 
-  async #resolve(execution_id: string, { events }: Checkpoint): Promise<CallResolutions> {
+  async #resolve(
+    execution_id: string,
+    { events, routing_inputs }: Checkpoint,
+  ): Promise<CallResolutions> {
     const caller = await this.#ports.store.executions.find(execution_id);
     if (!caller) throw notFound("execution", execution_id);
-    return this.#calls.resolve(caller, events);
+    return this.#calls.resolve(caller, events, routing_inputs);
   }
 }
 

@@ -127,7 +127,7 @@ export class Connections {
       await setImmediate();
     } finally {
       // Nobody hears the answer.
-      if (signal?.aborted) session.holdings.forgetTold();
+      if (signal?.aborted) session.forgetTold();
       session.answered(stream);
       liveness.watch(session);
     }
@@ -150,7 +150,8 @@ export class Connections {
     const isForgotten = sessions.find(session.id) !== session;
     sessions.add(session, row.token_hash);
     // What operators decided meanwhile was told to nobody.
-    if (isForgotten) await sessions.lookAtDesired(() => store.workers.find(session.worker));
+    if (isForgotten) await sessions.lookAtWorkers(() => store.workers.find(session.worker));
+    else sessions.seeAttributes(await store.workers.find(session.worker));
     // A hand-over that is under way comes first: it could take what is kept here.
     await session.handingOver?.catch(() => undefined);
     if (stream.isClosed) throw replaced(session.worker);
@@ -163,7 +164,7 @@ export class Connections {
     const frames: WorkerFrame[] = [
       {
         event: "welcome",
-        data: { replica, server_time, services: [...session.services], keep, drop },
+        data: { replica, server_time, services: session.welcomedServices(), keep, drop },
       },
       ...events,
     ];
@@ -183,8 +184,8 @@ export class Connections {
     const known = new Map(heartbeat.running.map((one) => [one.execution_id, one.generation]));
     const isNews = drop.length > 0 || keep.some((k) => known.get(k.execution_id) !== k.generation);
     if (isFirst || isNews) return this.#opening(session, reconciled);
-    const corrected = correction(session.desired, heartbeat);
-    return corrected ? [...events, corrected] : events;
+    const news = [session.serviceNews(), correction(session.desired, heartbeat)];
+    return [...events, ...news.filter((frame) => frame !== undefined)];
   }
 
   /** Sends the frames that were held for executions which the worker has. */

@@ -5,6 +5,8 @@ import {
   type DetailedWorkerRecord,
   EngineError,
   formatInstant,
+  grantedServices,
+  labelsWithGrants,
   notFound,
   type Parsed,
   type Requirements,
@@ -115,7 +117,9 @@ export class Fleet {
 }
 
 function toRecord(row: WorkerRow, owned: readonly OwnedExecution[]): WorkerRecord {
-  const { name, desired_state, registered_at, session, load } = row;
+  const { name, desired_state, registered_at, session, load, attributes } = row;
+  const { metadata, granted } = attributes;
+  const offered = session?.services ?? [];
   const said = session?.said;
   const slots = session?.slots ?? 0;
   return {
@@ -123,8 +127,9 @@ function toRecord(row: WorkerRow, owned: readonly OwnedExecution[]): WorkerRecor
     status: statusOf(row),
     desired_state,
     healthy: said?.healthy ?? session !== null,
-    labels: { ...session?.labels },
-    services: { offered: [...(session?.services ?? [])], granted: [] },
+    labels: { ...labelsWithGrants(session?.labels ?? {}, grantedServices(offered, granted)) },
+    metadata,
+    services: { offered: [...offered], granted: [...granted] },
     runners: [...(session?.runners ?? [])],
     default_runner: session?.default_runner ?? null,
     slots,

@@ -77,7 +77,7 @@ export class WorkerRegistrations {
       sessions.remove(earlier);
     }
     const session = lookup.learn(row, token_hash);
-    await sessions.lookAtDesired(() => ports.store.workers.find(name));
+    await sessions.lookAtWorkers(() => ports.store.workers.find(name));
     liveness.heard(session);
     void bus.send({ kind: "session", session: row.session_id });
 

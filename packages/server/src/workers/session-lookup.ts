@@ -38,7 +38,7 @@ export class SessionLookup {
       () => store.sessions.listLive(),
       (live, outdated) => this.#takeAll(live, { before, outdated }),
     );
-    await this.#sessions.lookAtDesired(() => store.workers.list());
+    await this.#sessions.lookAtWorkers(() => store.workers.list());
   }
 
   #takeAll(
@@ -62,7 +62,7 @@ export class SessionLookup {
   /** Reads a session anew, since the store has refused what this server wanted of it. */
   async lookAgain({ id, worker }: Session): Promise<void> {
     await this.look(id);
-    await this.#sessions.lookAtDesired(() => this.#ports.store.workers.find(worker));
+    await this.#sessions.lookAtWorkers(() => this.#ports.store.workers.find(worker));
   }
 
   /** Reads a session to which something happened on another server. */
@@ -159,7 +159,7 @@ export class SessionLookup {
   async #meet(row: SessionRow): Promise<Session> {
     const session = new Session(row, this.#ports.monotonic);
     this.#sessions.add(session, row.token_hash);
-    await this.#sessions.lookAtDesired(() => this.#ports.store.workers.find(row.worker));
+    await this.#sessions.lookAtWorkers(() => this.#ports.store.workers.find(row.worker));
     return session;
   }
 

@@ -1,14 +1,15 @@
-import {
-  type Heartbeat,
-  type Requirements,
-  SERVICE_PREFIX,
-  type Suspicion,
-  type WorkerActivity,
-  type WorkerFrame,
+import type {
+  Heartbeat,
+  Requirements,
+  Suspicion,
+  WorkerActivity,
+  WorkerAttributes,
+  WorkerFrame,
 } from "@engine/contract";
-import type { SessionGuard, SessionRow } from "@engine/store";
+import type { HeldAttributes, SessionGuard, SessionRow } from "@engine/store";
 import type { Candidate } from "../gate/gate.ts";
 import { Holdings } from "./holdings.ts";
+import { SessionAttributes } from "./session-attributes.ts";
 import type { WorkerStream } from "./worker-stream.ts";
 
 /**
@@ -17,19 +18,9 @@ import type { WorkerStream } from "./worker-stream.ts";
  */
 export type SessionNews = "changed" | "freed" | "anew";
 
-/** What operators have said of a worker's name, as this server read it last (WMD-2). */
-export interface HeldAttributes {
-  readonly metadata: Readonly<Record<string, string | number>>;
-  /** Services that were granted to the name, offered or not. */
-  readonly granted: readonly string[];
-  /** Counts the writes of both: what was judged by them holds in the store while it is the same. */
-  readonly revision: number;
-}
-
 /** Metric of how many executions a worker runs (WMD-4). */
 const RUNNING = "engine.running_executions";
 const NO_METRICS: Readonly<Record<string, number>> = {};
-const NO_ATTRIBUTES: HeldAttributes = { metadata: {}, granted: [], revision: 0 };
 
 /**
  * One process life of a worker, as this server knows it. The server that holds the session's stream
@@ -60,8 +51,7 @@ export class Session implements Candidate {
   #saidAt: number;
   /** Set while everything that it owns goes back to the queue. */
   handingOver: Promise<void> | undefined;
-  #attributes: HeldAttributes = NO_ATTRIBUTES;
-  #labels: Readonly<Record<string, string>>;
+  readonly #attributes: SessionAttributes;
   #row: SessionRow;
   #said: SessionRow["said"];
   #stream: WorkerStream | undefined;
@@ -74,7 +64,7 @@ export class Session implements Candidate {
     this.id = row.session_id;
     this.worker = row.worker;
     this.#row = row;
-    this.#labels = row.labels;
+    this.#attributes = new SessionAttributes(row);
     this.#said = row.said;
     this.#clock = clock;
     this.heardAt = clock();
@@ -199,11 +189,11 @@ export class Session implements Candidate {
   }
 
   /** Its own labels, and one for each service that it offers and was granted. */
-  get labels(): Readonly<Record<string, string>> {
-    return this.#labels;
+  get labels(): WorkerAttributes["labels"] {
+    return this.#attributes.labels;
   }
 
-  get metadata(): HeldAttributes["metadata"] {
+  get metadata(): WorkerAttributes["metadata"] {
     return this.#attributes.metadata;
   }
 
@@ -212,20 +202,34 @@ export class Session implements Candidate {
     return this.#attributes.revision;
   }
 
-  /** Services that it offers and was granted. */
-  get services(): readonly string[] {
-    const { granted } = this.#attributes;
-    return this.#row.services.filter((service) => granted.includes(service));
+  /** @returns false when they are known already, or older than what is known. */
+  seeAttributes(held: HeldAttributes): boolean {
+    const isNews = this.#attributes.see(held);
+    if (isNews) this.#changed();
+    return isNews;
   }
 
-  /** @returns false when they are known already, or older than what is known. */
-  seeAttributes(attributes: HeldAttributes): boolean {
-    if (attributes.revision <= this.#attributes.revision) return false;
-    this.#attributes = attributes;
-    const granted = this.services.map((service) => [SERVICE_PREFIX + service, "true"]);
-    this.#labels = { ...this.#row.labels, ...Object.fromEntries(granted) };
-    this.#changed();
-    return true;
+  /** Services that it offers and was granted, for a welcome that leaves now. */
+  welcomedServices(): string[] {
+    return this.#attributes.tell();
+  }
+
+  /** The frame that says which services it was granted; undefined while its process knows. */
+  serviceNews(): WorkerFrame | undefined {
+    if (this.#attributes.isTold) return undefined;
+    return { event: "services", data: { granted: this.#attributes.tell() } };
+  }
+
+  /** Tells it of services; before its welcome, which does, and between polls it hears nothing. */
+  tellServices(): void {
+    const news = this.#isReady ? this.serviceNews() : undefined;
+    if (news) this.send(news);
+  }
+
+  /** Nobody heard what it was told with an answer. */
+  forgetTold(): void {
+    this.holdings.forgetTold();
+    this.#attributes.forgetTold();
   }
 
   get packages(): SessionRow["packages"] {
@@ -259,6 +263,7 @@ export class Session implements Candidate {
     if (row.epoch < this.#row.epoch) return;
     const isHeardSince = row.last_seen_at !== this.#row.last_seen_at;
     this.#row = row;
+    this.#attributes.own(row);
     // The server that hears its heartbeats knows better than their last flush.
     if (!this.#isHeld) {
       this.#said = row.said;
@@ -285,6 +290,7 @@ export class Session implements Candidate {
     if (row.epoch < this.#row.epoch) return false;
     const earlier = this.#stream;
     this.#row = row;
+    this.#attributes.own(row);
     this.#stream = stream;
     this.#isHeld = true;
     this.#isReady = false;
@@ -302,6 +308,8 @@ export class Session implements Candidate {
   ready(stream: WorkerStream): void {
     if (this.#stream !== stream) return;
     this.#isReady = true;
+    // They may have changed behind the welcome.
+    this.tellServices();
     this.#changed("anew");
   }
 

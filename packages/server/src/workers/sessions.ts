@@ -1,4 +1,4 @@
-import type { Event } from "@engine/contract";
+import type { Event, WorkerAttributes } from "@engine/contract";
 import type { Changed, WorkerRow } from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { InnerPorts } from "../engine-ports.ts";
@@ -8,8 +8,8 @@ import { control, type Decision } from "./control.ts";
 import type { Told } from "./holdings.ts";
 import type { Session, SessionNews } from "./session.ts";
 
-/** What the store says that operators want of a worker. */
-type Desired = Pick<WorkerRow, "name" | "desired_state">;
+/** What the store says that operators want of a worker, and have said of it. */
+type Directed = Pick<WorkerRow, "name" | "desired_state" | "session" | "attributes">;
 
 type Ports = Pick<InnerPorts, "store" | "seals" | "monotonic" | "config">;
 
@@ -17,6 +17,9 @@ type ChangeListener = (session: Session, news: SessionNews) => void;
 
 /** What a worker measured of itself counts for so many intervals (RTE-1). */
 const BEATS_OF_METRICS = 3;
+
+/** @param before What the worker was known by so far. */
+type AttributesListener = (session: Session, before: WorkerAttributes) => void;
 
 type PushListener = (session: Session, of: Told, events: readonly Event[]) => void;
 
@@ -34,6 +37,7 @@ export class Sessions implements Domain {
   readonly #ports: Ports;
   readonly #pushListeners: PushListener[] = [];
   readonly #roomListeners: (() => void)[] = [];
+  readonly #attributesListeners: AttributesListener[] = [];
   readonly #changeListeners: ChangeListener[] = [];
   /** For each read of the store that is under way: the workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
@@ -152,12 +156,18 @@ export class Sessions implements Domain {
     this.tellRoom();
   }
 
-  /** Takes over what operators want, as the store has it, unless newer news came while it was read. */
-  async lookAtDesired(
-    read: () => Promise<readonly Desired[] | Desired | undefined>,
+  /**
+   * Takes over what operators want and have said of workers, as the store has it, unless newer news came
+   * while it was read.
+   */
+  async lookAtWorkers(
+    read: () => Promise<readonly Directed[] | Directed | undefined>,
   ): Promise<void> {
     await this.reading(read, (found, outdated) => {
-      for (const { name, desired_state } of [found ?? []].flat()) {
+      for (const worker of [found ?? []].flat()) {
+        // Of these the later revision counts, whichever comes first.
+        this.seeAttributes(worker);
+        const { name, desired_state } = worker;
         if (outdated.has(name)) continue;
         for (const session of this.#byWorker.get(name) ?? []) {
           if (session.desired === desired_state) continue;
@@ -166,6 +176,26 @@ export class Sessions implements Domain {
         }
       }
     });
+  }
+
+  /**
+   * Takes over what operators have said of a worker's name, and tells the worker and the listeners what
+   * that changed. It is of the name's newest session: an answer that was read before a name was forgotten
+   * says nothing of who has the name now.
+   */
+  seeAttributes(worker: Pick<Directed, "session" | "attributes"> | undefined): void {
+    const session = worker?.session && this.#byId.get(worker.session.session_id);
+    if (!session) return;
+    const { labels, metadata } = session;
+    if (!session.seeAttributes(worker.attributes)) return;
+    session.tellServices();
+    for (const listener of this.#attributesListeners) listener(session, { labels, metadata });
+    this.tellRoom();
+  }
+
+  /** Tells of workers that are known by other labels or metadata than before. */
+  onAttributes(listener: AttributesListener): void {
+    this.#attributesListeners.push(listener);
   }
 
   /**

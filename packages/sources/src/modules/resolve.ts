@@ -294,9 +294,18 @@ export function calledOfSdk(
   graph: SourceGraph,
   { module, node: { callee } }: Place<CallExpression>,
 ): string | undefined {
-  const node = unwrap(callee);
+  return exportedAs(graph, { module, node: callee }, "@engine/sdk");
+}
+
+/** The name under which a package exports what is meant; undefined for anything else. */
+export function exportedAs(
+  graph: SourceGraph,
+  { module, node: wrapped }: Place,
+  source: string,
+): string | undefined {
+  const node = unwrap(wrapped);
   if (node.type !== "Identifier" && node.type !== "MemberExpression") return undefined;
   const target = resolve(graph, { module, node });
-  if (target.kind !== "package" || target.source !== "@engine/sdk") return undefined;
+  if (target.kind !== "package" || target.source !== source) return undefined;
   return target.keys.length === 1 ? target.keys[0] : undefined;
 }

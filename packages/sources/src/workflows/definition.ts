@@ -13,9 +13,10 @@ import { calledOfSdk, resolve, unwrap } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { Finding } from "../modules/source-issues.ts";
 import type { CallPlace, Place } from "../modules/source-module.ts";
-import { type Evaluated, evaluate } from "./evaluate.ts";
+import { type Evaluated, evaluate, type Made } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
 import { packageIssues } from "./requests-option.ts";
+import { routingBuilderOf } from "./routing-builders.ts";
 import { scheduleBuilderOf } from "./schedule-option.ts";
 
 /** What the catalog looks at; the values of other options are checked and then forgotten. */
@@ -30,6 +31,11 @@ export interface ReadOptions {
   readonly runnerOptions?: unknown;
   readonly requests?: unknown;
   readonly schedule?: unknown;
+  readonly affinity?: unknown;
+  readonly routing?: unknown;
+  readonly limits?: unknown;
+  readonly priority?: unknown;
+  readonly fairness?: unknown;
   readonly secrets?: unknown;
   readonly configs?: unknown;
   readonly authExempt?: unknown;
@@ -50,6 +56,8 @@ export interface Definition {
   readonly schemas: { readonly input: Place | undefined; readonly output: Place | undefined };
   /** Where its `secrets` are written; where it is itself when they are not. */
   readonly secretsAt: Place;
+  /** What builders made of its options. */
+  readonly made: readonly Made[];
   readonly findings: readonly Finding[];
 }
 
@@ -94,6 +102,7 @@ export function readDefinition(
     body,
     schemas: { input: writtenAt(evaluated, "input"), output: writtenAt(evaluated, "output") },
     secretsAt: writtenAt(evaluated, "secrets") ?? place,
+    made: evaluated?.made ?? [],
     findings,
   };
 }
@@ -121,10 +130,16 @@ function splitArguments(
 /** The options of a definition or of a copy of a task. */
 export function readOptions(graph: SourceGraph, owner: OptionOwner, place: Place): Evaluated {
   return evaluate(graph, place, {
-    wants: (path) => isStaticOption(owner, path),
-    builderOf: (call, path) => scheduleBuilderOf(graph, call, path),
+    wants: (path) => isStaticOption(owner, path.map(withoutIndex)),
+    builderOf: (call, path) =>
+      scheduleBuilderOf(graph, call, path) ?? routingBuilderOf(graph, call, path),
     owner: `${owner}()`,
   });
+}
+
+/** `limits` of `limits[1]`. */
+function withoutIndex(key: string): string {
+  return key.replace(/(\[\d+\])+$/, "");
 }
 
 export function recordOf(value: unknown): Record<string, unknown> | undefined {
@@ -141,7 +156,8 @@ export function optionFinding(
   const keys = path.split(".");
   let place: Place | undefined;
   for (let length = keys.length; length > 0 && place === undefined; length--) {
-    place = evaluated?.written.get(keys.slice(0, length).join("."));
+    const at = keys.slice(0, length).join(".");
+    place = evaluated?.written.get(at) ?? evaluated?.written.get(withoutIndex(at));
   }
   if (rule === "invalid_option" && place?.node.type === "Property") {
     place = { module: place.module, node: place.node.value };

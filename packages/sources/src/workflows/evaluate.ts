@@ -27,19 +27,45 @@ export interface Evaluated {
   written: Map<string, Place>;
   /** Paths of objects some of whose members could not be read. */
   incomplete: Set<string>;
+  /** What builders made, each with where it is written and the option it belongs to. */
+  made: Made[];
+}
+
+export interface Made {
+  readonly value: unknown;
+  readonly place: Place;
+  readonly path: string;
+}
+
+/** One thing that is wrong with a call of a builder. */
+export interface BuildProblem {
+  readonly message: string;
+  /** Which argument, from 0; null or absent: the call as a whole. */
+  readonly argument?: number | null;
+  /** The option it concerns, empty for none. */
+  readonly option?: string;
 }
 
 /** What a builder of the SDK makes of its arguments. */
 export type Built =
   | { readonly value: unknown; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly option: string; readonly message: string }[] };
-export type Build = (values: readonly unknown[]) => Built;
+  | { readonly issues: readonly BuildProblem[] };
+
+/** A call that stands for a value. */
+export interface Builder {
+  /** What it is a member of, such as `label("a")` of `label("a").eq("b")`; read first. */
+  readonly of?: Place;
+  /** Undefined: what it is a member of has no such one. */
+  build(values: readonly unknown[], of: unknown): Built | undefined;
+  /** The option that an argument is; absent: the one that the call is. */
+  pathOf?(argument: number): Path;
+}
 
 export interface EvaluateOptions {
   /** Whether the value at this path is wanted; others become {@link OPAQUE} unread. */
   wants(path: Path): boolean;
   /** Of a call that stands for a value, what makes it; undefined for every other call. */
-  builderOf?(call: CallPlace, path: Path): Build | undefined;
+  builderOf?(call: CallPlace, path: Path): Builder | undefined;
   /** Names the option in messages, such as `workflow() option`. */
   owner: string;
 }
@@ -61,7 +87,10 @@ export function evaluate(
   const findings: Finding[] = [];
   const written = new Map<string, Place>();
   const incomplete = new Set<string>();
-  return { value: read(place, []), findings, written, incomplete };
+  const made: Made[] = [];
+  /** Where what a builder made is written, however many names lead there. */
+  const builtAt = new WeakMap<object, Place>();
+  return { value: read(place, []), findings, written, incomplete, made };
 
   function read({ module, node: wrapped }: Place, path: Path): unknown {
     graph.spend(1);
@@ -82,30 +111,55 @@ export function evaluate(
       return follow(resolve(graph, { module, node }), path);
     }
     if (node.type === "CallExpression") {
-      const build = builderOf?.({ module, node }, path);
-      if (build) return built(build, { module, node }, path);
+      const builder = builderOf?.({ module, node }, path);
+      if (builder) return built(builder, { module, node }, path);
     }
     return fail({ module, node }, path, describeExpression(node));
   }
 
   /** A builder's options are read as if they stood in place of its call. */
-  function built(build: Build, call: CallPlace, path: Path): unknown {
+  function built(builder: Builder, call: CallPlace, path: Path): unknown {
     const before = findings.length;
-    const values = call.node.arguments.map((node) => {
-      const argument = { module: call.module, node };
-      return node.type === "SpreadElement"
-        ? fail(argument, path, "is a spread")
-        : read(argument, path);
-    });
+    const of = builder.of && read(builder.of, path);
+    const values = call.node.arguments.flatMap((node, index) =>
+      argument({ module: call.module, node }, builder.pathOf?.(index) ?? path),
+    );
     if (findings.length > before) return OPAQUE;
-    const result = build(values);
-    if (!result.issues) return result.value;
-    for (const { option, message } of result.issues) {
-      const at = [...path, option].filter((part) => part !== "").join(".");
-      const place = (option === "" ? undefined : written.get(at)) ?? call;
+    const result = builder.build(
+      values.map(({ value }) => value),
+      of,
+    );
+    if (!result) return fail(call, path, "is a call");
+    if (!result.issues) {
+      const { value } = result;
+      if (isObject(value)) builtAt.set(value, call);
+      made.push({ value, place: call, path: path.join(".") });
+      return value;
+    }
+    for (const { argument, option = "", message } of result.issues) {
+      const given = values[argument ?? -1];
+      const inner = given?.path ?? path;
+      const at = (option === "" ? inner : [...inner, option]).join(".");
+      const place =
+        (option === "" ? undefined : written.get(at)) ??
+        (isObject(given?.value) ? builtAt.get(given.value) : undefined) ??
+        given?.at ??
+        call;
       findings.push({ rule: "invalid_option", message, place, path: at });
     }
     return OPAQUE;
+  }
+
+  function argument(at: Place, path: Path): { value: unknown; at: Place; path: Path }[] {
+    if (at.node.type !== "SpreadElement") return [{ value: read(at, path), at, path }];
+    const list = { module: at.module, node: at.node.argument };
+    const values = read(list, path);
+    if (Array.isArray(values)) {
+      graph.spend(values.length);
+      return values.map((value: unknown) => ({ value, at, path }));
+    }
+    if (values !== OPAQUE) fail(list, path, "is spread but is not an array");
+    return [];
   }
 
   function follow(target: Target, path: Path): unknown {
@@ -182,7 +236,12 @@ export function evaluate(
     for (const element of elements) {
       if (element?.type !== "SpreadElement") {
         const inner = [...path.slice(0, -1), `${path.at(-1) ?? ""}[${values.length}]`];
-        values.push(element === null ? undefined : read({ module, node: element }, inner));
+        if (element === null) {
+          values.push(undefined);
+          continue;
+        }
+        written.set(inner.join("."), { module, node: element });
+        values.push(read({ module, node: element }, inner));
         continue;
       }
       const at = { module, node: element.argument };
@@ -274,6 +333,10 @@ export const GLOBALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],
 ]);
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
 
 function brief(text: string): string {
   const line = text.replace(/\s+/g, " ");

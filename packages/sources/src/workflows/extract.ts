@@ -23,6 +23,7 @@ import { type Reached, reachFrom } from "./reach.ts";
 import { workflowValues } from "./record-values.ts";
 import { shadowedName } from "./shadowed-name.ts";
 import { createTaskReader } from "./task-reading.ts";
+import { unknownInputPaths } from "./unknown-input-paths.ts";
 
 export interface Extraction {
   /** Empty as soon as there is one issue: a file is registered whole or not at all (EXE-64). */
@@ -106,7 +107,14 @@ function extractFrom(graph: SourceGraph): Extraction {
     const { options, secretsAt } = definition;
     secrets.push(...declaredSecrets(options.secrets, secretsAt, subject), ...read.secrets);
     nested.issues.forEach(report);
-    const doubts = [reached.warnings, nested.warnings, schemas.warnings, shadowing(definition)];
+    const paths = unknownInputPaths(definition.made, schemas.input_schema);
+    const doubts = [
+      reached.warnings,
+      nested.warnings,
+      schemas.warnings,
+      paths,
+      shadowing(definition),
+    ];
     warnings.push(...doubts.flat().map((each) => sourceIssue(each, subject)));
     workflows.push({
       namespace: namespaceOf(definition) ?? DEFAULT_NAMESPACE,

@@ -1,4 +1,5 @@
 import {
+  declaredOptions,
   type ExtractedWorkflow,
   largestRequests,
   parseDuration,
@@ -28,6 +29,9 @@ type WorkflowValues = Pick<
   | "configs"
   | "affinity"
   | "routing"
+  | "limits"
+  | "priority"
+  | "fairness"
   | "metadata"
 >;
 
@@ -42,8 +46,7 @@ export function workflowValues(options: ReadOptions): WorkflowValues {
     schedule: declaredSchedule(options.schedule),
     secrets: namesIn([options.secrets]),
     configs: namesIn([options.configs]),
-    affinity: null,
-    routing: null,
+    ...declaredOptions(options),
     metadata: (options.metadata ?? {}) as ExtractedWorkflow["metadata"],
   };
 }

@@ -8,18 +8,18 @@ import { calledOfSdk } from "../modules/resolve.ts";
 import type { SourceGraph } from "../modules/source-graph.ts";
 import type { CallPlace } from "../modules/source-module.ts";
 import { normalized, specProblems } from "../schedule-spec/spec-problems.ts";
-import type { Build, Built } from "./evaluate.ts";
+import type { Builder, Built } from "./evaluate.ts";
 
 /** What `cron()`, `interval()` and `once()` of the SDK mean in the option `schedule` (EXE-76). */
 export function scheduleBuilderOf(
   graph: SourceGraph,
   call: CallPlace,
   path: readonly string[],
-): Build | undefined {
+): Builder | undefined {
   if (path.length !== 1 || path[0] !== "schedule") return undefined;
   const name = calledOfSdk(graph, call);
   if (name === undefined || !isScheduleBuilder(name)) return undefined;
-  return (values) => checked(declareSchedule(name, values));
+  return { build: (values) => checked(declareSchedule(name, values)) };
 }
 
 /** Null for what is an issue already. */

@@ -28,6 +28,25 @@ export function conformance(open: Open): void {
     expect(await store.catalog.readModule("module-of-c1")).toBe("bundle of c1");
   });
 
+  test("AFF-7 RTE-7 FLW-1 a version keeps its affinity, routing and limits as they were read, terms of a later release included", async () => {
+    const store = await opened(open);
+    const key = { kind: "input", path: "tenant" } as const;
+    const declared = {
+      affinity: [{ kind: "later", text: "a\u0000\ud800" }, { kind: "match" }],
+      routing: { terms: [{ kind: "sticky", weight: 0.1 }] },
+      limits: [{ kind: "concurrency", count: 2, key }],
+      priority: -3,
+      fairness: { key, weight: 2 },
+    } as const;
+    const { workflows, ...rest } = registration("hello", "c1");
+    const [first] = workflows;
+    if (!first) throw new Error("no workflow");
+    const extracted = ExtractedWorkflow.parse({ ...first.extracted, ...declared });
+    await store.catalog.register({ ...rest, workflows: [{ ...first, extracted }] });
+    const found = await store.catalog.find("default", "hello");
+    expect(found?.record).toMatchObject(declared);
+  });
+
   test("what was never registered is not found", async () => {
     const store = await opened(open);
     await store.catalog.register(registration("hello", "c1"));

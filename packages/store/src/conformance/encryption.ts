@@ -3,10 +3,13 @@ import type { Store } from "../store.ts";
 import type { KeyHolder, Rewrapped, StoredDataKey } from "../stored-keys.ts";
 import { auditOf, identityWrite } from "./identity.ts";
 import { type Open, opened } from "./opened.ts";
+import { executionId, newExecution } from "./sample.ts";
 import { schedule } from "./schedules.ts";
 import { putSecret } from "./secrets.ts";
 
-const HOLDERS: readonly KeyHolder[] = ["secrets", "masks", "execution_keys", "schedules"];
+const HOLDERS: readonly KeyHolder[] = [
+  ...(["secrets", "masks", "execution_keys", "schedules", "routing"] as const),
+];
 
 /** Something of each kind under one key, something else under another one. */
 async function filled(store: Store): Promise<void> {
@@ -19,6 +22,12 @@ async function filled(store: Store): Promise<void> {
   const sealed = { key_id: "k1", wrapped: "key of nightly", body: "body" };
   await store.schedules.create(schedule("nightly", { routing_sealed: sealed }));
   await store.schedules.create(schedule("open", { routing_input: { gpu: "a100" } }));
+  const hidden = { sealed: "k1:terms+/=" };
+  const requirements = { requests: { cpu: 1 }, hidden } as const;
+  await store.executions.create(newExecution(1, { routing_input: "k1:one+/=", requirements }));
+  await store.executions.create(newExecution(2, { routing_input: "k2:two" }));
+  await store.executions.create(newExecution(3, { routing_input: '{"gpu":"k1:a100"}' }));
+  await store.executions.create(newExecution(4, { requirements: { requests: { cpu: 1 } } }));
 }
 
 function stale(store: Store, of: KeyHolder): Promise<readonly StoredDataKey[]> {
@@ -26,7 +35,11 @@ function stale(store: Store, of: KeyHolder): Promise<readonly StoredDataKey[]> {
 }
 
 function anew(key: StoredDataKey): Rewrapped {
-  return { ...key, key_id: "k2", wrapped: `new ${key.wrapped}`, before: key.wrapped };
+  return { ...key, key_id: "k2", wrapped: newly(key), before: key.wrapped };
+}
+
+function newly({ of, wrapped }: StoredDataKey): string {
+  return of === "routing" ? wrapped.replace("k1:", "k2:") : `new ${wrapped}`;
 }
 
 export function conformance(open: Open): void {
@@ -49,8 +62,8 @@ export function conformance(open: Open): void {
     expect(await store.encryption.uses()).toEqual([]);
     await filled(store);
     expect(await store.encryption.uses()).toEqual([
-      { key_id: "k1", rows: 5 },
-      { key_id: "k2", rows: 2 },
+      { key_id: "k1", rows: 7 },
+      { key_id: "k2", rows: 3 },
     ]);
   });
 
@@ -80,17 +93,32 @@ export function conformance(open: Open): void {
     const next = { after: schedules[0], limit: 1 };
     expect(await store.encryption.stale("schedules", "k2", next)).toEqual([]);
 
+    const texts = await stale(store, "routing");
+    const of = { of: "routing", name: executionId(1), key_id: "k1" } as const;
+    expect(texts).toEqual([
+      { ...of, version: "input", wrapped: "k1:one+/=" },
+      { ...of, version: "terms", wrapped: "k1:terms+/=" },
+    ]);
+    const behind = { after: texts[0], limit: 1 };
+    expect(await store.encryption.stale("routing", "k2", behind)).toEqual(texts.slice(1));
+
     for (const of of HOLDERS) {
       const keys = await stale(store, of);
       expect(await store.encryption.rewrap(of, keys.map(anew))).toBe(keys.length);
       expect(await stale(store, of)).toEqual([]);
       expect(await store.encryption.rewrap(of, [])).toBe(0);
     }
-    expect(await store.encryption.uses()).toEqual([{ key_id: "k2", rows: 7 }]);
+    expect(await store.encryption.uses()).toEqual([{ key_id: "k2", rows: 10 }]);
     const sealed = { key_id: "k2", wrapped: "new key of a 2", body: "body of a 2" };
     expect(await store.secrets.find("a")).toMatchObject({ ...sealed, version: 2 });
     expect(await store.executionKeys.find("e1")).toEqual({
       ...{ key_id: "k2", wrapped: "new key of e1" },
+    });
+    // A row that the store has at hand may still be as it was, and opens as long as the old key does.
+    const page = await store.executions.list({ order: "created_asc", limit: 1, offset: 0 });
+    expect(page.items[0]).toMatchObject({
+      ...{ routing_input: "k2:one+/=" },
+      requirements: { requests: { cpu: 1 }, hidden: { sealed: "k2:terms+/=" } },
     });
     expect(await store.schedules.find("nightly")).toMatchObject({
       routing_sealed: { key_id: "k2", wrapped: "new key of nightly", body: "body" },
@@ -112,7 +140,7 @@ export function conformance(open: Open): void {
       // Nor is what this has done itself, once more.
       expect(await store.encryption.rewrap(of, keys.map(anew))).toBe(0);
     }
-    expect(counts).toEqual([0, 1, 2, 0]);
+    expect(counts).toEqual([0, 1, 2, 0, 2]);
     expect(await store.secrets.find("a")).toMatchObject({ version: 3, wrapped: "key of a 3" });
     expect(await store.schedules.find("nightly")).toMatchObject({ routing_sealed: sealed });
     // What the secret was is among what stays masked by now, under its old key.

@@ -1,10 +1,14 @@
+import type { OperatorAttributes } from "@engine/contract";
 import { expect, test } from "vitest";
 import type { NewSession } from "../session-record.ts";
 import type { Store } from "../store.ts";
 import { type Open, opened } from "./opened.ts";
 import { claimant, newExecution, newSession } from "./sample.ts";
+import { attributesConformance } from "./workers/attributes.ts";
 
 export function conformance(open: Open): void {
+  attributesConformance(open);
+
   test("WRK-1 WMD-6 a worker's name is known from its first session on, with its newest one", async () => {
     const store = await opened(open);
     expect(await store.workers.list()).toEqual([]);
@@ -16,6 +20,7 @@ export function conformance(open: Open): void {
       registered_at: first.created_at,
       session: first,
       load: 0,
+      attributes: { metadata: {}, granted: [], revision: 0 },
     });
     await store.sessions.end(first.session_id, "disconnected");
     const ended = await store.sessions.find(first.session_id);
@@ -107,17 +112,21 @@ export function conformance(open: Open): void {
     expect(await store.workers.delete("w1")).toBe(true);
   });
 
-  test("WMD-6 names that were offline for long are forgotten, unless they are paused", async () => {
+  test("WMD-6 names that were offline for long are forgotten, unless something was said of them", async () => {
     const store = await opened(open);
     await begin(store, "live", "1");
     const lost = await begin(store, "lost", "2");
     await store.sessions.lose(lost.session_id, 0);
-    for (const name of ["ended", "paused", "drained", "returned"]) {
+    for (const name of ["ended", "paused", "drained", "returned", "described", "granted"]) {
       const { session_id } = await begin(store, name, name);
       await store.sessions.end(session_id, "disconnected");
     }
     await store.workers.desire("paused", "paused");
     await store.workers.desire("drained", "draining");
+    const say = (name: string, said: Partial<OperatorAttributes>) =>
+      store.workers.changeAttributes(name, (held) => ({ ...held, ...said }));
+    await say("described", { metadata: { tier: "gold" } });
+    await say("granted", { granted: ["inference"] });
     await begin(store, "returned", "again");
     const later = lost.created_at + 60_000;
     expect(await store.workers.deleteUnused(lost.created_at, 10)).toEqual([]);
@@ -125,8 +134,13 @@ export function conformance(open: Open): void {
     expect(await store.workers.deleteUnused(later, 10)).toEqual(["ended", "lost"]);
     expect(await store.workers.deleteUnused(later, 10)).toEqual([]);
     const left = await store.workers.list();
-    expect(left.map(({ name }) => name)).toEqual(["live", "paused", "returned"]);
+    expect(left.map(({ name }) => name)).toEqual([
+      ...["described", "granted", "live", "paused", "returned"],
+    ]);
     expect(await store.sessions.find(lost.session_id)).toBeUndefined();
+    await say("described", { metadata: {} });
+    await say("granted", { granted: [] });
+    expect(await store.workers.deleteUnused(later, 10)).toEqual(["described", "granted"]);
   });
 }
 

@@ -23,7 +23,14 @@ import {
 
 type Admitted =
   | { readonly refused: Exclude<Verdict, "accepted"> }
-  | { readonly refused: undefined; readonly credential_line: string };
+  | {
+      readonly refused: undefined;
+      readonly credential_line: string;
+      /** What the join token that was used grants (WMD-3). */
+      readonly services: readonly string[];
+    };
+
+const NO_SERVICES: readonly string[] = [];
 
 interface StoredPrincipal {
   readonly id: string;
@@ -53,15 +60,16 @@ export function* admitting(
   if (verdict !== "accepted") return { refused: verdict };
   if (shown.kind !== "process" && (yield* livesInProcess(worker)))
     return { refused: "unavailable" };
-  if (shown.kind === "join_token" && !(yield* consumeJoinToken(shown.id, worker, at)))
-    return { refused: "unauthenticated" };
+  const services =
+    shown.kind === "join_token" ? yield* consumeJoinToken(shown.id, worker, at) : NO_SERVICES;
+  if (!services) return { refused: "unauthenticated" };
 
   const id = known?.id ?? principal_id;
   if (!known) yield* run(newPrincipal(id, worker, at));
   if (own) {
     yield* insertCredential({ ...credential, ...successorOf(own), principal_id: id }, at);
     yield* audited(audit.admitted);
-    return { refused: undefined, credential_line: own.line };
+    return { refused: undefined, credential_line: own.line, services };
   }
   const revoked = yield* revokeLinesOf(id, at);
   if (shown.kind !== "process")
@@ -75,7 +83,7 @@ export function* admitting(
   }
   if (revoked > 0) yield* audited(audit.revoked);
   const credential_line = shown.kind === "process" ? IN_PROCESS : credential.id;
-  return { refused: undefined, credential_line };
+  return { refused: undefined, credential_line, services };
 }
 
 function* ownCredential(

@@ -15,6 +15,7 @@ import { insertInto, overwriting, raw, rowsOf, type Sql, sql } from "../operatio
 import type { Sealed } from "../sealing/envelope.ts";
 import type { KeyHolder, Rewrapped, StoredDataKey, StoredKeyPlace } from "../stored-keys.ts";
 import { audited } from "./audit.ts";
+import { ROUTING_USES, resealRoutingTexts, staleRoutingTexts } from "./routing-keys.ts";
 import { rewrapRouting, staleRouting } from "./schedules.ts";
 
 /** A text that is known, under a key: who cannot open it has another key of that id (SEC-1). */
@@ -36,7 +37,7 @@ export interface EncryptionPort {
   addChecks(checks: readonly KeyCheck[]): Promise<void>;
   /** By id. */
   uses(): Promise<readonly KeyUse[]>;
-  /** Data keys of a table that are wrapped with another key, by name. */
+  /** Data keys of a table that are wrapped with another key, by name; of `routing` sealed texts. */
   stale(
     of: KeyHolder,
     key_id: string,
@@ -76,12 +77,14 @@ export const ENCRYPTION: Operations<EncryptionPort> = {
         UNION ALL SELECT key_id, count(*) AS n FROM masks GROUP BY key_id
         UNION ALL SELECT key_id, count(*) AS n FROM execution_keys GROUP BY key_id
         UNION ALL SELECT routing_key_id AS key_id, count(*) AS n FROM schedules
-          WHERE routing_key_id IS NOT NULL GROUP BY routing_key_id) AS used
+          WHERE routing_key_id IS NOT NULL GROUP BY routing_key_id
+        UNION ALL ${ROUTING_USES}) AS used
       GROUP BY key_id ORDER BY key_id`),
   ),
 
   stale: reads(function* (of, key_id, { after, limit }) {
     if (of === "schedules") return yield* staleRouting(key_id, after?.name ?? "", limit);
+    if (of === "routing") return yield* staleRoutingTexts(key_id, after, limit);
     const { name, version } = COLUMNS[of];
     const found = yield* rows(sql<Omit<StoredDataKey, "of">>`
       SELECT ${name} AS name, ${version} AS version, key_id, wrapped FROM ${raw(of)}
@@ -93,6 +96,7 @@ export const ENCRYPTION: Operations<EncryptionPort> = {
 
   rewrap: writes(function* (of, keys) {
     if (of === "schedules") return yield* rewrapRouting(keys);
+    if (of === "routing") return yield* resealRoutingTexts(keys);
     const { name, version } = COLUMNS[of];
     const fresh = keys.map(({ name, version, key_id, wrapped, before: was }) => {
       return { name, version, key_id, wrapped, was };
@@ -118,7 +122,9 @@ export const ENCRYPTION: Operations<EncryptionPort> = {
 };
 
 /** What a data key is called by, for each table that has its own columns for it. */
-const COLUMNS: Readonly<Record<Exclude<KeyHolder, "schedules">, { name: Sql; version: Sql }>> = {
+const COLUMNS: Readonly<
+  Record<Exclude<KeyHolder, "schedules" | "routing">, { name: Sql; version: Sql }>
+> = {
   secrets: { name: raw("secrets.name"), version: raw("secrets.version") },
   masks: { name: raw("masks.name"), version: raw("masks.version") },
   execution_keys: { name: raw("execution_keys.execution_id"), version: raw("''") },

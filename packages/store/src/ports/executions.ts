@@ -4,7 +4,9 @@ import type {
   Event,
   ExecutionRow,
   FindKept,
+  LimitDenial,
   NewExecution,
+  ResolvedLimit,
   State,
 } from "@engine/contract";
 import type { Visible } from "../visible.ts";
@@ -43,6 +45,8 @@ export interface Changed {
   readonly others: readonly Changed[];
   /** True when nothing was created because another execution has the unique key: `row` is that one. */
   readonly existing?: true;
+  /** Why a claim was left out: another execution would have had to end first, or time to pass (FLW-8). */
+  readonly limited?: LimitDenial;
 }
 
 /**
@@ -65,6 +69,11 @@ export interface ChangeOptions {
   /** The decision also sees the log above this `seq`. */
   readonly above?: number | undefined;
   readonly guard?: SessionGuard | undefined;
+  /**
+   * Of the execution that is to be claimed, where they are known: what they count is locked before the
+   * row. They are looked at in the row in any case.
+   */
+  readonly limits?: readonly ResolvedLimit[] | undefined;
 }
 
 /** Who gets an execution with the commit that creates it, if the session is still as thought. */
@@ -106,14 +115,16 @@ export interface ExecutionPort {
   /**
    * Writes WORKFLOW_CREATED, what a fork copies behind it and, with a claimant, WORKFLOW_CLAIMED in
    * the same commit, with all effects; a claimant whose session is not as thought is passed over.
-   * With a unique key that an execution has already, it writes nothing and answers that one. Rejects
-   * `conflict` when an id is taken.
+   * With a unique key that an execution has already, it writes nothing and answers that one. A claim
+   * that a limit has no place for is left out, `limited` says why; where the limit refuses what would
+   * wait, nothing is created. Rejects `conflict` when an id is taken, `concurrency_limited` for the latter.
    */
   create(fresh: NewExecution, claimant?: GuardedClaimant): Promise<Changed>;
   /**
    * Writes what `decide` says, and in the same commit its effects and theirs, breadth first. Rejects
    * `not_found` when there is no such execution, or with what a decision threw. While the guard does
-   * not hold, nothing is decided and nothing written.
+   * not hold, nothing is decided and nothing written. A claim that a limit has no place for writes
+   * nothing either: `limited` says why.
    */
   change(execution_id: string, decide: Decide, options?: ChangeOptions): Promise<Changed>;
   find(execution_id: string): Promise<ExecutionRow | undefined>;

@@ -24,7 +24,7 @@ export interface NewJoinToken {
   readonly secret_hash: string;
   /** The one name that it is for; null: any new one. */
   readonly subject: string | null;
-  /** What the worker may offer from its first registration on. */
+  /** Granted to the worker's name when the token is used (WMD-3). */
   readonly services: readonly string[];
   /** Subject of the principal that made it; null without authorization. */
   readonly created_by: string | null;
@@ -133,12 +133,16 @@ export function* liveJoinToken(id: string, at: number): Operation<JoinTokenRow |
   return found && toRow(found);
 }
 
-/** Uses a token up; of several that use it at once one does. */
-export function* consumeJoinToken(id: string, worker: string, at: number): Operation<boolean> {
-  const consumed = yield* count(sql`
+/** Uses a token up; of several that use it at once one does, and is told what it grants. */
+export function* consumeJoinToken(
+  id: string,
+  worker: string,
+  at: number,
+): Operation<readonly string[] | undefined> {
+  const consumed = yield* first(sql<Pick<Stored, "services">>`
     UPDATE join_tokens SET used_at = ${at}, used_by = ${worker}
-    WHERE id = ${id} AND ${isLive(at)}`);
-  return consumed > 0;
+    WHERE id = ${id} AND ${isLive(at)} RETURNING services`);
+  return consumed && JSON.parse(consumed.services);
 }
 
 /** Counts a name that was taken; false for a token that is dead already. */

@@ -1,3 +1,4 @@
+import { withGrants } from "@engine/contract";
 import {
   count,
   first,
@@ -28,6 +29,8 @@ import {
 import { assertNotFoughtOver, takeoversOf } from "../taken-name.ts";
 import type { Admission, Verdict } from "../worker-admission.ts";
 import { admitting } from "./admitting.ts";
+import { changingAttributes } from "./worker-attributes.ts";
+import { workerLock } from "./worker-lock.ts";
 
 export interface OpenedSession {
   readonly session: SessionRow;
@@ -53,7 +56,8 @@ export interface SessionPort {
   open(session: NewSession): Promise<OpenedSession>;
   /**
    * The same with authorization on: who may have the name is decided in the same transaction, which
-   * consumes a join token and makes the worker's principal and its credential (AUTH-50).
+   * consumes a join token, grants what that carries (WMD-3), and makes the worker's principal and its
+   * credential (AUTH-50).
    */
   admit(
     session: Omit<NewSession, "credential_line">,
@@ -94,8 +98,10 @@ export const SESSIONS: Operations<SessionPort> = {
     const admitted = yield* admitting(fresh.worker, admission);
     if (admitted.refused) return { refused: admitted.refused, opened: undefined };
     // Refuses by throwing, which undoes the admission, too: the token is not consumed.
-    const { credential_line } = admitted;
-    return { refused: undefined, opened: yield* opening({ ...fresh, credential_line }) };
+    const { credential_line, services } = admitted;
+    const opened = yield* opening({ ...fresh, credential_line });
+    yield* changingAttributes(fresh.worker, withGrants(services));
+    return { refused: undefined, opened };
   }),
 
   findBySecret: reads((worker, token_hash) =>
@@ -188,11 +194,6 @@ function* opening(fresh: NewSession): Operation<OpenedSession> {
   );
   const superseded = earlier && supersededSession(earlier, at);
   return { session, is_new_worker, continued: false, superseded };
-}
-
-/** Held by each transaction that begins a session of a name, or forgets the name, on any server. */
-export function workerLock(name: string): string {
-  return `engine worker ${name}`;
 }
 
 function* found(query: Sql<StoredSession>): Operation<SessionRow | undefined> {

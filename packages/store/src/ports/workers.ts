@@ -1,4 +1,9 @@
-import type { AuditEntry, WorkerActivity } from "@engine/contract";
+import {
+  type AuditEntry,
+  type ChangeAttributes,
+  SERVICE_PREFIX,
+  type WorkerActivity,
+} from "@engine/contract";
 import {
   type Desk,
   first,
@@ -11,7 +16,7 @@ import {
   writes,
   writesInSteps,
 } from "../operations/operation.ts";
-import { anyOf, type ByDialect, raw, type Sql, sql } from "../operations/sql.ts";
+import { allOf, anyOf, type ByDialect, raw, type Sql, sql } from "../operations/sql.ts";
 import {
   SESSION_COLUMNS,
   type SessionRow,
@@ -19,7 +24,17 @@ import {
   toSession,
 } from "../session-record.ts";
 import { audited } from "./audit.ts";
-import { workerLock } from "./sessions.ts";
+import {
+  ATTRIBUTE_COLUMNS,
+  attributesOf,
+  changingAttributes,
+  type HeldAttributes,
+  isDescribed,
+  type StoredAttributes,
+  toAttributes,
+  UNDESCRIBED,
+} from "./worker-attributes.ts";
+import { workerLock } from "./worker-lock.ts";
 
 /** A worker's name and what operators have said of it. It outlives its sessions (WRK-1). */
 export interface WorkerRow {
@@ -30,10 +45,11 @@ export interface WorkerRow {
   readonly session: SessionRow | null;
   /** Executions it owns. */
   readonly load: number;
+  readonly attributes: HeldAttributes;
 }
 
 export interface WorkerFilter {
-  /** Each label with this value. */
+  /** Each label with this value, those of granted services too. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly name?: string | undefined;
   /** Any of these; an empty list is none of them. */
@@ -47,9 +63,23 @@ export interface WorkerPort {
   find(name: string): Promise<WorkerRow | undefined>;
   /** Undefined when the name never registered. Holds for every claim that begins after it. */
   desire(name: string, desired: WorkerActivity, audit?: AuditEntry): Promise<WorkerRow | undefined>;
-  /** Forgets a name with its sessions; undefined: there is none, false: its session lives. */
+  /**
+   * Writes metadata and grants; undefined when the name never registered. Holds for every claim that
+   * begins after it (WMD-2). What stays as it was is no write.
+   *
+   * @param change Must be pure: it may be asked again. What it throws leaves everything as it was.
+   */
+  changeAttributes(
+    name: string,
+    change: ChangeAttributes,
+    audit?: AuditEntry,
+  ): Promise<WorkerRow | undefined>;
+  /** Forgets a name with its sessions and what was said of it; undefined: there is none, false: its session lives. */
   delete(name: string, audit?: AuditEntry): Promise<boolean | undefined>;
-  /** Forgets names that are not paused and were offline since before an instant; answers which. */
+  /**
+   * Forgets names that were offline since before an instant and of which operators have said nothing:
+   * no pause, no metadata, no grant. Answers which.
+   */
   deleteUnused(before: number, limit: number): Promise<readonly string[]>;
 }
 
@@ -71,6 +101,12 @@ export const WORKERS: Operations<WorkerPort> = {
     return worker;
   }),
 
+  changeAttributes: writes(function* (name, change, audit) {
+    yield* lock(workerLock(name));
+    yield* changingAttributes(name, change, audit);
+    return yield* find(name);
+  }),
+
   delete: writes(function* (name, audit) {
     yield* lock(workerLock(name));
     const worker = yield* find(name);
@@ -86,7 +122,8 @@ export const WORKERS: Operations<WorkerPort> = {
     const unused = await desk.read(() =>
       rows(sql<{ name: string }>`
         SELECT w.name FROM workers AS w JOIN sessions ON session_id = (${NEWEST_SESSION})
-        WHERE desired_state <> 'paused' AND coalesce(ended_at, lost_at) < ${before}
+        WHERE desired_state <> 'paused' AND ${UNDESCRIBED}
+          AND coalesce(ended_at, lost_at) < ${before}
         ORDER BY w.name LIMIT ${limit}`),
     );
     const deleted: string[] = [];
@@ -97,7 +134,7 @@ export const WORKERS: Operations<WorkerPort> = {
   }),
 };
 
-type StoredWorker = StoredSession & Omit<WorkerRow, "session">;
+type StoredWorker = StoredSession & StoredAttributes & Omit<WorkerRow, "session" | "attributes">;
 
 /** The live session of a name, else the one that began last. */
 const NEWEST_SESSION = raw(`
@@ -105,14 +142,23 @@ const NEWEST_SESSION = raw(`
   ORDER BY (ended_at IS NULL) DESC, created_at DESC, session_id DESC LIMIT 1`);
 
 const SELECT: Sql = sql`
-  SELECT w.name, w.desired_state, w.registered_at, ${SESSION_COLUMNS}, (
+  SELECT w.name, w.desired_state, w.registered_at, ${ATTRIBUTE_COLUMNS}, ${SESSION_COLUMNS}, (
     SELECT count(*) FROM executions AS e
     WHERE e.session IS NOT NULL AND e.session = sessions.session_id
   ) AS load
   FROM workers AS w LEFT JOIN sessions ON session_id = (${NEWEST_SESSION})`;
 
-function hasLabels(labels: Readonly<Record<string, string>>): Sql | ByDialect {
-  if (Object.keys(labels).length === 0) return raw("true");
+function hasLabels(labels: Readonly<Record<string, string>>): Sql {
+  const isMade = ([key]: readonly [string, string]) => key.startsWith(SERVICE_PREFIX);
+  const asked = Object.entries(labels);
+  const own = asked.filter((label) => !isMade(label));
+  return allOf([
+    ...(own.length > 0 ? [sql`${hasOwnLabels(Object.fromEntries(own))}`] : []),
+    ...asked.filter(isMade).map(hasService),
+  ]);
+}
+
+function hasOwnLabels(labels: Readonly<Record<string, string>>): ByDialect {
   const text = JSON.stringify(labels);
   return {
     sqlite: sql`NOT EXISTS (
@@ -121,6 +167,19 @@ function hasLabels(labels: Readonly<Record<string, string>>): Sql | ByDialect {
         WHERE has.key = asked.key AND has.value = asked.value))`,
     postgres: sql`labels::jsonb @> ${text}::jsonb`,
   };
+}
+
+/** Whether it has the label that the server makes of a service which is offered and granted (WMD-3). */
+function hasService([key, value]: readonly [string, string]): Sql {
+  if (value !== "true") return raw("false");
+  const service = key.slice(SERVICE_PREFIX.length);
+  const offers: ByDialect = {
+    sqlite: sql`EXISTS (
+      SELECT 1 FROM json_each(sessions.services) AS offered WHERE offered.value = ${service})`,
+    postgres: sql`sessions.services::jsonb @> ${JSON.stringify([service])}::jsonb`,
+  };
+  return sql`${offers} AND EXISTS (
+    SELECT 1 FROM worker_services AS g WHERE g.worker = w.name AND g.service = ${service})`;
 }
 
 function* find(name: string): Operation<WorkerRow | undefined> {
@@ -133,6 +192,7 @@ function* forgetUnused(name: string, before: number): Operation<boolean> {
   yield* lock(workerLock(name));
   const worker = yield* find(name);
   if (!worker?.session || worker.desired_state === "paused") return false;
+  if (isDescribed(worker.attributes)) return false;
   const { ended_at, lost_at } = worker.session;
   if ((ended_at ?? lost_at ?? before) >= before) return false;
   yield* forget(name);
@@ -144,12 +204,20 @@ function forget(name: string): Operation<void> {
     sql`DELETE FROM session_beats WHERE session_id IN (
       SELECT session_id FROM sessions WHERE worker = ${name})`,
     sql`DELETE FROM sessions WHERE worker = ${name}`,
+    ...attributesOf(name),
     sql`DELETE FROM workers WHERE name = ${name}`,
   );
 }
 
 function toWorker(row: StoredWorker): WorkerRow {
-  const { name, desired_state, registered_at, load, ...session } = row;
-  const isKnown = session.session_id !== null;
-  return { name, desired_state, registered_at, session: isKnown ? toSession(session) : null, load };
+  const { name, desired_state, registered_at, load, ...rest } = row;
+  const { revision, metadata, granted, ...session } = rest;
+  return {
+    name,
+    desired_state,
+    registered_at,
+    session: session.session_id === null ? null : toSession(session),
+    load,
+    attributes: toAttributes({ revision, metadata, granted }),
+  };
 }

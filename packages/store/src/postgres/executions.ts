@@ -39,9 +39,9 @@ export class Executions implements ExecutionPort {
   change(
     execution_id: string,
     decide: Decide,
-    { above, guard }: ChangeOptions = {},
+    { above, guard, limits }: ChangeOptions = {},
   ): Promise<Changed> {
-    return this.#commits.write({ kind: "change", execution_id, decide, above, guard });
+    return this.#commits.write({ kind: "change", execution_id, decide, above, guard, limits });
   }
 
   find(execution_id: string): Promise<ExecutionRow | undefined> {

@@ -22,6 +22,7 @@ export class Retention implements RetentionPort {
   readonly #needs: Statement;
   readonly #deleteSegments: Statement;
   readonly #deleteKeys: Statement;
+  readonly #deletePlaces: Statement;
   readonly #deleteRows: Statement;
   readonly #forget: Statement;
 
@@ -36,6 +37,7 @@ export class Retention implements RetentionPort {
     this.#needs = database.prepare(needsSql("unnest($1::text[]) AS asked (execution_id)"));
     this.#deleteSegments = database.prepare("DELETE FROM segments WHERE execution_id = ANY($1)");
     this.#deleteKeys = database.prepare("DELETE FROM execution_keys WHERE execution_id = ANY($1)");
+    this.#deletePlaces = database.prepare("DELETE FROM limit_holders WHERE execution_id = ANY($1)");
     this.#deleteRows = database.prepare("DELETE FROM executions WHERE execution_id = ANY($1)");
     this.#forget = database.prepare(`
       INSERT INTO forgotten_values (execution_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`);
@@ -67,6 +69,7 @@ export class Retention implements RetentionPort {
         await lane.pipelined(
           [this.#deleteSegments, deleted],
           [this.#deleteKeys, deleted],
+          [this.#deletePlaces, deleted],
           [this.#deleteRows, deleted],
           [this.#forget, deleted],
         );

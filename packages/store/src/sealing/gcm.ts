@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 
 export const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
+export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Random bytes that nobody can guess. */

@@ -1,4 +1,7 @@
 import {
+  type ConcurrencyDenial,
+  concurrencyLimited,
+  concurrencyLimitedCall,
   consequencesOf,
   creation,
   type Effect,
@@ -16,6 +19,7 @@ import {
 } from "@engine/contract";
 import { type StoredRow, toSummary } from "../execution-columns.ts";
 import { listQueries, openRuns, toPage } from "../execution-list.ts";
+import { limitsOfClaim, rejectingLimits } from "../limits/claim-limits.ts";
 import { rendered } from "../operations/sql.ts";
 import type {
   Changed,
@@ -27,6 +31,7 @@ import type {
 } from "../ports/executions.ts";
 import type { Page } from "../ports/port.ts";
 import { guardOf } from "../session-guard.ts";
+import { ClaimLimits } from "./claim-limits.ts";
 import { type Bindable, type Connection, isDuplicateKey, type Statement } from "./connection.ts";
 import type { EventLog } from "./event-log.ts";
 import type { EventRecordWriter } from "./event-record-writer.ts";
@@ -54,6 +59,7 @@ export class Executions implements ExecutionPort {
   readonly #records: EventRecordWriter;
   readonly #known: RowCache;
   readonly #signals: KeptSignals;
+  readonly #limits: ClaimLimits;
   readonly #select: Statement<StoredRow>;
   readonly #selectInput: Statement<readonly [string]>;
   readonly #insert: Statement<unknown>;
@@ -84,6 +90,7 @@ export class Executions implements ExecutionPort {
     this.#records = records;
     this.#known = new RowCache(connection);
     this.#signals = new KeptSignals(connection);
+    this.#limits = new ClaimLimits(connection);
     this.#select = connection.prepareRaw(
       `SELECT ${COLUMNS_SQL} FROM executions WHERE execution_id = ?`,
     );
@@ -105,8 +112,13 @@ export class Executions implements ExecutionPort {
         return { row: existing, events: [], recorded_at: at, others: [], existing: true };
       }
       const isHeld = claimant && this.#guards.holds(guardOf(claimant));
-      const { created, effects } = creation(fresh, isHeld ? claimant : undefined);
-      return this.#write(created, effects, at);
+      const claimed = creation(fresh, isHeld ? claimant : undefined);
+      const limits = limitsOfClaim(undefined, claimed.created.row);
+      const limited = limits && this.#limits.take(limits, claimed.created.row, at);
+      if (!limits || limited) this.#assertRoom(fresh, at);
+      if (!limited) return this.#write(claimed.created, claimed.effects, at);
+      const { created, effects } = creation(fresh, undefined);
+      return { ...this.#write(created, effects, at), limited };
     });
   }
 
@@ -124,8 +136,23 @@ export class Executions implements ExecutionPort {
       const recorded = above === undefined || above >= row.head ? [] : this.#above(row, above);
       const change = decide(row, recorded, this.#signals.finderOf(execution_id));
       if (!change) return unchanged;
-      return this.#write(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
+      const touched = touch(untouched(row), change);
+      const limits = limitsOfClaim(row, touched.row);
+      const limited = limits && this.#limits.take(limits, touched.row, at);
+      if (limited) return { ...unchanged, limited };
+      return this.#write(touched, change.effects ?? NO_EFFECTS, at);
     });
+  }
+
+  /** Refuses a start that would wait for a place, where its workflow wants that. */
+  #assertRoom(fresh: NewExecution, at: number): void {
+    const denied = this.#noRoom(fresh, at);
+    if (denied) throw concurrencyLimited(denied);
+  }
+
+  #noRoom(fresh: NewExecution, at: number): ConcurrencyDenial | undefined {
+    const limits = rejectingLimits(fresh);
+    return limits && this.#limits.look(limits, fresh.execution_id, at);
   }
 
   find(execution_id: string): Promise<ExecutionRow | undefined> {
@@ -187,7 +214,14 @@ export class Executions implements ExecutionPort {
   /** Writes an execution, and what its change does to others. */
   #write(first: Touched, effects: readonly Effect[], at: number): Changed {
     if (effects.length === 0) return this.#save(first, at, NO_OTHERS);
-    const [changed = first, ...others] = consequencesOf(first, effects, this.#source);
+    const refuses = (fresh: NewExecution) => {
+      const denied = this.#noRoom(fresh, at);
+      return denied && concurrencyLimitedCall(denied);
+    };
+    const [changed = first, ...others] = consequencesOf(first, effects, {
+      ...this.#source,
+      refuses,
+    });
     return this.#save(
       changed,
       at,

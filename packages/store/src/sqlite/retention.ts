@@ -25,6 +25,7 @@ export class Retention implements RetentionPort {
   readonly #deleteSegments: Statement<unknown>;
   readonly #deleteInput: Statement<unknown>;
   readonly #deleteKey: Statement<unknown>;
+  readonly #deletePlaces: Statement<unknown>;
   readonly #deleteRow: Statement<unknown>;
   readonly #forget: Statement<unknown>;
 
@@ -42,6 +43,7 @@ export class Retention implements RetentionPort {
         SELECT execution_id, seq FROM segments WHERE execution_id = ? ORDER BY seq DESC LIMIT ?)`);
     this.#deleteInput = connection.prepare("DELETE FROM execution_inputs WHERE execution_id = ?");
     this.#deleteKey = connection.prepare("DELETE FROM execution_keys WHERE execution_id = ?");
+    this.#deletePlaces = connection.prepare("DELETE FROM limit_holders WHERE execution_id = ?");
     this.#deleteRow = connection.prepare("DELETE FROM executions WHERE execution_id = ?");
     this.#forget = connection.prepare(
       "INSERT INTO forgotten_values (execution_id) VALUES (?) ON CONFLICT DO NOTHING",
@@ -73,6 +75,7 @@ export class Retention implements RetentionPort {
       if (left <= 0) return done;
       this.#deleteInput.run(id);
       this.#deleteKey.run(id);
+      this.#deletePlaces.run(id);
       this.#deleteRow.run(id);
       this.#forget.run(id);
       left--;

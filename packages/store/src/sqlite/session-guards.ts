@@ -7,12 +7,13 @@ import type { Connection, Statement } from "./connection.ts";
  * which hardly ever change: they are remembered until something writes sessions or workers.
  */
 export class SessionGuards {
-  readonly #select: Statement<readonly [epoch: number, desired_state: string]>;
+  readonly #select: Statement<readonly [epoch: number, desired_state: string, revision: number]>;
   readonly #live = new Map<string, GuardedSession>();
 
   constructor(connection: Connection) {
     this.#select = connection.prepareRaw(`
-      SELECT s.epoch, w.desired_state FROM sessions AS s JOIN workers AS w ON w.name = s.worker
+      SELECT s.epoch, w.desired_state, w.revision
+      FROM sessions AS s JOIN workers AS w ON w.name = s.worker
       WHERE s.session_id = ? AND s.ended_at IS NULL`);
     connection.remember(() => this.forget());
   }
@@ -29,7 +30,7 @@ export class SessionGuards {
   #read(session_id: string): GuardedSession | undefined {
     const row = this.#select.get(session_id);
     if (!row) return undefined;
-    const session = { epoch: row[0], desired_state: row[1] };
+    const session = { epoch: row[0], desired_state: row[1], revision: row[2] };
     this.#live.set(session_id, session);
     return session;
   }

@@ -54,7 +54,7 @@ test("EXE-22 executions from before waits were kept have nothing due and go on a
       ...{ seed: executionId(i + 1), transient: false, detached: false, depth: 0 },
       ...{ requirements: null, losses: [], outcome_generation: 0, not_before: null },
       ...{ park_ttl_ms: null, park_by: null, unique_key: null, request_hash: null },
-      ...{ schedule: null, scheduled_for: null, forked_from: null },
+      ...{ schedule: null, scheduled_for: null, forked_from: null, routing_input: null },
     });
   }
   expect(rows).toMatchObject([

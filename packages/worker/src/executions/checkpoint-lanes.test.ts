@@ -99,6 +99,21 @@ test("CKP-6 what arrives in one turn goes together, and what arrives meanwhile r
   );
 });
 
+test("CKP-1 RIN-3 routing inputs of calls go with their delta, also when it has to be sent again", async () => {
+  const { lanes, next } = createLanes(1);
+  const routing_inputs = '{"call~1":{"dataset":"berlin"}}';
+  const answered = lanes.send(copyOf("calling"), { ...delta(2), routing_inputs });
+  void lanes.send(copyOf("other"), delta(2));
+  const lost = await next();
+  expect(lost.items[0]).toMatchObject({ routing_inputs: { "call~1": { dataset: "berlin" } } });
+  expect(lost.items[1]).not.toHaveProperty("routing_inputs");
+  lost.answer(new EngineError("unavailable", "no answer"));
+  const again = await next();
+  expect(again.items).toEqual(lost.items);
+  again.answer(accept(again));
+  expect(await answered).toEqual({ kind: "accepted", seq: 3 });
+});
+
 test("CKP-5 a request holds at most 256 items", async () => {
   const { lanes, next } = createLanes(1);
   for (let i = 0; i < 300; i++) void lanes.send(copyOf(`many-${i}`), delta(2));

@@ -16,6 +16,8 @@ export interface CheckpointLanesOptions {
   readonly lanes: number;
   readonly link: Pick<TextCalls, "checkpointsText">;
   readonly session: OwnSession;
+  /** Measures a request. */
+  readonly timed?: (<T>(request: () => Promise<T>) => Promise<T>) | undefined;
   /** Another worker owns the execution now: the copy ends. */
   onStale(copy: Copy): void;
   /** The server refuses what the copy wrote; the execution must go to another worker. */
@@ -92,7 +94,7 @@ class CheckpointLane {
 
   /** Sends a batch until its answer is certain; gives back what has to be sent again. */
   async #send(batch: readonly Entry[]): Promise<Entry[]> {
-    const { link, session } = this.#options;
+    const { link, session, timed = (request) => request() } = this.#options;
     let sent: Outgoing[] = [];
     let answers: readonly CheckpointAnswer[];
     try {
@@ -101,7 +103,8 @@ class CheckpointLane {
         const held = batch.filter(({ copy }) => copy.state !== "gone");
         sent = held.map((entry) => ({ ...entry, generation: entry.copy.generation }));
         if (sent.length === 0) return Promise.resolve([]);
-        return link.checkpointsText(ref, bodyOf(sent, session.answer.protocol));
+        const body = bodyOf(sent, session.answer.protocol);
+        return timed(() => link.checkpointsText(ref, body));
       });
     } catch (error) {
       // One item spoils the request for all of them: sent alone, each item is judged by itself.
@@ -169,10 +172,12 @@ function itemText(
   { copy: { execution_id }, generation, delta }: Outgoing,
   protocol: number,
 ): string {
-  const { base_seq, state, waiting } = delta;
+  const { base_seq, state, waiting, routing_inputs } = delta;
   const events = eventsFor(protocol, delta.events);
   const wait = waiting ? `,"waiting":${JSON.stringify(waiting)}` : "";
-  return `{"execution_id":${JSON.stringify(execution_id)},"generation":${generation},"base_seq":${base_seq},"state":"${state}","events":${events}${wait}}`;
+  // An older server refuses the field: what is not understood is never dropped.
+  const routing = routing_inputs === undefined ? "" : `,"routing_inputs":${routing_inputs}`;
+  return `{"execution_id":${JSON.stringify(execution_id)},"generation":${generation},"base_seq":${base_seq},"state":"${state}","events":${events}${wait}${routing}}`;
 }
 
 function conflictOf(copy: Copy, details: EngineError["details"]): CheckpointReply {

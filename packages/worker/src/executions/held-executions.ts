@@ -11,6 +11,7 @@ import { ran } from "../failpoints.ts";
 import { WorkerEnded } from "../link/own-session.ts";
 import { MachineTrouble } from "../machine/machine-trouble.ts";
 import { HashMismatch, type ModuleCache } from "../machine/module-cache.ts";
+import type { BuiltinMetrics } from "../metrics/builtin-metrics.ts";
 import { loadFailure } from "../program/load-workflow.ts";
 import type { FromRunner, LogText } from "../runners/messages.ts";
 import type { Runner } from "../runners/runner.ts";
@@ -36,6 +37,8 @@ export interface HeldExecutionsOptions extends Pick<World, "log"> {
   readonly warm: WarmCopies;
   readonly pool: RunnerPool;
   readonly gate: StartGate;
+  /** Undefined: nothing is measured. */
+  readonly metrics?: BuiltinMetrics | undefined;
   limits(): ExecutionLimits;
   /** The number of the server's protocol (WRK-3). */
   serverProtocol(): number;
@@ -102,6 +105,7 @@ export class HeldExecutions {
     }
     copy.runner = runner;
     runner.load++;
+    this.#options.metrics?.assigned(copy);
     if (execution_token) desk.tokens.keep(copy, execution_token);
     const starting = warm
       ? this.#wake(copy, warm, assignment)
@@ -212,6 +216,7 @@ export class HeldExecutions {
       case "delta":
         if (ran.hasSubscribers) ran.publish({ of: [message.delta.state] });
         copy.cold = undefined;
+        this.#options.metrics?.wrote(copy);
         copy.writing = this.#checkpoint(copy, message.delta);
         break;
       case "progress":
@@ -250,6 +255,7 @@ export class HeldExecutions {
   runnerDied(runner: Runner): void {
     const copies = this.#lost(runner);
     for (const copy of copies) {
+      if (runner.isReady) this.#options.metrics?.lost();
       this.release(copy, runner.isReady ? blame(copy, runner.culprit, copies) : "unready");
     }
   }
@@ -272,6 +278,7 @@ export class HeldExecutions {
       "a runner is ended because code does not let it answer; its executions go back to the queue",
     );
     for (const copy of this.#lost(runner)) {
+      this.#options.metrics?.lost();
       this.release(copy, copy.number === number ? "stuck" : "neighbour");
     }
   }
@@ -292,6 +299,7 @@ export class HeldExecutions {
       copy: copy.number,
       info: { ...about, seed, parent_id, transient, bundle: module.hash },
       module: { hash: module.hash, path: modules.file(module.hash) },
+      placement: assignment.placement,
       history: [...missing, framed(assignment)],
       limits: limits(),
       cancel_grace: cancelGrace,
@@ -399,6 +407,7 @@ export class HeldExecutions {
   /** The log says that a copy is over, or waits; one that waits stays in its runner, without a slot. */
   #leave(copy: Copy, { state }: Delta): void {
     const { runner } = copy;
+    this.#options.metrics?.left(copy, state);
     this.#remove(copy);
     if (runner?.isShared && !isTerminal(state)) this.#options.warm.keep({ ...copy, runner });
   }

@@ -22,7 +22,7 @@ export function registrationOf(
     default_runner: config.default_runner,
     resources,
     packages,
-    services: [],
+    services: Object.keys(config.services),
   };
 }
 

@@ -10,6 +10,8 @@ export interface HealthOptions extends Pick<World, "setTimer"> {
   readonly thresholdMs: number;
   readonly lag: LoopLag;
   onChange(healthy: boolean): void;
+  /** Hears of every probe. */
+  onProbe?(lagMs: number): void;
 }
 
 export interface LoopLag {
@@ -51,8 +53,10 @@ export class Health implements Disposable {
   }
 
   #probe(): void {
-    const { lag, thresholdMs, onChange } = this.#options;
-    const isClean = lag.take() < thresholdMs;
+    const { lag, thresholdMs, onChange, onProbe } = this.#options;
+    const lagMs = lag.take();
+    onProbe?.(lagMs);
+    const isClean = lagMs < thresholdMs;
     this.#contrary = isClean === this.#isHealthy ? 0 : this.#contrary + 1;
     if (this.#contrary < IN_A_ROW) return;
     this.#contrary = 0;

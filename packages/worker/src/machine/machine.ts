@@ -2,6 +2,7 @@ import type { Config, WorkerPackage } from "@engine/contract";
 import type { Runner, RunnerEvents } from "../runners/runner.ts";
 import type { World } from "../world.ts";
 import { type LoopLag, startLoopLag } from "./health.ts";
+import { type MachineLoad, machineLoad } from "./machine-load.ts";
 import { ModuleCache, type ModuleCacheOptions } from "./module-cache.ts";
 import { modulesFolder } from "./modules-folder.ts";
 import { resolvablePackages } from "./resolvable-packages.ts";
@@ -18,6 +19,8 @@ export interface Machine {
   readonly packages: readonly WorkerPackage[];
   /** How long the main loop keeps others waiting. */
   readonly lag: LoopLag;
+  /** How busy it is; absent where that is not to be known. */
+  readonly load?: MachineLoad;
   modules(
     options: Omit<ModuleCacheOptions, "folder">,
   ): Pick<ModuleCache, "ensure" | "file" | "readable">;
@@ -42,6 +45,7 @@ export async function openMachine(options: MachineOptions): Promise<Machine> {
     resources,
     packages,
     lag: startLoopLag(options),
+    load: machineLoad,
     modules: (given) => new ModuleCache({ ...given, folder }),
   };
 }

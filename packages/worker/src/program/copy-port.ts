@@ -1,5 +1,5 @@
 import { EngineError, type ProgressItem } from "@engine/contract";
-import type { CheckpointReply, Delta, ExecutionPort } from "@engine/sdk/node";
+import type { CheckpointReply, Delta, ExecutionPort, LocalServices } from "@engine/sdk/node";
 import type {
   Budget,
   FromRunner,
@@ -13,6 +13,8 @@ export interface CopyPortOptions {
   /** @throws EngineError `payload_too_large` Where a value is not to be made of a text here. */
   checkValue(text: string): void;
   post(message: FromRunner): void;
+  /** As they are now on this worker. */
+  localServices(): LocalServices;
 }
 
 interface Asked {
@@ -24,6 +26,7 @@ interface Asked {
 export class CopyPort implements ExecutionPort {
   readonly services: TaskServices;
   readonly budget: Budget;
+  readonly localServices: () => LocalServices;
   readonly #options: CopyPortOptions;
   #isClosed = false;
   /** Answers the delta that is on its way. */
@@ -33,6 +36,7 @@ export class CopyPort implements ExecutionPort {
 
   constructor(options: CopyPortOptions) {
     this.#options = options;
+    this.localServices = options.localServices;
     this.services = {
       lookUp: (...args) => this.#ask({ method: "lookUp", args }),
       keep: (...args) => this.#ask({ method: "keep", args }),

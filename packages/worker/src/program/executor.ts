@@ -10,6 +10,7 @@ import type { AnyWorkflow } from "@engine/sdk";
 import {
   type Ended,
   type Host,
+  type LocalServices,
   type RunningExecution,
   startExecution,
   type TaskRights,
@@ -83,6 +84,7 @@ export class Executor {
   readonly #modules = new Map<string, Module>();
   readonly #inputs: TakenInputs;
   #isHeld = false;
+  #localServices: LocalServices = { offered: {}, granted: [] };
 
   constructor(options: ExecutorOptions) {
     const { clock, host, memoryBytes } = options;
@@ -99,6 +101,7 @@ export class Executor {
     if (message.kind === "tick") this.#options.post({ kind: "alive" });
     else if (message.kind === "clock") this.#options.clock.set(message.server_at_zero);
     else if (message.kind === "hold") this.#hold(message.on);
+    else if (message.kind === "services") this.#localServices = message.services;
     else if (message.kind === "start") void this.#start(message);
     else this.#ofCopy(message);
   }
@@ -155,7 +158,9 @@ export class Executor {
   async #start(message: StartMessage): Promise<void> {
     const { copy, info, module, rights } = message;
     const { post, traced } = this.#options;
-    const port = new CopyPort({ copy, post, checkValue: (text) => this.#inputs.check(text) });
+    const checkValue = (text: string) => this.#inputs.check(text);
+    const localServices = () => this.#localServices;
+    const port = new CopyPort({ copy, post, checkValue, localServices });
     const entry: Entry = {
       copy,
       execution_id: info.execution_id,
@@ -179,7 +184,7 @@ export class Executor {
       return;
     }
     if (!this.#has(entry)) return;
-    const picked = pickWorkflow(workflows, info);
+    const picked = pickWorkflow(workflows, { ...info, placement: message.placement });
     if ("message" in picked) {
       this.#fail(entry, picked);
       return;
@@ -344,7 +349,7 @@ export class Executor {
   }
 }
 
-type ToCopy = Exclude<ToRunner, StartMessage | { kind: "tick" | "hold" | "clock" }>;
+type ToCopy = Exclude<ToRunner, StartMessage | { kind: "tick" | "hold" | "clock" | "services" }>;
 
 function eventsOf(log: LogText): Event[] {
   return log.flatMap((piece) => (JSON.parse(piece) as { events: Event[] }).events);

@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { pathToFileURL } from "node:url";
-import { engineFailure, type Failure } from "@engine/contract";
+import { declaredOptions, engineFailure, type Failure, placementText } from "@engine/contract";
 import type { AnyWorkflow } from "@engine/sdk";
 // Not from @engine/sdk, which replaces globals: this loads on the worker's own thread as well.
 import { type ExecutionInfo, isWorkflow, traceOf } from "@engine/sdk/node";
@@ -7,7 +8,10 @@ import { type ExecutionInfo, isWorkflow, traceOf } from "@engine/sdk/node";
 export type WantedWorkflow = Pick<
   ExecutionInfo,
   "namespace" | "workflow" | "version" | "transient"
->;
+> & {
+  /** SHA-256 of affinity and routing as they were registered; undefined: not known. */
+  readonly placement?: string | null | undefined;
+};
 
 /** The workflows that a bundle exports. Rejects when its code does not load. */
 export async function loadWorkflows(path: string): Promise<readonly AnyWorkflow[]> {
@@ -24,7 +28,13 @@ export function pickWorkflow(
     ({ namespace, name }) => namespace === wanted.namespace && name === wanted.workflow,
   );
   const expected = `${wanted.namespace}/${wanted.workflow}`;
-  if (found) return durabilityMismatch(found, wanted, expected) ?? found;
+  if (found) {
+    return (
+      durabilityMismatch(found, wanted, expected) ??
+      placementMismatch(found, wanted, expected) ??
+      found
+    );
+  }
   if (workflows.length === 0) {
     return loadFailure(
       "missing_export",
@@ -53,6 +63,31 @@ function durabilityMismatch(
     `${versioned(wanted)} was registered with durability "${expected}", and its bundle defines it with "${found}"; register the file again`,
     { workflow, option: "durability", expected, found },
   );
+}
+
+/** Where it may run was decided by what was registered. */
+function placementMismatch(
+  found: AnyWorkflow,
+  wanted: WantedWorkflow,
+  workflow: string,
+): Failure | undefined {
+  if (wanted.placement === undefined || digestOf(found) === wanted.placement) return undefined;
+  return loadFailure(
+    "definition_mismatch",
+    `${versioned(wanted)} was registered with another affinity or routing than its bundle defines; register the file again`,
+    { workflow, option: "affinity, routing" },
+  );
+}
+
+const digests = new WeakMap<AnyWorkflow, string | null>();
+
+function digestOf(workflow: AnyWorkflow): string | null {
+  const known = digests.get(workflow);
+  if (known !== undefined) return known;
+  const text = placementText(declaredOptions(workflow.options));
+  const digest = text === null ? null : createHash("sha256").update(text).digest("hex");
+  digests.set(workflow, digest);
+  return digest;
 }
 
 /** Why a bundle's code does not load, for the log of the execution: without paths of this machine. */

@@ -13,9 +13,10 @@ async function printed(program: URL): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-test("RUN-1 RUN-4 the inline runner runs user code on the main thread and keeps what waits there", async () => {
+test("RUN-1 RUN-4 WMD-3 the inline runner runs user code on the main thread, with its sockets, and keeps what waits there", async () => {
   const program = new URL("../testing/inline-run.ts", import.meta.url);
-  expect(await printed(program)).toEqual({ state: "COMPLETED", output: [true, 1] });
+  const output = [true, "/run/inference.sock", 1];
+  expect(await printed(program)).toEqual({ state: "COMPLETED", output });
 });
 
 test("EXE-31 RUN-1 what an inline worker sends and logs for a body is not taken for the body's own doing", async () => {

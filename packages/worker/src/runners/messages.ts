@@ -10,6 +10,7 @@ import type {
   Delta,
   ExecutionInfo,
   ExecutionPort,
+  LocalServices,
   TaskRights,
 } from "@engine/sdk/node";
 
@@ -25,6 +26,8 @@ export interface StartMessage {
   readonly info: ExecutionInfo;
   /** File of the bundle and its hash. */
   readonly module: { readonly path: string; readonly hash: string };
+  /** SHA-256 of affinity and routing as they were registered; undefined: not known (EXE-69). */
+  readonly placement?: string | null | undefined;
   /** The whole log. */
   readonly history: LogText;
   readonly limits: ExecutionLimits;
@@ -89,6 +92,8 @@ export type ToRunner =
   | { readonly kind: "hold"; readonly on: boolean }
   /** What the server's clock showed when the machine's clock that nobody sets was 0. */
   | { readonly kind: "clock"; readonly server_at_zero: number }
+  /** Local sockets that task code may ask for from now on, in place of those said before (WMD-3). */
+  | { readonly kind: "services"; readonly services: LocalServices }
   /** Asks for an `alive`: code that blocks the runner keeps it from answering (RUN-3). */
   | { readonly kind: "tick" };
 

@@ -52,6 +52,7 @@ export class RunnerPool {
   readonly #places = new Map<Place, SharedRunners | SingleRunners>();
   readonly #alive = new Map<Runner, Place>();
   #serverAtZero: number | undefined;
+  #granted: readonly string[] = [];
   #stuck = 0;
 
   constructor(options: RunnerPoolOptions) {
@@ -77,6 +78,12 @@ export class RunnerPool {
   /** Threads and processes that were ended because their code did not let them answer (RUN-3). */
   get stuckThreads(): number {
     return this.#stuck;
+  }
+
+  /** Bundles that runners for many executions have been given. */
+  get warmModules(): number {
+    const shared = [...this.#alive.keys()].filter((runner) => runner.isShared);
+    return new Set(shared.flatMap((runner) => [...runner.loaded])).size;
   }
 
   /** Whether this worker can run a workflow that asks for this kind; null = any. */
@@ -120,6 +127,12 @@ export class RunnerPool {
     for (const runner of this.#alive.keys()) this.#tellClock(runner);
   }
 
+  /** These of the services that the worker offers are granted, on runners that are started later too. */
+  setGranted(granted: readonly string[]): void {
+    this.#granted = granted;
+    for (const runner of this.#alive.keys()) this.#tellServices(runner);
+  }
+
   async close(): Promise<void> {
     this.#watch.close();
     await Promise.all([...this.#places.values()].map((runners) => runners.close()));
@@ -140,6 +153,7 @@ export class RunnerPool {
     const begun = (runner: Runner) => {
       this.#alive.set(runner, place);
       this.#tellClock(runner);
+      this.#tellServices(runner);
       return runner;
     };
     const address = pathToFileURL(folder + sep).href;
@@ -189,6 +203,13 @@ export class RunnerPool {
   #tellClock(runner: Runner): void {
     const server_at_zero = this.#serverAtZero;
     if (server_at_zero !== undefined) runner.post([{ kind: "clock", server_at_zero }]);
+  }
+
+  #tellServices(runner: Runner): void {
+    const { services: offered } = this.#options.config;
+    const services = { offered, granted: this.#granted };
+    // Most workers offer none, and their runners begin with none.
+    if (Object.keys(offered).length > 0) runner.post([{ kind: "services", services }]);
   }
 
   #died(runner: Runner, why: string): void {

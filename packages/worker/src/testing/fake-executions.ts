@@ -20,7 +20,7 @@ import {
   type ReleaseItem,
 } from "@engine/contract";
 
-type Placement = Pick<Assignment, "runner" | "runner_options" | "apart">;
+type Placement = Pick<Assignment, "runner" | "runner_options" | "apart" | "placement">;
 
 export interface FakeStart extends Partial<Placement> {
   readonly input?: Encoded;
@@ -37,7 +37,7 @@ export class FakeExecutions {
 
   create(execution_id: string, of: { workflow: string; module_hash: string } & FakeStart): void {
     const { workflow, module_hash, input = null, transient = false } = of;
-    const { runner = null, runner_options = null, apart = false } = of;
+    const { runner = null, runner_options = null, apart = false, placement } = of;
     this.#executions.create({
       execution_id,
       namespace: "default",
@@ -51,7 +51,7 @@ export class FakeExecutions {
       seed: "seed",
       now: Date.now(),
     });
-    this.#placements.set(execution_id, { runner, runner_options, apart });
+    this.#placements.set(execution_id, { runner, runner_options, apart, placement });
   }
 
   row(execution_id: string): ExecutionRow {
@@ -142,7 +142,6 @@ export class FakeExecutions {
       transient: row.transient,
       listen: to.listen,
       execution_token: null,
-      placement: null,
     };
   }
 

@@ -79,6 +79,8 @@ export class FakeServer implements WorkerProtocol {
   newToken: (execution_id: string) => ExecutionToken = () => {
     throw new EngineError("not_found", "authorization is off: executions have no tokens");
   };
+  /** Local services that a welcome says are granted. */
+  granted: readonly string[] = [];
   /** Events that an assignment frame may hold. */
   framedHistory: number = Number.POSITIVE_INFINITY;
   readonly registrations: WorkerRegistration[] = [];
@@ -193,6 +195,12 @@ export class FakeServer implements WorkerProtocol {
     if (on) this.#listening.add(execution_id);
     else this.#listening.delete(execution_id);
     this.send({ event: "listen", data: { execution_id, on } });
+  }
+
+  /** Grants these local services and no others. */
+  grant(...granted: string[]): void {
+    this.granted = granted;
+    this.send({ event: "services", data: { granted } });
   }
 
   /** Cuts the stream, as a proxy would. */
@@ -499,7 +507,10 @@ export class FakeServer implements WorkerProtocol {
       .map(({ execution_id, generation }) => ({ execution_id, generation, reason: "not owned" }));
     const server_time = new Date().toISOString();
     const frames: WorkerFrame[] = [
-      { event: "welcome", data: { replica: "replica", server_time, services: [], keep, drop } },
+      {
+        event: "welcome",
+        data: { replica: "replica", server_time, services: [...this.granted], keep, drop },
+      },
     ];
     for (const { execution_id, seq: base_seq } of owned) {
       const { generation } = this.row(execution_id);

@@ -4,22 +4,24 @@ import { startTestWorker } from "./test-worker.ts";
 import { until } from "./until.ts";
 
 const server = new FakeServer();
+server.granted = ["inference"];
 const worker = await startTestWorker(server, {
   runners: ["inline"],
   default_runner: "inline",
+  services: { inference: "/run/inference.sock" },
 });
 const id = server.start(
   "here",
   server.addModule(`
 import { isMainThread } from "node:worker_threads";
-import { pause, task, workflow } from "@engine/sdk";
+import { pause, serviceSocket, task, workflow } from "@engine/sdk";
 let entered = 0;
-const look = task({ name: "look" }, async () => isMainThread);
+const look = task({ name: "look" }, async () => [isMainThread, serviceSocket("inference")]);
 export const here = workflow({ name: "here" }, async () => {
   entered++;
   const seen = await look();
   await pause("look");
-  return [seen, entered];
+  return [...seen, entered];
 });
 `),
 );

@@ -6,6 +6,7 @@ import {
 } from "../../arguments/execution-argument.ts";
 import { INPUT_HELP, readBody } from "../../arguments/input.ts";
 import { wholeNumber } from "../../arguments/option-values.ts";
+import { ROUTING_OPTION, routingHeaders, routingInput } from "../../arguments/routing-input.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
 import { printRecord } from "../run-answer.ts";
@@ -17,6 +18,7 @@ interface ForkOptions extends ExecutionOptions {
   readonly input?: string;
   readonly version?: number;
   readonly name?: string;
+  readonly routingInput?: Readonly<Record<string, string>>;
 }
 
 export function addFork(execution: Command, io: CliIo): void {
@@ -59,8 +61,14 @@ function onFork(io: CliIo, command: Command): void {
   executionArgument(command)
     .option("--input <input>", `another input: ${INPUT_HELP.replace(" (default: null)", "")}`)
     .option("--version <n>", "version to run (default: that of the execution)", wholeNumber(1))
-    .option("--name <label>", "label for people, shown in lists");
+    .option("--name <label>", "label for people, shown in lists")
+    .option(
+      ROUTING_OPTION[0],
+      `${ROUTING_OPTION[1]} (default: what the execution had)`,
+      routingInput,
+    );
   actOnExecution(io, command, async (call, _, options: ForkOptions) => {
+    const headers = routingHeaders(options.routingInput);
     const { fromSeq: from_seq, fromCall: from_call, input, version, name } = options;
     const body = {
       ...(from_seq !== undefined && { from_seq }),
@@ -70,7 +78,7 @@ function onFork(io: CliIo, command: Command): void {
       ...(name !== undefined && { name }),
     };
     await call(async (server, id) => {
-      const record = await server.client.executions.fork({ params: { id }, body });
+      const record = await server.client.executions.fork({ params: { id }, headers, body });
       printRecord(io, server, record, options);
     });
   });

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { Config, WORKER_PROTOCOL } from "@engine/contract";
 import { startServer } from "@engine/server";
-import { openSqliteStore } from "@engine/store";
+import { openAlike, openSqliteStore, ringOf } from "@engine/store";
 import { expect, onTestFinished, test } from "vitest";
 import { capturedIo } from "../../io/captured-io.ts";
 import { runCli } from "../../run-cli.ts";
@@ -12,11 +13,11 @@ export const hello = workflow({ name: "hello" }, async () => ${n});
 `;
 
 /** A server without workers whose clock a test moves, and a user's command line. */
-async function start() {
+async function start(security: object = {}) {
   let now = NOON;
   const clock = () => now;
   const store = await openSqliteStore({ path: ":memory:", synchronous: "normal", clock });
-  const config = Config.parse({ server: { port: 0 } });
+  const config = Config.parse({ server: { port: 0 }, security });
   const server = await startServer({ config, store, log: silent, version: "1.2.3", clock });
   onTestFinished(async () => {
     await server.close();
@@ -133,6 +134,32 @@ test("EXE-80 EXE-84 EXE-95 run says how urgent it is, when it may begin, where, 
   expect(other).toMatchObject({ code: 1, err: expect.stringMatching(/^error: .*another input/) });
   const unknown = await engine("workflow", "run", "hello", "--require-worker", "gpu-9");
   expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("no worker gpu-9") });
+});
+
+test("RIN-1 run, restart and trigger take a routing input, of which the last two have one already", async () => {
+  const key = Buffer.alloc(32, 7);
+  const { engine, run, server } = await start({ encryption: { key: key.toString("base64") } });
+  const id = createHash("sha256").update(key).digest("hex").slice(0, 8);
+  const ring = ringOf({ id, key });
+  const routed = await run("-r", "dataset=berlin", "--routing-input", "tier=", "-r", "a=b=ü");
+  const routing = { dataset: "berlin", tier: "", a: "b=ü" };
+  const routingOf = async (id: string) => {
+    const { routing_input } = await server.engine.executions.get(id);
+    return routing_input && JSON.parse(openAlike(ring, routing_input));
+  };
+  expect(await routingOf(routed)).toEqual(routing);
+  const restart = ["execution", "restart", routed, "--format", "json"];
+  const again = async (...more: string[]) =>
+    routingOf(JSON.parse((await engine(...restart, ...more)).out).execution_id);
+  expect(await again()).toEqual(routing);
+  expect(await again("-r", "dataset=paris")).toEqual({ dataset: "paris" });
+  await engine("schedule", "create", "hello", "routed", "--every", "1d", "-r", "dataset=berlin");
+  const trigger = async (...more: string[]) => {
+    const { out } = await engine("schedule", "trigger", "routed", ...more, "--format", "json");
+    return routingOf(JSON.parse(out).execution_id);
+  };
+  expect(await trigger()).toEqual({ dataset: "berlin" });
+  expect(await trigger("-r", "dataset=paris")).toEqual({ dataset: "paris" });
 });
 
 test("EXE-95 rename gives a label, another one, and takes it away", async () => {

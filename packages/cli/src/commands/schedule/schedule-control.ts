@@ -1,6 +1,7 @@
 /** The commands that act on one schedule by its name: pause, resume, trigger, delete, history. */
 import type { Command } from "commander";
 import { wholeNumber } from "../../arguments/option-values.ts";
+import { ROUTING_OPTION, routingHeaders, routingInput } from "../../arguments/routing-input.ts";
 import { confirmLoss } from "../../confirm-loss.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
@@ -38,11 +39,17 @@ export function addTrigger(schedule: Command, io: CliIo): void {
     .command("trigger")
     .summary("Starts one run of a schedule now.")
     .description("Starts one run now, whatever the status of the schedule and its other runs.")
-    .argument("<name>", "name of the schedule");
-  onServer(io, command, async ({ client, print }, name: string) =>
-    print(await client.schedules.trigger({ params: { name } }), executionView),
-  );
-  examples(command, ["schedule trigger nightly"]);
+    .argument("<name>", "name of the schedule")
+    .option(ROUTING_OPTION[0], `${ROUTING_OPTION[1]} (default: the schedule's own)`, routingInput);
+  onServer(io, command, async ({ client, print }, name: string, options: TriggerOptions) => {
+    const headers = routingHeaders(options.routingInput);
+    print(await client.schedules.trigger({ params: { name }, headers }), executionView);
+  });
+  examples(command, ["schedule trigger nightly", "schedule trigger nightly -r dataset=berlin"]);
+}
+
+interface TriggerOptions {
+  readonly routingInput?: Readonly<Record<string, string>>;
 }
 
 export function addDelete(schedule: Command, io: CliIo): void {

@@ -9,7 +9,8 @@ import {
 } from "@engine/contract";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { INPUT_HELP, readInput } from "../../arguments/input.ts";
-import { label, wholeNumber } from "../../arguments/option-values.ts";
+import { wholeNumber } from "../../arguments/option-values.ts";
+import { ROUTING_OPTION, routingInput } from "../../arguments/routing-input.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import { UsageError } from "../../io/cli-error.ts";
@@ -121,11 +122,7 @@ function writeOptions(command: Command): Command {
       ),
     )
     .option("--input <input>", INPUT_HELP)
-    .option(
-      "-r, --routing-input <key=value>",
-      "value to choose a worker by, never shown; may be repeated",
-      label,
-    )
+    .option(...ROUTING_OPTION, routingInput)
     .option("--run-as <account>", "account the runs have the rights of")
     .option("--version <n>", "version to run (default: the latest at each run)", wholeNumber(1))
     .option("--description <text>", "what it is for");

@@ -303,6 +303,57 @@ test("WRK-12 EXE-95 draining a worker that is not there says that there is nothi
   });
 });
 
+test("WMD-1 EXE-95 metadata is set, shown, unset and cleared; decimals are numbers unless they are to be text", async () => {
+  const { engine, join } = await start();
+  await join("gpu-1");
+  const metadata = (...args: string[]) => engine(["worker", "metadata", ...args]);
+  const json = async () =>
+    JSON.parse((await metadata("show", "gpu-1", "--format", "json")).out).metadata;
+  expect((await metadata("show", "gpu-1")).out).toBe("Worker gpu-1 has no metadata.\n");
+  const pairs = ["tier=gold", "cost=0.25", "n=-3", "up=true", "exp=1e5", "eq=a=b", "none="];
+  expect(await metadata("set", "gpu-1", ...pairs)).toEqual({
+    code: 0,
+    out: "  cost   0.25\n  eq     a=b\n  exp    1e5\n  n      -3\n  none   \n  tier   gold\n  up     true\n",
+    err: "",
+  });
+  const typed = { cost: 0.25, n: -3, up: "true", exp: "1e5", eq: "a=b", none: "", tier: "gold" };
+  expect(await json()).toEqual(typed);
+  await metadata("set", "gpu-1", "cost=0.25", "rack=007", "--string");
+  expect(await json()).toEqual({ ...typed, cost: "0.25", rack: "007" });
+  expect((await metadata("set", "gpu-1", "a=1", "b=2", "c=3", "--replace")).out).toBe(
+    "  a   1\n  b   2\n  c   3\n",
+  );
+  expect((await metadata("unset", "gpu-1", "a", "z", "c")).out).toBe("  b   2\n");
+  expect(await metadata("clear", "gpu-1", "--format", "json")).toMatchObject({
+    out: '{\n  "metadata": {}\n}\n',
+  });
+  expect(await json()).toEqual({});
+  expect(await metadata("set", "gpu-1", "a b=1")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^error: metadata\.a b: key must be letters/),
+  });
+});
+
+test("WMD-3 EXE-95 services are granted, listed and taken back, and label what offers them", async () => {
+  const { engine, join } = await start();
+  await join("gpu-1", { services: ["inference", "cache"] });
+  const service = (...args: string[]) => engine(["worker", "service", ...args]);
+  expect((await service("list", "gpu-1")).out).toBe(
+    "gpu-1\n  offers    inference, cache\n  granted   none\n",
+  );
+  expect((await service("grant", "gpu-1", "inference")).out).toContain("granted   inference\n");
+  await engine(["worker", "metadata", "set", "gpu-1", "tier=gold", "rack=7", "--string"]);
+  const labelled = ["worker", "list", "--label", "engine.service.inference=true"];
+  expect((await engine(labelled)).out).toContain("engine.service.inference=true");
+  const { out } = await engine(["worker", "show", "gpu-1"]);
+  expect(out).toMatch(/^ {2}labels +engine\.service\.inference=true$/m);
+  expect(out).toMatch(/^ {2}metadata +rack="7"\n +tier=gold$/m);
+  expect(out).toMatch(/^ {2}offers +inference, cache\n {2}may use +inference$/m);
+  const revoked = await service("revoke", "gpu-1", "inference", "--format", "json");
+  expect(JSON.parse(revoked.out)).toEqual({ offered: ["inference", "cache"], granted: [] });
+  expect((await engine(labelled)).out).toMatch(/^No workers match/);
+});
+
 test.each([
   [["list", "--status", "asleep"], /Allowed choices are offline, disconnected/],
   [["list", "--label", "gpu"], /KEY=VALUE/],

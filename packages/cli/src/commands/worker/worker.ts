@@ -9,6 +9,8 @@ import type { ServerOptions } from "../../server-call.ts";
 import { onFleet } from "./on-fleet.ts";
 import { addDelete, addPause, addResume } from "./worker-control.ts";
 import { addDrain } from "./worker-drain.ts";
+import { addMetadata } from "./worker-metadata.ts";
+import { addWorkerService } from "./worker-service.ts";
 
 interface ListOptions extends ServerOptions {
   readonly status?: WorkerStatus;
@@ -25,13 +27,15 @@ interface ShowOptions extends ServerOptions {
 export function addWorker(program: Command, io: CliIo): void {
   const worker = program
     .command("worker")
-    .description("Shows workers, pauses, drains and forgets them.");
+    .description("Shows workers, describes, pauses, drains and forgets them.");
   addList(worker, io);
   addShow(worker, io);
   addPause(worker, io);
   addResume(worker, io);
   addDrain(worker, io);
   addDelete(worker, io);
+  addMetadata(worker, io);
+  addWorkerService(worker, io);
 }
 
 function addList(worker: Command, io: CliIo): void {
@@ -59,6 +63,7 @@ function addList(worker: Command, io: CliIo): void {
   examples(command, [
     "worker list",
     "worker list --status online --label gpu=a100",
+    "worker list --label engine.service.inference=true",
     "worker list --status offline --format json",
   ]);
 }

@@ -9,6 +9,7 @@ import {
   workerName,
 } from "../../arguments/option-values.ts";
 import { actOnExecutionOf } from "../../arguments/other-workflow.ts";
+import { ROUTING_OPTION, routingHeaders, routingInput } from "../../arguments/routing-input.ts";
 import { refArgument, type WorkflowRef } from "../../arguments/workflow-ref.ts";
 import { examples } from "../../examples.ts";
 import type { CliIo } from "../../io/cli-io.ts";
@@ -28,6 +29,7 @@ interface RunOptions extends WaitOptions {
   readonly parkTtl?: number;
   readonly preferWorker?: string;
   readonly requireWorker?: string;
+  readonly routingInput?: Readonly<Record<string, string>>;
 }
 
 export function addRun(workflow: Command, io: CliIo): void {
@@ -54,7 +56,8 @@ export function addRun(workflow: Command, io: CliIo): void {
       secondsOrEver,
     )
     .option("--prefer-worker <name>", "the worker that is asked first", workerName)
-    .option("--require-worker <name>", "the only worker that may run it", workerName);
+    .option("--require-worker <name>", "the only worker that may run it", workerName)
+    .option(...ROUTING_OPTION, routingInput);
   serverOptions(waitOptions(command)).action(
     async (ref: WorkflowRef, input: string | undefined, options: RunOptions) => {
       const body = await readBody(input, io);
@@ -77,6 +80,7 @@ export function addRun(workflow: Command, io: CliIo): void {
     "workflow run sales_report --mode stream",
     "workflow run sales_report --start-at 2026-12-24T02:00:00Z --priority -5",
     "workflow run shop/checkout @order.json --idempotency-key order-17 --mode sync",
+    "workflow run shop/report -r dataset=berlin -r tier=gold",
   ]);
 }
 
@@ -113,6 +117,7 @@ function startParts(options: RunOptions) {
       "idempotency-key": idempotencyKey,
       "x-engine-preferred-worker": preferWorker,
       "x-engine-require-worker": requireWorker,
+      ...routingHeaders(options.routingInput),
     },
   };
 }

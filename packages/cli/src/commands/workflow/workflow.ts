@@ -11,6 +11,7 @@ import { onServer } from "../../server-call.ts";
 import { addCancel } from "../execution/cancel.ts";
 import { addResume } from "../execution/resume.ts";
 import { addDelete } from "./workflow-delete.ts";
+import { addPlacement } from "./workflow-placement.ts";
 import { addRegister } from "./workflow-register.ts";
 import { addReplay } from "./workflow-replay.ts";
 import { addRun, addStatus } from "./workflow-run.ts";
@@ -40,6 +41,7 @@ export function addWorkflow(program: Command, io: CliIo): void {
   addVersions(workflow, io);
   addDelete(workflow, io);
   addTypes(workflow, io);
+  addPlacement(workflow, io);
 }
 
 function addList(workflow: Command, io: CliIo): void {

@@ -10,6 +10,7 @@ import type {
   Delta,
   EmbeddedLimits,
   Host,
+  LocalServices,
   RunningExecution,
   TaskServices,
 } from "../../replay/port.ts";
@@ -22,6 +23,7 @@ export interface MemoryOptions {
   /** Targets of `call`, beside the workflow itself. */
   readonly children?: readonly AnyWorkflow[];
   readonly services?: Partial<TaskServices>;
+  readonly localServices?: () => LocalServices;
   /** The server's clock; by default one that moves by a millisecond with every look at it. */
   readonly clock?: () => number;
 }
@@ -60,6 +62,7 @@ export class MemoryExecution {
       },
       clock: options.clock ?? (() => ++this.now),
       services: { ...memoryServices({ hash: host.hash }), ...options.services },
+      localServices: options.localServices,
       findWorkflow: (name) => workflows.get(name),
       newId: () => `e${++ids}`,
     });

@@ -48,6 +48,8 @@ export interface ChildSpec {
   readonly wait: boolean;
   readonly detach: boolean;
   readonly name: string | undefined;
+  /** As the code gives it, unchecked. */
+  readonly routingInput: unknown;
   /** Set where the output of the target lies in a storage of its own. */
   readonly outputStorage: OutputStorage | undefined;
 }
@@ -102,6 +104,8 @@ export interface Runtime {
   recordedValue(scope: Scope, spec: ValueSpec): Promise<unknown>;
   combinator(scope: Scope, spec: CombinatorSpec): Promise<unknown>;
   progress(scope: Scope, value: unknown): void;
+  /** The path of a local socket; throws where task code may not use it. */
+  serviceSocket(name: string): string;
   /** Runs user code so that the calls it makes are found to be made in this scope. */
   inScope<T>(scope: Scope, body: () => T): T;
 }

@@ -39,3 +39,15 @@ export function inCurrentScope<T>(
     return refused;
   }
 }
+
+/** Carries out at once what only the functions of tasks may ask for; nothing of it is recorded. */
+export function inTaskScope<T>(name: string, ask: (scope: Scope) => T): T {
+  const scope = currentScope();
+  if (scope?.aside !== undefined) throw calledAside(`${name}()`, scope.aside);
+  if (scope?.inTask) return ask(scope);
+  const where = scope ? "in a workflow's body" : "outside a workflow";
+  throw new EngineError(
+    "no_execution",
+    `${name}() was called ${where}: what it gives is this worker's alone and is not recorded; call it in the function of a task`,
+  );
+}

@@ -1,11 +1,16 @@
 /** Calls that wait: pauses, sleeps, signals, children. Configs are here too, and wait for nothing. */
 import {
   type CallKind,
+  checkRoutingInput,
   type Encoded,
   engineFailure,
+  type Failure,
   formatInstant,
+  hasRoutingInput,
   parseInstant,
   peek,
+  type RoutingInputFault,
+  routingInputFault,
   type Stored,
   store,
 } from "@engine/contract";
@@ -32,6 +37,8 @@ export interface LeafSpec {
   readonly started: string | null;
   /** The TASK_STARTED of a call that depends on when it begins; else it is `started`. */
   readonly begin?: () => Begun;
+  /** What goes with its TASK_STARTED to the server and into no log, as JSON text. */
+  readonly routing?: string | undefined;
   /** Carries it out for the first time, or again when the log has no outcome. */
   readonly start: (call: Call, begun: Begun) => void;
   /**
@@ -136,7 +143,7 @@ export function signalSpec(core: Core, name: string, timeout: number | undefined
 }
 
 export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
-  const { workflow, input, version, wait, detach, name } = spec;
+  const { workflow, input, version, wait, detach, name, routingInput = {} } = spec;
   const asked = {
     workflow,
     input: input ?? null,
@@ -146,17 +153,24 @@ export function childSpec(core: Core, spec: ChildSpec): LeafSpec {
     ...(name !== undefined && { name }),
   };
   const { traceOf } = core.failures;
-  const { stored, failure } = storeOr(core, asked, "call", { traceOf });
+  const kept = storeOr(core, asked, "call", { traceOf });
+  const { value, reason } = checkRoutingInput(routingInput);
+  const failure = kept.failure ?? (reason && badRouting(workflow, reason));
   const start = (call: Call) => {
     if (failure) return core.fail(call, changed(failure, { task_call_id: call.id }));
     if (!refuseTransient(core, call)) core.parking.wait(call);
   };
-  if (failure) {
-    const begin = () => refusedStart(workflow);
-    return { name: "call", kind: "call", label: workflow, started: null, begin, start };
-  }
+  const call = { name: "call", kind: "call", label: workflow, start } as const;
+  if (kept.failure || failure)
+    return { ...call, started: null, begin: () => refusedStart(workflow) };
   const begun = () => {};
-  return { name: "call", kind: "call", label: workflow, started: stored.text, start, begun };
+  const routing = hasRoutingInput(value) ? JSON.stringify(value) : undefined;
+  return { ...call, started: kept.stored.text, begun, routing };
+}
+
+function badRouting(workflow: string, reason: RoutingInputFault): Failure {
+  const message = `call of ${workflow}: option routingInput ${routingInputFault(reason)}`;
+  return engineFailure("InvalidInputError", message, { details: { reason } });
 }
 
 export function configSpec(core: Core, key: string): LeafSpec {

@@ -37,6 +37,8 @@ export interface Entry {
   readonly onDurable?: ((seq: number) => void) | undefined;
   /** An outcome that the code has received, though it is not durable yet. */
   readonly isAhead?: boolean | undefined;
+  /** Of a `call`'s start: its routing input as JSON text, which is no part of the event. */
+  readonly routing?: string | undefined;
 }
 
 /** How long a TASK_STARTED may wait for company, so that a slow task is visible while it runs. */
@@ -293,6 +295,7 @@ export class Outbox {
       state: this.#state === "CANCELLING" && !isTerminal(state) ? "CANCELLING" : state,
       events: `[${events.join(",")}]`,
       ...(waiting && { waiting }),
+      ...routingOf(batch),
     };
     this.#options.port.checkpoint(delta).then(
       (reply) => this.#onReply(batch, texts, delta.state, reply),
@@ -375,6 +378,13 @@ function textOf({ type, head, value, hidden, time, meta }: Entry): string {
   if (!type) return "";
   const beside = hidden === undefined ? "" : `,"hidden":${hidden}`;
   return `${head}${value}${beside},"time":"${time}","meta":${meta ? JSON.stringify(meta) : "null"}}`;
+}
+
+function routingOf(batch: readonly Entry[]): Pick<Delta, "routing_inputs"> {
+  const given = batch.flatMap(({ source_id, routing }) =>
+    routing === undefined ? [] : `${JSON.stringify(source_id)}:${routing}`,
+  );
+  return given.length > 0 ? { routing_inputs: `{${given.join(",")}}` } : {};
 }
 
 function isAwaited({ onDurable, isAhead }: Entry): boolean {

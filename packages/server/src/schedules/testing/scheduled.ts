@@ -166,7 +166,7 @@ export class Scheduled implements AsyncDisposable {
       inputs: new LargeInputs({ ...ports, values: memoryValues() }),
       create: async (fresh: NewExecution) => (await this.#commits.create(fresh)).changed,
     });
-    return new ScheduledStarts({ starts, authorize });
+    return new ScheduledStarts({ starts, routing: new RoutingSeals(ports), authorize });
   }
 
   #breakable(): Store {

@@ -1,6 +1,7 @@
 /** The same commands for a store and for the model, and what both answer. */
 import { EngineError, type NewExecution } from "@engine/contract";
 import { expect } from "vitest";
+import type { LimitDefinition } from "../../limits/claim-limits.ts";
 import type { Changed, ChangeOptions, Decide, GuardedClaimant } from "../../ports/executions.ts";
 import type { LogPage } from "../../ports/log.ts";
 import type { QueuePage } from "../../ports/queue.ts";
@@ -20,7 +21,7 @@ export type Command =
 /** What becomes of a session between two commits. */
 export interface SessionDeed {
   readonly session: string;
-  readonly what: "connect" | "lose" | "end" | "pause" | "activate";
+  readonly what: "connect" | "lose" | "end" | "pause" | "activate" | "describe";
 }
 
 /** Sessions of both that commands may be guarded by. */
@@ -40,7 +41,7 @@ export async function changeSession(
   model: MemoryModel,
   { session, what }: SessionDeed,
 ): Promise<void> {
-  const { epoch, isLost, hasEnded } = model.session(session);
+  const { epoch, isLost, hasEnded, revision } = model.session(session);
   switch (what) {
     case "connect": {
       const connected = await store.sessions.connect(session, "a replica");
@@ -58,12 +59,35 @@ export async function changeSession(
       await store.sessions.end(session, "disconnected");
       model.setSession(session, { hasEnded: true });
       return;
+    case "describe": {
+      const metadata = { step: revision + 1 };
+      await store.workers.changeAttributes(`worker-${session}`, (held) => ({ ...held, metadata }));
+      model.setSession(session, { revision: revision + 1 });
+      return;
+    }
     default: {
       const isActive = what === "activate";
       await store.workers.desire(`worker-${session}`, isActive ? "active" : "paused");
       model.setSession(session, { isActive });
     }
   }
+}
+
+/** What operators do to a limit between two commits. */
+export interface LimitDeed {
+  readonly name: string;
+  /** Null: they delete it. */
+  readonly allowed: LimitDefinition | null;
+}
+
+export async function changeLimit(
+  store: Store,
+  model: MemoryModel,
+  { name, allowed }: LimitDeed,
+): Promise<void> {
+  if (allowed) await store.limits.set(name, allowed);
+  else await store.limits.delete(name);
+  model.limits.set(name, allowed);
 }
 
 export async function expectSame(
@@ -123,9 +147,9 @@ export function send(store: Store, command: Command): Promise<Changed> {
 
 export async function settled(promise: Promise<Changed>): Promise<unknown> {
   try {
-    const { recorded_at: _, ...changed } = await promise;
+    const { recorded_at: _, limited, ...changed } = await promise;
     const others = changed.others.map(({ row, events }) => ({ row, events }));
-    return { ...changed, others };
+    return { ...changed, others, ...(limited && { limited: limited.reason }) };
   } catch (error) {
     return error instanceof EngineError ? error.code : error;
   }

@@ -41,6 +41,23 @@ export function executionConformance(open: Open): void {
     expect(await store.executions.find(executionId(2))).toEqual(row);
   });
 
+  test("RIN-3 a routing input is taken at creation, kept as it is given, and not inherited", async () => {
+    const store = await opened(open);
+    const plain = await store.executions.create(newExecution(1));
+    expect(plain.row.routing_input).toBeNull();
+    const routing_input = `k1:${"A".repeat(6_000)}`;
+    const { row } = await store.executions.create(newExecution(2, { routing_input }));
+    expect(row.routing_input).toBe(routing_input);
+    const changed = await store.executions.change(executionId(2), (row) =>
+      appending(row, [event("TASK_STARTED", "a")]),
+    );
+    expect(changed.row.routing_input).toBe(routing_input);
+    expect(await store.executions.find(executionId(2))).toEqual(changed.row);
+    const page = { order: "created_asc", limit: 9, offset: 0 } as const;
+    const { items } = await store.executions.list(page);
+    expect(items.map((row) => row.routing_input)).toEqual([null, routing_input]);
+  });
+
   test("DSP-2 what dispatch looks at is taken at creation and kept on the row", async () => {
     const store = await opened(open);
     const plain = await store.executions.create(newExecution(1));

@@ -1,10 +1,14 @@
 /** What a store must do with executions, in the plainest way: the property test compares with it. */
 import {
+  creation,
+  EngineError,
   type Event,
   type ExecutionRow,
   isQueued,
   MemoryExecutions,
   type NewExecution,
+  touch,
+  untouched,
 } from "@engine/contract";
 import type {
   ChangeOptions,
@@ -22,6 +26,7 @@ import type {
   QueuePage,
 } from "../../ports/queue.ts";
 import { guardOf } from "../../session-guard.ts";
+import { ModelLimits } from "./model-limits.ts";
 
 export interface Outcome {
   readonly row: ExecutionRow;
@@ -32,6 +37,8 @@ export interface OutcomeOfAll extends Outcome {
   readonly others: readonly Outcome[];
   readonly existing?: true;
   readonly unchanged?: true;
+  /** Why a claim was left out. */
+  readonly limited?: string;
 }
 
 /** What is looked at of a session, of the worker that has its name. */
@@ -40,18 +47,30 @@ interface Session {
   readonly isActive: boolean;
   readonly isLost: boolean;
   readonly hasEnded: boolean;
+  readonly revision: number;
 }
 
 export class MemoryModel {
   readonly #executions = new MemoryExecutions();
   readonly #sessions = new Map<string, Session>();
+  readonly limits: ModelLimits = new ModelLimits((id) => this.#executions.rows.get(id));
 
   create(fresh: NewExecution, claimant?: GuardedClaimant): OutcomeOfAll {
     const key = fresh.unique?.key;
     const existing = this.rows().find((row) => key !== undefined && row.unique_key === key);
     if (existing) return { row: existing, events: [], others: [], existing: true };
     const isHeld = claimant && this.#holds(guardOf(claimant));
-    return this.#outcome(this.#executions.create(fresh, isHeld ? claimant : undefined));
+    const { created, isClaimed } = creation(fresh, isHeld ? claimant : undefined);
+    const limited = isClaimed ? this.limits.limited(created.row) : undefined;
+    const isMine = isClaimed && limited === undefined;
+    const rejecting = fresh.requirements?.limits?.filter((one) => "overflow" in one) ?? [];
+    const isDue = created.row.not_before === null;
+    if (!isMine && isDue && this.limits.isFull(rejecting)) {
+      throw new EngineError("concurrency_limited", "no");
+    }
+    const outcome = this.#outcome(this.#executions.create(fresh, isMine ? claimant : undefined));
+    if (isMine) this.limits.keep(outcome.row);
+    return limited === undefined ? outcome : { ...outcome, limited };
   }
 
   change(execution_id: string, decide: Decide, { above, guard }: ChangeOptions = {}): OutcomeOfAll {
@@ -60,11 +79,18 @@ export class MemoryModel {
     if (!this.#holds(guard)) return unchanged;
     const recorded = above === undefined ? [] : this.log(execution_id, { after: above });
     const change = decide(row, recorded, this.#executions.signals.finderOf(execution_id));
-    return change ? this.#outcome(this.#executions.change(execution_id, change)) : unchanged;
+    if (!change) return unchanged;
+    const after = touch(untouched(row), change).row;
+    const isClaim = after.generation !== row.generation;
+    const limited = isClaim ? this.limits.limited(after) : undefined;
+    if (limited !== undefined) return { ...unchanged, limited };
+    const outcome = this.#outcome(this.#executions.change(execution_id, change));
+    if (isClaim) this.limits.keep(outcome.row);
+    return outcome;
   }
 
   session(session_id: string): Session {
-    const unknown = { epoch: -1, isActive: false, isLost: false, hasEnded: true };
+    const unknown = { epoch: -1, isActive: false, isLost: false, hasEnded: true, revision: 0 };
     return this.#sessions.get(session_id) ?? unknown;
   }
 
@@ -74,8 +100,9 @@ export class MemoryModel {
 
   #holds(guard: SessionGuard | undefined): boolean {
     if (!guard) return true;
-    const { epoch, isActive, hasEnded } = this.session(guard.session);
-    return !hasEnded && epoch === guard.epoch && (isActive || !guard.active);
+    const { epoch, isActive, hasEnded, revision } = this.session(guard.session);
+    const isAsJudged = guard.attributes === undefined || guard.attributes === revision;
+    return !hasEnded && epoch === guard.epoch && (isActive || !guard.active) && isAsJudged;
   }
 
   #outcome([changed, ...others]: readonly Outcome[]): OutcomeOfAll {

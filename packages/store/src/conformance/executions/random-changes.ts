@@ -6,6 +6,8 @@ import {
   type Json,
   type LossReason,
   patchOf,
+  type Requirements,
+  type ResolvedLimit,
   unowned,
 } from "@engine/contract";
 import fc from "fast-check";
@@ -15,9 +17,11 @@ import type { Open } from "../opened.ts";
 import { event, executionId, NOW, newExecution } from "../sample.ts";
 import {
   type Command,
+  changeLimit,
   changeSession,
   expected,
   expectSame,
+  type LimitDeed,
   openSessions,
   type SessionDeed,
   send,
@@ -33,8 +37,9 @@ export function randomChangesConformance(open: Open): void {
         try {
           const model = new MemoryModel();
           await openSessions(store, model, ["s1", "s2"]);
-          for (const { deeds, batch } of all) {
+          for (const { deeds, allowed, batch } of all) {
             for (const deed of deeds) await changeSession(store, model, deed);
+            for (const deed of allowed) await changeLimit(store, model, deed);
             const answers = await Promise.all(
               batch.map((command) => settled(send(store, command))),
             );
@@ -66,8 +71,28 @@ const session = fc.constantFrom("s1", "s2");
 const now = fc.integer({ min: NOW, max: NOW + 3 });
 /** Sometimes that of a session, sometimes one that is over. */
 const epoch = fc.integer({ min: 0, max: 2 });
-const guard = fc.record({ session, epoch, active: fc.boolean() });
-const requirements = fc.constantFrom(null, { worker: "worker-s1" }, { requests: { cpu: 0.5 } });
+const attributes = fc.integer({ min: 0, max: 2 });
+const guard = fc.record(
+  { session, epoch, active: fc.boolean(), attributes },
+  { requiredKeys: ["session", "epoch", "active"] },
+);
+const limits: fc.Arbitrary<Requirements> = fc
+  .uniqueArray(
+    fc.constantFrom<ResolvedLimit>(
+      { kind: "concurrency", bucket: '["concurrency","of a workflow"]', count: 1 },
+      { kind: "concurrency", bucket: '["concurrency","of a key"]', count: 2 },
+      { kind: "concurrency", bucket: '["concurrency","kept"]', count: 1, hold_while_waiting: true },
+      { kind: "concurrency", bucket: '["concurrency","of a workflow"]', count: 1, overflow: "reject" },
+      { kind: "rate", bucket: '["concurrency","rate"]', count: 2, period_ms: 86_400_000 },
+      { kind: "limit", bucket: '["concurrency","shared"]', name: "shared" },
+    ),
+    { minLength: 1, maxLength: 3 },
+  )
+  .map((some) => ({ limits: some }));
+const requirements = fc.oneof(
+  fc.constantFrom(null, { worker: "worker-s1" }, { requests: { cpu: 0.5 } }),
+  limits,
+);
 const unique = fc.constantFrom("a", "b").map((key) => ({ key, request_hash: `of ${key}` }));
 
 const create: fc.Arbitrary<Command> = fc
@@ -78,19 +103,22 @@ const create: fc.Arbitrary<Command> = fc
     version: fc.constantFrom(1, null),
     now,
     requirements,
+    routing_input: fc.constantFrom(null, "k1:sealed", '{"a":1}'),
     not_before: fc.option(fc.integer({ min: NOW, max: NOW + 6 }), { freq: 2 }),
     park_ttl_ms: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
     unique: fc.option(unique, { freq: 2 }),
     session: fc.option(session),
     epoch: fc.option(epoch),
+    attributes: fc.option(attributes),
   })
-  .map(({ n, session, epoch, unique, ...fields }) => ({
+  .map(({ n, session, epoch, attributes, unique, ...fields }) => ({
     kind: "create",
     fresh: newExecution(n, { ...fields, ...(unique && { unique }) }),
     ...(session !== null && {
       claimant: {
         ...{ worker: `worker-${session}`, session, now: fields.now },
         ...(epoch !== null && { epoch }),
+        ...(attributes !== null && { attributes }),
       },
     }),
   }));
@@ -154,12 +182,20 @@ const change: fc.Arbitrary<Command> = fc
 const deed: fc.Arbitrary<SessionDeed> = fc.record({
   session,
   // The more often one is named, the likelier it is.
-  what: fc.constantFrom("connect", "connect", "connect", "lose", "end", "pause", "activate"),
+  what: fc.constantFrom(
+    ...(["connect", "connect", "connect", "describe", "lose", "end", "pause", "activate"] as const),
+  ),
+});
+
+const allowed: fc.Arbitrary<LimitDeed> = fc.record({
+  name: fc.constant("shared"),
+  allowed: fc.option(fc.record({ concurrency: fc.option(fc.nat(2)), rate: fc.constant(null) })),
 });
 
 const rounds = fc.array(
   fc.record({
     deeds: fc.array(deed, { maxLength: 2 }),
+    allowed: fc.array(allowed, { maxLength: 1 }),
     batch: fc.array(fc.oneof({ weight: 1, arbitrary: create }, { weight: 3, arbitrary: change }), {
       minLength: 1,
       maxLength: 12,

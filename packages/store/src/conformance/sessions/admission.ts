@@ -65,9 +65,10 @@ export async function joinToken(
   store: Store,
   subject: string | null = null,
   expires_at: number = LATER,
+  services: readonly string[] = [],
 ): Promise<Shown & { readonly kind: "join_token" }> {
   const id = fresh("token");
-  const of = { subject, services: [], created_by: null, expires_at };
+  const of = { subject, services, created_by: null, expires_at };
   await store.joinTokens.create({ id, secret_hash: `hash of ${id}`, ...of });
   return { kind: "join_token", id };
 }

@@ -1,6 +1,15 @@
+import { withGrants } from "@engine/contract";
 import { expect, test } from "vitest";
 import { type Open, opened } from "../opened.ts";
-import { actions, admission, auditEntry, joinToken, LONG_AGO, register } from "./admission.ts";
+import {
+  actions,
+  admission,
+  auditEntry,
+  joinToken,
+  LATER,
+  LONG_AGO,
+  register,
+} from "./admission.ts";
 
 const BOOTSTRAP = { kind: "bootstrap_token" } as const;
 const own = (id: string, renew_window_ms = 0) =>
@@ -59,6 +68,27 @@ export function admitted(open: Open): void {
     expect(await register(store, "w2", admission(token))).toEqual({ refused: "unauthenticated" });
     expect(await store.joinTokens.find(token.id)).toBeUndefined();
     expect(await store.workers.find("w2")).toBeUndefined();
+  });
+
+  test("WMD-3 AUTH-54 the services of a join token are granted with its use, beside those there are", async () => {
+    const store = await opened(open);
+    const held = async () => (await store.workers.find("w1"))?.attributes;
+    const first = await joinToken(store, null, LATER, ["inference", "cache", "cache"]);
+    expect(await register(store, "w2", admission(first))).toMatchObject({ refused: undefined });
+    expect(await register(store, "w1", admission(first))).toEqual({ refused: "unauthenticated" });
+    expect(await held()).toBeUndefined();
+    expect((await store.workers.find("w2"))?.attributes).toEqual({
+      ...{ metadata: {}, granted: ["cache", "inference"], revision: 1 },
+    });
+    await register(store, "w1", admission(await joinToken(store)));
+    expect(await held()).toMatchObject({ granted: [], revision: 0 });
+    await store.workers.changeAttributes("w1", withGrants(["search"]));
+    const bound = await joinToken(store, "w1", LATER, ["inference", "search"]);
+    expect(await register(store, "w1", admission(bound))).toMatchObject({ refused: undefined });
+    expect(await held()).toMatchObject({ granted: ["inference", "search"], revision: 2 });
+    // What is no join token grants nothing, and takes nothing away.
+    await register(store, "w1", admission(BOOTSTRAP));
+    expect(await held()).toMatchObject({ granted: ["inference", "search"], revision: 2 });
   });
 
   test("AUTH-50 of two workers that use one join token at once one gets in", async () => {

@@ -3,11 +3,12 @@
  * that no two replicas wait for each other, then the sessions they are for; judge the jobs in memory;
  * write all of it with one statement per table. A job whose effects reach an execution that somebody
  * else holds does not wait for it while it holds others: the batch begins again with all of them, in
- * order. What concerns nothing but executions that are known already is done before, without a lock.
+ * order. What claims count is locked first of all. What concerns nothing but executions that are known already is done before, without a lock.
  */
 import type { ExecutionRow } from "@engine/contract";
 import type { StoredRow } from "../../execution-columns.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
+import { LimitsAsked } from "../../limits/limit-queries.ts";
 import { guardOf } from "../../session-guard.ts";
 import { BEGIN, COMMIT, type Database, type Lane, type Query, ROLLBACK } from "../database.ts";
 import {
@@ -24,16 +25,17 @@ import type { DirectStatement } from "./direct-statement.ts";
 import type { EventRecordStatements } from "./event-record-statements.ts";
 import type { ExecutionStatements } from "./execution-statements.ts";
 import { type StoredSignal, toKept } from "./kept-signals.ts";
+import { Missing, type Need } from "./missing.ts";
 import { RowCache } from "./row-cache.ts";
 import {
   type Job,
   type LockedSession,
-  Missing,
-  type Need,
+  limitsAskedBy,
   type Outcome,
   Workspace,
   type Written,
 } from "./workspace.ts";
+import { LocksMissing, preparedQuery } from "./workspace-limits.ts";
 
 const MAX_ATTEMPTS = 5;
 
@@ -85,10 +87,13 @@ export class BatchCommit {
 
   async #commitLocked(jobs: readonly Job[]): Promise<readonly Outcome[]> {
     const wanted = new Set(jobs.map(({ execution_id }) => execution_id));
+    const counted = new LimitsAsked();
+    for (const job of jobs) counted.add(limitsAskedBy(job) ?? []);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(jobs, wanted);
+        return await this.#attempt(jobs, wanted, counted);
       } catch (error) {
+        if (error instanceof LocksMissing && counted.add(error.limits)) continue;
         if (error instanceof LostCommit) return this.#find(error);
         const isContended = isContention(error);
         // A row that was not to be waited for, an id or a key that is taken by now: known next time.
@@ -107,11 +112,19 @@ export class BatchCommit {
     return outcomes;
   }
 
-  /** @param wanted Executions to lock; grows by those that turn out to be needed too. */
-  #attempt(jobs: readonly Job[], wanted: Set<string>): Promise<readonly Outcome[]> {
+  /**
+   * @param wanted Executions to lock; grows by those that turn out to be needed too.
+   * @param counted Limits that claims are under.
+   */
+  #attempt(
+    jobs: readonly Job[],
+    wanted: Set<string>,
+    counted: LimitsAsked,
+  ): Promise<readonly Outcome[]> {
     return this.#database.commitLane(async (lane) => {
-      const workspace = new Workspace(this.#records.kinds);
-      await this.#begin(lane, workspace, { ids: [...wanted].sort(), ...namedBy(jobs) });
+      const workspace = new Workspace(this.#records.kinds, counted);
+      const named = { ids: [...wanted].sort(), ...namedBy(jobs) };
+      await this.#begin(lane, workspace, named);
       for (;;) {
         const at = this.#clock();
         const { outcomes, missing } = judgeAll(workspace, jobs, at);
@@ -131,14 +144,20 @@ export class BatchCommit {
     workspace: Workspace,
     { ids, keys, sessions }: { readonly ids: readonly string[] } & Named,
   ): Promise<void> {
+    const { limits } = workspace;
+    const counting = limits.reading(ids, this.#clock());
+    const counts = counting.queries.map((query) => preparedQuery(this.#database, query));
+    const first = limits.locks(this.#database);
     const lock = this.#statements.lock(ids, "wait");
     const holders = keys.length > 0 ? this.#statements.holders(keys) : undefined;
     const guards = sessions.length > 0 ? this.#statements.lockSessions(sessions) : undefined;
     const queries = [lock.query, holders?.query, guards].filter((query) => query !== undefined);
-    const [, rows = [], ...more] = await lane.pipelined<unknown>([BEGIN], ...queries);
+    const answers = await lane.pipelined<unknown>([BEGIN], ...first, ...queries, ...counts);
+    const [rows = [], ...more] = answers.slice(1 + first.length);
     addRows(workspace, ids, lock.read(rows as StoredRow[]));
     if (holders) workspace.addHolders(holders.read(more.shift() as StoredRow[]).values());
     if (guards) workspace.addSessions(more.shift() as LockedSession[]);
+    limits.take(counting, more);
   }
 
   async #fetch(
@@ -150,7 +169,10 @@ export class BatchCommit {
     const ids = new Set<string>();
     const parents = new Set<string>();
     const logs = new Map<string, number>();
+    const uncounted = missing.flatMap((one) => (one.kind === "limits" ? one.limits : []));
+    if (uncounted.length > 0) throw new LocksMissing(uncounted);
     for (const one of missing) {
+      if (one.kind === "limits") continue;
       if (one.kind === "row") ids.add(one.execution_id);
       else if (one.kind === "children") parents.add(one.parent_id);
       else if (one.kind === "signals") {
@@ -198,6 +220,7 @@ export class BatchCommit {
       const answering = lane.pipelined<readonly [execution_id: string, written_by: string]>(
         ...queries,
         ...records,
+        ...workspace.limits.written.map((query) => preparedQuery(this.#database, query)),
         [COMMIT] satisfies Query,
       );
       if (commitSent.hasSubscribers) setImmediate(() => commitSent.publish({ of: [] }));

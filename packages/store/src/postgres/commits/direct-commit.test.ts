@@ -103,6 +103,49 @@ test("DSP-3 a session that has moved on gets nothing: the execution is created a
   expect((await store.executions.create(newExecution(2), paused)).row.session).toBeNull();
 });
 
+test("DSP-3 WMD-2 a creation that was judged by metadata is still one statement, and compares the revision", async () => {
+  const store = await open(await postgres.createDatabase());
+  const by = { ...(await claimant(store)), now: NOW };
+  const describe = (tier: string) =>
+    store.workers.changeAttributes("w", (held) => ({ ...held, metadata: { tier } }));
+  await describe("gold");
+  const create = (n: number, attributes: number) =>
+    store.executions.create(newExecution(n), { ...by, attributes });
+  expect(await statements(store, () => create(1, 1))).toBe(1);
+  expect(await store.executions.find(executionId(1))).toMatchObject({ session: "s1" });
+  await describe("silver");
+  expect((await create(2, 1)).row).toMatchObject({ state: "CREATED", session: null, head: 1 });
+  const together = [create(3, 2), create(4, 1), store.executions.create(newExecution(5), by)];
+  const rows = (await Promise.all(together)).map(({ row }) => row.session);
+  expect(rows).toEqual(["s1", null, "s1"]);
+});
+
+test("DSP-3 WMD-2 a claim that waits for a write of metadata is judged by what was written", async () => {
+  const url = await postgres.createDatabase();
+  const store = await open(url);
+  const by = { ...(await claimant(store)), now: NOW };
+  await store.executions.create(newExecution(9));
+  const writer = await connected(url);
+  await writer.query("BEGIN");
+  await writer.query("UPDATE workers SET revision = revision + 1 WHERE name = 'w'");
+  const direct = store.executions.create(newExecution(1), { ...by, attributes: 0 });
+  const guard = { session: "s1", epoch: by.epoch, active: true, attributes: 0 };
+  const locked = store.executions.change(executionId(9), (row) => decideClaim(row, by), { guard });
+  await someoneWaits(await connected(url));
+  await writer.query("COMMIT");
+  expect((await direct).row).toMatchObject({ state: "CREATED", session: null });
+  expect(await locked).toMatchObject({ row: { state: "CREATED" }, unchanged: true });
+});
+
+/** @param watcher In no transaction: within one it would see the same again and again. */
+async function someoneWaits(watcher: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await watcher.query(`SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    if (rows.length > 0) return;
+  }
+}
+
 test("a refusal is never one of a row that is no more", async () => {
   const url = await postgres.createDatabase();
   const [a, b] = [await open(url), await open(url)];

@@ -15,6 +15,7 @@ import {
 } from "@engine/contract";
 import { type EventRecords, recordsOf } from "../../event-records.ts";
 import { commitDone, commitSent, committing } from "../../failpoints.ts";
+import { limitsOfClaim } from "../../limits/claim-limits.ts";
 import { guardOf } from "../../session-guard.ts";
 import type { Database } from "../database.ts";
 import { StatementFailure } from "../database-failure.ts";
@@ -100,7 +101,9 @@ export class DirectCommit {
     // That nothing changes, or is refused, is for a row to say that is certain: the locked one.
     if (!change || change.events.length === 0 || change.effects?.length) return undefined;
     if (change.signals?.length) return undefined;
-    const one = this.#written(touch(untouched(known.row), change), at);
+    const touched = touch(untouched(known.row), change);
+    if (limitsOfClaim(known.row, touched.row)) return undefined;
+    const one = this.#written(touched, at);
     return one && { known, ...one };
   }
 
@@ -183,8 +186,10 @@ export class DirectCommit {
 /** Whether a fresh execution is to be claimed with its creation, and needs nothing else looked at. */
 function isClaimedCreation(job: Job): boolean {
   if (job.kind !== "create") return false;
-  const { unique, fork, parent } = job.fresh;
-  return !unique && !fork && !parent && job.claimant?.epoch !== undefined;
+  const { unique, fork, parent, requirements } = job.fresh;
+  // What is counted first is counted under a lock.
+  if (unique || fork || parent || requirements?.limits) return false;
+  return job.claimant?.epoch !== undefined;
 }
 
 /**

@@ -31,6 +31,8 @@ interface Shape {
   /** Of the changes, as {@link changedColumns} has them; 0 when there are none. */
   readonly mask: number;
   readonly creates: "nothing" | "plain" | "all";
+  /** Whether one of the creations was judged by metadata or grants of a worker. */
+  readonly comparesAttributes: boolean;
   /** Kinds of rows that belong to the events, by their places. */
   readonly records: readonly number[];
 }
@@ -57,6 +59,12 @@ const GUARD_EPOCH: SentColumn<ClaimedCreation> = {
   value: ({ guard }) => guard.epoch,
 };
 
+const GUARD_ATTRIBUTES: SentColumn<ClaimedCreation> = {
+  name: "guard_attributes",
+  type: "integer",
+  value: ({ guard }) => guard.attributes ?? null,
+};
+
 export class DirectStatement {
   readonly #database: Database;
   readonly #types: ColumnTypes;
@@ -77,7 +85,9 @@ export class DirectStatement {
     const creates = creations.length === 0 ? "nothing" : isPlain ? "plain" : "all";
     const owned = this.#owned(changes, creations);
     const records = owned.flatMap((some, kind) => (some.length > 0 ? [kind] : []));
-    const { statement, changed, created } = this.#prepare({ mask, creates, records });
+    const comparesAttributes = creations.some(({ guard }) => guard.attributes !== undefined);
+    const shape = { mask, creates, comparesAttributes, records } as const;
+    const { statement, changed, created } = this.#prepare(shape);
     const sessions = [...new Set(creations.map(({ guard }) => guard.session))];
     return [
       statement,
@@ -100,13 +110,14 @@ export class DirectStatement {
   }
 
   #prepare(shape: Shape): Prepared {
-    const key = `${shape.mask} ${shape.creates} ${shape.records}`;
+    const key = `${shape.mask} ${shape.creates} ${shape.comparesAttributes} ${shape.records}`;
     const known = this.#prepared.get(key);
     if (known) return known;
     const updated = columnsOf(shape.mask);
     const inserted = shape.creates === "plain" ? INSERTED_PLAIN : INSERTED;
     const changed = [...this.#columns(["execution_id", ...updated]), ...LOGGED, WRITTEN_BY];
-    const created = [...this.#columns(inserted), ...LOGGED, GUARD_EPOCH];
+    const guard = shape.comparesAttributes ? [GUARD_EPOCH, GUARD_ATTRIBUTES] : [GUARD_EPOCH];
+    const created = [...this.#columns(inserted), ...LOGGED, ...guard];
     const parts: string[] = [];
     let next = 2;
     if (shape.mask !== 0) {
@@ -114,7 +125,8 @@ export class DirectStatement {
       next += changed.length;
     }
     if (shape.creates !== "nothing") {
-      parts.push(createdSql(inserted, sentRowsSql(created, next + 1), `$${next}`));
+      const sent = sentRowsSql(created, next + 1);
+      parts.push(createdSql(inserted, sent, { sessions: `$${next}`, ...shape }));
       next += 1 + created.length;
     }
     const recorded = shape.records.map((kind) => {
@@ -158,15 +170,25 @@ function changedSql(columns: readonly string[], sent: string): string {
   )`;
 }
 
-/** The guard is that of `guardOf`: the session lives, in this epoch, and its worker takes work. */
-function createdSql(columns: readonly string[], sent: string, sessions: string): string {
+/**
+ * The guard is that of `guardOf`: the session lives, in this epoch, its worker takes work and is, where
+ * that was looked at, described as it was.
+ */
+function createdSql(
+  columns: readonly string[],
+  sent: string,
+  { sessions, comparesAttributes }: Pick<Shape, "comparesAttributes"> & { sessions: string },
+): string {
+  const isAsJudged = "coalesce(r.guard_attributes, guarded.revision) = guarded.revision";
   return `guarded AS (
-    SELECT s.session_id, s.epoch FROM sessions AS s JOIN workers AS w ON w.name = s.worker
+    SELECT s.session_id, s.epoch, w.revision
+    FROM sessions AS s JOIN workers AS w ON w.name = s.worker
     WHERE s.session_id = ANY(${sessions}) AND s.ended_at IS NULL AND w.desired_state = 'active'
     ORDER BY s.session_id FOR SHARE OF s, w
   ), fresh AS MATERIALIZED (
     SELECT r.* FROM ${sent} AS r
     JOIN guarded ON guarded.session_id = r.session AND guarded.epoch = r.guard_epoch
+      ${comparesAttributes ? `AND ${isAsJudged}` : ""}
   ), created AS (
     INSERT INTO executions (${columns.join(", ")}) SELECT ${columns.join(", ")} FROM fresh
   )`;

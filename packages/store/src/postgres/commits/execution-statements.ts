@@ -195,7 +195,7 @@ function inOrderOfKeys(rows: readonly ExecutionRow[]): readonly ExecutionRow[] {
 }
 
 const LOCK_SESSIONS_SQL = `
-  SELECT s.session_id, s.epoch, w.desired_state
+  SELECT s.session_id, s.epoch, w.desired_state, w.revision
   FROM sessions AS s JOIN workers AS w ON w.name = s.worker
   WHERE s.session_id = ANY($1) AND s.ended_at IS NULL
   ORDER BY s.session_id FOR SHARE OF s, w`;

@@ -6,7 +6,7 @@
 import type { Changed } from "../../ports/executions.ts";
 import { closedStore } from "../database-failure.ts";
 import type { BatchCommit } from "./batch-commit.ts";
-import type { Job } from "./workspace.ts";
+import { type Job, limitsAskedBy } from "./workspace.ts";
 
 interface Request {
   readonly job: Job;
@@ -99,8 +99,13 @@ export class GroupCommit {
   }
 }
 
-/** An execution, and the unique key it is to have: of those who race for one, one waits here. */
+/**
+ * An execution, the unique key it is to have, and what its claim counts: of those who race for one, one
+ * waits here.
+ */
 function subjectsOf(job: Job): readonly string[] {
   const key = job.kind === "create" ? job.fresh.unique?.key : undefined;
-  return key === undefined ? [job.execution_id] : [job.execution_id, `unique ${key}`];
+  const subjects = key === undefined ? [job.execution_id] : [job.execution_id, `unique ${key}`];
+  const limits = limitsAskedBy(job);
+  return limits ? [...subjects, ...limits.map(({ bucket }) => `limit ${bucket}`)] : subjects;
 }

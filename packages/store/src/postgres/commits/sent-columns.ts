@@ -55,7 +55,7 @@ const OFTEN_NULL: ReadonlySet<string> = new Set([
   ...["name", "name_folded", "failure", "waits", "signals", "watchers", "wake_at", "timeout_ms"],
   ...["cancelling", "requirements", "losses", "not_before", "park_ttl_ms", "park_by", "unique_key"],
   ...["request_hash", "schedule", "scheduled_for", "parent_id", "parent_call_id", "forked_from"],
-  ...["started_by", "run_as", "started_at", "finished_at", "output"],
+  ...["routing_input", "started_by", "run_as", "started_at", "finished_at", "output"],
 ]);
 
 /** What a fresh execution has, if nothing is special about it. */

@@ -4,6 +4,8 @@
  * has not been read yet says so by throwing {@link Missing}; it is judged again once that is there.
  */
 import {
+  concurrencyLimited,
+  concurrencyLimitedCall,
   consequencesOf,
   creation,
   type Effect,
@@ -16,6 +18,7 @@ import {
   type NewExecution,
   NO_EFFECTS,
   notFound,
+  type ResolvedLimit,
   type SignalStep,
   type Touched,
   touch,
@@ -27,10 +30,14 @@ import {
   type RecordsByKind,
   recordsOf,
 } from "../../event-records.ts";
+import { limitsOfClaim, rejectingLimits } from "../../limits/claim-limits.ts";
+import type { LimitsAsked } from "../../limits/limit-queries.ts";
 import type { Changed, Decide, GuardedClaimant, SessionGuard } from "../../ports/executions.ts";
 import { type GuardedSession, guardHolds, guardOf } from "../../session-guard.ts";
 import { type EventTexts, eventTexts } from "./event-texts.ts";
 import { KeptSignals, type SignalsAsked } from "./kept-signals.ts";
+import { Missing } from "./missing.ts";
+import { WorkspaceLimits } from "./workspace-limits.ts";
 
 /** What is asked of the store. */
 export type Job =
@@ -46,27 +53,18 @@ export type Job =
       readonly decide: Decide;
       readonly above: number | undefined;
       readonly guard: SessionGuard | undefined;
+      readonly limits: readonly ResolvedLimit[] | undefined;
     };
+
+/** The limits that a job will count, as far as it is known before it is judged. */
+export function limitsAskedBy(job: Job): readonly ResolvedLimit[] | undefined {
+  if (job.kind === "change") return job.limits;
+  const { fresh, claimant } = job;
+  return claimant ? fresh.requirements?.limits : rejectingLimits(fresh);
+}
 
 /** What became of a job. */
 export type Outcome = { readonly changed: Changed } | { readonly refusal: unknown };
-
-/** What a job needs and the transaction has not read yet. */
-export type Need =
-  | { readonly kind: "row"; readonly execution_id: string }
-  | { readonly kind: "children"; readonly parent_id: string }
-  | { readonly kind: "log"; readonly execution_id: string; readonly above: number }
-  | ({ readonly kind: "signals" } & SignalsAsked);
-
-/** Breaks a judgement off; never leaves the transaction. */
-export class Missing extends Error {
-  readonly need: Need;
-
-  constructor(need: Need) {
-    super(`not read yet: ${need.kind}`);
-    this.need = need;
-  }
-}
 
 /** An execution that jobs have changed or created. */
 export interface Written {
@@ -105,6 +103,7 @@ export class Workspace {
   readonly #children = new Map<string, readonly string[]>();
   readonly #logs = new Map<string, StoredLog>();
   readonly #signals = new KeptSignals();
+  readonly limits: WorkspaceLimits;
   readonly #sessions = new Map<string, GuardedSession>();
   /** By their unique keys, as they are stored and not locked. */
   readonly #holders = new Map<string, ExecutionRow>();
@@ -113,11 +112,21 @@ export class Workspace {
   readonly #source: EffectSource = {
     find: (execution_id) => this.#find(execution_id),
     children: (parent_id) => this.#childrenOf(parent_id),
+    refuses: (fresh) => {
+      const denied = this.limits.noRoom(fresh);
+      return denied && concurrencyLimitedCall(denied);
+    },
   };
 
-  /** @param kinds Of rows that belong to events. */
-  constructor(kinds: readonly EventRecords[]) {
+  /**
+   * @param kinds Of rows that belong to events.
+   * @param counted Limits that claims are under.
+   */
+  constructor(kinds: readonly EventRecords[], counted: LimitsAsked) {
     this.#kinds = kinds;
+    this.limits = new WorkspaceLimits(counted, (id) => {
+      return this.#written.get(id)?.row ?? this.#rows.get(id);
+    });
   }
 
   addRow(execution_id: string, row: ExecutionRow | undefined): void {
@@ -159,6 +168,7 @@ export class Workspace {
   startOver(): void {
     this.#written = new Map();
     this.#newHolders = new Map();
+    this.limits.startOver();
   }
 
   /** @throws Missing, or what the job is refused with; then it has done nothing. */
@@ -170,7 +180,13 @@ export class Workspace {
     if (!this.#holds(job.guard)) return unchanged;
     const change = job.decide(row, this.#recorded(row, job.above), this.#finderOf(row));
     if (!change) return unchanged;
-    return this.#apply(touch(untouched(row), change), change.effects ?? NO_EFFECTS, at);
+    const touched = touch(untouched(row), change);
+    const limits = limitsOfClaim(row, touched.row);
+    const limited = limits && this.limits.denial(limits, touched.row);
+    if (limited) return { ...unchanged, limited };
+    const changed = this.#apply(touched, change.effects ?? NO_EFFECTS, at);
+    if (limits) this.limits.keep(limits, touched.row, at);
+    return changed;
   }
 
   #create(fresh: NewExecution, claimant: GuardedClaimant | undefined, at: number): Changed {
@@ -178,10 +194,16 @@ export class Workspace {
     if (existing) {
       return { row: existing, events: [], recorded_at: at, others: [], existing: true };
     }
-    if (this.#find(fresh.execution_id)) throw idTaken(fresh.execution_id);
     const isHeld = claimant && this.#holds(guardOf(claimant));
-    const { created, effects } = creation(fresh, isHeld ? claimant : undefined);
-    return this.#apply(created, effects, at);
+    const claimed = creation(fresh, isHeld ? claimant : undefined);
+    const limits = limitsOfClaim(undefined, claimed.created.row);
+    const limited = limits && this.limits.denial(limits, claimed.created.row);
+    const denied = !limits || limited ? this.limits.noRoom(fresh) : undefined;
+    if (denied) throw concurrencyLimited(denied);
+    const { created, effects } = limited ? creation(fresh, undefined) : claimed;
+    const changed = this.#apply(created, effects, at);
+    if (limits && !limited) this.limits.keep(limits, created.row, at);
+    return limited ? { ...changed, limited } : changed;
   }
 
   #holds(guard: SessionGuard | undefined): boolean {
