@@ -11,6 +11,8 @@ const MOST = 200_000;
 /** Where there are more, so large a part of them is left in the store at once. */
 const PART = 1 / 16;
 
+const NO_GROUPS: readonly Group[] = [];
+
 /** Executions of one workflow that wait until their principal may run it. */
 interface HeldGroup {
   readonly of: Acting;
@@ -196,8 +198,9 @@ export class DispatchQueue {
   }
 
   /** Filed groups of executions that run apart: of those, time alone makes some possible. */
-  *waitingApart(): Generator<Group, void, undefined> {
-    for (const group of this.#apart.values()) if (group.standing === "filed") yield group;
+  waitingApart(): readonly Group[] {
+    if (this.#apart.size === 0) return NO_GROUPS;
+    return [...this.#apart.values()].filter(({ standing }) => standing === "filed");
   }
 
   walk(look: Look<Rostered>): Walk | undefined {
