@@ -93,7 +93,6 @@ test("the public surface is deliberate", () => {
       "ProgressItem",
       "RESOURCE_FIELDS",
       "RICH",
-      "ROUTING_BUILDERS",
       "RecordedEvent",
       "Registered",
       "Registration",
