@@ -158,6 +158,7 @@ test("the public surface is deliberate", () => {
       "ToolKind",
       "Trigger",
       "UnencodableValue",
+      "ValueRef",
       "WORKER_ISSUER",
       "WORKER_PROTOCOL",
       "Wait",

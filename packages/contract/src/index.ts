@@ -144,7 +144,6 @@ export {
   buildRouting,
   isCompareOp,
   isRoutingBuilder,
-  ROUTING_BUILDERS,
   type RoutingBuild,
   type RoutingBuilder,
 } from "./routing/build.ts";
