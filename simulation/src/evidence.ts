@@ -6,8 +6,9 @@
  * what the clock of that process said then, which may be wrong. All are milliseconds since 1970.
  */
 import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
-import type { ServiceRow, SessionRow } from "@engine/store";
+import type { HeldAttributes, ServiceRow, SessionRow } from "@engine/store";
 import type { Told } from "./programs/program.ts";
+import type { WorkerSeen } from "./programs/wants.ts";
 
 export interface Evidence {
   readonly seed: number;
@@ -44,6 +45,8 @@ export interface Evidence {
   readonly principals: readonly PrincipalChange[];
   /** Every change of the service and of the catalog, in the order in which they became durable. */
   readonly offers: readonly OfferChange[];
+  /** Every write of metadata and grants of a worker, in the order in which they became durable. */
+  readonly descriptions: readonly WorkerDescribed[];
   /** What was asked of servers that changes either, and when they had done it. */
   readonly offer_deeds: readonly OfferDeed[];
   /** Every time that a server was asked what the service offers, and could say. */
@@ -161,6 +164,7 @@ export interface RestSeen {
   readonly since: number;
   /** Executions that had not ended. */
   readonly rows: readonly ExecutionRow[];
+  readonly workers: readonly WorkerSeen[];
 }
 
 /**
@@ -177,6 +181,7 @@ export interface Commit {
   readonly decided_clock: number;
   readonly server: string;
   readonly transaction: number;
+  readonly span: Span;
   readonly execution_id: string;
   readonly row: ExecutionRow;
   /** Empty where only the row changed. */
@@ -296,6 +301,22 @@ export interface PrincipalChange {
   readonly enabled: boolean;
   /** Whether it has the role that lets it run programs. */
   readonly has_role: boolean;
+}
+
+/**
+ * Between which two moments a transaction took place, as the harness counts them: one that settled before
+ * another began came before it.
+ */
+export interface Span {
+  readonly began: number;
+  readonly settled: number;
+}
+
+/** What operators have said of a worker as a write left it, from the moment on in which it was durable. */
+export interface WorkerDescribed extends HeldAttributes {
+  readonly at: number;
+  readonly span: Span;
+  readonly worker: string;
 }
 
 /**

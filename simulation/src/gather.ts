@@ -54,6 +54,7 @@ export async function gather(parts: Parts): Promise<Evidence> {
     activities,
     principals: record.principals,
     offers: record.offers,
+    descriptions: record.descriptions,
     offer_deeds: parts.users.deeds,
     resolutions: parts.users.asked,
     assignments: parts.workers.assignments,

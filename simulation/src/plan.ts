@@ -1,3 +1,4 @@
+import { type Description, descriptionsOf } from "./descriptions.ts";
 import { GUEST, GUEST_NAMESPACES, GUEST_TEXTS } from "./programs/guest-source.ts";
 import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { Random } from "./random.ts";
@@ -105,6 +106,10 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** None in most runs. */
   readonly services: readonly ServiceChoice[];
+  /** Whether workflows ask for something of their workers, and workers have something to show. */
+  readonly places: boolean;
+  /** Metadata and grants of workers; none in half of the runs. */
+  readonly descriptions: readonly Description[];
   /** No server hears of services and workflows that another one has changed: in half of the runs with any. */
   readonly isSilent: boolean;
 }
@@ -175,6 +180,8 @@ export function planOf(seed: number): Plan {
   const pace = time.pick(PACES);
   const ofServices = random.fork("services");
   const services = servicesOf(ofServices, stretch);
+  const descriptions = descriptionsOf(random.fork("descriptions"), stretch);
+  const placing = random.fork("places");
   const skewed = random.chance(0.3) && !isCalm;
   const skews = Array.from({ length: servers + workers }, () =>
     skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
@@ -197,6 +204,8 @@ export function planOf(seed: number): Plan {
     ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
     services,
+    places: descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2),
+    descriptions,
     isSilent: services.length > 0 && ofServices.chance(0.5),
   };
 }

@@ -107,7 +107,6 @@ test("the public surface is deliberate", () => {
       "ProgressItem",
       "RESOURCE_FIELDS",
       "RICH",
-      "ROUTING_BUILDERS",
       "ROUTING_INPUT_HEADER",
       "RecordedEvent",
       "Registered",

@@ -151,7 +151,6 @@ export {
   buildRouting,
   isCompareOp,
   isRoutingBuilder,
-  ROUTING_BUILDERS,
   type RoutingBuild,
   type RoutingBuilder,
 } from "./routing/build.ts";

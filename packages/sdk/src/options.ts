@@ -187,7 +187,7 @@ type Readable<Input> = InputPath<Input> | OfRoutingInput;
 /**
  * Options of `workflow()`; nothing needs to be given but a name, unless the body has one (EXE-4).
  */
-export interface WorkflowOptions<Input, Output> extends PlacementOptions<Input> {
+export interface WorkflowOptions<Input, Output> extends PlacementOptions<NoInfer<Input>> {
   /** Default: the function's own name. */
   readonly name?: string;
   /** Default `"default"`. */

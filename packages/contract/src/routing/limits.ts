@@ -4,7 +4,7 @@ import { engineFailure, type Failure } from "../errors/failure.ts";
 import { formatInstant } from "../values/time.ts";
 import { LimitDeclaration, type ValueRef } from "./expression.ts";
 import type { ResolvedLimit } from "./needs.ts";
-import { printLimit } from "./print.ts";
+import { printLimit } from "./print-options.ts";
 import { type PlacementInputs, readValue, textOf } from "./read-value.ts";
 
 /** Whose limits are resolved, and what they read. */

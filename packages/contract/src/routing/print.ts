@@ -5,7 +5,6 @@ import {
   type AttributeSelector,
   type InputCondition,
   isInputCondition,
-  type LimitDeclaration,
   type MatchTerm,
   type Operand,
   type PlainScoreTerm,
@@ -37,38 +36,6 @@ export function printNeed(need: Need): string {
 export function printPreference({ when, ...preference }: Preference): string {
   const text = printPlain(preference as PlainScoreTerm);
   return when ? `when(${printComparison(when)}, ${text})` : text;
-}
-
-export function printLimit(limit: LimitDeclaration): string {
-  const options = limit.key ? [`key: ${printRef(limit.key)}`] : [];
-  switch (limit.kind) {
-    case "concurrency":
-      if (limit.hold_while_waiting) options.push("holdWhileWaiting: true");
-      if (limit.overflow) options.push(`overflow: ${JSON.stringify(limit.overflow)}`);
-      return printCall("concurrency", [String(limit.count)], options);
-    case "rate":
-      return printCall("rate", [String(limit.count), printPeriod(limit.period_ms)], options);
-    case "limit":
-      return printCall("limit", [JSON.stringify(limit.name)], options);
-  }
-}
-
-function printCall(name: string, given: readonly string[], options: readonly string[]): string {
-  const last = options.length > 0 ? [`{ ${options.join(", ")} }`] : [];
-  return `${name}(${[...given, ...last].join(", ")})`;
-}
-
-const UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1_000],
-] as const;
-
-/** As a workflow would write it: in the largest unit that fits. */
-function printPeriod(ms: number): string {
-  const unit = UNITS.find(([, length]) => ms % length === 0);
-  return JSON.stringify(unit ? `${ms / unit[1]}${unit[0]}` : `${ms}ms`);
 }
 
 function printPlain(term: PlainScoreTerm): string {

@@ -32,6 +32,7 @@ export type {
   Comparison,
   ConcurrencyOptions,
   InputCondition,
+  KeyReads,
   Limit,
   LimitOptions,
   MatchTerm,

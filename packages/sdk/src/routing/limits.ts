@@ -1,6 +1,6 @@
 import type { Duration } from "@engine/contract";
 import { made } from "./made.ts";
-import type { ConcurrencyOptions, Limit, LimitOptions, OfRoutingInput } from "./terms.ts";
+import type { ConcurrencyOptions, KeyReads, Limit, LimitOptions } from "./terms.ts";
 
 /**
  * At most so many executions of the workflow at a time, 1 to 100,000, counted apart for each value of
@@ -12,10 +12,10 @@ import type { ConcurrencyOptions, Limit, LimitOptions, OfRoutingInput } from "./
  * workflow({ name: "sync", limits: [concurrency(10), concurrency(2, { key: input("tenant_id") })] }, …)
  * ```
  */
-export function concurrency<Reads extends string | OfRoutingInput = never>(
+export function concurrency<const Options extends ConcurrencyOptions = Record<never, never>>(
   count: number,
-  options?: ConcurrencyOptions<Reads>,
-): Limit<Reads> {
+  options?: Options,
+): Limit<KeyReads<Options>> {
   return made("concurrency", [count, options]);
 }
 
@@ -28,11 +28,11 @@ export function concurrency<Reads extends string | OfRoutingInput = never>(
  * workflow({ name: "mail", limits: [rate(100, "1m", { key: input("tenant_id") })] }, …)
  * ```
  */
-export function rate<Reads extends string | OfRoutingInput = never>(
+export function rate<const Options extends LimitOptions = Record<never, never>>(
   count: number,
   period: Duration,
-  options?: LimitOptions<Reads>,
-): Limit<Reads> {
+  options?: Options,
+): Limit<KeyReads<Options>> {
   return made("rate", [count, period, options]);
 }
 
@@ -45,9 +45,9 @@ export function rate<Reads extends string | OfRoutingInput = never>(
  * workflow({ name: "summary", limits: [limit("openai")] }, …)
  * ```
  */
-export function limit<Reads extends string | OfRoutingInput = never>(
+export function limit<const Options extends LimitOptions = Record<never, never>>(
   name: string,
-  options?: LimitOptions<Reads>,
-): Limit<Reads> {
+  options?: Options,
+): Limit<KeyReads<Options>> {
   return made("limit", [name, options]);
 }

@@ -140,9 +140,9 @@ export interface RoutingPolicy<Reads = unknown> {
 }
 
 /** How much a term of a policy counts. */
-export interface WeightOptions {
+export interface WeightOptions<Weight extends number = number> {
   /** A finite number above 0. Default 1. */
-  readonly weight?: number;
+  readonly weight?: `${Weight}` extends "0" | `-${string}` ? never : Weight;
 }
 
 /** What {@link concurrency}, {@link rate} and {@link limit} return: entries of the option `limits`. */
@@ -153,13 +153,16 @@ export interface Limit<Reads = unknown> {
 }
 
 /** Options of every limit. */
-export interface LimitOptions<Reads = never> {
+export interface LimitOptions {
   /** Each value has a limit of its own; executions without one share theirs. */
-  readonly key?: Ref<Reads>;
+  readonly key?: Ref;
 }
 
+/** What the key among the options of a limit reads. */
+export type KeyReads<Options> = Options extends { readonly key: Ref<infer Reads> } ? Reads : never;
+
 /** Options of {@link concurrency}. */
-export interface ConcurrencyOptions<Reads = never> extends LimitOptions<Reads> {
+export interface ConcurrencyOptions extends LimitOptions {
   /** Its place is kept from the first start to the end, also while the execution waits. Default false. */
   readonly holdWhileWaiting?: boolean;
   /** `"reject"`: a start that would wait is refused. Default `"queue"`. */

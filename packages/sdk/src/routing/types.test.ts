@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
 import type { StandardSchema } from "../standard-schema.ts";
-import { workflow } from "../workflow.ts";
+import { type Workflow, workflow } from "../workflow.ts";
 import {
   type Affinity,
   concurrency,
@@ -171,6 +171,18 @@ test("AFF-8 the types refuse what registration refuses", () => {
     () => most(metaFor("a.", input("b"))),
     // @ts-expect-error -- a service is no number
     () => least(service("gpu")),
+    // @ts-expect-error -- no key
+    () => label("a key"),
+    // @ts-expect-error -- no key
+    () => meta(""),
+    // @ts-expect-error -- no key
+    () => label("-a"),
+    // @ts-expect-error -- a weight of nothing
+    () => sticky({ weight: 0 }),
+    // @ts-expect-error -- a weight below nothing
+    () => least(load(), { weight: -1 }),
+    // @ts-expect-error -- a weight of nothing
+    () => prefer(load().lt(3), { weight: 0 }),
     // @ts-expect-error -- a weight that is no number
     () => sticky({ weight: "3" }),
     // @ts-expect-error -- no key
@@ -203,4 +215,23 @@ test("AFF-8 the types refuse what registration refuses", () => {
     () => metric("a").lt("many"),
   ];
   for (const refused of refusals) expect(refused, String(refused)).toThrow();
+});
+
+test("AFF-8 what terms read says nothing of the input's type", () => {
+  const open = workflow(
+    {
+      name: "w",
+      affinity: require(label("a").eq(input("a"))),
+      routing: score(prefer(label("b").eq(input("b")))),
+      limits: [limit("c"), rate(1, "1m", { key: input("c") })],
+      fairness: { key: input("d") },
+    },
+    async () => 1,
+  );
+  expectTypeOf(open).toEqualTypeOf<Workflow<undefined, number>>();
+  const closed = workflow(
+    { name: "w", limits: [limit("c"), concurrency(1, { key: input("region") })] },
+    async (order: Order) => order.region,
+  );
+  expectTypeOf(closed).toEqualTypeOf<Workflow<Order, string>>();
 });

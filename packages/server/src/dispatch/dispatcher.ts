@@ -327,11 +327,11 @@ export class Dispatcher implements Domain {
 
   /** Where executions wait that run apart, time alone may make place for them (LIV-5). */
   #watchApart(): void {
-    if (this.#isWatchingApart || this.#queue.waitingApart().next().done) return;
+    if (this.#isWatchingApart || this.#queue.waitingApart().length === 0) return;
     this.#isWatchingApart = true;
     this.#ports.setTimer(() => {
       this.#isWatchingApart = false;
-      for (const group of [...this.#queue.waitingApart()]) this.#queue.ready(group);
+      for (const group of this.#queue.waitingApart()) this.#queue.ready(group);
       this.wake();
     }, APART_MS);
   }

@@ -15,7 +15,7 @@ export function nameLiteral(worker: string): string {
 }
 
 /** Two attributes have the same literal where they are equal (AFF-4). */
-export function literalOf({ of, key, value }: Omit<AttributeNeed, "op">): string {
+function literalOf({ of, key, value }: Omit<AttributeNeed, "op">): string {
   return `${of}:${key}=${textOf(value)}`;
 }
 
@@ -43,8 +43,16 @@ export interface Watched {
 }
 
 const NOTHING: readonly string[] = [];
+const ANYBODY: Watched = {
+  worker: undefined,
+  has: NOTHING,
+  lacks: NOTHING,
+  isImpossible: false,
+  reserves: false,
+};
 
 export function watchedOf({ requirements, hidden }: Needs): Watched {
+  if (!requirements && !hidden) return ANYBODY;
   const needs = [...(requirements?.affinity ?? []), ...(hidden?.affinity ?? [])];
   const known = needs.filter((need) => need.of !== "unknown");
   const literals = (op: AttributeNeed["op"]): readonly string[] => {

@@ -145,42 +145,46 @@ export class Roster<C extends Rostered> {
       this.#onLook({ candidate, literals, kind: "all", keys: NO_KEYS });
       return;
     }
-    const was = { ...before };
-    if (load !== before.load || isAble !== before.isAble) {
-      if (before.isAble) this.#free.remove(before);
+    const wasAble = before.isAble;
+    const isFreed = load < before.load || news === "freed";
+    if (load !== before.load || isAble !== wasAble) {
+      if (wasAble) this.#free.remove(before);
       before.load = load;
       before.isAble = isAble;
       if (isAble) this.#free.add(before);
     }
-    const isRelabelled = labels !== was.labels || metadata !== was.metadata;
-    Object.assign(before, { labels, metadata, resources, runners, packages });
-    if (isRelabelled) this.#relabel(before);
+    const keys =
+      labels !== before.labels || metadata !== before.metadata ? this.#relabel(before) : NO_KEYS;
+    const isAnother = runners !== before.runners || packages !== before.packages;
+    before.runners = runners;
+    before.packages = packages;
+    const resourcesBefore = before.resources;
+    before.resources = resources;
     if (!isAble) return;
     const { literals } = before;
-    const isAnother = runners !== was.runners || packages !== was.packages;
-    const tell = (kind: Look<C>["kind"], keys = NO_KEYS) =>
-      this.#onLook({ candidate, literals, kind, keys });
-    if (!was.isAble || isAnother || news === "anew" || totalsDiffer(was.resources, resources)) {
+    const tell = (kind: Look<C>["kind"]) => this.#onLook({ candidate, literals, kind, keys });
+    if (!wasAble || isAnother || news === "anew" || totalsDiffer(resourcesBefore, resources)) {
       tell("all");
       return;
     }
-    if (isRelabelled) {
-      const keys = new Set([
-        ...changedKeys("label", was.labels, labels),
-        ...changedKeys("meta", was.metadata, metadata),
-      ]);
-      if (keys.size > 0) tell("attributes", keys);
-    }
-    if (load < was.load || news === "freed" || hasGrown(was.resources, resources)) tell("room");
+    if (keys.size > 0) tell("attributes");
+    if (isFreed || hasGrown(resourcesBefore, resources)) tell("room");
   }
 
-  #relabel(known: Known<C>): void {
-    const { candidate, worker } = known;
+  /** Finds a worker by the attributes that it has now; answers keys that have other values. */
+  #relabel(known: Known<C>): ReadonlySet<string> {
+    const { candidate, worker, labels, metadata } = known;
     const now = [nameLiteral(worker), ...literalsOf(candidate)];
     const kept = new Set(now);
     for (const literal of known.literals) if (!kept.has(literal)) this.#unindex(literal, candidate);
     for (const literal of now) this.#index(literal, candidate);
     known.literals = now;
+    known.labels = candidate.labels;
+    known.metadata = candidate.metadata;
+    return new Set([
+      ...changedKeys("label", labels, candidate.labels),
+      ...changedKeys("meta", metadata, candidate.metadata),
+    ]);
   }
 
   #drop(known: Known<C>): void {

@@ -340,6 +340,22 @@ test.each<[string, () => Asked, string]>([
     () => ({ path: "/workers/owner/poll", body: { ...beat, wait_seconds: 31 } }),
     "body.wait_seconds",
   ],
+  [
+    "WMD-5 a heartbeat with more than 64 metrics",
+    () => ({
+      path: "/workers/owner/heartbeat",
+      body: {
+        ...beat,
+        metrics: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`m${n}`, n])),
+      },
+    }),
+    "body.metrics",
+  ],
+  [
+    "WMD-5 a heartbeat with a metric that is no number",
+    () => ({ path: "/workers/owner/heartbeat", body: { ...beat, metrics: { depth: null } } }),
+    "body.metrics.depth",
+  ],
 ])("WRK-6 %s is refused as a whole", async (_, asked, path) => {
   const refused = await refuses({ ...asked(), session: scene.owner.ref.session });
   expect(refused).toMatchObject({ status: 422, code: "invalid_input" });

@@ -203,6 +203,7 @@ export function sampleEvidence(): Evidence {
     deletions: [],
     faults: [],
     activities: [],
+    descriptions: [],
     principals: [],
     offers: [],
     offer_deeds: [],
