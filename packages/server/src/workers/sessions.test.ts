@@ -13,7 +13,7 @@ async function scene() {
   const row = (await t.store.workers.find("w")) as WorkerRow & { session: SessionRow };
   const { store } = t;
   const seals = new ExecutionSeals(undefined, store.executionKeys);
-  const sessions = new Sessions({ store, seals, monotonic: t.time.clock });
+  const sessions = new Sessions({ store, seals, monotonic: t.time.clock, config: t.config });
   const session = new Session(row.session, t.time.clock);
   sessions.add(session, row.session.token_hash);
   const said = (revision: number, metadata: object, granted: readonly string[] = []) => ({
