@@ -20,7 +20,7 @@ export interface LimitedExecution {
 
 export type ResolvedLimits =
   | { readonly failure?: never; readonly limits: readonly ResolvedLimit[] }
-  | { readonly failure: Failure };
+  | { readonly failure: Failure; readonly limits?: never };
 
 /** A longer value of a key is known by its digest: buckets are keys of an index. */
 const LONGEST_VALUE = 200;

@@ -360,7 +360,7 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
   limits: {
     put: administered(ADMIN_WORKERS, limit, 200, { concurrency: 1 }),
     list: { path: () => "/admin/limits", ...READERS },
-    get: { path: limit, ...READERS },
+    get: { path: limit, ...CALLERS, viewer: 404, operator: 404, admin: 200 },
     delete: administered(ADMIN_WORKERS, limit, 204),
   },
   joinTokens: {
