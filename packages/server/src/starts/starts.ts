@@ -93,7 +93,7 @@ export class Starts {
       routing_input: storedRouting(ports.ring, start.routing_input),
       preferred_worker: start.last_worker ?? null,
       requirements,
-      unplaceable: placed.failure ?? null,
+      unplaceable: placed.failure ?? of.unplaceable ?? null,
       seed: seed ?? ports.seed(),
       now: ports.clock(),
     };
