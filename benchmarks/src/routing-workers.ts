@@ -7,6 +7,7 @@ import { gate } from "./gate.ts";
 import type { HttpClient } from "./http-client.ts";
 import type { Bench, Report } from "./measure.ts";
 import { mostOpenFiles } from "./open-files.ts";
+import { LETS_MANY_REGISTER } from "./raw-workers.ts";
 import { ratios } from "./routing-engine.ts";
 import { sharedClock } from "./shared-clock.ts";
 import { median, percentile } from "./stats.ts";
@@ -41,7 +42,7 @@ export async function besideIdleWorkers(bench: Bench): Promise<Report> {
   const many = Math.min(MANY[profile], Math.max(FEW, allowed));
   const cleanup: Cleanup = [];
   const start = async (workers: number): Promise<Side> => {
-    const engine = await startTwoProcesses(bench.setup);
+    const engine = await startTwoProcesses(bench.setup, { env: LETS_MANY_REGISTER });
     cleanup.push(() => engine.stop());
     // Before the others are there, who would be given what is started at once, and cannot run it.
     await atATime(64, Array(WARM_UP[profile]).keys(), () => engine.client.run("stamp", null));
@@ -66,7 +67,7 @@ export async function besideIdleWorkers(bench: Bench): Promise<Report> {
       }
     }
     for (const { name, idle } of [few, crowd]) {
-      gate(!idle.ended, () => `${name}: ${idle.output.slice(-500)}`);
+      gate(!idle.ended, () => `${name}: ${failureOf(idle)}`);
     }
     return report(few, crowd, many < MANY[profile] ? MANY[profile] : undefined);
   } finally {
@@ -77,7 +78,11 @@ export async function besideIdleWorkers(bench: Bench): Promise<Report> {
 /** Longer than a program of ours is given to print something: they are many. */
 async function connected(idle: BenchProcess): Promise<void> {
   while (!idle.ended && !/^idle \d+ end$/m.test(idle.output)) await passed(50);
-  gate(!idle.ended, () => `the idle workers did not connect: ${idle.output.slice(-500)}`);
+  gate(!idle.ended, () => `the idle workers did not connect: ${failureOf(idle)}`);
+}
+
+function failureOf({ output }: BenchProcess): string {
+  return /^\w*Error: .*/m.exec(output)?.[0] ?? output;
 }
 
 /** From the request to the first line of the body, one after another: always on the only real worker. */

@@ -1,17 +1,28 @@
-import type { ExecutionRow } from "@engine/contract";
+import {
+  type ChangeAttributes,
+  type ExecutionRow,
+  type Need,
+  withGrants,
+  withMetadata,
+  withoutMetadata,
+} from "@engine/contract";
 import type { Clients } from "./clients.ts";
 import type { Random } from "./random.ts";
 import type { RestWatch } from "./rest-watch.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
+import type { Shown, Workers } from "./workers.ts";
 import type { World } from "./world.ts";
 
 const EVERY_MS = 1_500;
+const SERVICE = "engine.service.";
+const QUEUED: ReadonlySet<string> = new Set(["CREATED", "RESUMING"]);
 
 interface AnswersParts {
   readonly world: World;
   readonly random: Random;
   readonly record: CommitRecord;
   readonly watch: RestWatch;
+  readonly workers: Workers;
   readonly clients: Clients;
   readonly isRough: () => boolean;
 }
@@ -33,6 +44,33 @@ export class Answers {
     const isAtRest = watch.look();
     for (const row of record.open.values()) {
       if (isRough() ? random.chance(0.4) : isAtRest) this.#answer(row);
+      if (isRough() ? random.chance(0.2) : isAtRest) this.#place(row);
+    }
+  }
+
+  /**
+   * Operators who see what an execution waits for say it of a worker that may have it then, or give the
+   * execution up.
+   */
+  #place({ execution_id, state, session, not_before, requirements }: ExecutionRow): void {
+    const { world, random, clients, workers, isRough } = this.#parts;
+    const { affinity = [], hidden } = requirements ?? {};
+    const isParked = QUEUED.has(state) && session === null && (not_before ?? 0) <= world.now;
+    if (!isParked || (affinity.length === 0 && !hidden)) return;
+    const able = Array.from({ length: workers.count }, (_, at) => at).filter((at) => {
+      const shows = workers.life(at)?.shows;
+      return shows && affinity.every((need) => canHave(need, shows));
+    });
+    const isGivenUp = hidden !== undefined || able.length === 0 || random.chance(0.1);
+    if (isGivenUp) {
+      if (!isRough() || random.chance(0.1)) void clients.cancel(execution_id);
+      return;
+    }
+    const worker = workers.nameOf(random.pick(able));
+    for (const change of affinity.flatMap(changeFor)) {
+      void clients.operate(`make ${worker} fit`, ({ attributes }) =>
+        attributes.change(worker, change),
+      );
     }
   }
 
@@ -46,4 +84,24 @@ export class Answers {
       }
     }
   }
+}
+
+/** Whether operators can make a worker that shows this be what is needed. */
+function canHave(need: Need, { labels, services }: Shown): boolean {
+  if (need.of !== "label") return need.of === "meta";
+  if (need.key.startsWith(SERVICE)) return services.includes(need.key.slice(SERVICE.length));
+  return (labels[need.key] === need.value) === (need.op === "eq");
+}
+
+function changeFor(need: Need): readonly ChangeAttributes[] {
+  if (need.of === "meta") {
+    const { key, value } = need;
+    return [
+      need.op === "ne"
+        ? withoutMetadata(key)
+        : withMetadata({ metadata: { [key]: value }, replace: false }),
+    ];
+  }
+  const isService = need.of === "label" && need.key.startsWith(SERVICE);
+  return isService ? [withGrants([need.key.slice(SERVICE.length)])] : [];
 }

@@ -1,4 +1,10 @@
-import { EngineError, type ExecutionRow, isTerminal, type Json } from "@engine/contract";
+import {
+  EngineError,
+  type ExecutionRow,
+  isTerminal,
+  type Json,
+  type RoutingInput,
+} from "@engine/contract";
 import { type Engine, toRecord } from "@engine/server";
 import { type Account, oftenFirst } from "./accounts.ts";
 import type { Answered, Asked, ClientRequest } from "./evidence.ts";
@@ -60,7 +66,11 @@ export class Clients {
   }
 
   /** One start, repeated under its key until it is answered. */
-  async start(workflow: string, input: Json, hasKey: boolean): Promise<void> {
+  async start(
+    workflow: string,
+    input: Json,
+    { hasKey, routing_input }: { readonly hasKey: boolean; readonly routing_input?: RoutingInput },
+  ): Promise<void> {
     const key = hasKey ? `key-${++this.#values}` : null;
     const mode = this.#random.chance(0.3) ? "sync" : "async";
     const asked: Asked = { kind: "start", workflow, input, key, required_worker: null, mode };
@@ -75,6 +85,7 @@ export class Clients {
           input,
           trigger: { kind: "api" as const },
           by,
+          ...(routing_input && { routing_input }),
           ...(key !== null && { idempotency_key: key }),
         };
         if (mode === "async") {

@@ -19,8 +19,8 @@ export interface Description {
 
 /** So few that they meet each other, and what programs may ask for. */
 const DESCRIBED_KEYS: readonly string[] = ["tier", "zone"];
-const DESCRIBED_VALUES: readonly (string | number)[] = ["gold", "silver", 1, 2];
-const DESCRIBED_SERVICES: readonly string[] = ["inference", "search"];
+export const DESCRIBED_VALUES: readonly (string | number)[] = ["gold", "silver", 1, 2];
+export const DESCRIBED_SERVICES: readonly string[] = ["inference", "search"];
 
 const DEEDS = [
   "put",

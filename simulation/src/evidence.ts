@@ -8,6 +8,7 @@
 import type { Event, ExecutionRow, Json, ScheduleRow, WorkerActivity } from "@engine/contract";
 import type { HeldAttributes, ServiceRow, SessionRow } from "@engine/store";
 import type { Told } from "./programs/program.ts";
+import type { WorkerSeen } from "./programs/wants.ts";
 
 export interface Evidence {
   readonly seed: number;
@@ -163,6 +164,7 @@ export interface RestSeen {
   readonly since: number;
   /** Executions that had not ended. */
   readonly rows: readonly ExecutionRow[];
+  readonly workers: readonly WorkerSeen[];
 }
 
 /**
@@ -179,6 +181,7 @@ export interface Commit {
   readonly decided_clock: number;
   readonly server: string;
   readonly transaction: number;
+  readonly span: Span;
   readonly execution_id: string;
   readonly row: ExecutionRow;
   /** Empty where only the row changed. */
@@ -300,9 +303,19 @@ export interface PrincipalChange {
   readonly has_role: boolean;
 }
 
+/**
+ * Between which two moments a transaction took place, as the harness counts them: one that settled before
+ * another began came before it.
+ */
+export interface Span {
+  readonly began: number;
+  readonly settled: number;
+}
+
 /** What operators have said of a worker as a write left it, from the moment on in which it was durable. */
 export interface WorkerDescribed extends HeldAttributes {
   readonly at: number;
+  readonly span: Span;
   readonly worker: string;
 }
 

@@ -1,5 +1,6 @@
 import { Config } from "@engine/contract";
 import * as sdk from "@engine/sdk";
+import * as routing from "@engine/sdk/routing";
 import { createEngine, type EnginePorts } from "@engine/server";
 import { interposed, type NewVersions, openSqliteStore, type Store } from "@engine/store";
 import {
@@ -10,6 +11,8 @@ import {
 } from "./programs/guest-source.ts";
 import { programSource } from "./programs/program-source.ts";
 import { RING } from "./servers.ts";
+
+const OF_THE_SDK = /^import \{([^}]*)\} from "@engine\/sdk(?:\/(routing))?";$/gm;
 
 type ReadRegistration = NonNullable<EnginePorts["readRegistration"]>;
 
@@ -105,15 +108,15 @@ function noting(store: Store, versions: NewVersions[]): Store {
 }
 
 /**
- * Runs a bundle whose one import is the sdk, on this process's copy of it: a module loader would look
+ * Runs a bundle that imports nothing but the sdk, on this process's copy of it: a module loader would look
  * for files, and take its time.
  */
 function workflowsOf(bundle: string): readonly sdk.AnyWorkflow[] {
   const code = bundle
-    .replace(/^import \{([^}]*)\} from "@engine\/sdk";$/m, (_, imported: string) => {
-      return `const {${imported.replaceAll(" as ", ": ")}} = sdk;`;
+    .replace(OF_THE_SDK, (_, imported: string, part?: string) => {
+      return `const {${imported.replaceAll(" as ", ": ")}} = ${part ?? "sdk"};`;
     })
     .replace(/^export \{([^}]*)\};$/m, (_, exported: string) => `return [${exported}];`);
-  const run = new Function("sdk", code);
-  return (run(sdk) as unknown[]).filter((value) => sdk.isWorkflow(value));
+  const run = new Function("sdk", "routing", code);
+  return (run(sdk, routing) as unknown[]).filter((value) => sdk.isWorkflow(value));
 }

@@ -1,17 +1,28 @@
 import type { Json } from "@engine/contract";
 import type { Clients } from "./clients.ts";
 import { changeOf, type Description } from "./descriptions.ts";
+import { whereOf } from "./places.ts";
 import type { Operation, Plan } from "./plan.ts";
 import { TASKS } from "./programs/draw.ts";
-import { type Program, type ProgramInput, ROOT_PATH, type Step } from "./programs/program.ts";
+import {
+  type Program,
+  type ProgramInput,
+  ROOT_PATH,
+  type Step,
+  type Where,
+} from "./programs/program.ts";
 import { PROGRAM_WORKFLOWS } from "./programs/program-source.ts";
 import { randomProgram } from "./programs/random-program.ts";
+import { PLACED_WORKFLOWS } from "./programs/wants.ts";
 import type { Random } from "./random.ts";
 import type { Readers } from "./readers.ts";
 
 /** Signals that follow each other within a moment. */
 const BURST = 8;
 const MOST_GAP_MS = 10;
+
+/** The most of them are those that read their input. */
+const PLACED_STARTS = [PLACED_WORKFLOWS[0], ...PLACED_WORKFLOWS];
 
 /** One function behind the other, so that rights may be lost in between. */
 const LABOURS = 10;
@@ -112,39 +123,47 @@ export class Operations {
   }
 
   #start(target: number, drawn: number): Promise<void> {
+    const { clients, plan, random } = this.#parts;
+    const hasKey = (drawn * 10) % 1 < 0.8;
+    const draws = random.fork(`place of program ${target}`);
+    if (plan.places && draws.chance(0.6)) {
+      const where = whereOf(draws);
+      const workflow = draws.pick(PLACED_STARTS);
+      const routing_input = where.hidden ?? {};
+      const input = this.#input(`program ${target}`, where);
+      return clients.start(workflow, input, { hasKey, routing_input });
+    }
     const workflow = PROGRAM_WORKFLOWS[drawn < 0.8 ? 0 : drawn < 0.9 ? 1 : 2];
-    return this.#parts.clients.start(
-      workflow,
-      this.#input(`program ${target}`),
-      (drawn * 10) % 1 < 0.8,
-    );
+    return clients.start(workflow, this.#input(`program ${target}`), { hasKey });
   }
 
   async #schedule(target: number): Promise<void> {
-    const { clients } = this.#parts;
+    const { clients, plan, random } = this.#parts;
     const name = `every-${target}`;
     // Also when nobody hears that it was made.
     this.#schedules.push(name);
+    const draws = random.fork(`place of schedule ${target}`);
+    const where = plan.places && draws.chance(0.5) ? whereOf(draws) : undefined;
     const run_as = clients.account()?.subject ?? null;
     await clients.operate(`create schedule ${name}`, ({ schedules }) =>
       schedules.create({
         name,
         namespace: "default",
-        workflow: "program",
+        workflow: where ? "hidden_program" : "program",
         version: null,
         description: null,
         spec: { type: "interval", every_seconds: 5 },
         overlap: "skip",
         catch_up: "one",
-        input: this.#input(`schedule ${target}`),
-        routing_input: {},
+        input: this.#input(`schedule ${target}`, where),
+        routing_input: where?.hidden ?? {},
         run_as,
       }),
     );
     if (this.#isEnding) await this.#pause(name);
   }
 
-  #input(purpose: string): Json {
+  #input(purpose: string, where?: Where): Json {
     const { random, plan } = this.#parts;
     const draws = random.fork(purpose);
     const drawn = randomProgram({
@@ -157,6 +176,10 @@ export class Operations {
     const isLong = plan.accounts > 0 && draws.chance(0.6);
     const parts = [...Array.from({ length: LABOURS }, () => LABOUR), drawn];
     const program: Program = isLong ? { kind: "sequence", parts } : drawn;
-    return { program, path: ROOT_PATH } satisfies ProgramInput as unknown as Json;
+    return {
+      program,
+      path: ROOT_PATH,
+      ...(where && { where }),
+    } satisfies ProgramInput as unknown as Json;
   }
 }

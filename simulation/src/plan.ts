@@ -106,6 +106,8 @@ export interface Plan {
   readonly operations: readonly Operation[];
   /** None in most runs. */
   readonly services: readonly ServiceChoice[];
+  /** Whether workflows ask for something of their workers, and workers have something to show. */
+  readonly places: boolean;
   /** Metadata and grants of workers; none in half of the runs. */
   readonly descriptions: readonly Description[];
   /** No server hears of services and workflows that another one has changed: in half of the runs with any. */
@@ -178,6 +180,8 @@ export function planOf(seed: number): Plan {
   const pace = time.pick(PACES);
   const ofServices = random.fork("services");
   const services = servicesOf(ofServices, stretch);
+  const descriptions = descriptionsOf(random.fork("descriptions"), stretch);
+  const placing = random.fork("places");
   const skewed = random.chance(0.3) && !isCalm;
   const skews = Array.from({ length: servers + workers }, () =>
     skewed ? Math.round(random.between(-3_000, 3_000)) : 0,
@@ -200,7 +204,8 @@ export function planOf(seed: number): Plan {
     ],
     operations: operationsOf(random.fork("operations"), stretch, programs),
     services,
-    descriptions: descriptionsOf(random.fork("descriptions"), stretch),
+    places: descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2),
+    descriptions,
     isSilent: services.length > 0 && ofServices.chance(0.5),
   };
 }

@@ -13,6 +13,7 @@ function scene() {
   const watch = new RestWatch({
     world,
     record,
+    workers: () => [],
     isUp: () => state.isUp,
     wholeSince: () => state.wholeSince,
   });

@@ -1,4 +1,5 @@
 import type { RestSeen } from "./evidence.ts";
+import type { WorkerSeen } from "./programs/wants.ts";
 import type { CommitRecord } from "./store/commit-record.ts";
 import type { World } from "./world.ts";
 
@@ -8,6 +9,8 @@ const QUIET_MS = 12_000;
 interface RestWatchParts {
   readonly world: World;
   readonly record: CommitRecord;
+  /** What workers are. */
+  readonly workers: () => readonly WorkerSeen[];
   /** Whether every process runs, everybody may work, and nothing is under way. */
   readonly isUp: () => boolean;
   /** When the last of what was broken has had its consequences. */
@@ -31,7 +34,7 @@ export class RestWatch {
 
   /** Looks around. @returns Whether it is at rest. */
   look(): boolean {
-    const { world, record, isUp, wholeSince } = this.#parts;
+    const { world, record, workers, isUp, wholeSince } = this.#parts;
     if (!isUp()) {
       this.#upSince = undefined;
       return false;
@@ -41,7 +44,12 @@ export class RestWatch {
     if (world.now < since + QUIET_MS) return false;
     if (this.#noted < since) {
       this.#noted = world.now;
-      this.rests.push({ at: world.now, since, rows: [...record.open.values()] });
+      this.rests.push({
+        at: world.now,
+        since,
+        rows: [...record.open.values()],
+        workers: workers(),
+      });
     }
     return true;
   }

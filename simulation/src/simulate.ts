@@ -9,6 +9,7 @@ import { engineConfig } from "./engine-config.ts";
 import type { ActivitySet, Evidence, Fault } from "./evidence.ts";
 import { FunctionTime } from "./function-time.ts";
 import { gather } from "./gather.ts";
+import { withServices } from "./invariants/seen-workers.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import { Network } from "./network.ts";
 import { Operations } from "./operations.ts";
@@ -16,6 +17,7 @@ import type { Plan } from "./plan.ts";
 import { plantedBug } from "./planted-bugs.ts";
 import { installProgramPort } from "./programs/program-port.ts";
 import { ProgramRecorder } from "./programs/program-recorder.ts";
+import type { WorkerSeen } from "./programs/wants.ts";
 import { Random } from "./random.ts";
 import { Readers } from "./readers.ts";
 import { RestWatch } from "./rest-watch.ts";
@@ -145,6 +147,7 @@ export async function simulate(
       skews: plan.skews.slice(plan.servers),
       pace,
       polls: plan.polls,
+      places: plan.places,
     },
     plan.workers,
   );
@@ -197,6 +200,7 @@ export async function simulate(
   const watch = new RestWatch({
     world,
     record,
+    workers: () => seenWorkers(workers, record),
     isUp: () => isUp() && !network.isAwaited && !functions.isPassing,
     wholeSince: () => wholeSince,
   });
@@ -228,6 +232,7 @@ export async function simulate(
       record,
       random: random.fork("answers"),
       watch,
+      workers,
       clients,
       isRough: rough,
     }).begin();
@@ -302,6 +307,15 @@ export async function simulate(
     const steps = world.steps > MOST_STEPS ? `more than ${MOST_STEPS} happenings; ` : "";
     return `${steps}not at rest: ${left.join(", ") || "no execution"}; open: ${open}, ${operator.open} operations`;
   }
+}
+
+function seenWorkers(workers: Workers, record: CommitRecord): readonly WorkerSeen[] {
+  return Array.from({ length: workers.count }, (_, at) => {
+    const worker = workers.nameOf(at);
+    const { labels, services } = workers.life(at)?.shows ?? { labels: {}, services: [] };
+    const { metadata, granted } = record.held(worker);
+    return { worker, metadata, labels: withServices(labels, services, granted) };
+  });
 }
 
 function everyIndex(count: number, holds: (at: number) => unknown): boolean {

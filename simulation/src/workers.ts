@@ -4,6 +4,7 @@ import { Config, createUuidV7, EngineError, type WorkerFrame } from "@engine/con
 import { type Host, nodeHost } from "@engine/sdk/node";
 import { type RunningWorker, startWorker } from "@engine/worker";
 import { InlineRunner, type Machine } from "@engine/worker/machine";
+import { DESCRIBED_SERVICES } from "./descriptions.ts";
 import type { AssignmentSent, CopyKept, RightsHeard } from "./evidence.ts";
 import type { LoadedPrograms } from "./load-programs.ts";
 import type { Network } from "./network.ts";
@@ -28,6 +29,14 @@ export interface WorkersParts {
   /** Of their clocks. */
   readonly pace: number;
   readonly polls: boolean;
+  /** Whether they say something of themselves: each life anew. */
+  readonly places: boolean;
+}
+
+/** Labels of a worker, and local services that it has. */
+export interface Shown {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly services: readonly string[];
 }
 
 /** One life of a worker. */
@@ -37,6 +46,8 @@ export interface WorkerLife {
   readonly clock: ShownClock;
   /** Generations under which it was given executions last. */
   readonly generations: Map<string, number>;
+  /** What it says of itself. */
+  readonly shows: Shown;
   worker: RunningWorker | undefined;
   isLeaving: boolean;
 }
@@ -107,6 +118,7 @@ export class Workers {
       process,
       clock: new ShownClock(process),
       generations: new Map(),
+      shows: this.#parts.places ? shownBy(own.fork("shows")) : { labels: {}, services: [] },
       worker: undefined,
       isLeaving: false,
     };
@@ -131,7 +143,7 @@ export class Workers {
     const starting = startWorker({
       name,
       link,
-      config: this.#config,
+      config: this.#configOf(life),
       machine: this.#machine(life, own),
       ...(polls && { dispatch: "poll" as const }),
       log: logOf(process, world.trace),
@@ -149,6 +161,11 @@ export class Workers {
     void starting.then((worker) => {
       life.worker = worker;
     });
+  }
+
+  #configOf({ shows: { labels, services } }: WorkerLife): Config["workers"] & { home: string } {
+    const sockets = services.map((service) => [service, `/run/${service}.sock`]);
+    return { ...this.#config, labels, services: Object.fromEntries(sockets) };
   }
 
   kill(at: number): void {
@@ -259,6 +276,14 @@ export class Workers {
         }),
     };
   }
+}
+
+function shownBy(random: Random): Shown {
+  const disk = random.pick(["none", "ssd", "ssd", "hdd"]);
+  return {
+    labels: disk === "none" ? {} : { disk },
+    services: DESCRIBED_SERVICES.filter(() => random.chance(0.7)),
+  };
 }
 
 /** The replay core's host under virtual time, which says whose code is running. */

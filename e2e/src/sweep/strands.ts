@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import {
   createUuidV7,
   type ExecutionRecord,
+  type LimitDetails,
   SESSION_HEADER,
   WORKER_PROTOCOL,
   type WorkerRecord,
@@ -191,6 +192,7 @@ const staffs: Strand = async (site) => {
   // A session is its own worker's: whoever uses another one's is refused, which is written down.
   await ask(http, "/workers/asker/disconnect", { ...post, headers });
   await describe(site, name);
+  await allow(site, `limit-of-${name}`);
   await ask(http, `/workers/${name}/disconnect`, { ...post, headers });
   await ask(http, `/admin/workers/${name}`, { method: "DELETE" });
   const { status } = await ask(http, `/admin/workers/${name}/metadata`);
@@ -218,6 +220,20 @@ async function describe({ http, ledger }: Site, name: string): Promise<void> {
   }
   await remove("/metadata");
   await put("/services/inference");
+}
+
+/** Defines a limit, changes it and deletes it: what was answered of it holds. */
+async function allow({ http, ledger }: Site, name: string): Promise<void> {
+  const of = `/admin/limits/${name}`;
+  const put = (body: unknown) => ask(http, of, { method: "PUT", body });
+  await put({ concurrency: 2 });
+  await put({ concurrency: 3, rate: { count: 5, period_seconds: 60 } });
+  const { body } = await ask<LimitDetails>(http, of);
+  const said = JSON.stringify([body.concurrency, body.rate]);
+  if (said !== '[3,{"count":5,"period_seconds":60}]') ledger.wrong(`limit ${name} is ${said}`);
+  await ask(http, of, { method: "DELETE" });
+  const { status } = await ask(http, of);
+  if (status !== 404) ledger.wrong(`limit ${name} is there although it was deleted: ${status}`);
 }
 
 /** An account that gets a role and a key, takes an execution over, is banned and goes; join tokens. */

@@ -131,6 +131,13 @@ export {
 // Where executions may go, and had better go
 
 export {
+  LimitDetails,
+  LimitName,
+  LimitRate,
+  LimitRecord,
+  NewLimit,
+} from "./limits/limit.ts";
+export {
   isAttributeKey,
   isKeyHead,
   isServiceName,

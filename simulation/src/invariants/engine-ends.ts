@@ -4,7 +4,7 @@ import type { Evidence } from "../evidence.ts";
 /** Failures by which the engine ends an execution, whatever its code was at. */
 const BY_ENGINE: ReadonlySet<string> = new Set([
   ...["WorkerCrashLoopError", "WorkflowTimeoutError", "ParkTimeoutError", "WorkerLostError"],
-  ...["WorkflowLoadError", "HistoryLimitError"],
+  ...["WorkflowLoadError", "HistoryLimitError", "AffinityResolutionError"],
 ]);
 
 function endedByEngine({ state, failure }: ExecutionRow): boolean {

@@ -23,6 +23,7 @@ import { racingResumes } from "./racing-resumes.ts";
 import { recordedOnce } from "./recorded-once.ts";
 import { replayedLogs } from "./replayed-logs.ts";
 import { replaysOf } from "./replays.ts";
+import { resolutions } from "./resolutions.ts";
 import { resting } from "./resting.ts";
 import { retained, scheduleTicks } from "./schedule-ticks.ts";
 import { serviceChanges } from "./service-changes.ts";
@@ -35,7 +36,16 @@ import type { Invariant, Violation } from "./violation.ts";
 
 const INVARIANTS: Readonly<Record<string, Invariant>> = {
   ...{ acknowledgedStarts, oneEnd, denseLogs, recordedOnce, attributableRuns, singleWriter },
-  ...{ noDivergence, liveValues, timers, consumedOnce, racingResumes, cancels, placement },
+  ...{
+    noDivergence,
+    liveValues,
+    timers,
+    consumedOnce,
+    racingResumes,
+    cancels,
+    placement,
+    resolutions,
+  },
   ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
   ...{ pinnedVersions, possibleOutputs, hiddenValues, usablePrincipals, serviceChanges },
 };

@@ -1,13 +1,18 @@
 import type { Requirements } from "@engine/contract";
 import type { SessionRow } from "@engine/store";
 import type { ActivitySet, Commit, Evidence } from "../evidence.ts";
+import { unmet } from "../programs/wants.ts";
 import { type Excuse, uncounted } from "./excuses.ts";
+import { seenBy, wantsOfRow } from "./seen-workers.ts";
 import type { Violation } from "./violation.ts";
 
 /** As far as clocks differ that nobody has set. */
 const CLOCKS_MS = 500;
 
-/** I14, and I15 as far as there is something to match: every claim is one that its worker may have. */
+/**
+ * I14: every claim is one that its worker may have, by its session's labels and by the metadata and grants
+ * that the claiming transaction found.
+ */
 export function placement(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   const sessions = new Map(evidence.sessions.map((session) => [session.session_id, session]));
   const areClocksRight = !evidence.faults.some(({ kind }) => kind === "clock_jump");
@@ -25,6 +30,13 @@ export function placement(evidence: Evidence, excuse: Excuse = uncounted): reado
     if (session.worker !== row.worker) return say(`which is one of ${session.worker}`);
     const lacking = row.requirements && lacks(row.requirements, session);
     if (lacking) return say(`which is not ${lacking}`);
+    const wants = wantsOfRow(row, evidence);
+    if (wants && "missing" in wants) return say("and an input is missing that is asked for");
+    const seen = wants ? seenBy(commit, session, evidence.descriptions) : [];
+    const unlike = wants && seen.map((worker) => unmet(wants, worker));
+    if (unlike?.every((want) => want !== undefined)) {
+      return say(`which was not ${unlike.join(", nor ")}`);
+    }
     const { ended_at } = session;
     const hadEnded = ended_at !== null && ended_at + CLOCKS_MS < asked_at;
     if (hadEnded && (areClocksRight || !excuse("session ended by a wrong clock"))) {

@@ -2,7 +2,15 @@
 import { type Encoded, encode, toHistory } from "@engine/contract";
 import { type ReplayVerdict, replayHistory } from "@engine/sdk/node";
 import type { Evidence, ExecutionAtRest } from "../evidence.ts";
-import { guest, heavyProgram, limitedProgram, program } from "../programs/interpreter.ts";
+import {
+  guest,
+  heavyProgram,
+  hiddenProgram,
+  labelledProgram,
+  limitedProgram,
+  placedProgram,
+  program,
+} from "../programs/interpreter.ts";
 import {
   installProgramPort,
   type ProgramPort,
@@ -11,7 +19,10 @@ import {
 } from "../programs/program-port.ts";
 import { onUncaught } from "../uncaught.ts";
 
-const WORKFLOWS = [program, limitedProgram, heavyProgram, guest];
+const WORKFLOWS = [
+  ...[program, limitedProgram, heavyProgram, guest],
+  ...[placedProgram, labelledProgram, hiddenProgram],
+];
 
 export interface SightEncoded {
   readonly kind: Sight["kind"];

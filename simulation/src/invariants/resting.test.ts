@@ -6,6 +6,7 @@ import { broken, type Draft, sampleEvidence } from "./testing/sample-evidence.ts
 import { BEGAN } from "./testing/told.ts";
 import type { Violation } from "./violation.ts";
 
+const W1 = { worker: "w1", labels: {}, metadata: {} };
 const AT = BEGAN + 100_000;
 const pause: OpenWait = {
   kind: "pause",
@@ -28,7 +29,11 @@ function judged(over: Partial<ExecutionRow>, more: Partial<Evidence> = {}): read
     waits: [],
   } as const;
   const row: ExecutionRow = { ...execution.row, ...parked, ...over };
-  return resting({ ...sample, ...more, rests: [{ at: AT, since: AT - 12_000, rows: [row] }] });
+  return resting({
+    ...sample,
+    ...more,
+    rests: [{ at: AT, since: AT - 12_000, rows: [row], workers: [W1] }],
+  });
 }
 
 const said = (message: string) => [

@@ -1,7 +1,9 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Commit, Evidence, RestSeen } from "../evidence.ts";
+import { unmet } from "../programs/wants.ts";
 import { type Excuse, uncounted } from "./excuses.ts";
 import { commitsByExecution } from "./recorded-calls.ts";
+import { wantsOfRow } from "./seen-workers.ts";
 import { LATE_MS } from "./timers.ts";
 import type { Violation } from "./violation.ts";
 
@@ -12,7 +14,8 @@ const AFTERMATH_MS = 30_000;
 
 /**
  * I17, whenever the engine is at rest, also in the middle of a run: nobody holds a slot, nothing waits
- * for nothing or for what is there already, and an open pause is PAUSED.
+ * for nothing or for what is there already, and an open pause is PAUSED. What nobody takes is what no
+ * worker may have (I15).
  */
 export function resting(evidence: Evidence, excuse: Excuse = uncounted): readonly Violation[] {
   return [...atRest(evidence, excuse), ...heldPauses(evidence)];
@@ -23,7 +26,7 @@ function atRest(evidence: Evidence, excuse: Excuse): readonly Violation[] {
   return evidence.rests.flatMap((rest) =>
     rest.rows.flatMap((row): Violation[] => {
       const { execution_id } = row;
-      const wrong = unrest(row, rest);
+      const wrong = unrest(row, rest, evidence);
       if (wrong === undefined || seen.has(`${execution_id} ${wrong}`)) return [];
       if (sleepsOnly(row) && isAnySet(evidence) && excuse("sleeps by a clock that was set back"))
         return [];
@@ -43,12 +46,22 @@ function isAnySet({ faults }: Evidence): boolean {
   return faults.some(({ kind }) => kind === "clock_jump");
 }
 
-function unrest(row: ExecutionRow, { at, rows }: RestSeen): string | undefined {
+function unrest(
+  row: ExecutionRow,
+  { at, rows, workers }: RestSeen,
+  evidence: Evidence,
+): string | undefined {
   const { state, session, worker, waits, signals, wake_at, not_before } = row;
   const shown = waits.map(({ kind, name }) => `${kind} ${name}`).join(", ") || "nothing";
   if (session !== null) return `it is held by ${worker}, waiting for ${shown}`;
   const isDelayed = not_before !== null && not_before + LATE_MS >= at;
-  if (QUEUED.has(state)) return isDelayed ? undefined : "nobody takes it";
+  if (QUEUED.has(state)) {
+    const wants = wantsOfRow(row, evidence);
+    const takers = workers.filter(
+      (worker) => !wants || (!("missing" in wants) && unmet(wants, worker) === undefined),
+    );
+    return isDelayed || takers.length === 0 ? undefined : "nobody takes it";
+  }
   const pause = waits.find(({ kind }) => kind === "pause");
   if (pause && state !== "PAUSED") return `its pause ${pause.name} is open`;
   if (!pause && state === "PAUSED") return `no pause of it is open: it waits for ${shown}`;

@@ -4,5 +4,6 @@
  * each other.
  */
 export { guest } from "./author/guest.ts";
+export { hiddenProgram, labelledProgram, placedProgram } from "./author/placed.ts";
 export { resultOf } from "./author/result-of.ts";
 export { heavyProgram, limitedProgram, program } from "./author/workflows.ts";

@@ -5,11 +5,13 @@ import { GUEST, GUEST_NAMESPACES, guestSource } from "./guest-source.ts";
 import * as interpreter from "./interpreter.ts";
 import { PROGRESS_MARK, TERMINAL } from "./program.ts";
 import { PROGRAM_WORKFLOWS, programSource } from "./program-source.ts";
+import { PLACED_WORKFLOWS } from "./wants.ts";
 
-test("the source can be registered by itself: it imports the sdk once and nothing else", async () => {
+test("the source can be registered by itself: it imports the sdk and its routing once and nothing else", async () => {
   const source = await programSource(1);
-  expect(source.match(/^import\b/gm)).toHaveLength(1);
+  expect(source.match(/^import\b/gm)).toHaveLength(2);
   expect(source).toMatch(/^import \{.*\bworkflow\b.*\} from "@engine\/sdk";/);
+  expect(source).toMatch(/^import \{.*\brequire\b.*\} from "@engine\/sdk\/routing";/m);
 });
 
 test("every file of the programs is in the source, behind those that it imports", async () => {
@@ -49,13 +51,16 @@ test("it can be registered, and has the workflows", async () => {
   const names = versions.flatMap(({ workflows }) =>
     workflows.map(({ extracted }) => extracted.name),
   );
-  expect(names.sort()).toEqual([...PROGRAM_WORKFLOWS].sort());
+  expect(names.sort()).toEqual([...PROGRAM_WORKFLOWS, ...PLACED_WORKFLOWS].sort());
 });
 
 test("the workflows are those that have names here", () => {
   const { program, limitedProgram, heavyProgram } = interpreter;
   const names = [program, limitedProgram, heavyProgram].map(({ name }) => name);
   expect(names).toEqual(PROGRAM_WORKFLOWS);
+  const { placedProgram, labelledProgram, hiddenProgram } = interpreter;
+  const placed = [placedProgram, labelledProgram, hiddenProgram].map(({ name }) => name);
+  expect(placed).toEqual(PLACED_WORKFLOWS);
 });
 
 test("a guest is another workflow in each namespace, and its texts say the same", async () => {

@@ -6,11 +6,10 @@ export const PROGRAM_WORKFLOWS = ["program", "limited_program", "heavy_program"]
 /** Files of `author/`, each behind what it imports. */
 const FILES = [
   ...["result-of", "digest", "spoil", "surroundings", "slow-schema", "traced"],
-  ...["steps", "pass", "interpret", "workflows"],
+  ...["steps", "pass", "interpret", "workflows", "placed"],
 ];
 const OF_THIS_FOLDER = /^import [^;]*? from "\.[^"]*";\n/gm;
-const OF_THE_SDK =
-  /^import \{([^}]*)\} from "@engine\/sdk";\n|^import type \{([^}]*)\} from "@engine\/sdk";\n/gm;
+const OF_THE_SDK = /^import (type )?\{([^}]*)\} from "(@engine\/sdk(?:\/routing)?)";\n/gm;
 
 /** The text to register: of each number a version of its own, which says so to the port. */
 export async function programSource(version: number): Promise<string> {
@@ -30,17 +29,21 @@ export async function authorText(names: readonly string[]): Promise<string> {
 
 /** Modules as one: what they import of each other is there, what they import of the sdk they import once. */
 function joined(texts: readonly string[]): string {
-  const names = new Set<string>();
+  const imported = new Map<string, Set<string>>();
   const bodies = texts.map((text) =>
     text
       .replaceAll(OF_THIS_FOLDER, "")
-      .replaceAll(OF_THE_SDK, (_, values?: string, types?: string) => {
-        for (const name of namesOf(values ?? "")) names.add(name);
-        for (const name of namesOf(types ?? "")) names.add(`type ${name}`);
+      .replaceAll(OF_THE_SDK, (_, type = "", list: string, module: string) => {
+        const names = imported.get(module) ?? new Set();
+        imported.set(module, names);
+        for (const name of namesOf(list)) names.add(`${type}${name}`);
         return "";
       }),
   );
-  return `import { ${[...names].sort().join(", ")} } from "@engine/sdk";\n${bodies.join("\n")}`;
+  const imports = [...imported].map(
+    ([module, names]) => `import { ${[...names].sort().join(", ")} } from "${module}";\n`,
+  );
+  return `${imports.join("")}${bodies.join("\n")}`;
 }
 
 function namesOf(list: string): readonly string[] {

@@ -118,6 +118,18 @@ export interface ProgramInput {
   readonly trace?: string;
   /** Code leaves alone what it is given; else it changes all of it after use. */
   readonly careful?: true;
+  /** What placed workflows (`author/placed.ts`) read of it. */
+  readonly where?: Where;
+}
+
+/** Of the worker that an execution is to have. */
+export interface Where {
+  readonly tier?: string | number;
+  readonly zone?: string | number;
+  readonly not_zone?: string | number;
+  readonly served?: string;
+  /** The routing input of the start, for those who judge it. */
+  readonly hidden?: { readonly disk?: string; readonly zone?: string | number };
 }
 
 /** What a body knew when it called a task, as it tells the task: it has to be the same in every replay. */

@@ -1,5 +1,12 @@
 import { type ExecutionRow, isTerminal } from "@engine/contract";
-import type { Changed, PrincipalRow, ServiceRow, Store, WorkerRow } from "@engine/store";
+import type {
+  Changed,
+  HeldAttributes,
+  PrincipalRow,
+  ServiceRow,
+  Store,
+  WorkerRow,
+} from "@engine/store";
 import { ACCOUNT_ROLE } from "../accounts.ts";
 import type {
   Commit,
@@ -12,6 +19,8 @@ import type { World } from "../world.ts";
 
 /** What a registration was answered. */
 export type RegisteredVersions = Awaited<ReturnType<Store["catalog"]["register"]>>;
+
+type By = Pick<Commit, "server" | "clock" | "decided_clock" | "asked_at">;
 
 /** What became durable, also where nobody was told. */
 export class CommitRecord {
@@ -30,13 +39,22 @@ export class CommitRecord {
   /** Live versions of workflows, the latest last. */
   readonly #live = new Map<string, readonly number[]>();
   #transactions = 0;
+  #moments = 0;
+  readonly #held = new Map<string, HeldAttributes>();
 
   constructor(world: World) {
     this.#world = world;
     this.lastAt = world.now;
   }
 
-  add(by: Pick<Commit, "server" | "clock" | "decided_clock" | "asked_at">, changed: Changed): void {
+  /** Moments only order what happens in the store: time may stand still meanwhile. */
+  moment(): number {
+    return ++this.#moments;
+  }
+
+  add(by: By & { readonly began: number }, changed: Changed): void {
+    const { began, ...asked } = by;
+    const span = { began, settled: this.moment() };
     const transaction = ++this.#transactions;
     const at = this.#world.now;
     this.lastAt = at;
@@ -44,7 +62,7 @@ export class CommitRecord {
       const { execution_id } = row;
       if (isTerminal(row.state)) this.open.delete(execution_id);
       else this.open.set(execution_id, row);
-      this.commits.push({ at, ...by, transaction, execution_id, row, events });
+      this.commits.push({ at, ...asked, span, transaction, execution_id, row, events });
       this.#world.trace.say(by.server, () => {
         const { trace } = this.#world;
         const types = events.map((e) => `${e.seq} ${e.type} ${e.name ?? ""}`).join(", ");
@@ -66,12 +84,23 @@ export class CommitRecord {
   }
 
   /** A worker as a write of what operators say of it has left it. */
-  described({ name, attributes }: WorkerRow): void {
-    this.descriptions.push({ at: this.#world.now, worker: name, ...attributes });
+  described({ name, attributes }: WorkerRow, began: number): void {
+    const at = this.#world.now;
+    // What was parked may begin.
+    this.lastAt = at;
+    const span = { began, settled: this.moment() };
+    this.descriptions.push({ at, span, worker: name, ...attributes });
+    const before = this.#held.get(name);
+    if (!before || before.revision < attributes.revision) this.#held.set(name, attributes);
     this.#world.trace.say("world", () => {
       const { metadata, granted, revision } = attributes;
       return `${name} is ${JSON.stringify(metadata)}, granted ${granted.join(", ") || "nothing"}, revision ${revision}`;
     });
+  }
+
+  /** What operators have said of a worker. */
+  held(worker: string): Pick<HeldAttributes, "metadata" | "granted"> {
+    return this.#held.get(worker) ?? { metadata: {}, granted: [] };
   }
 
   /** The service as a change of it has left it; undefined where it is gone. */

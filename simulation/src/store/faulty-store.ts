@@ -204,16 +204,17 @@ class Access {
 
   async #do({ name, kind, call, args, asked }: Job): Promise<unknown> {
     const { record, world, server } = this.#parts;
+    const began = record.moment();
     const value = await call(...args);
     if (kind === "commit") {
       const changed = value as Changed;
       const isWritten = !changed.existing && !changed.unchanged;
-      if (isWritten) record.add({ ...asked, decided_clock: server.time.peek() }, changed);
+      if (isWritten) record.add({ ...asked, began, decided_clock: server.time.peek() }, changed);
     }
     const opened = openedBy(name, value);
     if (opened) record.sessions.set(opened.session.token_hash, opened.session.session_id);
     if (CHANGES_PRINCIPALS.has(name) && value) record.principal(value as PrincipalRow);
-    if (name === "workers.changeAttributes" && value) record.described(value as WorkerRow);
+    if (name === "workers.changeAttributes" && value) record.described(value as WorkerRow, began);
     if (CHANGES_SERVICE.has(name) && value) record.service(server.id, value as ServiceRow);
     if (name === "services.delete" && value) record.service(server.id, undefined);
     if (name === "catalog.register") {

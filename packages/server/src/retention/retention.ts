@@ -1,7 +1,7 @@
 /**
  * Removes what is not needed any more (EXE-98): executions that ended long ago, with their logs, inputs
  * and stored values; expired cache entries; code of deleted versions; sessions and names of workers that
- * are gone; what secrets once were; old rows of the audit log. It works in small batches, so that no checkpoint waits for it.
+ * are gone; first claims that no rate looks back to; what secrets once were; old rows of the audit log. It works in small batches, so that no checkpoint waits for it.
  */
 import type { EpochWatch } from "../auth/epoch-watch.ts";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -31,6 +31,7 @@ type Swept = Record<
   | "workers"
   | "join_tokens"
   | "worker_credentials"
+  | "limit_starts"
   | "masks"
   | "audit_rows",
   number
@@ -84,6 +85,7 @@ export class Retention implements LedWork {
       audit_rows:
         audit_days === 0 ? 0 : await all(() => store.audit.deleteBefore(audited, batch_size)),
       masks: await all(() => this.#masks(before, batch_size)),
+      limit_starts: await all(() => store.limits.forgetStarts(batch_size)),
       join_tokens: await all(() => store.joinTokens.deleteExpired(tokens, batch_size)),
       worker_credentials: await all(() =>
         store.workerCredentials.deleteExpired(credentials, batch_size),

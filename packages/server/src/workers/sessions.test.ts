@@ -11,9 +11,9 @@ async function scene() {
   const worker = t.strangeWorker();
   await worker.register({ labels: { zone: "eu" }, services: ["inference"] });
   const row = (await t.store.workers.find("w")) as WorkerRow & { session: SessionRow };
-  const { store } = t;
+  const { store, config } = t;
   const seals = new ExecutionSeals(undefined, store.executionKeys);
-  const sessions = new Sessions({ store, seals, monotonic: t.time.clock, config: t.config });
+  const sessions = new Sessions({ store, seals, config, monotonic: t.time.clock });
   const session = new Session(row.session, t.time.clock);
   sessions.add(session, row.session.token_hash);
   const said = (revision: number, metadata: object, granted: readonly string[] = []) => ({

@@ -141,7 +141,16 @@ test.each<[option: string, expression: string, before?: string]>([
   ["fairness", "keyed()", "function keyed() { return { key: input('a') }; }\n"],
 ])("AFF-8 option %s cannot be %s", (option, expression, before) => {
   expect(issuesOf(declaring(`${option}: ${expression}`, before))).toMatchObject([
-    { rule: "not_static", path: `workflows[0].${option}`, expression },
+    {
+      rule: "not_static",
+      path: `workflows[0].${option}`,
+      expression,
+      message: expect.stringMatching(
+        option === "priority"
+          ? /in the files sent$/
+          : /calls of what @engine\/sdk\/routing exports$/,
+      ),
+    },
   ]);
 });
 

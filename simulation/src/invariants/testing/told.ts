@@ -74,6 +74,7 @@ export function told(
       decided_clock: time,
       server: "s1",
       transaction,
+      span: { began: time, settled: time },
     };
     return { ...of, execution_id, row, events };
   });

@@ -16,7 +16,7 @@ export interface PassOptions {
 }
 
 /** What the tasks and children of a program get of its input. */
-export type Bequest = Pick<ProgramInput, "trace" | "careful">;
+export type Bequest = Pick<ProgramInput, "trace" | "careful" | "where">;
 
 export class Pass {
   readonly bequest: Bequest;
