@@ -7,6 +7,7 @@ import {
   formatEventTime,
   formatInstant,
   isTerminal,
+  type Need,
   type NewEvent,
   type NewExecution,
   parseEventTime,
@@ -146,6 +147,45 @@ export const IN_STORES: PlantedBugs = {
         },
       }),
   },
+  "ne-ignored": {
+    what: "a term that says what a worker must not be is taken for none",
+    seenBy: "placement",
+    store: (store) =>
+      changedPort(store, "executions", {
+        create({ requirements = null, ...fresh }: NewExecution, claimant) {
+          const affinity = requirements?.affinity?.filter((need) => !isUnlike(need));
+          const less = affinity ? { ...requirements, affinity } : requirements;
+          return store.executions.create({ ...fresh, requirements: less }, claimant);
+        },
+      }),
+  },
+  "stale-revision": {
+    what: "nobody looks whether operators have said something else of a worker since it was chosen",
+    seenBy: "placement",
+    store: (store) =>
+      changedPort(store, "executions", {
+        create(fresh, claimant) {
+          if (!claimant) return store.executions.create(fresh);
+          const { attributes: _, ...unguarded } = claimant;
+          return store.executions.create(fresh, unguarded);
+        },
+        change(execution_id, decide, { guard, ...options } = {}) {
+          if (!guard) return store.executions.change(execution_id, decide, options);
+          const { attributes: _, ...unguarded } = guard;
+          return store.executions.change(execution_id, decide, { ...options, guard: unguarded });
+        },
+      }),
+  },
+  "placed-anyhow": {
+    what: "what lacks an input that its placement reads is created as if it had none",
+    seenBy: "resolutions",
+    store: (store) =>
+      changedPort(store, "executions", {
+        create({ unplaceable: _, ...fresh }: NewExecution, claimant) {
+          return store.executions.create(fresh, claimant);
+        },
+      }),
+  },
   "more-slots": {
     what: "a worker is given more than it has slots for",
     seenBy: "capacity",
@@ -252,6 +292,11 @@ export const IN_STORES: PlantedBugs = {
       }),
   },
 };
+
+/** Whether it says what a worker must not be. */
+function isUnlike(need: Need): boolean {
+  return need.of !== "unknown" && need.op === "ne";
+}
 
 /** A store that writes other events than it was to write. */
 function rewriting(

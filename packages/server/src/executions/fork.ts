@@ -3,6 +3,7 @@ import {
   type Encoded,
   EngineError,
   type ExecutionRow,
+  type Failure,
   forkHistory,
   isCallStart,
   isOutcome,
@@ -42,7 +43,8 @@ export async function forkOf(
   const log = isRestart ? [] : await ports.store.log.read(source.execution_id);
   const events = log.map(({ event }) => event);
   const { seq, history, label: original } = forkHistory(source, events, cut);
-  const of = await foundFor(source, { version, isNewInput: given !== undefined }, catalog);
+  const isNewInput = given !== undefined || routing_input !== undefined;
+  const of = await foundFor(source, { version, isNewInput }, catalog);
   const { pin } = of;
   // A replay keeps the input that its log was made with.
   const isNew = isRestart && (given !== undefined || pin.version !== source.version);
@@ -94,7 +96,14 @@ async function foundFor(
   const { module_hash, timeout_ms, transient } = source;
   const requirements = withoutWorker(source.requirements);
   const own = { namespace, workflow, version: source.version, module_hash, timeout_ms, transient };
-  return { pin: { ...own, requirements }, schema: null, declared: undefined };
+  const pin = { ...own, requirements };
+  return { pin, schema: null, declared: undefined, unplaceable: unplaceableAs(source) };
+}
+
+/** Where the source failed for want of an input, a copy of its inputs lacks that as well (AFF-5). */
+function unplaceableAs({ generation, failure }: ExecutionRow): Failure | null {
+  const isUnplaceable = generation === 0 && failure?.type === "AffinityResolutionError";
+  return isUnplaceable ? failure : null;
 }
 
 async function findOwn(

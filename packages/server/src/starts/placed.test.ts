@@ -119,6 +119,44 @@ test("DSP-2 a restart with another input is placed by that one, one with the sam
   expect(await fork({})).toMatchObject({ state: "FAILED" });
 });
 
+test("AFF-5 RIN-3 a fork of what could not be placed cannot be either, unless it is given what was missing", async () => {
+  await using t = await engine();
+  await t.worker("w");
+  const fork = async (execution_id: string, given: object = {}) =>
+    (await t.engine.executions.fork({ execution_id, by: null, ...given })).row;
+  for (const [workflow, message] of [
+    ["hidden", "routing constraint unsatisfied"],
+    ["placed", expect.stringContaining('needs input "order.region"')],
+  ]) {
+    const source = (await start(t, {}, { workflow })).row;
+    const forked = await fork(source.execution_id);
+    expect(forked).toMatchObject({ state: "FAILED", generation: 0, failure: { message } });
+    expect(await fork(forked.execution_id)).toMatchObject({
+      state: "FAILED",
+      failure: { message },
+    });
+  }
+  const { execution_id } = (await start(t, {}, { workflow: "hidden" })).row;
+  const placed = await fork(execution_id, { routing_input: { region: "eu" } });
+  expect(placed).toMatchObject({ state: "CREATED", worker: null });
+  const eu = t.strangeWorker("eu");
+  await eu.register({ labels: { region: "eu" } });
+  await eu.connect();
+  expect(await eu.next("assign")).toMatchObject({ execution_id: placed.execution_id });
+});
+
+test("RIN-1 a fork that is given routing input is placed by that one", async () => {
+  await using t = await engine();
+  const given = { workflow: "hidden", routing_input: { region: "eu" } };
+  const { execution_id } = (await start(t, {}, given)).row;
+  const routing_input = { region: "us" };
+  const { row } = await t.engine.executions.fork({ execution_id, by: null, routing_input });
+  const us = t.strangeWorker("us");
+  await us.register({ labels: { region: "us" } });
+  await us.connect();
+  expect(await us.next("assign")).toMatchObject({ execution_id: row.execution_id });
+});
+
 test("DSP-10 a child is placed by its own input, and the parent's worker is only preferred", async () => {
   await using t = await engine();
   const worker = await t.worker("w");

@@ -1,6 +1,7 @@
 import type {
   DeclaredPlacement,
   Encoded,
+  Failure,
   NewExecution,
   RoutingInput,
   Trigger,
@@ -28,6 +29,8 @@ export interface FoundVersion {
   readonly schema: InputSchema;
   /** Terms that are still to be read against the inputs; absent where there are none. */
   readonly declared: Declared | undefined;
+  /** Why no worker may have it, where that was found out before. */
+  readonly unplaceable?: Failure | null;
   /** What its workflow states; 0: nothing. */
   readonly priority?: number;
 }

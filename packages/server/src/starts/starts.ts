@@ -75,7 +75,7 @@ export class Starts {
       const placed = this.#placed({ pin, declared }, kept, start.routing_input);
       return {
         requirements: await this.#requirements(placed.requirements, start),
-        unplaceable: placed.failure ?? null,
+        unplaceable: placed.failure ?? of.unplaceable ?? null,
         routing_input: storedRouting(ports.ring, start.routing_input),
         by: await accountOf(start),
       };

@@ -28,6 +28,7 @@ export function conformance(open: Open): void {
       losses: null,
       head: 1,
       generation: 0,
+      state: "CREATED",
       run_as: "ada",
       namespace: "default",
       workflow: "hello",
