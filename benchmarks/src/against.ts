@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { chainsPerSecond } from "./chains-per-second.ts";
 import { type Cleanup, stopAll } from "./cleanup.ts";
 import { untilBodies } from "./dispatch.ts";
 import { startTwoProcesses } from "./engine.ts";
 import { gate } from "./gate.ts";
 import type { HttpClient } from "./http-client.ts";
 import type { Bench, Measure, Report } from "./measure.ts";
+import { processorTime } from "./processor-time.ts";
 import { mean, median, percentile } from "./stats.ts";
-import { submitFor } from "./submit.ts";
-import { count, ms } from "./table.ts";
+import { count, micro, ms } from "./table.ts";
 
 /**
  * Two processes of the same code may differ by a tenth for as long as they live, by what was compiled
@@ -24,6 +25,8 @@ const LATENCY = [
 const THROUGHPUT = { concurrency: [32, 200], blockMs: 1_000, rounds: 10 };
 /** Tasks a second of workflows with many tasks, as `sustained` has them. */
 const SUSTAINED = { tasks: 20, concurrency: [16, 64], blockMs: 1_500, rounds: 8 };
+/** Of all processes for a workflow, which a busy machine hardly disturbs. */
+const PROCESSOR = { tasks: 3, concurrency: 200, blockMs: 2_000, rounds: 8 };
 /** From a request to the body's first line. */
 const DISPATCH = { block: 20, rounds: 10 };
 const WARM_UP_TURNS = 8;
@@ -44,7 +47,8 @@ interface Pairs {
  */
 export const against: Measure = {
   name: "against",
-  means: "latency, throughput and dispatch of two checkouts by turns; see --against",
+  means:
+    "latency, throughput, processor time and dispatch of two checkouts by turns; see --against",
   onlyWhenNamed: true,
   async run(bench) {
     const folder = bench.against;
@@ -94,6 +98,12 @@ async function measureBoth(bench: Bench, sides: Sides, all: Map<string, Pairs>):
     await byTurns(rounds(THROUGHPUT.rounds), pairs, sides, (client) =>
       throughput(client, concurrency, THROUGHPUT.blockMs),
     );
+  }
+  if (processorTime() !== undefined) {
+    const { tasks, concurrency } = PROCESSOR;
+    bench.tell(`processor time, ${concurrency} at a time, by turns`);
+    const pairs = pairsOf(`CPU of a ${tasks}-task workflow at ${concurrency}`, micro);
+    await byTurns(rounds(PROCESSOR.rounds), pairs, sides, processorTimeOfOne);
   }
   const { tasks: many } = SUSTAINED;
   for (const concurrency of SUSTAINED.concurrency) {
@@ -148,13 +158,15 @@ async function throughput(
   milliseconds: number,
   tasks = 3,
 ): Promise<number> {
-  let done = 0;
-  const elapsed = await submitFor(milliseconds, concurrency, async () => {
-    const { output } = await client.run("chain", tasks);
-    gate(output === tasks, () => `chain(${tasks}) answered ${output}`);
-    done++;
-  });
-  return done / (elapsed / 1000);
+  return (await chainsPerSecond(client, { tasks, concurrency, milliseconds })).perSecond;
+}
+
+/** Processor time of everything but this process, in microseconds for each workflow. */
+async function processorTimeOfOne(client: HttpClient): Promise<number> {
+  const { tasks, concurrency, blockMs: milliseconds } = PROCESSOR;
+  const before = processorTime() ?? Number.NaN;
+  const { done } = await chainsPerSecond(client, { tasks, concurrency, milliseconds });
+  return (((processorTime() ?? Number.NaN) - before) * 1_000) / done;
 }
 
 function report(all: readonly Pairs[]): Report {

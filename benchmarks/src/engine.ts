@@ -136,13 +136,20 @@ function authEnv(): Record<string, string> {
   };
 }
 
+interface RegisterOptions {
+  readonly checkout?: string;
+  readonly token?: string | undefined;
+  /** A file of the checkout; those of all measurements unless given. */
+  readonly workflows?: string;
+}
+
 export async function register(
   url: string,
   cwd: string,
-  { checkout = CHECKOUT, token }: { checkout?: string; token?: string | undefined } = {},
+  { checkout = CHECKOUT, token, workflows = WORKFLOWS }: RegisterOptions = {},
 ): Promise<void> {
   const env = { ENGINE_SERVER_URL: url, ...(token !== undefined && { ENGINE_AUTH_TOKEN: token }) };
-  const file = join(checkout, WORKFLOWS);
+  const file = join(checkout, workflows);
   await engineProcess(["workflow", "register", file], { cwd, env, checkout }).succeeded();
 }
 

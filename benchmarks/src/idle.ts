@@ -6,7 +6,7 @@ import { engineProcess } from "./engine-process.ts";
 import { gate } from "./gate.ts";
 import { HttpClient } from "./http-client.ts";
 import type { Measure } from "./measure.ts";
-import { RawWorkers } from "./raw-workers.ts";
+import { LETS_MANY_REGISTER, RawWorkers } from "./raw-workers.ts";
 import { count } from "./table.ts";
 import { passed } from "./until.ts";
 
@@ -22,7 +22,9 @@ export const idle: Measure = {
     // Every worker has been heard once, and the server has told the store.
     const settleMs = bench.quick ? 6_000 : 15_000;
     return stopOnFailure(async (cleanup) => {
-      const { cwd, env } = await preparePlace(bench.setup, cleanup);
+      const place = await preparePlace(bench.setup, cleanup);
+      const { cwd } = place;
+      const env = { ...place.env, ...LETS_MANY_REGISTER };
       const nodeArgs = ["--conditions=@engine/source"];
       const server = startProcess("server", [SERVER], { cwd, env, nodeArgs });
       cleanup.push(() => server.stop());

@@ -26,6 +26,7 @@ import { register } from "./register.ts";
 import { replay } from "./replay.ts";
 import { resultsFile } from "./results-file.ts";
 import { resume } from "./resume.ts";
+import { routing } from "./routing.ts";
 import { services } from "./services.ts";
 import { sleepHerd } from "./sleep-herd.ts";
 import { storeCeiling } from "./store-ceiling.ts";
@@ -59,6 +60,7 @@ const MEASURES: readonly Measure[] = [
   unmatchedHerd,
   oneProcess,
   kept,
+  routing,
   peers,
   hostile,
   against,

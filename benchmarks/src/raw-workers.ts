@@ -11,6 +11,11 @@ interface RawWorker {
   readonly timer: NodeJS.Timeout;
 }
 
+/** Configuration of a server that they register at: all of them come from one address. */
+export const LETS_MANY_REGISTER: Readonly<Record<string, string>> = {
+  ENGINE_SECURITY__RATE_LIMITS__REGISTER: "",
+};
+
 /**
  * Workers that only speak the protocol: each registers, holds its stream open and sends heartbeats,
  * all of them in this process. They can run nothing.

@@ -22,6 +22,10 @@ export function ms(value: number): string {
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
 }
 
+export function micro(microseconds: number): string {
+  return `${microseconds.toFixed(0)} µs`;
+}
+
 export function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }

@@ -71,11 +71,13 @@ function start(words: readonly string[], env = process.env): ChildProcess {
 function printed(one: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let text = "";
-    one.stdout?.on("data", (chunk) => {
-      text += chunk;
-      const found = pattern.exec(text);
-      if (found) resolve(found);
-    });
+    for (const stream of [one.stdout, one.stderr]) {
+      stream?.on("data", (chunk) => {
+        text += chunk;
+        const found = pattern.exec(text);
+        if (found) resolve(found);
+      });
+    }
     one.on("exit", () => reject(new Error(`it ended without ${pattern}: ${text}`)));
   });
 }

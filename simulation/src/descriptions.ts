@@ -18,7 +18,7 @@ export interface Description {
 }
 
 /** So few that they meet each other, and what programs may ask for. */
-export const DESCRIBED_KEYS: readonly string[] = ["tier", "zone"];
+const DESCRIBED_KEYS: readonly string[] = ["tier", "zone"];
 export const DESCRIBED_VALUES: readonly (string | number)[] = ["gold", "silver", 1, 2];
 export const DESCRIBED_SERVICES: readonly string[] = ["inference", "search"];
 

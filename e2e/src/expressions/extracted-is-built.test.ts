@@ -26,23 +26,27 @@ const WORKFLOWS = 20;
 
 type Options = Readonly<Record<string, Expression>>;
 
-test("AFF-7 AFF-8 RTE-7 what is read of a source is what its code builds, and is printed as code that means the same", async () => {
-  for (let n = 0; n * WORKFLOWS * 3 < runs; n++) {
-    const random = new Random(`${seed}/${n}`);
-    const options = Array.from({ length: WORKFLOWS }, () => optionsOf(random));
-    const source = new ExpressionSource(random.fork("source"));
-    const declared = options.map(written(source));
-    const files = source.files(declared);
-    const why = () => `seed ${seed}, files ${JSON.stringify(files)}`;
+test(
+  "AFF-7 AFF-8 RTE-7 what is read of a source is what its code builds, and is printed as code that means the same",
+  async () => {
+    for (let n = 0; n * WORKFLOWS * 3 < runs; n++) {
+      const random = new Random(`${seed}/${n}`);
+      const options = Array.from({ length: WORKFLOWS }, () => optionsOf(random));
+      const source = new ExpressionSource(random.fork("source"));
+      const declared = options.map(written(source));
+      const files = source.files(declared);
+      const why = () => `seed ${seed}, files ${JSON.stringify(files)}`;
 
-    const extracted = await read(files);
-    expect(extracted.map(declarations), why()).toEqual(options.map(built));
+      const extracted = await read(files);
+      expect(extracted.map(declarations), why()).toEqual(options.map(built));
 
-    const printed = new ExpressionSource(random).files(extracted.map(printedWorkflow));
-    const again = await read(printed);
-    expect(again.map(declarations), why()).toEqual(extracted.map(declarations));
-  }
-}, 120_000 + runs * 50);
+      const printed = new ExpressionSource(random).files(extracted.map(printedWorkflow));
+      const again = await read(printed);
+      expect(again.map(declarations), why()).toEqual(extracted.map(declarations));
+    }
+  },
+  120_000 + runs * 50,
+);
 
 function optionsOf(random: Random): Options {
   const make = new RandomExpressions(random);

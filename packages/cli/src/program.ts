@@ -7,6 +7,7 @@ import { addDev } from "./commands/dev.ts";
 import { addExec } from "./commands/exec.ts";
 import { addExecution } from "./commands/execution/execution.ts";
 import { addHealth } from "./commands/health.ts";
+import { addLimit } from "./commands/limit/limit.ts";
 import { addPrincipals } from "./commands/principals/principals.ts";
 import { addRoles } from "./commands/roles/roles.ts";
 import { addSchedule } from "./commands/schedule/schedule.ts";
@@ -49,6 +50,7 @@ export function createProgram(io: CliIo): Command {
   addSchedule(program, io);
   addService(program, io);
   addWorker(program, io);
+  addLimit(program, io);
   const start = program.command("start").description("Starts a server or a worker.");
   addStartServer(start, io);
   addStartWorker(start, io);

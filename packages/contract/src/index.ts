@@ -131,6 +131,13 @@ export {
 // Where executions may go, and had better go
 
 export {
+  LimitDetails,
+  LimitName,
+  LimitRate,
+  LimitRecord,
+  NewLimit,
+} from "./limits/limit.ts";
+export {
   isAttributeKey,
   isKeyHead,
   isServiceName,
@@ -144,7 +151,6 @@ export {
   buildRouting,
   isCompareOp,
   isRoutingBuilder,
-  ROUTING_BUILDERS,
   type RoutingBuild,
   type RoutingBuilder,
 } from "./routing/build.ts";

@@ -56,6 +56,27 @@ async function stateOf(store: Store, execution_id: string): Promise<string | und
   return (await store.executions.find(execution_id))?.state;
 }
 
+test("RIN-1 RIN-2 a routing input means nothing in a local run, and a bad one is refused all the same", async () => {
+  const routed = workflow({ name: "routed" }, async () => {
+    const given = await call(double, 2, { routingInput: { dataset: "berlin" } });
+    const bad = { routingInput: { dataset: ["berlin"] } as never };
+    const refused = await call(double, 2, bad).catch((error: TaskError) => error.failure);
+    return [given, refused];
+  });
+  const { local, store } = await openTemporary({ findWorkflow });
+  const { output, events } = await local.run(routed, null);
+  expect(output).toMatchObject([
+    4,
+    { type: "InvalidInputError", details: { reason: "bad_value" } },
+  ]);
+  const { items } = await store.executions.list(ALL);
+  expect(items.map(({ workflow, routing_input }) => [workflow, routing_input])).toEqual([
+    ["routed", null],
+    ["double", null],
+  ]);
+  expect(JSON.stringify(events)).not.toContain("berlin");
+});
+
 test("EXE-54 a child runs as an execution of its own, linked to its parent", async () => {
   const { local, store } = await openTemporary({ findWorkflow });
   const parent = await local.run(caller, { target: "math/double", input: 21 });

@@ -1,4 +1,4 @@
-import type { NewExecution } from "@engine/contract";
+import type { NewExecution, ResolvedLimit } from "@engine/contract";
 import type { Changed, Decide, GuardedClaimant, SessionGuard, Store } from "@engine/store";
 import { committed, decided, typesOf } from "./failpoints.ts";
 import type { Log } from "./log.ts";
@@ -20,6 +20,8 @@ export interface CommitOptions {
   readonly above?: number | undefined;
   /** Where it does not hold, nothing is decided and nothing written. */
   readonly guard?: SessionGuard | undefined;
+  /** Of the execution, where it is to be claimed: they are counted (FLW-8). */
+  readonly limits?: readonly ResolvedLimit[] | undefined;
   /** How many of the events written the owner knows, from the first one on; asked after the commit. */
   readonly ownerHas?: (changed: Changed) => number;
 }
@@ -63,7 +65,7 @@ export class Commits {
   async change(
     execution_id: string,
     decide: Decide,
-    { above, guard, ownerHas = () => 0 }: CommitOptions = {},
+    { above, guard, limits, ownerHas = () => 0 }: CommitOptions = {},
   ): Promise<Committed> {
     const changed = await this.#store.executions.change(
       execution_id,
@@ -72,7 +74,7 @@ export class Commits {
         if (change && decided.hasSubscribers) decided.publish({ of: typesOf(change.events) });
         return change;
       },
-      { above, guard },
+      { above, guard, limits },
     );
     const wrote = changed.unchanged === undefined;
     if (wrote) this.#tell(changed, ownerHas(changed));

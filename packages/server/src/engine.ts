@@ -25,6 +25,8 @@ import { LargeInputs } from "./executions/large-inputs.ts";
 import { PrincipalRefs } from "./executions/principal-refs.ts";
 import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
+import { Deadlocks } from "./limits/deadlocks.ts";
+import { Limits } from "./limits/limits.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
 import { Bus } from "./replicas/bus.ts";
 import type { RowNews } from "./replicas/bus-message.ts";
@@ -74,6 +76,8 @@ export interface Engine {
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly whys: Whys;
+  /** What is known of limits, and when a place comes back. */
+  readonly limits: Limits;
   readonly dryRuns: DryRuns;
   readonly attributes: Attributes;
   readonly declarations: ScheduleDeclarations;
@@ -151,7 +155,10 @@ export function createEngine(given: EnginePorts): Engine {
   const grants = new Grants({ ports, sessions, runAs });
   const followers = new Followers({ ports, progress, replicas, refs });
 
-  const rights = { runAs, tokens, grants };
+  const deadlocks = new Deadlocks({ ports, commits });
+  const limits = new Limits({ ports, bus, replicas, deadlocks });
+
+  const rights = { runAs, tokens, grants, limits };
   const served = {
     ports,
     commits,
@@ -223,6 +230,7 @@ export function createEngine(given: EnginePorts): Engine {
     progress,
     waiters,
     followers,
+    limits,
     new Timers({ ports, commits, hasWorker, waitsFor }),
     dispatcher,
     { led: new Retention({ ports, epochs }) },
@@ -268,6 +276,7 @@ export function createEngine(given: EnginePorts): Engine {
     apiKeys: new ApiKeys({ ports, principals, changed: identityChanged }),
     fleet: new Fleet({ ports, sessions, bus }),
     dryRuns: new DryRuns({ catalog, prospects: (of) => dispatcher.prospects(of) }),
+    limits,
     whys: new Whys({
       ports,
       outlook: (row) => dispatcher.outlook(row),

@@ -43,6 +43,7 @@ import { encryptionHandlers } from "./handlers/encryption.ts";
 import { executionHandlers } from "./handlers/executions.ts";
 import { fleetHandlers } from "./handlers/fleet.ts";
 import { joinTokenHandlers } from "./handlers/join-tokens.ts";
+import { limitHandlers } from "./handlers/limits.ts";
 import { looks, runListOf } from "./handlers/looks.ts";
 import { principalHandlers } from "./handlers/principals.ts";
 import { resources } from "./handlers/resources.ts";
@@ -178,6 +179,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       executions: executionHandlers(engine, sync_timeout),
       fleet: fleetHandlers(engine, ports),
       workerAttributes: workerAttributeHandlers(engine, ports),
+      limits: limitHandlers(engine, ports),
       services: services.handlers,
       schedules: scheduleHandlers(engine, ports),
       joinTokens: joinTokenHandlers({ joinTokens: new JoinTokens(ports), ports }),

@@ -2,6 +2,7 @@ export { shownDatabaseUrl } from "./database-url.ts";
 export type { EventRecord, EventRecords, RecordedChange } from "./event-records.ts";
 export { storeFailpoints } from "./failpoints.ts";
 export { type Interpose, interposed, type StoreCall } from "./interposed.ts";
+export type { LimitDefinition } from "./limits/claim-limits.ts";
 export { makeFolder } from "./make-folder.ts";
 export type { MigrationStatus } from "./migration-files.ts";
 export { migrationStatus, upgradeDatabase } from "./migration-status.ts";
@@ -42,6 +43,7 @@ export {
 export type { IdentityWrite } from "./ports/identity-write.ts";
 export type { JoinTokenRow, NewJoinToken } from "./ports/join-tokens.ts";
 export type { KeyRow, NewKeyRow } from "./ports/keys.ts";
+export type { HolderPage, LimitHolder, LimitRow } from "./ports/limits.ts";
 export type { EventFilter, EventPage, LoggedEvent, LogPage } from "./ports/log.ts";
 export type { MaskedRow } from "./ports/masks.ts";
 export type { Page } from "./ports/port.ts";
@@ -73,8 +75,6 @@ export type {
   ScheduleFilter,
 } from "./ports/schedules.ts";
 export type { NameFilter, NewSecret, SecretInfo, SecretRow, SecretSlot } from "./ports/secrets.ts";
-export type { HolderPage, LimitHolder, LimitRow } from "./ports/limits.ts";
-export type { LimitDefinition } from "./limits/claim-limits.ts";
 export type { ServiceChoice, ServiceRow } from "./ports/services.ts";
 export type { AdmittedSession, OpenedSession } from "./ports/sessions.ts";
 export type { HeldAttributes } from "./ports/worker-attributes.ts";

@@ -5,6 +5,7 @@ import {
   formatInstant,
   Grant,
   isName,
+  type LimitRate,
   NAME_RULE,
   parseDuration,
   parseUtcInstant,
@@ -139,3 +140,12 @@ export function pairs(expected: string): Pairs {
 }
 
 export const label: Pairs = pairs("KEY=VALUE");
+
+/** `100/1m`: so many may begin in any window of that length (FLW-3). */
+export const limitRate: Parser<LimitRate> = parser("N/PERIOD, such as 100/1m", (text) => {
+  const [count = "", period = "", ...rest] = text.split("/");
+  const most = whole(count, 1, 100_000);
+  const ms = /^\d+$/.test(period) ? Number(period) * 1000 : parseDuration(period);
+  if (rest.length > 0 || most === undefined || ms === undefined) return undefined;
+  return { count: most, period_seconds: ms / 1000 };
+});

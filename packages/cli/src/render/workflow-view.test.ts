@@ -57,6 +57,50 @@ test("a workflow shows what it declares, and says nothing of what it does not", 
   `);
 });
 
+test("AFF-7 RTE-7 FLW-1 a workflow shows where it may run, and how many of it may, as it was typed", () => {
+  const key = { kind: "input", path: "tenant_id" };
+  const match = { kind: "match", left: { kind: "label", key: "os" }, op: "eq", right: "linux" };
+  const all = {
+    affinity: [
+      match,
+      { ...match, left: { kind: "meta", key: "pool" }, right: key, optional: true },
+    ],
+    routing: {
+      terms: [
+        { kind: "least", selector: { kind: "load" }, weight: 1 },
+        { kind: "sticky", weight: 3 },
+      ],
+    },
+    limits: [
+      { kind: "concurrency", count: 2, key, overflow: "reject" },
+      { kind: "rate", count: 100, period_ms: 60_000 },
+    ],
+    priority: 5,
+    fairness: { key, weight: 2 },
+  };
+  expect(view(all)).toMatchInlineSnapshot(`
+    "shop/order v2
+      affinity     require(
+                     label("os").eq("linux"),
+                     optional(meta("pool").eq(input("tenant_id"))),
+                   )
+      routing      score(
+                     least(load()),
+                     sticky({ weight: 3 }),
+                   )
+      limits       concurrency(2, { key: input("tenant_id"), overflow: "reject" })
+                   rate(100, "1m")
+      priority     5
+      fairness     { key: input("tenant_id"), weight: 2 }
+      registered   5 min ago (2026-01-01T11:55:00.000Z)
+      content      c0ffee
+    "
+  `);
+  expect(view({ affinity: { role: "harness", "gpu.model": "a100" } })).toContain(
+    '  affinity     { role: "harness", "gpu.model": "a100" }\n',
+  );
+});
+
 test("RES-1 a workflow shows what it and its tasks request, in units that people use", () => {
   const GIB = 2 ** 30;
   const packages = ["sharp@^0.33", "@acme/fonts"];

@@ -5,9 +5,9 @@ import { argumentOf, atMost, Refused } from "./builder-arguments.ts";
 import { type LimitDeclaration, ValueRef } from "./expression.ts";
 import { refProblem } from "./term-checks.ts";
 
-export const MOST_IN_LIMIT = 100_000;
-export const SHORTEST_PERIOD_MS = 1_000;
-export const LONGEST_PERIOD_MS = 86_400_000;
+const MOST_IN_LIMIT = 100_000;
+const SHORTEST_PERIOD_MS = 1_000;
+const LONGEST_PERIOD_MS = 86_400_000;
 
 const Count = z.int().min(1).max(MOST_IN_LIMIT);
 const COUNT = `a whole number from 1 to ${MOST_IN_LIMIT}`;

@@ -143,7 +143,6 @@ const BUILDERS = {
 
 /** The names that `@engine/sdk/routing` exports. */
 export type RoutingBuilder = keyof typeof BUILDERS;
-export const ROUTING_BUILDERS = Object.keys(BUILDERS) as readonly RoutingBuilder[];
 
 /** Whether a function of that name is a builder of `@engine/sdk/routing`. */
 export function isRoutingBuilder(name: string): name is RoutingBuilder {

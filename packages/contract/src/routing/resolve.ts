@@ -101,7 +101,7 @@ const readTerms = new WeakMap<object, readonly (AffinityTerm | undefined)[]>();
 const readPolicies = new WeakMap<object, readonly ScoreTerm[] | undefined>();
 
 /** The terms of an affinity; undefined for one that this server does not know. */
-export function termsOf(affinity: unknown): readonly (AffinityTerm | undefined)[] {
+function termsOf(affinity: unknown): readonly (AffinityTerm | undefined)[] {
   if (affinity === null || affinity === undefined) return [];
   if (typeof affinity !== "object") return [undefined];
   let terms = readTerms.get(affinity);

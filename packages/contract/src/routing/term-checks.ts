@@ -35,10 +35,10 @@ import { refsOf } from "./refs.ts";
 const LONGEST_PATH = 256;
 const LONGEST_METRIC = 64;
 
-export const PATH_RULE = `a path is names joined by dots, such as "tenant.region", at most ${LONGEST_PATH} characters and without an index of a list`;
+const PATH_RULE = `a path is names joined by dots, such as "tenant.region", at most ${LONGEST_PATH} characters and without an index of a list`;
 
 /** Own properties of objects, joined by dots: a list has no names. */
-export function isPath(path: unknown): path is string {
+function isPath(path: unknown): path is string {
   if (typeof path !== "string" || path.length > LONGEST_PATH) return false;
   return path.split(".").every((name) => name !== "" && !/^\d+$|[[\]]/.test(name));
 }
@@ -95,7 +95,7 @@ export function constantProblem(op: CompareOp, value: unknown): string | undefin
   return `.${op}() of an input compares with a text, a finite number, true or false, so that it is decided by the execution alone; got ${describe(value)}`;
 }
 
-export function comparisonProblem({ left, op, right }: Omit<Comparison, "kind">) {
+function comparisonProblem({ left, op, right }: Omit<Comparison, "kind">) {
   return selectorProblem(left) ?? operandProblem(op, right);
 }
 
@@ -134,7 +134,7 @@ function plainScoreProblem(term: PlainScoreTerm): string | undefined {
   return term.kind === "prefer" ? comparisonProblem(term) : selectorProblem(term.selector);
 }
 
-export function inputConditionProblem({ left }: InputCondition): string | undefined {
+function inputConditionProblem({ left }: InputCondition): string | undefined {
   return refProblem(left);
 }
 

@@ -7,6 +7,7 @@ import { encryptionRoutes } from "../routes/encryption.ts";
 import { executionRoutes } from "../routes/executions.ts";
 import { fleetRoutes } from "../routes/fleet.ts";
 import { joinTokenRoutes } from "../routes/join-tokens.ts";
+import { limitRoutes } from "../routes/limits.ts";
 import { principalRoutes } from "../routes/principals.ts";
 import { roleRoutes } from "../routes/roles.ts";
 import { scheduleRoutes } from "../routes/schedules.ts";
@@ -30,6 +31,7 @@ export const routes = {
   schedules: scheduleRoutes,
   fleet: fleetRoutes,
   workerAttributes: workerAttributeRoutes,
+  limits: limitRoutes,
   joinTokens: joinTokenRoutes,
   workers: workerRoutes,
   roles: roleRoutes,
@@ -51,6 +53,7 @@ export const groupTitles: Readonly<Record<keyof typeof routes, string>> = {
   schedules: "Schedules",
   fleet: "Workers",
   workerAttributes: "Metadata and services of workers",
+  limits: "Limits",
   joinTokens: "Join tokens",
   workers: "Worker protocol",
   roles: "Roles",

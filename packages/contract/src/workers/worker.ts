@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { Name } from "../definitions/catalog.ts";
 import { Runner } from "../definitions/runner.ts";
+import {
+  ATTRIBUTE_KEY,
+  KEY_LENGTH,
+  SERVICE_NAME,
+  SERVICE_NAME_LENGTH,
+} from "../routing/attribute-keys.ts";
 import { WorkerMetrics } from "./worker-metrics.ts";
 
 /**
@@ -21,10 +27,7 @@ export const PlainText: z.ZodString = z
 /** What a worker says it can do: at most 64 keys of up to 128 characters, values of 1 to 256. */
 export const Labels = z
   .record(
-    z
-      .string()
-      .max(128)
-      .regex(/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/, "must be a label key"),
+    z.string().max(KEY_LENGTH.label).regex(ATTRIBUTE_KEY, "must be a label key"),
     PlainText.min(1),
   )
   .refine((labels) => Object.keys(labels).length <= 64, "at most 64 labels");
@@ -50,8 +53,8 @@ export type WorkerPackage = z.infer<typeof WorkerPackage>;
 
 export const ServiceName: z.ZodString = z
   .string()
-  .max(32)
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lower-case words joined by hyphens");
+  .max(SERVICE_NAME_LENGTH)
+  .regex(SERVICE_NAME, "must be lower-case words joined by hyphens");
 
 /** How frames reach a worker: down a stream, or as answers to its polls (WRK-10). */
 export const DispatchMode = z.enum(["event", "poll"]);

@@ -21,6 +21,14 @@ export interface NoTerms {
   readonly "~expected": "at least one term";
 }
 
+/** Texts that are no key of a label or of metadata, as far as types can tell. */
+type NoKey =
+  | ""
+  | `${Odd}${string}`
+  | `${string}${Odd}`
+  | `${string}${" " | "/" | ":" | "="}${string}`;
+type Odd = "." | "-" | "_";
+
 /** Texts that are no path. */
 type NoPath =
   | ""
@@ -61,7 +69,9 @@ export function require(...terms: readonly unknown[]): unknown {
  * require(label("os").eq("linux"), label("region").ne("eu"))
  * ```
  */
-export function label(key: string): Selector<"label", never> {
+export function label<const Key extends string>(
+  key: Key extends NoKey ? never : Key,
+): Selector<"label", never> {
   return made("label", [key]);
 }
 
@@ -91,7 +101,9 @@ export function labelFor<Reads extends string | OfRoutingInput>(
  * require(meta("maintenance").ne("true"))
  * ```
  */
-export function meta(key: string): Selector<"meta", never> {
+export function meta<const Key extends string>(
+  key: Key extends NoKey ? never : Key,
+): Selector<"meta", never> {
   return made("meta", [key]);
 }
 

@@ -110,8 +110,10 @@ test("AFF-8 a wrong use of a builder is refused where it is written", () => {
     expect(use).toThrow(expect.objectContaining({ code: "invalid_definition" }));
     expect(use).toThrow(message);
   };
+  // @ts-expect-error no key has a space
   refused(() => label("a key"), /a label key is 1 to 128/);
   refused(() => service("No Service"), /a service name is 1 to 32/);
+  // @ts-expect-error a weight is above 0
   refused(() => sticky({ weight: 0 }), /a finite number above 0; got 0/);
   refused(() => concurrency(0), /a whole number from 1 to 100000; got 0/);
   refused(() => rate(1, "25h"), /a period from a second to a day/);

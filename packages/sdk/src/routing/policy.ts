@@ -38,9 +38,9 @@ export function score(...terms: readonly unknown[]): unknown {
  * score(prefer(metric("queue").lt(3), { weight: 10 }), prefer(service("gpu")))
  * ```
  */
-export function prefer<Condition extends Comparison>(
+export function prefer<Condition extends Comparison, const Weight extends number = number>(
   condition: Condition,
-  options?: WeightOptions,
+  options?: WeightOptions<Weight>,
 ): PlainScoreTerm<ReadsOf<Condition>> {
   return made("prefer", [condition, options]);
 }
@@ -58,7 +58,10 @@ type Ranked = Selector<"label" | "meta" | "metric" | "resource" | "load" | "util
  * score(least(utilization(), { weight: 5 }))
  * ```
  */
-export function least(selector: Ranked, options?: WeightOptions): PlainScoreTerm<never> {
+export function least<const Weight extends number = number>(
+  selector: Ranked,
+  options?: WeightOptions<Weight>,
+): PlainScoreTerm<never> {
   return made("least", [selector, options]);
 }
 
@@ -72,7 +75,10 @@ export function least(selector: Ranked, options?: WeightOptions): PlainScoreTerm
  * score(most(resource("memory_available")), most(meta("rank"), { weight: 0.5 }))
  * ```
  */
-export function most(selector: Ranked, options?: WeightOptions): PlainScoreTerm<never> {
+export function most<const Weight extends number = number>(
+  selector: Ranked,
+  options?: WeightOptions<Weight>,
+): PlainScoreTerm<never> {
   return made("most", [selector, options]);
 }
 
@@ -85,7 +91,9 @@ export function most(selector: Ranked, options?: WeightOptions): PlainScoreTerm<
  * score(sticky({ weight: 3 }), least(load()))
  * ```
  */
-export function sticky(options?: WeightOptions): PlainScoreTerm<never> {
+export function sticky<const Weight extends number = number>(
+  options?: WeightOptions<Weight>,
+): PlainScoreTerm<never> {
   return made("sticky", [options]);
 }
 

@@ -140,9 +140,9 @@ export interface RoutingPolicy<Reads = unknown> {
 }
 
 /** How much a term of a policy counts. */
-export interface WeightOptions {
+export interface WeightOptions<Weight extends number = number> {
   /** A finite number above 0. Default 1. */
-  readonly weight?: number;
+  readonly weight?: `${Weight}` extends "0" | `-${string}` ? never : Weight;
 }
 
 /** What {@link concurrency}, {@link rate} and {@link limit} return: entries of the option `limits`. */

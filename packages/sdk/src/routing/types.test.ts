@@ -171,6 +171,18 @@ test("AFF-8 the types refuse what registration refuses", () => {
     () => most(metaFor("a.", input("b"))),
     // @ts-expect-error -- a service is no number
     () => least(service("gpu")),
+    // @ts-expect-error -- no key
+    () => label("a key"),
+    // @ts-expect-error -- no key
+    () => meta(""),
+    // @ts-expect-error -- no key
+    () => label("-a"),
+    // @ts-expect-error -- a weight of nothing
+    () => sticky({ weight: 0 }),
+    // @ts-expect-error -- a weight below nothing
+    () => least(load(), { weight: -1 }),
+    // @ts-expect-error -- a weight of nothing
+    () => prefer(load().lt(3), { weight: 0 }),
     // @ts-expect-error -- a weight that is no number
     () => sticky({ weight: "3" }),
     // @ts-expect-error -- no key

@@ -7,6 +7,7 @@ import {
 import type { Changed, SessionGuard } from "@engine/store";
 import type { Commits } from "../commits.ts";
 import type { InnerPorts } from "../engine-ports.ts";
+import type { Limits } from "../limits/limits.ts";
 import { isRefusal } from "../refusal.ts";
 import type { HandOvers } from "../workers/hand-over.ts";
 import type { Claiming } from "../workers/holdings.ts";
@@ -16,6 +17,7 @@ interface Parts {
   readonly ports: Pick<InnerPorts, "clock">;
   readonly commits: Commits;
   readonly handOvers: Pick<HandOvers, "unsure">;
+  readonly limits: Pick<Limits, "during">;
   /** Called when it is known what became of a claim whose answer was lost. */
   readonly onSure: () => void;
 }
@@ -50,8 +52,9 @@ export class Claims {
   ): Promise<{ changed: Changed; wrote: boolean }> {
     const { ports, commits } = this.#parts;
     const { worker, id, attributes } = session;
+    const { limits } = wanted.requirements ?? {};
     const { execution_id, guard = session.guard, score = null } = wanted;
-    const commit = commits.change(
+    const claim = commits.change(
       execution_id,
       (row) => {
         if (!isStillMeant(row)) return undefined;
@@ -61,8 +64,10 @@ export class Claims {
         // The owner gets the claim itself with the assignment, or with the answer to a reconnect.
         ownerHas: () => 1,
         guard: { ...guard, active: true, ...(wanted.readsAttributes && { attributes }) },
+        limits,
       },
     );
+    const commit = this.#parts.limits.during(limits, claim);
     // An earlier claim whose answer was lost may have been committed: then the session has the execution
     // by that one, of which nobody here knows.
     return this.during(session, wanted, commit, ({ changed: { row }, wrote }) => {

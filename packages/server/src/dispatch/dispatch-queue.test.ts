@@ -11,6 +11,7 @@ function entry(execution_id: string, queued_at = 0, priority = 0) {
     losses: null,
     head: 1,
     generation: 0,
+    state: "CREATED" as const,
     run_as: null as string | null,
     namespace: "default",
     workflow: "hello",

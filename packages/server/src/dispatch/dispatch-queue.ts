@@ -11,6 +11,11 @@ const MOST = 200_000;
 /** Where there are more, so large a part of them is left in the store at once. */
 const PART = 1 / 16;
 
+/** So many may have yet to be asked about, also where fewer are kept. */
+const MOST_UNASKED = 2_000;
+
+const NO_GROUPS: readonly Group[] = [];
+
 /** Executions of one workflow that wait until their principal may run it. */
 interface HeldGroup {
   readonly of: Acting;
@@ -57,6 +62,8 @@ export class DispatchQueue {
   onceAsked: (group: Group) => void = () => undefined;
   /** Groups behind this place may wait in the store alone; one is asked about before it is left there. */
   beyond: Place | undefined;
+  /** How many there may be before some are left in the store; more than kept, while many are asked about. */
+  #limit: number;
   /** Whether some were left in the store that nobody was asked about. */
   hasUnasked: boolean = false;
 
@@ -67,6 +74,7 @@ export class DispatchQueue {
     turn = byPlace,
   }: QueueOptions = {}) {
     this.#most = most;
+    this.#limit = most;
     this.#open = openHidden;
     this.#laneOf = laneOf;
     this.#ready = new Lanes(turn);
@@ -116,7 +124,7 @@ export class DispatchQueue {
       // The others of a filed group wait for the same; with another first one its turn may be another.
       if (there.standing !== "filed" || there.first === entry) this.ready(there);
     }
-    if (this.#count > this.#most) this.#shorten();
+    if (this.#count > this.#limit) this.#shorten();
   }
 
   /** Whether an execution lies behind those that are kept, of its group or of all. */
@@ -156,6 +164,7 @@ export class DispatchQueue {
     this.#leave(group);
     if (!group.first) return;
     // Where there is no room for it, it is read again with what lies behind it.
+    if (this.#count <= this.#most) this.#limit = this.#most;
     const isBehind = this.beyond && this.#count > this.#most - this.#most * PART;
     if (isBehind && compareQueued(group.first, this.beyond as Place) > 0) {
       this.#drop(group, true);
@@ -196,8 +205,9 @@ export class DispatchQueue {
   }
 
   /** Filed groups of executions that run apart: of those, time alone makes some possible. */
-  *waitingApart(): Generator<Group, void, undefined> {
-    for (const group of this.#apart.values()) if (group.standing === "filed") yield group;
+  waitingApart(): readonly Group[] {
+    if (this.#apart.size === 0) return NO_GROUPS;
+    return [...this.#apart.values()].filter(({ standing }) => standing === "filed");
   }
 
   walk(look: Look<Rostered>): Walk | undefined {
@@ -366,16 +376,28 @@ export class DispatchQueue {
       if (group.size <= level) break;
       over -= this.#forget(group.cutTo(level));
     }
-    if (over <= 0) return;
-    // Those that were not asked about are left only where there is nothing else.
-    const rank = ({ standing }: Group) => (standing === "filed" ? 0 : 1);
-    const last = [...this.groups()].filter(({ size }) => size > 0);
-    last.sort((a, b) => rank(a) - rank(b) || compareQueued(b.at, a.at));
-    for (const group of last) {
-      if (over <= 0) break;
-      over -= group.size;
+    if (over <= 0) {
+      this.#limit = this.#most;
+      return;
+    }
+    // Those that were not asked about are left only where they alone are too many.
+    const all = [...this.groups()].filter(({ size }) => size > 0);
+    const filed = all.filter(({ standing }) => standing === "filed");
+    over -= this.#dropLast(filed, over);
+    const most = Math.max(this.#most, MOST_UNASKED);
+    if (this.#count > most) this.#dropLast(all, this.#count - most);
+    this.#limit = Math.max(this.#most, this.#count + this.#most * PART);
+  }
+
+  /** Leaves the groups that come last in the store, until so many executions are left there. */
+  #dropLast(groups: readonly Group[], over: number): number {
+    let left = 0;
+    for (const group of groups.toSorted((a, b) => compareQueued(b.at, a.at))) {
+      if (left >= over) break;
+      left += group.size;
       this.#drop(group);
     }
+    return left;
   }
 
   /** Leaves a whole group in the store. */

@@ -18,6 +18,7 @@ import { recovered } from "../failpoints.ts";
 import { lacks, type Needs, UNREADABLE } from "../gate/fits.ts";
 import { type Dispatchable, gate } from "../gate/gate.ts";
 import { readsAttributes } from "../gate/reads-attributes.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { ProgressHub } from "../progress/progress-hub.ts";
 import { isRefusal } from "../refusal.ts";
 import type { RowNews } from "../replicas/bus-message.ts";
@@ -31,6 +32,7 @@ import { Claims } from "./claims.ts";
 import { DispatchQueue } from "./dispatch-queue.ts";
 import { Elsewhere } from "./elsewhere.ts";
 import { dispatchable, type Entry, type Group, type OpenHidden, openPlain } from "./group.ts";
+import { limitLane } from "./limit-lane.ts";
 import { type Match, Matching } from "./matching.ts";
 import { type Outlook, outlookOf } from "./outlook.ts";
 import { QueueReader } from "./queue-reader.ts";
@@ -47,6 +49,7 @@ interface Parts {
   readonly handOvers: Pick<HandOvers, "unsure" | "one">;
   readonly runAs: RunAs;
   readonly tokens: AssignerParts["tokens"];
+  readonly limits: Limits;
   /** Opens terms that read routing input; without it only those that are not sealed are opened. */
   readonly openHidden?: OpenHidden;
 }
@@ -83,12 +86,12 @@ export class Dispatcher implements Domain {
   #isClosed = false;
 
   constructor(parts: Parts) {
-    const { ports, sessions, runAs, openHidden = openPlain } = parts;
+    const { ports, sessions, runAs, limits, openHidden = openPlain } = parts;
     this.#parts = parts;
     this.#ports = ports;
     this.#openHidden = openHidden;
     const { store, monotonic, setTimer } = ports;
-    this.#queue = new DispatchQueue({ openHidden });
+    this.#queue = new DispatchQueue({ openHidden, laneOf: limitLane });
     this.#matching = new Matching({
       queue: this.#queue,
       isPresent: (session) => sessions.find(session.id) === session,
@@ -104,6 +107,7 @@ export class Dispatcher implements Domain {
     sessions.onChange((session, news) => this.#matching.touch(session, news));
     sessions.onRoom(() => this.wake());
     runAs.onChange(() => void this.#lookAtHeld());
+    limits.onFreed((buckets) => this.#back(...buckets.map(limited)));
   }
 
   async recover(): Promise<void> {
@@ -122,7 +126,9 @@ export class Dispatcher implements Domain {
     const isDue = not_before === null || not_before <= now;
     // Also while nobody can say whether it may run: it waits in the queue until that is known.
     const isHeld = this.#parts.runAs.standing(acting)?.isFree !== true;
-    const of = { last_worker: preferred_worker, isHeld, unplaceable: fresh.unplaceable };
+    const { limits } = this.#parts;
+    const stops = { isHeld, unplaceable: fresh.unplaceable, limited: limits.denial(fresh) };
+    const of = { last_worker: preferred_worker, ...stops };
     const wanted = { ...UNSUSPECTED, ...of, ...this.#needsOf(requirements), isFresh: true };
     const isHere = isFree && isDue && !this.#elsewhere.isBetter(wanted);
     const answer = isHere ? this.#matching.choose(wanted) : undefined;
@@ -130,10 +136,11 @@ export class Dispatcher implements Domain {
     if (answer?.kind !== "claim") return (await commits.create(fresh)).changed;
     const { candidate: session, score } = answer;
     const { worker, id, guard, attributes } = session;
-    const commit = commits.create(fresh, {
+    const claimed = commits.create(fresh, {
       ...{ worker, session: id, epoch: guard.epoch, now, score },
       ...(readsAttributes(wanted) && { attributes }),
     });
+    const commit = limits.during(requirements?.limits, claimed);
     try {
       const { changed, wrote } = await this.#claims.during(session, fresh, commit);
       // Where the session had moved on, the execution was created without a claim.
@@ -159,7 +166,8 @@ export class Dispatcher implements Domain {
     const isStillMeant = (row: ExecutionRow) => {
       const isTheirs = row.generation === generation && row.last_worker === session.worker;
       if (!isTheirs || !isQueued(row) || this.#isHeld(row)) return false;
-      const wanted = { ...UNSUSPECTED, last_worker: session.worker };
+      const limited = this.#parts.limits.denial(row);
+      const wanted = { ...UNSUSPECTED, last_worker: session.worker, limited };
       const beside = session.beside(execution_id);
       return gate({ ...wanted, ...this.#needsOf(row.requirements) }, [beside]).kind === "claim";
     };
@@ -168,7 +176,7 @@ export class Dispatcher implements Domain {
       if (!row) return undefined;
       if (this.#parts.runAs.isOn) await this.#parts.runAs.know(row);
       const reads = { readsAttributes: readsAttributes(this.#needsOf(row.requirements)) };
-      const wanted = { execution_id, guard, ...reads };
+      const wanted = { execution_id, guard, requirements: row.requirements, ...reads };
       const { changed, wrote } = await this.#claims.claim(session, wanted, isStillMeant);
       return wrote ? changed.row : undefined;
     } catch (error) {
@@ -237,8 +245,15 @@ export class Dispatcher implements Domain {
   /** What the gate makes of an execution now, over all connected workers (WHY-1). */
   async outlook(row: ExecutionRow): Promise<Outlook> {
     if (this.#parts.runAs.isOn) await this.#parts.runAs.know(row);
+    const { limits } = row.requirements ?? {};
+    // A limit may be full of which nobody here has heard.
+    const limited = limits && (await this.#ports.store.limits.denialOf(limits, row));
     const connected = [...this.#elsewhere.everywhere()];
-    return outlookOf(this.#wantedOf(row), connected, this.#queue.ahead(row.execution_id));
+    return outlookOf(
+      { ...this.#wantedOf(row), limited },
+      connected,
+      this.#queue.ahead(row.execution_id),
+    );
   }
 
   /** What a fresh execution with these requirements would find, over all connected workers (RTE-6). */
@@ -269,7 +284,9 @@ export class Dispatcher implements Domain {
 
   /** The first of a group that may go to a worker of this server, or what else it waits for. */
   #firstOf(group: Group): Entry | { readonly until: string } | undefined {
-    const { runAs } = this.#parts;
+    const { runAs, limits } = this.#parts;
+    const denied = group.first && limits.denial({ ...group.first, ...group.needs });
+    if (denied) return { until: limited(denied.limit.bucket) };
     let left = 0;
     for (const entry of group) {
       if (runAs.isOn) {
@@ -292,8 +309,8 @@ export class Dispatcher implements Domain {
   }
 
   /** What groups were set aside for has come. */
-  #back(until: string): void {
-    this.#queue.back(until);
+  #back(...until: readonly string[]): void {
+    for (const one of until) this.#queue.back(one);
     this.wake();
   }
 
@@ -310,11 +327,11 @@ export class Dispatcher implements Domain {
 
   /** Where executions wait that run apart, time alone may make place for them (LIV-5). */
   #watchApart(): void {
-    if (this.#isWatchingApart || this.#queue.waitingApart().next().done) return;
+    if (this.#isWatchingApart || this.#queue.waitingApart().length === 0) return;
     this.#isWatchingApart = true;
     this.#ports.setTimer(() => {
       this.#isWatchingApart = false;
-      for (const group of [...this.#queue.waitingApart()]) this.#queue.ready(group);
+      for (const group of this.#queue.waitingApart()) this.#queue.ready(group);
       this.wake();
     }, APART_MS);
   }
@@ -333,7 +350,12 @@ export class Dispatcher implements Domain {
     const isHeld = this.#queue.isHeld(execution_id) || this.#isHeld(row);
     const suspicion = suspicionOf(losses);
     const of = { last_worker, suspicion, was_lost: losses.length > 0, isFresh: generation === 0 };
-    return { ...of, ...this.#needsOf(requirements), isHeld };
+    return {
+      ...of,
+      ...this.#needsOf(requirements),
+      isHeld,
+      limited: this.#parts.limits.denial(row),
+    };
   }
 
   /** Whether it is known that the principal of an execution may not run it now. */
@@ -426,6 +448,7 @@ export class Dispatcher implements Domain {
       const { changed, wrote } = await this.#claims.claim(session, wanted, isStillMeant);
       this.#elsewhere.forget(execution_id);
       if (wrote) this.#assigner.send(session, changed);
+      else if (changed.limited) this.#queue.add(queuedOf(changed.row));
       // It still waits, so no other claim was faster: the session must have changed in the store. Until
       // that is read, the same worker would be chosen again and again.
       else if (isQueued(changed.row)) {
@@ -452,9 +475,8 @@ export class Dispatcher implements Domain {
 }
 
 function queuedOf(row: ExecutionRow): QueuedExecution {
-  const { execution_id, priority, queued_at, last_worker, requirements, losses, head, generation } =
-    row;
-  const { run_as, namespace, workflow } = row;
+  const { execution_id, priority, queued_at, last_worker, requirements, losses, head } = row;
+  const { generation, state, run_as, namespace, workflow } = row;
   return {
     execution_id,
     priority,
@@ -464,6 +486,7 @@ function queuedOf(row: ExecutionRow): QueuedExecution {
     losses: losses.length > 0 ? JSON.stringify(losses) : null,
     head,
     generation,
+    state,
     run_as,
     namespace,
     workflow,
@@ -473,4 +496,9 @@ function queuedOf(row: ExecutionRow): QueuedExecution {
 /** What groups are set aside for until it is known whose rights they have. */
 function asked({ run_as }: Pick<Acting, "run_as">): string {
   return `principal ${run_as}`;
+}
+
+/** What groups are set aside for while a limit has no place for them. */
+function limited(bucket: string): string {
+  return `limit ${bucket}`;
 }

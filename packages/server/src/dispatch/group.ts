@@ -3,6 +3,7 @@ import {
   type Loss,
   type Placement,
   type Requirements,
+  type State,
   type Suspicion,
   suspicionOf,
 } from "@engine/contract";
@@ -22,6 +23,7 @@ export class Entry implements QueuedExecution {
   readonly losses: string | null;
   readonly head: number;
   readonly generation: number;
+  readonly state: State;
   readonly run_as: string | null;
   readonly namespace: string;
   readonly workflow: string;
@@ -35,6 +37,7 @@ export class Entry implements QueuedExecution {
     this.losses = queued.losses;
     this.head = queued.head;
     this.generation = queued.generation;
+    this.state = queued.state;
     this.run_as = queued.run_as;
     this.namespace = queued.namespace;
     this.workflow = queued.workflow;

@@ -15,7 +15,7 @@ export function nameLiteral(worker: string): string {
 }
 
 /** Two attributes have the same literal where they are equal (AFF-4). */
-export function literalOf({ of, key, value }: Omit<AttributeNeed, "op">): string {
+function literalOf({ of, key, value }: Omit<AttributeNeed, "op">): string {
   return `${of}:${key}=${textOf(value)}`;
 }
 

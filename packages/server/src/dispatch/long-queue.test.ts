@@ -25,6 +25,7 @@ function waiting(n: number, queued_at: number): QueuedExecution {
     losses: null,
     head: 1,
     generation: 0,
+    state: "CREATED" as const,
     ...of,
   };
   return { execution_id, priority: 0, queued_at, ...rest };

@@ -4,10 +4,11 @@
  * second worker has room all the time, lacks what is asked for, and never gets it.
  */
 import { expect, test } from "vitest";
+import type { Constraint } from "./testing/constraints.ts";
 import { FATES, type Fate } from "./testing/fates.ts";
 import type { Mode } from "./testing/member.ts";
 import { PATHS, type Path } from "./testing/paths.ts";
-import { type Constraint, Stage } from "./testing/stage.ts";
+import { Stage } from "./testing/stage.ts";
 
 interface Cell {
   readonly path: Path;
@@ -35,7 +36,9 @@ function cells(isWanted: (cell: Cell) => boolean): [title: string, Cell][] {
 
 const runs = cells(({ fate, constraint }) => fate.isAllowed(constraint));
 const waits = cells(({ fate, constraint }) => !fate.isAllowed(constraint));
-const moves = waits.filter(([, { constraint }]) => constraint !== "required worker");
+/** By what another worker may be the one: one of a kind. */
+const MOVING: readonly Constraint[] = ["requests", "runner", "label eq", "meta eq", "service"];
+const moves = waits.filter(([, { constraint }]) => MOVING.includes(constraint));
 
 /** Goes on to where the execution needs a worker. */
 async function play(stage: Stage, { path, fate }: Cell) {

@@ -1,5 +1,5 @@
 /** What the gate makes of an execution now, with every worker that it looked at (WHY-1, RTE-6). */
-import { printPreference, type Score, type WhyCode } from "@engine/contract";
+import { type LimitDenial, printPreference, type Score, type WhyCode } from "@engine/contract";
 import { type Candidate, type Dispatchable, gate, review } from "../gate/gate.ts";
 import { WAIT_WORDS } from "./wait-words.ts";
 
@@ -27,6 +27,8 @@ export interface RejectedOutlook {
 export interface Outlook {
   readonly code: WhyCode;
   readonly message: string;
+  /** The limit that it waits for. */
+  readonly limited?: LimitDenial | undefined;
   /** In the order of choice. */
   readonly eligible: readonly EligibleOutlook[];
   readonly rejected: readonly RejectedOutlook[];
@@ -63,7 +65,8 @@ export function outlookOf(
   };
   const answer = gate(wanted, connected);
   if (answer.kind === "wait") {
-    return { code: answer.reason, message: WAIT_WORDS[answer.reason](wanted), ...workers };
+    const { limited } = wanted;
+    return { code: answer.reason, message: WAIT_WORDS[answer.reason](wanted), limited, ...workers };
   }
   const message = "a worker is free for it: it is about to be given to one";
   return { code: "dispatching", message, ...workers };

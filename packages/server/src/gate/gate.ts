@@ -4,6 +4,7 @@
  */
 import {
   type Failure,
+  type LimitDenial,
   type Preference,
   type Requirements,
   type Score,
@@ -30,6 +31,8 @@ export interface Dispatchable extends Needs {
   readonly isFresh?: boolean;
   /** Its principal cannot be used or may not run it: no worker gets it (AUTH-36). */
   readonly isHeld?: boolean;
+  /** A limit that is known to have no place for it (FLW-8). */
+  readonly limited?: LimitDenial | undefined;
   /** What it needs cannot be told, whatever workers there are (AFF-5). */
   readonly unplaceable?: Failure | null | undefined;
 }
@@ -52,6 +55,7 @@ export interface Candidate extends Capabilities {
 
 export type WaitReason =
   | "principal_unavailable"
+  | LimitDenial["reason"]
   | "no_worker"
   | "required_worker"
   | "no_matching_worker"
@@ -169,6 +173,7 @@ export function review<C extends Candidate>(
 function stopsAlone(execution: Dispatchable): GateAnswer<never> | undefined {
   if (execution.isHeld) return { kind: "wait", reason: "principal_unavailable" };
   if (execution.unplaceable) return { kind: "fail", failure: execution.unplaceable };
+  if (execution.limited) return { kind: "wait", reason: execution.limited.reason };
   return undefined;
 }
 

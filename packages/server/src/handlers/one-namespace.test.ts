@@ -64,6 +64,7 @@ const described = (rest: string) => ({
   own: 200,
   other: [...ADMIN, "worker:bank:read"],
 });
+const limited = { path: ({ ns }: Place) => `/admin/limits/${ns}`, own: 403, other: ADMIN };
 /** What only administrators do, whatever it names. */
 const administered = (permission: string, path: string, body?: Json): Case => ({
   path: () => path,
@@ -228,6 +229,12 @@ const cases: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)
     listServices: described("/services"),
     grantService: directed("/services/inference"),
     revokeService: directed("/services/inference"),
+  },
+  limits: {
+    put: { ...limited, body: () => ({ concurrency: 1 }) },
+    list: { path: () => "/admin/limits", own: 403, other: [...ADMIN, "worker:*:read"] },
+    get: { ...limited, other: [...ADMIN, "worker:*:read"] },
+    delete: limited,
   },
   joinTokens: {
     create: { path: () => "/admin/workers/join-tokens", body: () => ({}), own: 403, other: ADMIN },

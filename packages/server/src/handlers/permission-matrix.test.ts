@@ -90,6 +90,7 @@ const SERVICE_MANAGERS = {
 const RUNNERS = { viewer: [403, RUN, CHARGE], operator: 202, admin: 202 } as const;
 const ADMIN_WORKERS = "admin:workers:manage";
 const described = (rest: string) => (place: Place) => `/admin/workers/${place.ns}${rest}`;
+const limit = () => "/admin/limits/openai";
 const READ_ROLES = "admin:roles:read";
 const MANAGE_ROLES = "admin:roles:manage";
 const READ_PRINCIPALS = "admin:principals:read";
@@ -355,6 +356,12 @@ const rows: { readonly [G in keyof typeof routes]: Record<keyof (typeof routes)[
     grantService: administered(ADMIN_WORKERS, described("/services/inference"), 204),
     listServices: { path: described("/services"), ...READERS },
     revokeService: administered(ADMIN_WORKERS, described("/services/inference"), 204),
+  },
+  limits: {
+    put: administered(ADMIN_WORKERS, limit, 200, { concurrency: 1 }),
+    list: { path: () => "/admin/limits", ...READERS },
+    get: { path: limit, ...READERS },
+    delete: administered(ADMIN_WORKERS, limit, 204),
   },
   joinTokens: {
     create: administered(ADMIN_WORKERS, "/admin/workers/join-tokens", 201, {}),

@@ -2,8 +2,8 @@ import {
   bucketView,
   type ExecutionRow,
   engineFailure,
-  failExecution,
   type Failure,
+  failExecution,
   isQueued,
   type LimitDenial,
   type ResolvedLimit,
@@ -96,7 +96,7 @@ export class Deadlocks {
 }
 
 /** Whether all places of a limit are kept by ancestors of an execution that wait for it. */
-export function deadlock(
+function deadlock(
   waiting: Pick<ExecutionRow, "generation">,
   limit: ResolvedLimit,
   held: {

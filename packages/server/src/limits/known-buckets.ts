@@ -35,7 +35,8 @@ export class KnownBuckets implements LimitView {
 
   /** What is full, as far as it is known. */
   *denials(): Generator<LimitDenial, void, undefined> {
-    for (const limits of this.#full.values()) for (const { denied } of limits.values()) yield denied;
+    for (const limits of this.#full.values())
+      for (const { denied } of limits.values()) yield denied;
   }
 
   ask(limits: readonly ResolvedLimit[]): Asked {
@@ -47,7 +48,10 @@ export class KnownBuckets implements LimitView {
   }
 
   /** @param answer What the store said: that there is no place, or that one was taken. */
-  answered(asked: Asked, answer: { readonly denied?: LimitDenial | undefined; readonly took: boolean }): void {
+  answered(
+    asked: Asked,
+    answer: { readonly denied?: LimitDenial | undefined; readonly took: boolean },
+  ): void {
     this.#asked.delete(asked);
     for (const full of asked.counted) {
       full.underWay--;
@@ -75,8 +79,23 @@ export class KnownBuckets implements LimitView {
     return limits !== undefined;
   }
 
+  /** Those that were full, and have room as far as is known. */
+  open(limits: readonly ResolvedLimit[]): readonly string[] {
+    return limits.flatMap((limit) =>
+      this.#find(limit) && !this.denial(limit) ? [limit.bucket] : [],
+    );
+  }
+
+  /** Lets one claim of each that is full be tried; answers which they are. */
+  probe(): readonly string[] {
+    for (const limits of this.#full.values()) {
+      for (const full of limits.values()) full.room = Math.max(1, full.room);
+    }
+    return [...this.#full.keys()];
+  }
+
   /** Whatever is known of some buckets counts no more; answers which of them were full. */
-  forget(isMeant: (bucket: string) => boolean = () => true): readonly string[] {
+  forget(isMeant: (bucket: string) => boolean): readonly string[] {
     const forgotten = [...this.#full.keys()].filter(isMeant);
     for (const bucket of forgotten) this.#full.delete(bucket);
     for (const { limits, freed } of this.#asked) {

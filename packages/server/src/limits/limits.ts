@@ -1,4 +1,10 @@
-import { bucketView, type LimitDenial, type ResolvedLimit } from "@engine/contract";
+import {
+  bucketView,
+  type LimitDenial,
+  type Requirements,
+  type ResolvedLimit,
+  type State,
+} from "@engine/contract";
 import type { Changed } from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { InnerPorts } from "../engine-ports.ts";
@@ -6,7 +12,7 @@ import type { Bus } from "../replicas/bus.ts";
 import type { Replicas } from "../replicas/replicas.ts";
 import type { Deadlocks } from "./deadlocks.ts";
 import { KnownBuckets } from "./known-buckets.ts";
-import type { LimitView } from "./limit-check.ts";
+import { limitDenial } from "./limit-check.ts";
 
 interface Parts {
   readonly ports: Pick<InnerPorts, "clock" | "setTimer">;
@@ -41,8 +47,21 @@ export class Limits implements Domain {
     });
   }
 
-  get view(): LimitView {
-    return this.#known;
+  /** Check 4 of the gate: which limit is known to have no place for an execution. */
+  denial({
+    requirements,
+    generation = 0,
+    state,
+  }: {
+    readonly requirements?: Requirements | null | undefined;
+    /** 0: no worker has had it. */
+    readonly generation?: number;
+    readonly state?: State;
+  }): LimitDenial | undefined {
+    const limits = requirements?.limits;
+    if (!limits) return undefined;
+    const isUnwinding = state === "CANCELLING";
+    return limitDenial({ limits, isFirst: generation === 0, isUnwinding }, this.#known);
   }
 
   /** Calls back with buckets in which something may have a place now. */
@@ -69,6 +88,8 @@ export class Limits implements Domain {
     } finally {
       this.#known.answered(asked, answer);
       if (answer.denied) this.#wait(answer.denied);
+      // What was set aside meanwhile may go on: a place came back, or was not taken after all.
+      this.#told(this.#known.open(limits));
     }
   }
 
@@ -102,7 +123,7 @@ export class Limits implements Domain {
   /** What was not heard of: everything is asked for once more. */
   refresh(): void {
     this.#parts.deadlocks.lookAt(this.#known.denials());
-    this.#told(this.#known.forget());
+    this.#told(this.#known.probe());
   }
 
   close(): void {
@@ -134,10 +155,13 @@ export class Limits implements Domain {
     const { bucket } = denied.limit;
     const { clock, setTimer } = this.#parts.ports;
     this.#timers.get(bucket)?.();
-    const cancel = setTimer(() => {
-      this.#timers.delete(bucket);
-      this.#told(this.#known.forget((one) => one === bucket));
-    }, Math.max(1, denied.free_at - clock()));
+    const cancel = setTimer(
+      () => {
+        this.#timers.delete(bucket);
+        this.#told(this.#known.forget((one) => one === bucket));
+      },
+      Math.max(1, denied.free_at - clock()),
+    );
     this.#timers.set(bucket, cancel);
   }
 

@@ -59,6 +59,18 @@ export function heldByPlan(row: ScheduleRow, step: PlanStep, now: number): Sched
   };
 }
 
+/** A start that its workflow refused for want of a place is left out (FLW-1). */
+export function skippedForRoom(
+  row: ScheduleRow,
+  step: PlanStep | undefined,
+  now: number,
+): SchedulePatch {
+  if (step) return skippedByPlan(row, step, { skipped: 1, now });
+  const isOver = row.next_run_at === null;
+  const status = isOver ? "completed" : row.status;
+  return { held: null, status, updated_at: now, ...skips(row, 1, now) };
+}
+
 /** A start failed; `step` is absent where the start had been held back. */
 export function startFailed(
   row: ScheduleRow,

@@ -12,6 +12,7 @@ import {
   type FailedStart,
   heldByPlan,
   skippedByPlan,
+  skippedForRoom,
   startedByPlan,
   startedFromHold,
   startFailed,
@@ -122,6 +123,12 @@ export class Firing {
       });
     } catch (error) {
       if (isOutage(error)) throw error;
+      if (error instanceof EngineError && error.code === "concurrency_limited") {
+        return this.#change(row, (current) => {
+          const isSame = step ? isAtStep(current, row, step) : current.held?.instant === instant;
+          return isSame ? skippedForRoom(current, step, now) : undefined;
+        });
+      }
       return this.#failed(row, { instant, step, error: textOf(error), now });
     }
   }

@@ -71,18 +71,22 @@ export class Starts {
     const { pin, schema, declared } = of;
     const kept = await this.#kept(execution_id, start, { schema, declared });
     const { input, request_hash = key?.request_hash } = kept;
-    const placed = this.#placed({ pin, declared }, kept, start.routing_input);
-    const { requirements, by } = await this.#orForget(execution_id, input, async () => ({
-      requirements: await this.#requirements(placed.requirements, start),
-      by: await accountOf(start),
-    }));
+    const checked = await this.#orForget(execution_id, input, async () => {
+      const placed = this.#placed({ pin, declared }, kept, start.routing_input);
+      return {
+        requirements: await this.#requirements(placed.requirements, start),
+        unplaceable: placed.failure ?? of.unplaceable ?? null,
+        routing_input: storedRouting(ports.ring, start.routing_input),
+        by: await accountOf(start),
+      };
+    });
     return {
       ...pin,
+      ...checked,
       execution_id,
       name: label ?? null,
       input,
       trigger,
-      by,
       priority: start.priority ?? of.priority,
       unique: key && request_hash !== undefined ? { key: key.text, request_hash } : undefined,
       schedule,
@@ -90,10 +94,7 @@ export class Starts {
       fork,
       not_before: start_at ?? null,
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
-      routing_input: storedRouting(ports.ring, start.routing_input),
       preferred_worker: start.last_worker ?? null,
-      requirements,
-      unplaceable: placed.failure ?? of.unplaceable ?? null,
       seed: seed ?? ports.seed(),
       now: ports.clock(),
     };

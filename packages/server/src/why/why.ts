@@ -6,6 +6,8 @@ import {
   isOutcome,
   isQueued,
   isTerminal,
+  type LimitDenial,
+  limitDetails,
   type NearWorker,
   type OpenWait,
   type State,
@@ -80,7 +82,27 @@ export class Whys {
     if (not_before !== null && state !== "PAUSED") return { reasons: [delayed(row)] };
     if (!isQueued(row)) return { reasons: await this.#parked(row, mayRead) };
     const outlook = await this.#parts.outlook(row);
+    const { limited } = outlook;
+    if (limited) return { reasons: [await this.#limited(row, limited, outlook, mayRead)], outlook };
     return { reasons: [dispatchReason(row, outlook, mayRead)], outlook };
+  }
+
+  /** A limit that is full, with those who have its places as far as the caller may read of them. */
+  async #limited(
+    row: ExecutionRow,
+    limited: LimitDenial,
+    { code, message }: Outlook,
+    mayRead: MayRead,
+  ): Promise<WhyReason> {
+    const holders: string[] = [];
+    for (const id of limited.reason === "concurrency_limit" ? limited.holders : []) {
+      const holder = await this.#parts.ports.store.executions.find(id);
+      if (!holder || !mayRead(`workflow:${holder.namespace}:${holder.workflow}:read`)) continue;
+      holders.push(id);
+    }
+    const isHeld = limited.reason === "concurrency_limit";
+    const details = { ...limitDetails(limited), ...(isHeld && { holders }) };
+    return reason(code, { message, since: row.queued_at, details });
   }
 
   async #owned(row: ExecutionRow, mayRead: MayRead): Promise<WhyReason> {

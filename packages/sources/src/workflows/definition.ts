@@ -16,7 +16,7 @@ import type { CallPlace, Place } from "../modules/source-module.ts";
 import { type Evaluated, evaluate, type Made } from "./evaluate.ts";
 import { describedAbove } from "./jsdoc.ts";
 import { packageIssues } from "./requests-option.ts";
-import { routingBuilderOf } from "./routing-builders.ts";
+import { routingBuilderOf, takesRoutingBuilders } from "./routing-builders.ts";
 import { scheduleBuilderOf } from "./schedule-option.ts";
 
 /** What the catalog looks at; the values of other options are checked and then forgotten. */
@@ -133,6 +133,8 @@ export function readOptions(graph: SourceGraph, owner: OptionOwner, place: Place
     wants: (path) => isStaticOption(owner, path.map(withoutIndex)),
     builderOf: (call, path) =>
       scheduleBuilderOf(graph, call, path) ?? routingBuilderOf(graph, call, path),
+    alsoAllowed: (path) =>
+      takesRoutingBuilders(path) ? ", and calls of what @engine/sdk/routing exports" : undefined,
     owner: `${owner}()`,
   });
 }

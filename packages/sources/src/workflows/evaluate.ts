@@ -66,6 +66,8 @@ export interface EvaluateOptions {
   wants(path: Path): boolean;
   /** Of a call that stands for a value, what makes it; undefined for every other call. */
   builderOf?(call: CallPlace, path: Path): Builder | undefined;
+  /** What else may stand there, in words that end a list of forms. */
+  alsoAllowed?(path: Path): string | undefined;
   /** Names the option in messages, such as `workflow() option`. */
   owner: string;
 }
@@ -82,7 +84,7 @@ type Path = readonly string[];
 export function evaluate(
   graph: SourceGraph,
   place: Place,
-  { wants, builderOf, owner }: EvaluateOptions,
+  { wants, builderOf, alsoAllowed, owner }: EvaluateOptions,
 ): Evaluated {
   const findings: Finding[] = [];
   const written = new Map<string, Place>();
@@ -321,7 +323,7 @@ export function evaluate(
   function fail(place: Place, path: Path, reason: string): typeof OPAQUE {
     const option = path.length === 0 ? "the options" : `option ${path.join(".")}`;
     const text = place.module.source.slice(place.node.start, place.node.end);
-    const message = `${option} of ${owner} must be static, but ${brief(text)} ${reason}; ${STATIC_FORMS}`;
+    const message = `${option} of ${owner} must be static, but ${brief(text)} ${reason}; ${STATIC_FORMS}${alsoAllowed?.(path) ?? ""}`;
     findings.push({ rule: "not_static", message, place, path: path.join(".") });
     return OPAQUE;
   }

@@ -10,7 +10,9 @@ metadata: {|async () => {|=> t()|.with({|})|});|}|(|)|,|;|...|const x = |let y =
 \`\${|\`|"|'|1n +|+|typeof|delete x.y|x.push(x)|/** doc */|// line|/*|*/|/|{ [x]: 1 }|class A {|function f(|for (const q of x)|if (x)|fetch(x)
 process.env.A|import("./b.ts")|<T>|as const|undefined|__proto__|😀|\\u2028|enum E { A }|@|#|\\|0|-1|name|task|workflow
 import * as z from "zod";|input: z.object({|z.array(|z.lazy(() =>|.optional()|.extend({|.shape.x|.pick({ x: true })|get x() { return z.array(x); }|z.string()
-type A = {|type A<T> = T|interface B extends A {|x: A;|x?: B[];|[k: string]: A|z.infer<typeof x>|Pick<A, "x">|Record<string, B>|async (input: A) => {}) ;|workflow<A, B>({ name: "a" },`
+type A = {|type A<T> = T|interface B extends A {|x: A;|x?: B[];|[k: string]: A|z.infer<typeof x>|Pick<A, "x">|Record<string, B>|async (input: A) => {}) ;|workflow<A, B>({ name: "a" },
+import * as r from "@engine/sdk/routing";|import { require, label, input as i } from "@engine/sdk/routing";|affinity: require(|routing: r.score(|limits: [|fairness: {|key: i("a"),|priority: -1,
+label("a")|.eq("b")|.lt(3)|r.when(i("a").eq(1),|r.optional(|r.sticky({ weight: 0 })|...[label("a")]|affinity: x,|const x = r.require(`
   .split(/[|\n]/)
   .filter((snippet) => snippet !== "");
 

@@ -16,6 +16,8 @@ function taskOf(before: string, body: string) {
   return workflows[0]?.tasks[0];
 }
 
+const NO_PLACEMENT = { affinity: null, routing: null, limits: [], priority: 0, fairness: null };
+
 test("EXE-61 a workflow is read with its options, its tasks and the text above it", () => {
   const { workflows, issues, warnings } = extract(`
     import { task, workflow } from "@engine/sdk";
@@ -83,6 +85,7 @@ test("EXE-61 a workflow is read with its options, its tasks and the text above i
       runner_options: null,
       requests: null,
       schedule: null,
+      ...NO_PLACEMENT,
       secrets: ["A", "B"],
       configs: ["c"],
       metadata: { team: "sales", tags: ["a"] },
@@ -120,6 +123,7 @@ test("a workflow without options has the defaults", () => {
       runner_options: null,
       requests: null,
       schedule: null,
+      ...NO_PLACEMENT,
       secrets: [],
       configs: [],
       metadata: {},

@@ -9,14 +9,18 @@ import type { Builder } from "./evaluate.ts";
 const PACKAGE = "@engine/sdk/routing";
 const OPTIONS: ReadonlySet<string> = new Set(["affinity", "routing", "limits", "fairness"]);
 
+/** Whether the builders mean something in the option at this path. */
+export function takesRoutingBuilders([option = ""]: readonly string[]): boolean {
+  return OPTIONS.has(option.replace(/\[.*$/, ""));
+}
+
 /** What the builders of `@engine/sdk/routing` and their members mean, in the options that take them (AFF-8). */
 export function routingBuilderOf(
   graph: SourceGraph,
   call: CallPlace,
   path: readonly string[],
 ): Builder | undefined {
-  const [option = ""] = path;
-  if (!OPTIONS.has(option.replace(/\[.*$/, ""))) return undefined;
+  if (!takesRoutingBuilders(path)) return undefined;
   const { module } = call;
   const callee = unwrap(call.node.callee);
   const name = exportedAs(graph, { module, node: callee }, PACKAGE);

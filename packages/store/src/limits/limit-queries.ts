@@ -114,19 +114,21 @@ const pairs = {
   postgres: raw("json_agg(json_build_array(h.execution_id, h.generation))::text"),
 };
 
-/** Right after {@link sweepHolders}. */
+/** @param which The holders that count: all of them right after {@link sweepHolders}. */
 export function holders(
   buckets: readonly string[],
   execution_ids: readonly string[],
+  which: Sql = raw("true"),
 ): Sql<StoredHolders> {
   return sql`
     SELECT r.bucket,
-      (SELECT count(*) FROM limit_holders AS h WHERE h.bucket = r.bucket) AS held,
+      (SELECT count(*) FROM limit_holders AS h WHERE h.bucket = r.bucket AND ${which}) AS held,
       (SELECT ${list} FROM (
-        SELECT h.execution_id FROM limit_holders AS h WHERE h.bucket = r.bucket
+        SELECT h.execution_id FROM limit_holders AS h
+        WHERE h.bucket = r.bucket AND ${which}
         ORDER BY h.execution_id LIMIT ${raw(String(FIRST))}) AS listed) AS first,
       (SELECT ${pairs} FROM limit_holders AS h WHERE h.bucket = r.bucket
-        AND h.execution_id ${anyOf(execution_ids)}) AS among
+        AND h.execution_id ${anyOf(execution_ids)} AND ${which}) AS among
     FROM ${rowsOf(
       { bucket: "text" },
       buckets.map((bucket) => ({ bucket })),

@@ -2,6 +2,7 @@ import type { Sql } from "../operations/sql.ts";
 import type { BucketStates } from "./bucket-states.ts";
 import {
   definitions,
+  HOLDS,
   holders,
   type LimitsAsked,
   rates,
@@ -18,11 +19,14 @@ export interface LimitReading {
   take(states: BucketStates, answers: readonly (readonly unknown[])[]): void;
 }
 
-/** What has to be asked, behind the locks of the buckets, to judge claims under some limits. */
+/**
+ * What has to be asked, behind the locks of the buckets, to judge claims under some limits. What is left
+ * behind there is removed first, unless it is only to be looked at.
+ */
 export function readLimits(
   asked: LimitsAsked,
   execution_ids: readonly string[],
-  at: number,
+  { at, isLook = false }: { readonly at: number; readonly isLook?: boolean },
 ): LimitReading {
   const parts: { readonly query: Sql; readonly take?: Take }[] = [];
   const { held, rates: declared, named, buckets } = asked;
@@ -33,12 +37,14 @@ export function readLimits(
   }
   if (held.size > 0) {
     const take: Take = (states, rows) => states.addHolders(rows as StoredHolders[]);
-    parts.push({ query: sweepHolders([...held]) });
-    parts.push({ query: holders([...held], execution_ids), take });
+    if (!isLook) parts.push({ query: sweepHolders([...held]) });
+    const which = isLook ? HOLDS : undefined;
+    parts.push({ query: holders([...held], execution_ids, which), take });
   }
   if (declared.size > 0 || named.size > 0) {
     const take: Take = (states, rows) => states.addRates(rows as StoredRate[]);
-    parts.push({ query: sweepStarts(buckets, at) }, { query: rates(asked, at), take });
+    if (!isLook) parts.push({ query: sweepStarts(buckets, at) });
+    parts.push({ query: rates(asked, at), take });
   }
   return {
     queries: parts.map(({ query }) => query),

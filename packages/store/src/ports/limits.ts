@@ -1,6 +1,14 @@
-import type { AuditEntry } from "@engine/contract";
-import type { LimitDefinition } from "../limits/claim-limits.ts";
-import { DEFINITION, HOLDS, type StoredDefinition, toDefinition } from "../limits/limit-queries.ts";
+import type { AuditEntry, ExecutionRow, LimitDenial, ResolvedLimit } from "@engine/contract";
+import { BucketStates } from "../limits/bucket-states.ts";
+import { denial, type LimitDefinition } from "../limits/claim-limits.ts";
+import {
+  DEFINITION,
+  HOLDS,
+  LimitsAsked,
+  type StoredDefinition,
+  toDefinition,
+} from "../limits/limit-queries.ts";
+import { readLimits } from "../limits/read-limits.ts";
 import {
   count,
   first,
@@ -12,6 +20,7 @@ import {
   reads,
   rows,
   run,
+  together,
   writes,
   writesOnce,
 } from "../operations/operation.ts";
@@ -52,6 +61,11 @@ export interface LimitPort {
   set(name: string, definition: LimitDefinition, audit?: AuditEntry): Promise<LimitRow>;
   /** False when there is none. */
   delete(name: string, audit?: AuditEntry): Promise<boolean>;
+  /** Why an execution could not be claimed just now; nothing is taken or written. */
+  denialOf(
+    limits: readonly ResolvedLimit[],
+    claim: Pick<ExecutionRow, "execution_id" | "generation" | "state">,
+  ): Promise<LimitDenial | undefined>;
   /** Who has a place under an operators' limit, whatever the value of its key; by bucket. */
   holders(name: string, page: HolderPage): Promise<Page<LimitHolder>>;
   /** Who has a place in a bucket, oldest execution first. */
@@ -99,6 +113,17 @@ export const LIMITS: Operations<LimitPort> = {
     yield* run(sql`DELETE FROM limits WHERE name = ${name}`);
     yield* audited(audit && { ...audit, changes: changesBetween(before, null, AUDITED) });
     return true;
+  }),
+
+  denialOf: reads(function* (limits, claim) {
+    const asked = new LimitsAsked();
+    asked.add(limits);
+    const at = yield* now();
+    const reading = readLimits(asked, [claim.execution_id], { at, isLook: true });
+    const states = new BucketStates();
+    reading.take(states, yield* together(...reading.queries));
+    // It would be the next claim.
+    return denial(limits, { ...claim, generation: claim.generation + 1 }, states);
   }),
 
   holders: reads((name, asked) => held(underName(name), asked)),

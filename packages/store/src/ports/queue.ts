@@ -16,6 +16,7 @@ export interface QueuedExecution {
   readonly head: number;
   /** 0: no worker has had it, and `last_worker` is only where it had better go. */
   readonly generation: number;
+  readonly state: State;
   /** Whose rights it has, and for what. */
   readonly run_as: string | null;
   readonly namespace: string;
@@ -96,7 +97,7 @@ export const QUEUE: Operations<QueuePort> = {
 };
 
 const QUEUED_COLUMNS = raw(
-  "execution_id, priority, queued_at, last_worker, requirements, losses, head, generation, run_as, namespace, workflow",
+  "execution_id, priority, queued_at, last_worker, requirements, losses, head, generation, state, run_as, namespace, workflow",
 );
 
 /** SQLite wants the conditions of the partial index word for word; PostgreSQL has a column of them. */

@@ -39,7 +39,7 @@ export class ClaimLimits {
   #read(limits: readonly ResolvedLimit[], { execution_id }: Claim, at: number): BucketStates {
     const asked = new LimitsAsked();
     asked.add(limits);
-    const reading = readLimits(asked, [execution_id], at);
+    const reading = readLimits(asked, [execution_id], { at });
     const states = new BucketStates();
     reading.take(
       states,

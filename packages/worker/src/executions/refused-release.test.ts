@@ -6,7 +6,7 @@ import { startTestWorker } from "../testing/test-worker.ts";
 // What is missing from two heartbeats the server takes back: see LIV-1 I17 in losses.test.ts.
 test("LIV-1 I17 what could not be given back is listed no more, by which the server learns of it", async () => {
   const server = new FakeServer();
-  server.heartbeatSeconds = 0.01;
+  server.heartbeatSeconds = 0.2;
   await using worker = await startTestWorker(server);
   server.before = (call) => {
     if (call === "release") throw new EngineError("invalid_input", "not as the server wants it");

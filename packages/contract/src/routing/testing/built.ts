@@ -17,12 +17,6 @@ export const meta = (key: string): Selector => built("meta", key);
 export const input = (path: string): ValueRef => built("input", path);
 export const routingInput = (path: string): ValueRef => built("routingInput", path);
 
-/** The messages of a call that is refused. */
-export function refusals(builder: RoutingBuilder, ...values: readonly unknown[]): string[] {
-  const result = buildRouting(builder, values);
-  return (result.issues ?? []).map(({ message }) => message);
-}
-
 function unlessRefused(result: RoutingBuild): never {
   if (result.issues) throw new Error(result.issues.map(({ message }) => message).join("; "));
   return result.value as never;

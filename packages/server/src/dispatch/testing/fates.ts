@@ -1,7 +1,8 @@
 import type { NewSession } from "@engine/store";
 import { settled } from "../../testing/manual-time.ts";
 import { registration } from "../../testing/scripted-worker.ts";
-import type { Constraint, Stage } from "./stage.ts";
+import { type Constraint, FIT_ATTRIBUTES, readsMetadata, UNFIT_ATTRIBUTES } from "./constraints.ts";
+import type { Stage } from "./stage.ts";
 
 /** What has become of the worker that an execution had, or that it needs. */
 export interface Fate {
@@ -26,9 +27,19 @@ export const FATES: readonly Fate[] = [
   { name: "replaced on another server, unheard", isAllowed: never, befall: replacedUnheard },
   {
     name: "back with other labels",
-    // Its name is all that is asked for.
-    isAllowed: (constraint) => constraint === "required worker",
+    // Its name is all that is asked for, or what operators say of its name.
+    isAllowed: (constraint) => constraint === "required worker" || readsMetadata(constraint),
     befall: changed,
+  },
+  {
+    name: "metadata changed",
+    isAllowed: (constraint) => !readsMetadata(constraint),
+    befall: described,
+  },
+  {
+    name: "grant revoked",
+    isAllowed: (constraint) => constraint !== "service",
+    befall: revoked,
   },
 ];
 
@@ -67,4 +78,14 @@ async function changed(stage: Stage): Promise<() => Promise<unknown>> {
   await stage.joinUnfit("original");
   await settled();
   return () => stage.join("original");
+}
+
+async function described(stage: Stage): Promise<() => Promise<unknown>> {
+  await stage.describe("original", UNFIT_ATTRIBUTES.metadata);
+  return () => stage.describe("original", FIT_ATTRIBUTES.metadata);
+}
+
+async function revoked(stage: Stage): Promise<() => Promise<unknown>> {
+  await stage.revoke("original");
+  return () => stage.grant("original");
 }

@@ -1,6 +1,7 @@
 import { type NewEvent, NewSchedule } from "@engine/contract";
 import type { ScriptedWorker } from "../../testing/scripted-worker.ts";
-import type { Constraint, Stage } from "./stage.ts";
+import { type Constraint, PICKY_INPUT, PICKY_ROUTING_INPUT } from "./constraints.ts";
+import type { Stage } from "./stage.ts";
 
 /** A way in which an execution comes to need a worker. */
 export interface Path {
@@ -11,8 +12,23 @@ export interface Path {
   prepare(stage: Stage): Promise<() => Promise<string>>;
 }
 
-const ANY: readonly Constraint[] = ["requests", "required worker", "runner"];
-const OF_WORKFLOW: readonly Constraint[] = ["requests", "runner"];
+/** What its workflow declares, for whatever it is started by. */
+const OF_WORKFLOW: readonly Constraint[] = [
+  "requests",
+  "runner",
+  "map",
+  "label eq",
+  "label ne",
+  "labelFor",
+  "meta eq",
+  "meta ne",
+  "metaFor",
+  "service",
+  "optional",
+  "when",
+];
+const ANY: readonly Constraint[] = [...OF_WORKFLOW, "required worker", "routing input"];
+const WITH_ROUTING_INPUT: readonly Constraint[] = [...OF_WORKFLOW, "routing input"];
 
 /** Longer than it takes to notice that a worker is gone. */
 const SLEEP_MS = 60_000;
@@ -24,8 +40,8 @@ export const PATHS: readonly Path[] = [
   { name: "timer", constraints: ANY, prepare: timer },
   { name: "child", constraints: OF_WORKFLOW, prepare: child },
   { name: "end of a child", constraints: ANY, prepare: endOfChild },
-  { name: "schedule", constraints: OF_WORKFLOW, prepare: schedule },
-  { name: "fork", constraints: OF_WORKFLOW, prepare: fork },
+  { name: "schedule", constraints: WITH_ROUTING_INPUT, prepare: schedule },
+  { name: "fork", constraints: WITH_ROUTING_INPUT, prepare: fork },
   { name: "unwinding", constraints: ANY, prepare: unwinding },
 ];
 
@@ -83,7 +99,10 @@ async function schedule(stage: Stage): Promise<() => Promise<string>> {
   const at = new Date(stage.t.time.now + SLEEP_MS).toISOString();
   const spec = { type: "once", at };
   await stage.t.engine.schedules.create(
-    NewSchedule.parse({ name: "later", workflow: "picky", spec }),
+    NewSchedule.parse({
+      ...{ name: "later", workflow: "picky", spec },
+      ...{ input: PICKY_INPUT, routing_input: PICKY_ROUTING_INPUT },
+    }),
   );
   return async () => {
     await stage.pass(SLEEP_MS);
@@ -129,7 +148,8 @@ function sleep({ t }: Stage, id = "sleep~1"): (worker: ScriptedWorker) => NewEve
 }
 
 function callOf(workflow: "picky" | "errand"): (worker: ScriptedWorker) => NewEvent {
-  const start = { workflow: `default/${workflow}`, input: null, wait: true, detach: false };
+  const input = workflow === "picky" ? PICKY_INPUT : null;
+  const start = { workflow: `default/${workflow}`, input, wait: true, detach: false };
   return (worker) => worker.callEvent("TASK_STARTED", "call~1", start);
 }
 

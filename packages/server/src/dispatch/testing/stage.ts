@@ -1,38 +1,33 @@
-import type { Assignment, WorkerRegistration } from "@engine/contract";
+import {
+  type Assignment,
+  type Metadata,
+  type WorkerRegistration,
+  withGrants,
+  withMetadata,
+  withoutGrant,
+} from "@engine/contract";
 import { settled } from "../../testing/manual-time.ts";
 import type { ScriptedWorker } from "../../testing/scripted-worker.ts";
 import { TestEngine } from "../../testing/start-engine.ts";
+import {
+  type Constraint,
+  FIT_ATTRIBUTES,
+  PICKY_INPUT,
+  PICKY_ROUTING_INPUT,
+  sourceOf,
+  UNFIT_ATTRIBUTES,
+} from "./constraints.ts";
 import { Member, type Mode } from "./member.ts";
-
-/** What makes a worker fail a hard check. */
-export type Constraint = "requests" | "required worker" | "runner";
 
 type Act = (worker: ScriptedWorker, assigned: Assignment) => Promise<unknown>;
 
 const GIB = 2 ** 30;
 const MS_BETWEEN_BEATS = 10_000;
 
-/** `picky` has the constraint, `filler` fills `original`, `errand` runs on `unfit` only. */
-const WORKFLOWS: Readonly<Record<Constraint, string>> = {
-  requests: sourceOf({
-    picky: 'requests: { memory: "8GiB" }',
-    filler: 'requests: { memory: "12GiB" }',
-  }),
-  "required worker": sourceOf({}),
-  runner: sourceOf({ picky: 'runner: "process"' }),
-};
-
-function sourceOf({ picky = "", filler = "" }: { picky?: string; filler?: string }): string {
-  return `import { workflow } from "@engine/sdk";
-export const picky = workflow({ name: "picky", ${picky} }, async (input) => input);
-export const filler = workflow({ name: "filler", ${filler} }, async (input) => input);
-export const errand = workflow({ name: "errand", runner: "inline" }, async (input) => input);
-`;
-}
-
 /** Passes every check. */
 const FIT: Partial<WorkerRegistration> = {
-  labels: { zone: "a" },
+  labels: FIT_ATTRIBUTES.labels,
+  services: FIT_ATTRIBUTES.services,
   runners: ["process"],
   default_runner: "process",
   resources: withMemory(16 * GIB),
@@ -40,7 +35,8 @@ const FIT: Partial<WorkerRegistration> = {
 
 /** Lacks what the constraints ask for, whatever room it has. */
 const UNFIT: Partial<WorkerRegistration> = {
-  labels: { zone: "b" },
+  labels: UNFIT_ATTRIBUTES.labels,
+  services: UNFIT_ATTRIBUTES.services,
   runners: ["thread", "inline"],
   default_runner: "thread",
   resources: withMemory(GIB),
@@ -70,10 +66,11 @@ export class Stage implements AsyncDisposable {
 
   static async set(constraint: Constraint, mode: Mode): Promise<Stage> {
     const t = await TestEngine.start();
-    await t.engine.catalog.register({ source: WORKFLOWS[constraint] }, { by: null });
+    await t.engine.catalog.register({ source: sourceOf(constraint) }, { by: null });
     const stage = new Stage(t, constraint, mode);
     await stage.join("original");
     await stage.join("unfit", UNFIT);
+    await stage.describe("unfit", UNFIT_ATTRIBUTES.metadata);
     return stage;
   }
 
@@ -94,6 +91,28 @@ export class Stage implements AsyncDisposable {
     // The process that had the name has heard that it stops.
     this.#members.findLast(({ worker }) => worker.name === name)?.die();
     this.#members.push(member);
+    // Of the name, not of the process: whoever takes it over has them.
+    if (attributes === FIT) await this.describe(name, FIT_ATTRIBUTES.metadata);
+    if (attributes === FIT) await this.grant(name);
+  }
+
+  /** What operators say of a name from now on. */
+  async describe(name: string, metadata: Metadata): Promise<void> {
+    await this.t.engine.attributes.change(name, withMetadata({ metadata, replace: true }));
+    await settled();
+  }
+
+  /** Operators grant a name what it offers. */
+  async grant(name: string): Promise<void> {
+    await this.t.engine.attributes.change(name, withGrants(FIT_ATTRIBUTES.services));
+    await settled();
+  }
+
+  async revoke(name: string): Promise<void> {
+    for (const service of FIT_ATTRIBUTES.services) {
+      await this.t.engine.attributes.change(name, withoutGrant(service));
+    }
+    await settled();
   }
 
   /** Another process of the name, that lacks what the constraints ask for and has other labels. */
@@ -108,7 +127,8 @@ export class Stage implements AsyncDisposable {
     const { row } = await this.t.engine.executions.start({
       namespace: "default",
       workflow,
-      input: null,
+      input: workflow === "picky" ? PICKY_INPUT : null,
+      routing_input: workflow === "picky" ? PICKY_ROUTING_INPUT : undefined,
       trigger: { kind: "api" },
       by: null,
       required_worker: isForOriginal ? "original" : undefined,

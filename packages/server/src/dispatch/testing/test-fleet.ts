@@ -169,6 +169,7 @@ export function queued(
     losses: null,
     head: 1,
     generation: 0,
+    state: "CREATED",
     run_as: null,
     namespace: "default",
     workflow: "hello",

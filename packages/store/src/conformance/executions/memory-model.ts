@@ -128,6 +128,7 @@ export class MemoryModel {
         losses: losses.length > 0 ? JSON.stringify(losses) : null,
         head: row.head,
         generation: row.generation,
+        state: row.state,
         run_as: row.run_as,
         namespace: row.namespace,
         workflow: row.workflow,

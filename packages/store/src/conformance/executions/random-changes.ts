@@ -82,7 +82,12 @@ const limits: fc.Arbitrary<Requirements> = fc
       { kind: "concurrency", bucket: '["concurrency","of a workflow"]', count: 1 },
       { kind: "concurrency", bucket: '["concurrency","of a key"]', count: 2 },
       { kind: "concurrency", bucket: '["concurrency","kept"]', count: 1, hold_while_waiting: true },
-      { kind: "concurrency", bucket: '["concurrency","of a workflow"]', count: 1, overflow: "reject" },
+      {
+        kind: "concurrency",
+        bucket: '["concurrency","of a workflow"]',
+        count: 1,
+        overflow: "reject",
+      },
       { kind: "rate", bucket: '["concurrency","rate"]', count: 2, period_ms: 86_400_000 },
       { kind: "limit", bucket: '["concurrency","shared"]', name: "shared" },
     ),

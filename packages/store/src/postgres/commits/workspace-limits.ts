@@ -60,7 +60,7 @@ export class WorkspaceLimits {
 
   /** @param execution_ids Of those that are claimed. */
   reading(execution_ids: readonly string[], at: number): LimitReading {
-    return readLimits(this.#asked, execution_ids, at);
+    return readLimits(this.#asked, execution_ids, { at });
   }
 
   take(reading: LimitReading, answers: readonly (readonly unknown[])[]): void {

@@ -1,0 +1,57 @@
+import { ExecutionSeals, type SessionRow, type WorkerRow } from "@engine/store";
+import { expect, onTestFinished, test } from "vitest";
+import { TestEngine } from "../testing/start-engine.ts";
+import { Session } from "./session.ts";
+import { Sessions } from "./sessions.ts";
+
+/** A session that registered with a label and offers a service, and what operators say of its name. */
+async function scene() {
+  const t = await TestEngine.start();
+  onTestFinished(() => t[Symbol.asyncDispose]());
+  const worker = t.strangeWorker();
+  await worker.register({ labels: { zone: "eu" }, services: ["inference"] });
+  const row = (await t.store.workers.find("w")) as WorkerRow & { session: SessionRow };
+  const { store, config } = t;
+  const seals = new ExecutionSeals(undefined, store.executionKeys);
+  const sessions = new Sessions({ store, seals, config, monotonic: t.time.clock });
+  const session = new Session(row.session, t.time.clock);
+  sessions.add(session, row.session.token_hash);
+  const said = (revision: number, metadata: object, granted: readonly string[] = []) => ({
+    session: row.session,
+    attributes: { revision, metadata: { ...metadata }, granted },
+  });
+  return { sessions, session, said };
+}
+
+test("WMD-2 whoever matches workers is told by what one was known before, once for each news", async () => {
+  const { sessions, session, said } = await scene();
+  const told: unknown[] = [];
+  let room = 0;
+  sessions.onRoom(() => void room++);
+  sessions.onAttributes(({ worker, labels, metadata, attributes }, before) =>
+    told.push([worker, before, { labels, metadata }, attributes]),
+  );
+  sessions.seeAttributes(said(0, {}));
+  sessions.seeAttributes(said(2, { tier: "gold" }, ["inference"]));
+  sessions.seeAttributes(said(2, { tier: "gold" }, ["inference"]));
+  sessions.seeAttributes(said(1, { tier: "old" }));
+  sessions.seeAttributes(undefined);
+  const before = { labels: { zone: "eu" }, metadata: {} };
+  const after = {
+    labels: { zone: "eu", "engine.service.inference": "true" },
+    metadata: { tier: "gold" },
+  };
+  expect(told).toEqual([["w", before, after, 2]]);
+  expect(room).toBe(1);
+  sessions.seeAttributes(said(3, {}));
+  expect(told.at(-1)).toEqual(["w", after, before, 3]);
+  expect(session.beside("x")).toMatchObject(before);
+});
+
+test("WMD-3 a process that registers again with other services has the labels of those", async () => {
+  const { sessions, session, said } = await scene();
+  sessions.seeAttributes(said(1, {}, ["inference", "cache"]));
+  expect(session.labels).toHaveProperty(["engine.service.inference"], "true");
+  session.see({ ...session.row, services: ["cache"] });
+  expect(session.labels).toEqual({ zone: "eu", "engine.service.cache": "true" });
+});
