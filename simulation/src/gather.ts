@@ -134,11 +134,16 @@ function namedBySession(
   return writes.map((write) => ({ ...write, session: nameOf(write.session) }));
 }
 
-async function countersOf({ store, workers }: Parts): Promise<Record<string, number>> {
+async function countersOf({ store, workers, record }: Parts): Promise<Record<string, number>> {
   const counters: Record<string, number> = {};
   for (const { name, load } of await store.workers.list()) counters[`load of ${name}`] = load;
   for (const { process, worker } of workers.lives) {
     counters[`copies at ${process.name}`] = worker?.status().running ?? 0;
+  }
+  const limited = record.commits.flatMap(({ row }) => row.requirements?.limits ?? []);
+  for (const bucket of new Set(limited.map((limit) => limit.bucket))) {
+    const { total } = await store.limits.holdersIn(bucket, { limit: 1, offset: 0 });
+    counters[`places taken in ${bucket}`] = total;
   }
   return counters;
 }

@@ -3,6 +3,7 @@ import type { Clients } from "./clients.ts";
 import { changeOf, type Description } from "./descriptions.ts";
 import { whereOf } from "./places.ts";
 import type { Operation, Plan } from "./plan.ts";
+import { COUNTED_WORKFLOWS } from "./programs/counts.ts";
 import { TASKS } from "./programs/draw.ts";
 import {
   type Program,
@@ -132,6 +133,10 @@ export class Operations {
       const routing_input = where.hidden ?? {};
       const input = this.#input(`program ${target}`, where);
       return clients.start(workflow, input, { hasKey, routing_input });
+    }
+    if (plan.counts && draws.chance(0.7)) {
+      const input = this.#input(`program ${target}`);
+      return clients.start(draws.pick(COUNTED_WORKFLOWS), input, { hasKey });
     }
     const workflow = PROGRAM_WORKFLOWS[drawn < 0.8 ? 0 : drawn < 0.9 ? 1 : 2];
     return clients.start(workflow, this.#input(`program ${target}`), { hasKey });

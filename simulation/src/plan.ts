@@ -108,6 +108,8 @@ export interface Plan {
   readonly services: readonly ServiceChoice[];
   /** Whether workflows ask for something of their workers, and workers have something to show. */
   readonly places: boolean;
+  /** Whether only so many executions of some workflows are at work at a time. */
+  readonly counts: boolean;
   /** Metadata and grants of workers; none in half of the runs. */
   readonly descriptions: readonly Description[];
   /** No server hears of services and workflows that another one has changed: in half of the runs with any. */
@@ -205,6 +207,7 @@ export function planOf(seed: number): Plan {
     operations: operationsOf(random.fork("operations"), stretch, programs),
     services,
     places: descriptions.length > 0 ? placing.chance(0.7) : placing.chance(0.2),
+    counts: random.fork("counts").chance(0.3),
     descriptions,
     isSilent: services.length > 0 && ofServices.chance(0.5),
   };

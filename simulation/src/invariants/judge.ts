@@ -12,6 +12,7 @@ import { consumedOnce } from "./consumed-once.ts";
 import { denseLogs } from "./dense-logs.ts";
 import type { Excuse, Excused, ExcuseName } from "./excuses.ts";
 import { hiddenValues } from "./hidden-values.ts";
+import { limits } from "./limits.ts";
 import { liveValues } from "./live-values.ts";
 import { noDivergence } from "./no-divergence.ts";
 import { oneEnd } from "./one-end.ts";
@@ -48,6 +49,7 @@ const INVARIANTS: Readonly<Record<string, Invariant>> = {
   },
   ...{ capacity, progressToRest, resting, streamOrder, scheduleTicks, retained },
   ...{ pinnedVersions, possibleOutputs, hiddenValues, usablePrincipals, serviceChanges },
+  limits,
 };
 
 /** The names of all that judge. */

@@ -3,6 +3,7 @@ import { type Encoded, encode, toHistory } from "@engine/contract";
 import { type ReplayVerdict, replayHistory } from "@engine/sdk/node";
 import type { Evidence, ExecutionAtRest } from "../evidence.ts";
 import {
+  countedProgram,
   guest,
   heavyProgram,
   hiddenProgram,
@@ -10,6 +11,7 @@ import {
   limitedProgram,
   placedProgram,
   program,
+  seatedProgram,
 } from "../programs/interpreter.ts";
 import {
   installProgramPort,
@@ -21,6 +23,7 @@ import { onUncaught } from "../uncaught.ts";
 
 const WORKFLOWS = [
   ...[program, limitedProgram, heavyProgram, guest],
+  ...[countedProgram, seatedProgram],
   ...[placedProgram, labelledProgram, hiddenProgram],
 ];
 

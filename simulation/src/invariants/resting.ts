@@ -1,5 +1,6 @@
 import type { ExecutionRow } from "@engine/contract";
 import type { Commit, Evidence, RestSeen } from "../evidence.ts";
+import { countsOf } from "../programs/counts.ts";
 import { unmet } from "../programs/wants.ts";
 import { type Excuse, uncounted } from "./excuses.ts";
 import { commitsByExecution } from "./recorded-calls.ts";
@@ -60,7 +61,7 @@ function unrest(
     const takers = workers.filter(
       (worker) => !wants || (!("missing" in wants) && unmet(wants, worker) === undefined),
     );
-    return isDelayed || takers.length === 0 ? undefined : "nobody takes it";
+    return isDelayed || takers.length === 0 || isFull(row, rows) ? undefined : "nobody takes it";
   }
   const pause = waits.find(({ kind }) => kind === "pause");
   if (pause && state !== "PAUSED") return `its pause ${pause.name} is open`;
@@ -76,6 +77,16 @@ function unrest(
       kind === "child" && !rows.some((other) => other.execution_id === execution_id),
   );
   return ended && `it waits for its child ${ended.execution_id}, which has ended`;
+}
+
+/** Whether those that wait keep all places of its workflow. */
+function isFull({ execution_id, workflow }: ExecutionRow, rows: readonly ExecutionRow[]): boolean {
+  const counts = countsOf(workflow);
+  if (!counts?.isKept) return false;
+  const seated = rows.filter(
+    (row) => row.workflow === workflow && row.execution_id !== execution_id && row.generation > 0,
+  );
+  return seated.length >= counts.most;
 }
 
 /** States in which an execution is somebody's to take. */

@@ -13,7 +13,7 @@ import {
   parseEventTime,
   parseInstant,
 } from "@engine/contract";
-import type { Store } from "@engine/store";
+import type { HeldAttributes, Store } from "@engine/store";
 import { changedPort, deciding } from "./changed.ts";
 import type { PlantedBugs } from "./planted-bug.ts";
 
@@ -160,10 +160,19 @@ export const IN_STORES: PlantedBugs = {
       }),
   },
   "stale-revision": {
-    what: "nobody looks whether operators have said something else of a worker since it was chosen",
+    what: "a server goes by what operators said of a worker at first, and its claims are not refused",
     seenBy: "placement",
-    store: (store) =>
-      changedPort(store, "executions", {
+    store(store) {
+      const known = new Map<string, HeldAttributes>();
+      const forgetful = changedPort(store, "workers", {
+        async find(name) {
+          const row = await store.workers.find(name);
+          const attributes = known.get(name) ?? row?.attributes;
+          if (attributes) known.set(name, attributes);
+          return row && attributes && { ...row, attributes };
+        },
+      });
+      return changedPort(forgetful, "executions", {
         create(fresh, claimant) {
           if (!claimant) return store.executions.create(fresh);
           const { attributes: _, ...unguarded } = claimant;
@@ -173,6 +182,21 @@ export const IN_STORES: PlantedBugs = {
           if (!guard) return store.executions.change(execution_id, decide, options);
           const { attributes: _, ...unguarded } = guard;
           return store.executions.change(execution_id, decide, { ...options, guard: unguarded });
+        },
+      });
+    },
+  },
+  "leaky-limit": {
+    what: "a limit has one place more than it says",
+    seenBy: "limits",
+    store: (store) =>
+      changedPort(store, "executions", {
+        create({ requirements = null, ...fresh }: NewExecution, claimant) {
+          const limits = requirements?.limits?.map((limit) =>
+            limit.kind === "concurrency" ? { ...limit, count: limit.count + 1 } : limit,
+          );
+          const more = limits ? { ...requirements, limits } : requirements;
+          return store.executions.create({ ...fresh, requirements: more }, claimant);
         },
       }),
   },

@@ -3,6 +3,8 @@
  * texts of `author/` as one (`program-source.ts`), so they import nothing of this folder but types and
  * each other.
  */
+
+export { countedProgram, seatedProgram } from "./author/counted.ts";
 export { guest } from "./author/guest.ts";
 export { hiddenProgram, labelledProgram, placedProgram } from "./author/placed.ts";
 export { resultOf } from "./author/result-of.ts";

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { loadPrograms } from "../load-programs.ts";
+import { COUNTED_WORKFLOWS } from "./counts.ts";
 import { GUEST, GUEST_NAMESPACES, guestSource } from "./guest-source.ts";
 import * as interpreter from "./interpreter.ts";
 import { PROGRESS_MARK, TERMINAL } from "./program.ts";
@@ -51,7 +52,9 @@ test("it can be registered, and has the workflows", async () => {
   const names = versions.flatMap(({ workflows }) =>
     workflows.map(({ extracted }) => extracted.name),
   );
-  expect(names.sort()).toEqual([...PROGRAM_WORKFLOWS, ...PLACED_WORKFLOWS].sort());
+  expect(names.sort()).toEqual(
+    [...PROGRAM_WORKFLOWS, ...PLACED_WORKFLOWS, ...COUNTED_WORKFLOWS].sort(),
+  );
 });
 
 test("the workflows are those that have names here", () => {
@@ -61,6 +64,8 @@ test("the workflows are those that have names here", () => {
   const { placedProgram, labelledProgram, hiddenProgram } = interpreter;
   const placed = [placedProgram, labelledProgram, hiddenProgram].map(({ name }) => name);
   expect(placed).toEqual(PLACED_WORKFLOWS);
+  const { countedProgram, seatedProgram } = interpreter;
+  expect([countedProgram, seatedProgram].map(({ name }) => name)).toEqual(COUNTED_WORKFLOWS);
 });
 
 test("a guest is another workflow in each namespace, and its texts say the same", async () => {
