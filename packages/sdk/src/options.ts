@@ -177,7 +177,10 @@ export interface PlacementOptions<Input> {
   readonly limits?: readonly Limit<Readable<Input>>[];
   /** From -10 to 10: an execution starts only when none of a higher one can. Default 0. */
   readonly priority?: number;
-  /** Default: first come, first served. */
+  /**
+   * The values of a key that are to take turns within one priority. It is recorded and shown; so far the
+   * order is first come, first served all the same.
+   */
   readonly fairness?: FairnessOptions<Readable<Input>>;
 }
 

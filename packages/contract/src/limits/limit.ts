@@ -44,7 +44,7 @@ export const LimitRecord = z.object({
 });
 export type LimitRecord = z.infer<typeof LimitRecord>;
 
-export const LimitHolderRecord = z.object({
+const LimitHolderRecord = z.object({
   execution_id: z.string(),
   key: z
     .string()
