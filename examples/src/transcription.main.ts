@@ -55,7 +55,7 @@ try {
   console.log(why, where);
 } finally {
   for (const one of started) one.kill();
-  await Promise.all(started.map((one) => one.exitCode ?? once(one, "exit")));
+  for (const one of started) if (one.exitCode === null) await once(one, "exit");
 }
 
 function start(words: readonly string[], env = process.env): ChildProcess {

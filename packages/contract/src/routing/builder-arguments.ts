@@ -11,12 +11,14 @@ export interface BuildIssue {
 }
 
 /** Ends a builder that was called wrongly. */
-export class Refused {
+export class Refused extends Error {
+  override readonly name = "Refused";
   readonly issues: readonly BuildIssue[];
 
   constructor(issues: readonly BuildIssue[]);
   constructor(argument: number | null, message: string);
   constructor(first: readonly BuildIssue[] | number | null, message = "") {
+    super(message);
     this.issues =
       typeof first === "object" && first !== null ? first : [{ argument: first, message }];
   }
