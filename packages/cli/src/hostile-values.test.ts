@@ -170,6 +170,7 @@ test("what data says reaches a terminal as text only, by every command that show
     ["worker", "delete", EVIL],
     ["limit", "set", EVIL, "--concurrency", "1"],
     ["limit", "set", "openai", "--rate", EVIL],
+    ["limit", "list"],
     ["limit", "show", EVIL],
     ["limit", "delete", EVIL, "--yes"],
     ["worker", "metadata", "set", EVIL, "a=b"],

@@ -191,6 +191,7 @@ const WRONG: readonly Wrong[] = [
   ["worker drain nobody", 1, NO_WORKER],
   ["worker drain nobody --timeout x", 2, /a number of seconds; 0 = at once/],
   ["worker delete nobody", 1, NO_WORKER],
+  ["limit list --limit 0", 2, /whole number from 1 to 500/],
   ["limit set openai", 2, /say --concurrency N, --rate N\/PERIOD or both/],
   ["limit set openai --concurrency -1", 2, /Expected a whole number from 0 to 100000/],
   ["limit set openai --rate 5", 2, /Expected N\/PERIOD, such as 100\/1m/],

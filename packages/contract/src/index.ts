@@ -189,6 +189,11 @@ export {
   type WorkerCondition,
 } from "./routing/expression.ts";
 export {
+  pathsOfFairness,
+  type ResolvedFairness,
+  resolveFairness,
+} from "./routing/fairness.ts";
+export {
   type BucketView,
   bucketView,
   type ConcurrencyDenial,
@@ -211,6 +216,7 @@ export type {
   Placement,
   Preference,
   ResolvedLimit,
+  TurnShare,
   WorkerComparison,
   WorkerSelector,
 } from "./routing/needs.ts";

@@ -178,8 +178,8 @@ export interface PlacementOptions<Input> {
   /** From -10 to 10: an execution starts only when none of a higher one can. Default 0. */
   readonly priority?: number;
   /**
-   * The values of a key that are to take turns within one priority. It is recorded and shown; so far the
-   * order is first come, first served all the same.
+   * Values of a key that take turns within one priority, whichever workflows they are of; twice the weight
+   * is twice the turns. Default: first come, first served.
    */
   readonly fairness?: FairnessOptions<Readable<Input>>;
 }

@@ -329,6 +329,12 @@ export const Config = z.strictObject({
       "How workers get their work unless they choose: `event` pushes it down a stream, `poll` answers their requests.",
     ),
     batch_size: count(64, 1).describe("Claims in one transaction."),
+    fairness: z
+      .enum(["none", "namespace"])
+      .default("none")
+      .describe(
+        "Who takes turns among executions of one priority whose workflows declare no `fairness`: nobody, or namespaces.",
+      ),
     safety_interval: seconds(15, 1).describe("Between two looks for work that a wake-up missed."),
   }),
   scheduling: table({

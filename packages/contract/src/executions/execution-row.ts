@@ -1,7 +1,7 @@
 import type { ResourceRequests, TaskRequests } from "../definitions/resource-requests.ts";
 import type { Runner } from "../definitions/runner.ts";
 import type { Failure } from "../errors/failure.ts";
-import type { HiddenPlacement, Placement, ResolvedLimit } from "../routing/needs.ts";
+import type { HiddenPlacement, Placement, ResolvedLimit, TurnShare } from "../routing/needs.ts";
 import { isClaimable } from "../rules/transition.ts";
 import type { Encoded } from "../values/value.ts";
 import type { State, Wait } from "./execution.ts";
@@ -58,6 +58,8 @@ export interface Requirements extends Placement {
   readonly hidden?: HiddenPlacement;
   /** What every claim of it counts first (FLW-8); at least one. */
   readonly limits?: readonly ResolvedLimit[];
+  /** With whom it takes turns; absent: those that declare nothing take one together. */
+  readonly fairness?: TurnShare;
 }
 
 /**

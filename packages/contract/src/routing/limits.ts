@@ -3,27 +3,19 @@ import { EngineError } from "../errors/errors.ts";
 import { engineFailure, type Failure } from "../errors/failure.ts";
 import { formatInstant } from "../values/time.ts";
 import { LimitDeclaration, type ValueRef } from "./expression.ts";
+import { INVALID, type KeyInputs, keyValue } from "./key-value.ts";
 import type { ResolvedLimit } from "./needs.ts";
 import { printLimit } from "./print-options.ts";
-import { type PlacementInputs, readValue, textOf } from "./read-value.ts";
 
 /** Whose limits are resolved, and what they read. */
-export interface LimitedExecution {
+export interface LimitedExecution extends KeyInputs {
   /** `namespace/name`: all versions of a workflow share their places. */
   readonly workflow: string;
-  readonly inputs: PlacementInputs;
-  /** Makes a value of the routing input unreadable; the same text for the same value (RIN-3). */
-  readonly hide: (text: string) => string;
-  /** A short text for a long one, another for each. */
-  readonly digest: (text: string) => string;
 }
 
 export type ResolvedLimits =
   | { readonly failure?: never; readonly limits: readonly ResolvedLimit[] }
   | { readonly failure: Failure; readonly limits?: never };
-
-/** A longer value of a key is known by its digest: buckets are keys of an index. */
-const LONGEST_VALUE = 200;
 
 /** A limit of a kind that a later server registered: nobody can define this name, so it is waited for. */
 const UNKNOWN: LimitDeclaration = { kind: "limit", name: "(unknown)" };
@@ -58,22 +50,6 @@ export function limitWarnings(
 ): readonly string[] {
   const names = limitsOf(declared).flatMap((one) => (one.kind === "limit" ? [one.name] : []));
   return [...new Set(names)].filter((name) => !isDefined(name));
-}
-
-const INVALID = Symbol("a list or an object");
-
-/** Undefined: absent, or without a key. */
-function keyValue(
-  key: ValueRef | undefined,
-  { inputs, hide, digest }: LimitedExecution,
-): unknown | typeof INVALID {
-  if (!key) return undefined;
-  const read = readValue(key, inputs);
-  if (read.kind === "invalid") return INVALID;
-  if (read.kind === "absent") return undefined;
-  const text = textOf(read.value);
-  const shown = key.kind === "routing_input" ? hide(text) : text;
-  return shown.length > LONGEST_VALUE ? { digest: digest(shown) } : shown;
 }
 
 function resolvedLimit(limit: LimitDeclaration, workflow: string, value: unknown): ResolvedLimit {

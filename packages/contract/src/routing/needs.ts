@@ -66,3 +66,11 @@ export type ResolvedLimit = { readonly bucket: string } & (
   /** What it allows is looked up with each claim. */
   | { readonly kind: "limit"; readonly name: string }
 );
+
+/** The part of the claims of its priority that an execution belongs to (FLW-6). */
+export interface TurnShare {
+  /** Executions of one key wait in one line. */
+  readonly key: string;
+  /** From 1 to 100: twice the weight is twice the claims. */
+  readonly weight: number;
+}

@@ -12,6 +12,7 @@ export type CallingExecution = Pick<
   | "priority"
   | "worker"
   | "run_as"
+  | "requirements"
 >;
 
 /** Which permissions an execution lacks to start that version with `call` (EXE-57); none: it may. */

@@ -126,6 +126,7 @@ export class CallResolver {
         by: run_as,
         // What its own workflow states comes before what the parent has (DSP-10).
         priority: found.record.priority === 0 ? priority : undefined,
+        fairness: caller.requirements?.fairness,
         last_worker: worker,
         routing_input,
         parent: { execution_id, depth, call_id: task_call_id, detached: start.detach },

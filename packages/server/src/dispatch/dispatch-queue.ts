@@ -140,8 +140,8 @@ export class DispatchQueue {
   }
 
   /** The group that executions with such needs come to which no worker has lost. */
-  groupsOf(requirements: string | null): Iterable<Group> {
-    const group = this.#groups.get(requirements);
+  groupsOf(requirements: string | null, lane: string): Iterable<Group> {
+    const group = this.#groups.get(keyOf(requirements, lane));
     return group ? [group] : [];
   }
 

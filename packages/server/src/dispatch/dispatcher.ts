@@ -32,10 +32,10 @@ import { Claims } from "./claims.ts";
 import { DispatchQueue } from "./dispatch-queue.ts";
 import { Elsewhere } from "./elsewhere.ts";
 import { dispatchable, type Entry, type Group, type OpenHidden, openPlain } from "./group.ts";
-import { limitLane } from "./limit-lane.ts";
 import { type Match, Matching } from "./matching.ts";
 import { type Outlook, outlookOf } from "./outlook.ts";
 import { QueueReader } from "./queue-reader.ts";
+import { Turns } from "./turns.ts";
 import { WAIT_WORDS } from "./wait-words.ts";
 
 interface Parts {
@@ -73,6 +73,7 @@ export class Dispatcher implements Domain {
   readonly #parts: Parts;
   readonly #ports: InnerPorts;
   readonly #queue: DispatchQueue;
+  readonly #turns: Turns;
   readonly #matching: Matching<Session>;
   readonly #elsewhere: Elsewhere;
   readonly #reader: QueueReader;
@@ -91,7 +92,10 @@ export class Dispatcher implements Domain {
     this.#ports = ports;
     this.#openHidden = openHidden;
     const { store, monotonic, setTimer } = ports;
-    this.#queue = new DispatchQueue({ openHidden, laneOf: limitLane });
+    this.#turns = new Turns(ports.config.dispatch);
+    const { compare: turn } = this.#turns;
+    const laneOf = (queued: QueuedExecution) => this.#turns.laneOf(queued);
+    this.#queue = new DispatchQueue({ openHidden, laneOf, turn });
     this.#matching = new Matching({
       queue: this.#queue,
       isPresent: (session) => sessions.find(session.id) === session,
@@ -122,7 +126,7 @@ export class Dispatcher implements Domain {
     const acting = { run_as, namespace, workflow };
     if (this.#parts.runAs.standing(acting) === undefined) await this.#askBefore(acting);
     // A fork is claimed by itself: its copied log may be long, and is not sent with the claim.
-    const isFree = !fresh.fork?.history.length && !this.#isCrowded(requirements);
+    const isFree = !fresh.fork?.history.length && !this.#isCrowded(fresh);
     const isDue = not_before === null || not_before <= now;
     // Also while nobody can say whether it may run: it waits in the queue until that is known.
     const isHeld = this.#parts.runAs.standing(acting)?.isFree !== true;
@@ -136,6 +140,8 @@ export class Dispatcher implements Domain {
     if (answer?.kind !== "claim") return (await commits.create(fresh)).changed;
     const { candidate: session, score } = answer;
     const { worker, id, guard, attributes } = session;
+    const { lane } = this.#lineOf(fresh);
+    this.#turns.claimed(fresh.priority ?? 0, lane, requirements?.fairness?.weight);
     const claimed = commits.create(fresh, {
       ...{ worker, session: id, epoch: guard.epoch, now, score },
       ...(readsAttributes(wanted) && { attributes }),
@@ -403,13 +409,27 @@ export class Dispatcher implements Domain {
   }
 
   /** Whether others wait already that a fresh execution would have to come behind. */
-  #isCrowded(requirements: Requirements | null): boolean {
+  #isCrowded(fresh: NewExecution): boolean {
     if (this.#isClosed || !this.#reader.isComplete || this.#queue.dry().size > 0) return true;
     // A free worker goes to an execution that has waited for it, whatever else that one needs.
     if (this.#queue.size === 0 || this.#matching.isBusy) return this.#queue.size > 0;
-    const key = requirements === null ? null : JSON.stringify(requirements);
-    for (const { standing } of this.#queue.groupsOf(key)) if (standing === "filed") return true;
+    const { requirements, lane } = this.#lineOf(fresh);
+    for (const { standing } of this.#queue.groupsOf(requirements, lane)) {
+      if (standing === "filed") return true;
+    }
     return false;
+  }
+
+  /** Where a fresh execution would wait. */
+  #lineOf({ requirements = null, namespace }: NewExecution) {
+    const text = requirements === null ? null : JSON.stringify(requirements);
+    const lane = this.#turns.laneOf({
+      requirements: text,
+      namespace,
+      generation: 0,
+      state: "CREATED",
+    });
+    return { requirements: text, lane };
   }
 
   #hasReady(): boolean {
@@ -441,6 +461,7 @@ export class Dispatcher implements Domain {
     try {
       const { execution_id, suspicion, group } = entry;
       const { requirements } = group.needs;
+      this.#turns.claimed(entry.priority, group.lane, requirements?.fairness?.weight);
       const of = { execution_id, suspicion, requirements, score };
       const wanted = { ...of, readsAttributes: readsAttributes(group.needs) };
       const isStillMeant = (row: ExecutionRow) => session.isReady && !this.#isHeld(row);

@@ -3,6 +3,7 @@ import type {
   HiddenPlacement,
   Placement,
   Requirements,
+  ResolvedFairness,
   ResolvedLimits,
   ResolvedPlacement,
 } from "@engine/contract";
@@ -36,4 +37,12 @@ export function limitedBy(placed: Placed, resolved: ResolvedLimits): Placed {
   if (resolved.failure) return { ...placed, failure: resolved.failure };
   const { limits } = resolved;
   return limits.length === 0 ? placed : { requirements: { ...placed.requirements, limits } };
+}
+
+/** The same with whom it takes turns. */
+export function sharedBy(placed: Placed, resolved: ResolvedFairness): Placed {
+  if (placed.failure) return placed;
+  if (resolved.failure) return { ...placed, failure: resolved.failure };
+  const { share } = resolved;
+  return share ? { requirements: { ...placed.requirements, fairness: share } } : placed;
 }

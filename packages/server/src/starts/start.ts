@@ -5,6 +5,7 @@ import type {
   NewExecution,
   RoutingInput,
   Trigger,
+  TurnShare,
 } from "@engine/contract";
 import type { LargeJson } from "@engine/http/json";
 import type { InputSchema } from "../catalog/input/input-check.ts";
@@ -20,6 +21,7 @@ export interface NamedWorkflow {
 /** What a version declares of where and when its executions run. */
 export interface Declared extends DeclaredPlacement {
   readonly limits: unknown;
+  readonly fairness: unknown;
 }
 
 /** A version that was found before the start, and the schema of its input. */
@@ -57,6 +59,8 @@ export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork"
   readonly key?: StartKey | undefined;
   readonly label?: string | null | undefined;
   readonly priority?: number | undefined;
+  /** With whom it takes turns where its workflow states nothing: as its parent does (DSP-10). */
+  readonly fairness?: TurnShare | undefined;
   /** No worker gets the execution before this instant, milliseconds since 1970. */
   readonly start_at?: number | undefined;
   /** Seconds it may wait for a worker; 0 = for ever; as configured when absent (DSP-8). */

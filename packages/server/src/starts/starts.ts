@@ -2,11 +2,13 @@ import {
   EngineError,
   type ExecutionRow,
   type NewExecution,
+  pathsOfFairness,
   pathsOfLimits,
   pathsRead,
   peek,
   type Requirements,
   referenceOf,
+  resolveFairness,
   resolveLimits,
   resolvePlacement,
 } from "@engine/contract";
@@ -21,7 +23,7 @@ import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
 import { isRefusal } from "../refusal.ts";
 import { foundVersion } from "./found-version.ts";
 import { limitedExecution } from "./limited-execution.ts";
-import { limitedBy, type Placed, placedBy } from "./placed.ts";
+import { limitedBy, type Placed, placedBy, sharedBy } from "./placed.ts";
 import type { FoundVersion, NamedWorkflow, Start, StartKey } from "./start.ts";
 import { hiddenPlacement, storedRouting } from "./stored-routing.ts";
 
@@ -74,7 +76,7 @@ export class Starts {
     const checked = await this.#orForget(execution_id, input, async () => {
       const placed = this.#placed({ pin, declared }, kept, start.routing_input);
       return {
-        requirements: await this.#requirements(placed.requirements, start),
+        requirements: await this.#requirements(sharing(placed.requirements, start), start),
         unplaceable: placed.failure ?? of.unplaceable ?? null,
         routing_input: storedRouting(ports.ring, start.routing_input),
         by: await accountOf(start),
@@ -134,7 +136,11 @@ export class Starts {
   ): Promise<Kept> {
     const { inputs } = this.#parts;
     const isHashed = key !== undefined && key.request_hash === undefined;
-    const paths = declared && [...pathsRead(declared), ...pathsOfLimits(declared.limits)];
+    const paths = declared && [
+      ...pathsRead(declared),
+      ...pathsOfLimits(declared.limits),
+      ...pathsOfFairness(declared.fairness),
+    ];
     const check: InputCheck = {
       schema,
       root,
@@ -160,7 +166,9 @@ export class Starts {
     const inputs = { input: picked ?? peek(input), routing_input };
     const resolved = resolvePlacement(declared, inputs);
     const placed = placedBy(pin.requirements, resolved, (hidden) => hiddenPlacement(ring, hidden));
-    return limitedBy(placed, resolveLimits(declared.limits, limitedExecution(pin, inputs, ring)));
+    const of = limitedExecution(pin, inputs, ring);
+    const limited = limitedBy(placed, resolveLimits(declared.limits, of));
+    return sharedBy(limited, resolveFairness(declared.fairness, of));
   }
 
   /** Deletes a kept input again where the execution is refused. */
@@ -203,4 +211,12 @@ function accountOf({ by }: Pick<Start, "by">): string | null | Promise<string | 
 /** The version that was asked for. */
 function versionOf(of: Start["of"]): number | null {
   return ("pin" in of ? of.pin.version : of.version) ?? null;
+}
+
+/** With whom it takes turns, where its own workflow does not say. */
+function sharing(
+  requirements: Requirements | null,
+  { fairness }: Pick<Start, "fairness">,
+): Requirements | null {
+  return fairness && !requirements?.fairness ? { ...requirements, fairness } : requirements;
 }

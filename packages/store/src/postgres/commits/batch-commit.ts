@@ -3,7 +3,8 @@
  * that no two replicas wait for each other, then the sessions they are for; judge the jobs in memory;
  * write all of it with one statement per table. A job whose effects reach an execution that somebody
  * else holds does not wait for it while it holds others: the batch begins again with all of them, in
- * order. What claims count is locked first of all. What concerns nothing but executions that are known already is done before, without a lock.
+ * order. What claims count is locked first of all. What concerns nothing but executions that are known
+ * already is done before, without a lock.
  */
 import type { ExecutionRow } from "@engine/contract";
 import type { StoredRow } from "../../execution-columns.ts";
@@ -145,7 +146,7 @@ export class BatchCommit {
     { ids, keys, sessions }: { readonly ids: readonly string[] } & Named,
   ): Promise<void> {
     const { limits } = workspace;
-    const counting = limits.reading(ids, this.#clock());
+    const counting = limits.reading(ids, this.#clock);
     const counts = counting.queries.map((query) => preparedQuery(this.#database, query));
     const first = limits.locks(this.#database);
     const lock = this.#statements.lock(ids, "wait");

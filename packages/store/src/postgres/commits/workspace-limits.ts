@@ -59,7 +59,9 @@ export class WorkspaceLimits {
   }
 
   /** @param execution_ids Of those that are claimed. */
-  reading(execution_ids: readonly string[], at: number): LimitReading {
+  /** @param clock Asked only where something is counted: each commit has one time. */
+  reading(execution_ids: readonly string[], clock: () => number): LimitReading {
+    const at = this.#asked.isEmpty ? 0 : clock();
     return readLimits(this.#asked, execution_ids, { at });
   }
 
