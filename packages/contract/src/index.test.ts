@@ -262,7 +262,6 @@ test("the public surface is deliberate", () => {
       "labelsWithGrants",
       "largestRequests",
       "limitDetails",
-      "limitWarnings",
       "limitsOf",
       "malformedCheckpoint",
       "nearest",

@@ -203,7 +203,6 @@ export {
   type LimitedExecution,
   limitDetails,
   limitsOf,
-  limitWarnings,
   pathsOfLimits,
   type ResolvedLimits,
   resolveLimits,

@@ -3,6 +3,7 @@ import { transpile } from "./bundle.ts";
 import { contentHash, sha256 } from "./content-hash.ts";
 import { SOURCE_FILE } from "./modules/source-issues.ts";
 import { readSource } from "./modules/source-reading.ts";
+import type { DeclaredLimit } from "./workflows/declared-limits.ts";
 import type { DeclaredSecret } from "./workflows/declared-secrets.ts";
 import { extractWorkflows } from "./workflows/extract.ts";
 
@@ -19,6 +20,8 @@ export interface RegistrationRead {
   readonly warnings: SourceIssue[];
   /** What is declared of secrets, each with what is said where there is none of its name. */
   readonly secrets: readonly DeclaredSecret[];
+  /** The same of limits that operators set. */
+  readonly limits: readonly DeclaredLimit[];
 }
 
 export type ReadRegistration = (registration: Registration) => Promise<RegistrationRead>;
@@ -26,7 +29,8 @@ export type ReadRegistration = (registration: Registration) => Promise<Registrat
 /** Reads the files of a registration, without running any of them (EXE-60). */
 export async function readRegistration(registration: Registration): Promise<RegistrationRead> {
   const { entry, files, bundle, issues: unbundled, read } = await bundled(registration);
-  const { workflows, issues, warnings, secrets } = extractWorkflows({ entry, files, read });
+  const extraction = extractWorkflows({ entry, files, read });
+  const { workflows, issues, warnings, secrets, limits } = extraction;
   const all = bothOnce(issues, unbundled);
   const hash = sha256(bundle);
   return {
@@ -40,6 +44,7 @@ export async function readRegistration(registration: Registration): Promise<Regi
     issues: all,
     warnings,
     secrets,
+    limits,
   };
 }
 

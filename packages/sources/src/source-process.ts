@@ -76,5 +76,6 @@ function refused(
     issues: [issue],
     warnings: [],
     secrets: [],
+    limits: [],
   };
 }

@@ -127,6 +127,7 @@ export const SourceIssue = z.object({
     "shared_state",
     "shadowed_name",
     "secret_unknown",
+    "limit_undefined",
     "unknown_input_path",
   ]),
   message: z.string(),

@@ -43,15 +43,6 @@ export function pathsOfLimits(declared: unknown): readonly string[] {
   return [...new Set(paths)];
 }
 
-/** Names of limits that operators would have to define. */
-export function limitWarnings(
-  declared: unknown,
-  isDefined: (name: string) => boolean,
-): readonly string[] {
-  const names = limitsOf(declared).flatMap((one) => (one.kind === "limit" ? [one.name] : []));
-  return [...new Set(names)].filter((name) => !isDefined(name));
-}
-
 function resolvedLimit(limit: LimitDeclaration, workflow: string, value: unknown): ResolvedLimit {
   const { key, ...rest } = limit;
   const of = limit.kind === "limit" ? limit.name : workflow;

@@ -94,7 +94,7 @@ export class Catalog implements Domain {
       readonly audit?: (workflows: readonly ExtractedWorkflow[]) => AuditEntry;
     },
   ): Promise<Registered> {
-    const { issues, warnings, secrets, ...read } = await this.#parts.read(registration);
+    const { issues, warnings, secrets, limits, ...read } = await this.#parts.read(registration);
     refuseIssues(issues);
     const declared = read.workflows.map(({ extracted }) => extracted);
     await options.demand?.(declared);
@@ -108,7 +108,19 @@ export class Catalog implements Domain {
     const audit = options.audit?.(declared);
     const items = await this.#port.register(versions, { dryRun, audit });
     if (!dryRun) await this.#changed();
-    return { items: [...items], warnings: [...warnings, ...(await this.#unknownSecrets(secrets))] };
+    const unknown = await Promise.all([
+      this.#unknownSecrets(secrets),
+      this.#undefinedLimits(limits),
+    ]);
+    return { items: [...items], warnings: [...warnings, ...unknown.flat()] };
+  }
+
+  /** Warnings for limits that no operator has set yet (FLW-3). */
+  async #undefinedLimits(limits: RegistrationRead["limits"]): Promise<SourceIssue[]> {
+    if (limits.length === 0) return [];
+    const names = [...new Set(limits.map(({ name }) => name))];
+    const known = new Set(await this.#parts.store.limits.defined(names));
+    return limits.filter(({ name }) => !known.has(name)).map(({ warning }) => warning);
   }
 
   /** Warnings for secrets that do not exist yet (SEC-7). */

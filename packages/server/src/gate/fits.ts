@@ -39,7 +39,7 @@ export interface Needs {
 export const UNREADABLE: Placement = { affinity: [{ of: "unknown" }] };
 
 /** All that is said of a hidden term (WHY-2). */
-const HIDDEN = "routing constraint";
+export const ROUTING_CONSTRAINT = "routing constraint";
 
 /** The first thing that a worker lacks, in words; undefined when it could have the execution. */
 export function lacks(needs: Needs, capabilities: Capabilities): string | undefined {
@@ -66,7 +66,7 @@ function* lacking(needs: Needs, capabilities: Capabilities): Generator<string, u
   if (required !== undefined && required !== worker) yield `worker ${required}`;
   if (runner !== undefined && !runners.includes(runner)) yield `runner ${runner}`;
   for (const need of affinity) if (fails(need)) yield printNeed(need);
-  if (hidden?.affinity?.some(fails)) yield HIDDEN;
+  if (hidden?.affinity?.some(fails)) yield ROUTING_CONSTRAINT;
   for (const wanted of requests.packages ?? []) {
     if (!hasPackage(packages, wanted)) yield `package ${wanted}`;
   }
@@ -83,7 +83,7 @@ export function needs({ requirements, hidden }: Needs): string[] {
   return [
     ...(runner === undefined ? [] : [`runner ${runner}`]),
     ...affinity.map(printNeed),
-    ...(hidden?.affinity === undefined ? [] : [HIDDEN]),
+    ...(hidden?.affinity === undefined ? [] : [ROUTING_CONSTRAINT]),
     ...amountsOf(requests).map(([resource, amount]) => `${resource} ${amount}`),
     ...packages.map((wanted) => `package ${wanted}`),
     ...amountsOf(totals).map(([resource, amount]) => `${resource} ${amount} for a task of it`),

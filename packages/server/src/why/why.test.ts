@@ -208,3 +208,52 @@ test("WHY-1 what waits for a child says what the child waits for, to those who m
     },
   ]);
 });
+
+const PLACED = `import { workflow } from "@engine/sdk";
+import { input, label, meta, require, routingInput } from "@engine/sdk/routing";
+export const placed = workflow(
+  {
+    name: "placed",
+    affinity: require(label("region").eq(input("region")), meta("pool").eq(routingInput("pool"))),
+  },
+  async (input) => input,
+);
+`;
+
+async function region(t: TestEngine, name: string, region: string): Promise<void> {
+  const worker = t.strangeWorker(name);
+  await worker.register({ labels: { region } });
+  await worker.connect();
+}
+
+test("WHY-1 the workers that come nearest are told with the terms that each lacks", async () => {
+  await using t = await TestEngine.start();
+  await t.engine.catalog.register({ source: PLACED }, { by: null });
+  await region(t, "paris", "eu");
+  await region(t, "boston", "us");
+  const row = await start(t, {
+    ...{ workflow: "placed", input: { region: "eu" } },
+    routing_input: { pool: "blue-secret" },
+  });
+  expect(await why(t, row)).toMatchObject({
+    reasons: [{ code: "no_matching_worker" }],
+    workers: { connected: 2, matching: 0, free: 0 },
+    nearest: [{ worker: "boston", failing: ['label("region").eq("eu")'] }],
+  });
+});
+
+test("WHY-2 a term that reads routing input is one line, without its key and its value", async () => {
+  await using t = await TestEngine.start();
+  await t.engine.catalog.register({ source: PLACED }, { by: null });
+  await region(t, "paris", "eu");
+  const row = await start(t, {
+    ...{ workflow: "placed", input: { region: "eu" } },
+    routing_input: { pool: "blue-secret" },
+  });
+  const told = await why(t, row);
+  expect(told.reasons.map(({ message }) => message)).toEqual([
+    "routing constraint: no connected worker satisfies it",
+  ]);
+  expect(told).toMatchObject({ workers: { connected: 1, matching: 0 }, nearest: [] });
+  expect(JSON.stringify(told)).not.toMatch(/blue-secret|pool/);
+});

@@ -17,6 +17,7 @@ import {
 } from "@engine/contract";
 import type { Outlook, RejectedOutlook } from "../dispatch/outlook.ts";
 import type { EnginePorts } from "../engine-ports.ts";
+import { ROUTING_CONSTRAINT } from "../gate/fits.ts";
 
 /** Newest events that are looked through for calls that are open. */
 const LATEST_EVENTS = 1_000;
@@ -84,7 +85,7 @@ export class Whys {
     const outlook = await this.#parts.outlook(row);
     const { limited } = outlook;
     if (limited) return { reasons: [await this.#limited(row, limited, outlook, mayRead)], outlook };
-    return { reasons: [dispatchReason(row, outlook, mayRead)], outlook };
+    return { reasons: dispatchReasons(row, outlook, mayRead), outlook };
   }
 
   /** A limit that is full, with those who have its places as far as the caller may read of them. */
@@ -298,7 +299,33 @@ function waiting(row: ExecutionRow, wait: OpenWait): WhyReason {
   }
 }
 
-/** What the gate says, with the facts that it said it by. */
+/**
+ * What the gate says, with the facts that it said it by. Of terms that read routing input no more is said
+ * than that nobody meets them: what one worker has would tell what they ask (WHY-2).
+ */
+function dispatchReasons(
+  row: ExecutionRow,
+  outlook: Outlook,
+  mayRead: MayRead,
+): readonly WhyReason[] {
+  const { code, rejected } = outlook;
+  const hasHidden = row.requirements?.hidden !== undefined;
+  if (code !== "no_matching_worker" || !hasHidden) return [dispatchReason(row, outlook, mayRead)];
+  const isHiddenUnmet = rejected.every(({ failing }) => failing.includes(ROUTING_CONSTRAINT));
+  const isOpenUnmet = rejected.every(({ failing }) => failing.some(isOpen));
+  const hidden = reason(code, {
+    message: `${ROUTING_CONSTRAINT}: no connected worker satisfies it`,
+    since: row.queued_at,
+  });
+  if (!isOpenUnmet) return [hidden];
+  const open = dispatchReason(row, outlook, mayRead);
+  return isHiddenUnmet ? [open, hidden] : [open];
+}
+
+function isOpen(failing: string): boolean {
+  return failing !== ROUTING_CONSTRAINT;
+}
+
 function dispatchReason(row: ExecutionRow, outlook: Outlook, mayRead: MayRead): WhyReason {
   const { code, message, rejected, ahead } = outlook;
   const named = rejected
@@ -331,10 +358,10 @@ function dispatchReason(row: ExecutionRow, outlook: Outlook, mayRead: MayRead): 
 
 function nearestOf(workers: readonly RejectedOutlook[], mayRead: MayRead): NearWorker[] {
   return workers
-    .filter(({ worker }) => mayRead(`worker:${worker}:read`))
+    .map(({ worker, failing }) => ({ worker, failing: failing.filter(isOpen) }))
+    .filter(({ worker, failing }) => failing.length > 0 && mayRead(`worker:${worker}:read`))
     .toSorted((a, b) => a.failing.length - b.failing.length || (a.worker < b.worker ? -1 : 1))
-    .slice(0, NEAREST)
-    .map(({ worker, failing }) => ({ worker, failing: [...failing] }));
+    .slice(0, NEAREST);
 }
 
 const STATES: Readonly<Partial<Record<State, string>>> = {

@@ -56,6 +56,8 @@ export interface Definition {
   readonly schemas: { readonly input: Place | undefined; readonly output: Place | undefined };
   /** Where its `secrets` are written; where it is itself when they are not. */
   readonly secretsAt: Place;
+  /** The same of its `limits`. */
+  readonly limitsAt: Place;
   /** What builders made of its options. */
   readonly made: readonly Made[];
   readonly findings: readonly Finding[];
@@ -102,6 +104,7 @@ export function readDefinition(
     body,
     schemas: { input: writtenAt(evaluated, "input"), output: writtenAt(evaluated, "output") },
     secretsAt: writtenAt(evaluated, "secrets") ?? place,
+    limitsAt: writtenAt(evaluated, "limits") ?? place,
     made: evaluated?.made ?? [],
     findings,
   };

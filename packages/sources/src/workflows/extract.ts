@@ -16,6 +16,7 @@ import { type Finding, fileIssue, inOrder, sourceIssue } from "../modules/source
 import type { Place, SourceModule } from "../modules/source-module.ts";
 import { type ReadSource, readSource } from "../modules/source-reading.ts";
 import { createSchemaReader } from "../schema/schema-reader.ts";
+import { type DeclaredLimit, declaredLimits } from "./declared-limits.ts";
 import { type DeclaredSecret, declaredSecrets } from "./declared-secrets.ts";
 import { type Definition, definedBy, readDefinition } from "./definition.ts";
 import { nestedWorkflows } from "./nested-workflows.ts";
@@ -32,6 +33,8 @@ export interface Extraction {
   warnings: SourceIssue[];
   /** Each with what is said where there is no such secret. */
   secrets: DeclaredSecret[];
+  /** The same of limits that operators set. */
+  limits: DeclaredLimit[];
 }
 
 /** Reads the workflows of the files sent, without running any of it (EXE-60, EXE-61). */
@@ -47,7 +50,7 @@ export function extractWorkflows({
   try {
     const { graph, issues } = sourceGraph(entry, files, read);
     if (graph === undefined) {
-      return { workflows: [], issues: inOrder(issues, []), warnings: [], secrets: [] };
+      return { workflows: [], issues: inOrder(issues, []), warnings: [], secrets: [], limits: [] };
     }
     const found = extractFrom(graph);
     const order = graph.modules.map(({ path }) => path);
@@ -57,12 +60,13 @@ export function extractWorkflows({
       issues: all,
       warnings: inOrder(found.warnings, order),
       secrets: found.secrets,
+      limits: found.limits,
     };
   } catch (error) {
     // The stack ends (RangeError) or the patience does: both mean a file no person wrote.
     if (!(error instanceof RangeError || error instanceof TooIntricate)) throw error;
     const issues = [tooIntricate(entry, MULTIPLIES)];
-    return { workflows: [], issues, warnings: [], secrets: [] };
+    return { workflows: [], issues, warnings: [], secrets: [], limits: [] };
   }
 }
 
@@ -74,6 +78,7 @@ function extractFrom(graph: SourceGraph): Extraction {
   const issues: SourceIssue[] = [];
   const warnings: SourceIssue[] = [];
   const secrets: DeclaredSecret[] = [];
+  const limits: DeclaredLimit[] = [];
   const exported = exportedNodes(graph);
   const readTasks = createTaskReader(graph);
   const readSchemas = createSchemaReader(graph);
@@ -85,7 +90,13 @@ function extractFrom(graph: SourceGraph): Extraction {
   );
   if (definitions.length > MAX_WORKFLOWS) {
     const message = `the files define ${definitions.length} workflows, and at most ${MAX_WORKFLOWS} are registered at once; register them with several files`;
-    return { workflows, issues: [tooIntricate(graph.entry.path, message)], warnings, secrets };
+    return {
+      workflows,
+      issues: [tooIntricate(graph.entry.path, message)],
+      warnings,
+      secrets,
+      limits,
+    };
   }
   const firstOf = new Map<string, Place>();
   const nameOf = new Map(definitions.map((each) => [each.place.node as Node, qualifiedName(each)]));
@@ -104,7 +115,8 @@ function extractFrom(graph: SourceGraph): Extraction {
     const schemas = readSchemas(definition);
     const nested = nestedWorkflows(graph, reached.calls, (node) => nameOf.get(node));
     issues.push(...read.issues);
-    const { options, secretsAt } = definition;
+    const { options, secretsAt, limitsAt } = definition;
+    limits.push(...declaredLimits(options.limits, limitsAt, subject));
     secrets.push(...declaredSecrets(options.secrets, secretsAt, subject), ...read.secrets);
     nested.issues.forEach(report);
     const paths = unknownInputPaths(definition.made, schemas.input_schema);
@@ -128,7 +140,7 @@ function extractFrom(graph: SourceGraph): Extraction {
     });
   });
   if (definitions.length === 0) issues.push(noWorkflow(graph.entry.path));
-  return { workflows, issues, warnings, secrets };
+  return { workflows, issues, warnings, secrets, limits };
 }
 
 /** They are written in one transaction, which holds the server's loop as long as it takes. */
