@@ -53,7 +53,7 @@ export async function loadPrograms(count: number): Promise<LoadedPrograms> {
     async readGuest(registration) {
       const known = "source" in registration ? read.get(registration.source) : undefined;
       const { workflows, module, files, source_hash } = known ?? never();
-      const found = { issues: [], warnings: [], secrets: [] };
+      const found = { issues: [], warnings: [], secrets: [], limits: [] };
       return { workflows, module, files, source_hash, ...found };
     },
     workflows(hash) {
