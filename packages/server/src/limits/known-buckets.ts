@@ -8,6 +8,8 @@ interface Full {
   room: number;
   /** Claims that are asked for just now. */
   underWay: number;
+  /** It was let be tried once more, though nothing was heard of a place. */
+  isProbed?: boolean;
 }
 
 /** A claim whose answer has not come. */
@@ -86,10 +88,18 @@ export class KnownBuckets implements LimitView {
     );
   }
 
-  /** Lets one claim of each that is full be tried; answers which they are. */
+  /**
+   * Lets one claim of each that is full be tried; answers which they are. What nobody has tried since the
+   * last time is waited for by nobody, and forgotten.
+   */
   probe(): readonly string[] {
-    for (const limits of this.#full.values()) {
-      for (const full of limits.values()) full.room = Math.max(1, full.room);
+    for (const [bucket, limits] of this.#full) {
+      for (const [allowed, full] of limits) {
+        if (full.isProbed && full.room > 0 && full.underWay === 0) limits.delete(allowed);
+        full.room = Math.max(1, full.room);
+        full.isProbed = true;
+      }
+      if (limits.size === 0) this.#full.delete(bucket);
     }
     return [...this.#full.keys()];
   }
