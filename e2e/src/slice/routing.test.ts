@@ -58,6 +58,27 @@ test("AFF-5 AFF-6 without the input that a term reads a start fails at once, wha
   expect((await engine.http.post(`${path}/sync`, {})).status).toBe(500);
 });
 
+test("WMD-3 a service that is granted lets a worker have what asks for it, and its tasks the socket; revoked, nothing more comes", async () => {
+  await using engine = await startEngine({ workers: [] });
+  await engine.register("granted");
+  const sockets = JSON.stringify({ inference: "/run/inference.sock" });
+  const worker = engine.startWorker("gpu", { ENGINE_WORKERS__SERVICES: sockets });
+  await worker.printed(/connected/);
+  const waiting = await engine.start("granted");
+  expect((await engine.cli("why", waiting)).stdout).toContain('gpu lacks service("inference")');
+
+  expect((await engine.cli("worker", "service", "grant", "gpu", "inference")).code).toBe(0);
+  expect(await engine.untilEnded(waiting)).toMatchObject({
+    state: "COMPLETED",
+    output: "/run/inference.sock",
+  });
+
+  expect((await engine.cli("worker", "service", "revoke", "gpu", "inference")).code).toBe(0);
+  const late = await engine.start("granted");
+  const why = await engine.http.get<Why>(`/executions/${late}/why`);
+  expect(why.body).toMatchObject({ state: "CREATED", workers: { connected: 1, matching: 0 } });
+});
+
 function labels(region: string): Record<string, string> {
   return { ENGINE_WORKERS__LABELS: JSON.stringify({ region }) };
 }
