@@ -57,6 +57,7 @@ const LONG: readonly string[] = [
   "e2e/src/idle/",
   "e2e/src/kill/kill-and-restart.test.ts",
   "e2e/src/kill/kill-replicas.test.ts",
+  "e2e/src/kill/limits.test.ts",
   "e2e/src/mcp/",
   "e2e/src/others/others.test.ts",
   "e2e/src/replicas/",
