@@ -17,6 +17,12 @@ test("EXE-67 equal bundle and record have one hash, whatever the order of keys",
   expect(contentHash("code", record)).toMatch(/^[0-9a-f]{64}$/);
 });
 
+test("EXE-67 options that an earlier release did not know, and that a source leaves out, make no other hash", () => {
+  const { affinity, routing, limits, priority, fairness, ...earlier } = record;
+  expect([affinity, routing, limits, priority, fairness]).toEqual([null, null, [], null, null]);
+  expect(contentHash("code", earlier as ExtractedWorkflow)).toBe(contentHash("code", record));
+});
+
 test.each<[string, string, Partial<ExtractedWorkflow>]>([
   ["the bundle", "other", {}],
   ["a description", "code", { description: "x" }],
@@ -24,6 +30,8 @@ test.each<[string, string, Partial<ExtractedWorkflow>]>([
   ["metadata", "code", { metadata: {} }],
   ["the timeout", "code", { timeout_seconds: 1 }],
   ["a secret", "code", { secrets: ["A"] }],
+  ["the affinity", "code", { affinity: { zone: "eu" } }],
+  ["a priority", "code", { priority: 0 }],
   ["what it calls", "code", { nested_workflows: ["default/b"] }],
 ])("EXE-67 another hash when %s differs", (_what, bundle, change) => {
   expect(contentHash(bundle, { ...record, ...change })).not.toBe(contentHash("code", record));

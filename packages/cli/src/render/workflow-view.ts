@@ -73,7 +73,7 @@ export function workflowView(
     ["affinity", printAffinity(record.affinity)],
     ["routing", printRouting(record.routing)],
     ["limits", listed(record.limits.map(printLimit), "\n")],
-    ["priority", record.priority === 0 ? undefined : String(record.priority)],
+    ["priority", record.priority === null ? undefined : String(record.priority)],
     ["fairness", record.fairness ? printFairness(record.fairness) : undefined],
     ["secrets", listed(record.secrets)],
     ["configs", listed(record.configs)],

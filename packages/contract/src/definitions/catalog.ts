@@ -62,8 +62,11 @@ export const ExtractedWorkflow = z.object({
   routing: AnyJson.default(null),
   /** How many of its executions may be under way, or begin (FLW-1 to FLW-3). */
   limits: z.array(LimitDeclaration).default([]),
-  /** From -10 to 10; a lower one starts only when no higher one can (FLW-5). */
-  priority: z.int().default(0),
+  /**
+   * From -10 to 10; a lower one starts only when no higher one can (FLW-5). Null: nothing is stated; then
+   * it is 0, of a child that of its parent.
+   */
+  priority: z.int().nullable().default(null),
   /** Whose turn it is among executions of one priority (FLW-6); null: first come, first served. */
   fairness: FairnessDeclaration.nullable().default(null),
   /** What it declares to be started by. */

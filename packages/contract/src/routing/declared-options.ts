@@ -23,7 +23,7 @@ export function declaredOptions(options: GivenOptions): DeclaredOptions {
     affinity: (Affinity.safeParse(affinity).data ?? null) as DeclaredOptions["affinity"],
     routing: (RoutingPolicy.safeParse(routing).data ?? null) as DeclaredOptions["routing"],
     limits: LimitDeclaration.array().safeParse(limits).data ?? [],
-    priority: typeof priority === "number" ? priority : 0,
+    priority: typeof priority === "number" ? priority : null,
     fairness: FairnessDeclaration.safeParse(withWeight(fairness)).data ?? null,
   };
 }

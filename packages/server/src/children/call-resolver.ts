@@ -125,7 +125,7 @@ export class CallResolver {
         // A child has the rights of its parent, as they are when it starts (AUTH-34).
         by: run_as,
         // What its own workflow states comes before what the parent has (DSP-10).
-        priority: found.record.priority === 0 ? priority : undefined,
+        priority: found.record.priority === null ? priority : undefined,
         fairness: caller.requirements?.fairness,
         last_worker: worker,
         routing_input,

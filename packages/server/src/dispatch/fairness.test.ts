@@ -17,6 +17,7 @@ export const hidden = workflow(
   async (input) => input,
 );
 export const plain = workflow({ name: "plain" }, async (input) => input);
+export const calm = workflow({ name: "calm", priority: 0 }, async (input) => input);
 `;
 
 interface Asked {
@@ -135,4 +136,17 @@ test("DSP-10 a child takes turns with its parent's key unless its workflow state
     { key: '["input","a"]', weight: 1 },
     { key: '["input","c"]', weight: 3 },
   ]);
+});
+
+test("DSP-10 FLW-5 a child has its parent's priority unless its workflow states one, be it 0", async () => {
+  await using t = await engine();
+  const worker = await t.worker("w");
+  await start(t, { workflow: "fair", input: { tenant: "a" }, priority: 5 });
+  const assigned = await worker.next("assign");
+  const call = (id: string, workflow: string) =>
+    worker.callEvent("TASK_STARTED", id, { workflow, input: {}, wait: true, detach: false });
+  await worker.parked(assigned, [call("call~1", "default/plain"), call("call~2", "default/calm")]);
+  const page = { order: "created_asc", limit: 9, offset: 0 } as const;
+  const { items } = await t.engine.executions.list({ parent_id: assigned.execution_id, ...page });
+  expect(items.map(({ priority }) => priority)).toEqual([5, 0]);
 });

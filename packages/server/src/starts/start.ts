@@ -33,8 +33,8 @@ export interface FoundVersion {
   readonly declared: Declared | undefined;
   /** Why no worker may have it, where that was found out before. */
   readonly unplaceable?: Failure | null;
-  /** What its workflow states; 0: nothing. */
-  readonly priority?: number;
+  /** What its workflow states; null: nothing. */
+  readonly priority?: number | null;
 }
 
 /** Of two starts under one key, one creates an execution and the other is answered with it (EXE-84). */

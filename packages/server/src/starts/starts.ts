@@ -89,7 +89,7 @@ export class Starts {
       name: label ?? null,
       input,
       trigger,
-      priority: start.priority ?? of.priority,
+      priority: start.priority ?? of.priority ?? undefined,
       unique: key && request_hash !== undefined ? { key: key.text, request_hash } : undefined,
       schedule,
       parent,

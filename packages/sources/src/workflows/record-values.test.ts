@@ -16,7 +16,7 @@ function taskOf(before: string, body: string) {
   return workflows[0]?.tasks[0];
 }
 
-const NO_PLACEMENT = { affinity: null, routing: null, limits: [], priority: 0, fairness: null };
+const NO_PLACEMENT = { affinity: null, routing: null, limits: [], priority: null, fairness: null };
 
 test("EXE-61 a workflow is read with its options, its tasks and the text above it", () => {
   const { workflows, issues, warnings } = extract(`
