@@ -39,3 +39,15 @@ test("FLW-8 one that is tried just now is not forgotten", () => {
   known.ask([limit]);
   expect(known.probe()).toEqual([limit.bucket]);
 });
+
+test("FLW-8 of two claims that are denied one after the other none counts as under way for good", () => {
+  const known = full();
+  known.freed(limit.bucket);
+  known.freed(limit.bucket);
+  const [first, second] = [known.ask([limit]), known.ask([limit])];
+  known.answered(first, { denied, took: false });
+  known.answered(second, { denied, took: false });
+  expect(known.denial(limit)).toEqual(denied);
+  expect(known.freed(limit.bucket)).toBe(true);
+  expect(known.denial(limit)).toBeUndefined();
+});

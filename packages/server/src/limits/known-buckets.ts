@@ -3,13 +3,13 @@ import type { LimitView } from "./limit-check.ts";
 
 /** A limit that had no place when it was last asked for one. */
 interface Full {
-  readonly denied: LimitDenial;
+  denied: LimitDenial;
   /** Places that have been given back since, as far as that was heard of. */
   room: number;
   /** Claims that are asked for just now. */
   underWay: number;
   /** It was let be tried once more, though nothing was heard of a place. */
-  isProbed?: boolean;
+  isProbed: boolean;
 }
 
 /** A claim whose answer has not come. */
@@ -63,9 +63,16 @@ export class KnownBuckets implements LimitView {
     if (!denied) return;
     const { limit } = denied;
     const room = asked.freed.get(limit.bucket) ?? 0;
-    const before = this.#find(limit);
+    const known = this.#find(limit);
+    if (known) {
+      // Other claims are counted in it: it stays the one that they count down.
+      known.denied = denied;
+      known.room = room;
+      known.isProbed = false;
+      return;
+    }
     const limits = this.#full.get(limit.bucket) ?? new Map<string, Full>();
-    limits.set(allowedBy(limit), { denied, room, underWay: before?.underWay ?? 0 });
+    limits.set(allowedBy(limit), { denied, room, underWay: 0, isProbed: false });
     this.#full.set(limit.bucket, limits);
   }
 
