@@ -39,7 +39,9 @@ export class Elsewhere {
     const isRanked = policyOf(wanted).length > 0;
     const { worker, prefers } = requirements ?? {};
     const original = was_lost || (isRanked && isFresh) ? null : last_worker;
-    const inOrder = worker === undefined ? [original, isRanked ? null : prefers] : [worker];
+    // Any other worker comes before the one that lost it (LIV-5).
+    const preferred = isRanked || (was_lost && prefers === last_worker) ? null : prefers;
+    const inOrder = worker === undefined ? [original, preferred] : [worker];
     for (const name of inOrder) {
       const session = name ? this.#parts.sessions.findByWorker(name) : undefined;
       if (!session?.takesWork || lacks(wanted, session) !== undefined) continue;
