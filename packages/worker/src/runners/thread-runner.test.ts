@@ -56,7 +56,7 @@ test("RUN-2 a thread that needs too much memory loses what ran on it; other thre
 
 test("RUN-3 code that blocks its thread is named, then loses the thread; what ran beside it is not to blame", async () => {
   const server = new FakeServer();
-  server.heartbeatSeconds = 0.2;
+  server.heartbeatSeconds = 0.5;
   using beside = createGate("beside-the-one-that-blocks");
   using away = createGate("away-from-the-one-that-blocks");
   await using worker = await startTestWorker(server, {
