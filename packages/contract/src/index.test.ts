@@ -189,7 +189,6 @@ test("the public surface is deliberate", () => {
       "bucketView",
       "buildComparison",
       "buildRouting",
-      "byRank",
       "callStarts",
       "callTooDeep",
       "checkRoutingInput",

@@ -248,7 +248,7 @@ export {
   routingHeaderText,
   routingInputFault,
 } from "./routing/routing-input.ts";
-export { byRank, type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
+export { type RankedWorker, type Score, scoresOf } from "./routing/score.ts";
 
 // Catalog
 

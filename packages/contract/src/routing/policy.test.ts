@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { resolvePlacement } from "./resolve.ts";
-import { byRank, type RankedWorker, scoresOf } from "./score.ts";
+import { type RankedWorker, scoresOf } from "./score.ts";
 import { built, compared, input, label, meta, routingInput } from "./testing/built.ts";
 
 const amounts = {
@@ -111,19 +111,6 @@ test("RTE-4 numbers of any size make a number between 0 and the sum of the weigh
   const heavy = built("sticky", { weight: Number.MAX_VALUE });
   const of = scored([heavy, heavy], [{ isPreferred: true }, {}]);
   expect(of).toEqual([Number.MAX_VALUE, 0]);
-});
-
-test("RTE-4 the highest score comes first, then the lower load, then the name by code unit", () => {
-  const of = (score: number, load: number, name: string) => ({ score, load, name });
-  const workers = [
-    of(1, 0, "a"),
-    of(2, 1, "b"),
-    of(2, 1, "B"),
-    of(2, 0, "z"),
-    of(2, 1, "ä"),
-    of(2, 1, "10"),
-  ];
-  expect(workers.toSorted(byRank).map(({ name }) => name)).toEqual(["z", "10", "B", "b", "ä", "a"]);
 });
 
 // RTE-1, RTE-2

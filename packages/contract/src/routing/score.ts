@@ -48,14 +48,6 @@ function rounded(sum: number): number {
   return Math.min(sum, Number.MAX_VALUE);
 }
 
-/** The better of two workers first: by score, then by lower load, then by name. */
-export function byRank(
-  a: { readonly score: number; readonly load: number; readonly name: string },
-  b: { readonly score: number; readonly load: number; readonly name: string },
-): number {
-  return b.score - a.score || a.load - b.load || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
-}
-
 /** The value of a term for each worker; undefined where no worker has one to be ranked by. */
 function valuesOf(
   term: Preference,

@@ -122,6 +122,10 @@ test("RTE-4 with a policy the highest score wins, then lower load, then the name
   expect(choose([candidate("b"), candidate("a")])).toMatchObject({
     ...{ candidate: { worker: "a" }, score: 0 },
   });
+  // By code unit, whatever a language says of letters.
+  const names = ["a", "ä", "b", "B", "10"].map((name) => hot(name, 1));
+  const { eligible } = review({ ...fresh, requirements: POLICY }, names);
+  expect(eligible.map((one) => one.candidate.worker)).toEqual(["10", "B", "a", "b", "ä"]);
   const full = { ...hot("c", 0), hasFreeSlot: false };
   expect(choose([candidate("a"), full])).toMatchObject({ candidate: { worker: "a" } });
 });

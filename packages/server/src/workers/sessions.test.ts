@@ -23,28 +23,24 @@ async function scene() {
   return { sessions, session, said };
 }
 
-test("WMD-2 whoever matches workers is told by what one was known before, once for each news", async () => {
+test("WMD-2 whoever matches workers hears of what operators say of one, once for each news", async () => {
   const { sessions, session, said } = await scene();
-  const told: unknown[] = [];
   let room = 0;
   sessions.onRoom(() => void room++);
-  sessions.onAttributes(({ worker, labels, metadata, attributes }, before) =>
-    told.push([worker, before, { labels, metadata }, attributes]),
-  );
+  const changes: string[] = [];
+  sessions.onChange(({ worker }) => void changes.push(worker));
+  const known = () => ({ labels: session.labels, metadata: session.metadata, room, changes });
+  const before = { labels: { zone: "eu" }, metadata: {} };
   sessions.seeAttributes(said(0, {}));
+  expect(known()).toEqual({ ...before, room: 0, changes: [] });
   sessions.seeAttributes(said(2, { tier: "gold" }, ["inference"]));
   sessions.seeAttributes(said(2, { tier: "gold" }, ["inference"]));
   sessions.seeAttributes(said(1, { tier: "old" }));
   sessions.seeAttributes(undefined);
-  const before = { labels: { zone: "eu" }, metadata: {} };
-  const after = {
-    labels: { zone: "eu", "engine.service.inference": "true" },
-    metadata: { tier: "gold" },
-  };
-  expect(told).toEqual([["w", before, after, 2]]);
-  expect(room).toBe(1);
+  const labels = { zone: "eu", "engine.service.inference": "true" };
+  expect(known()).toEqual({ labels, metadata: { tier: "gold" }, room: 1, changes: ["w"] });
   sessions.seeAttributes(said(3, {}));
-  expect(told.at(-1)).toEqual(["w", after, before, 3]);
+  expect(known()).toEqual({ ...before, room: 2, changes: ["w", "w"] });
   expect(session.beside("x")).toMatchObject(before);
 });
 

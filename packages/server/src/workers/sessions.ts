@@ -1,4 +1,4 @@
-import type { Event, WorkerAttributes } from "@engine/contract";
+import type { Event } from "@engine/contract";
 import type { Changed, WorkerRow } from "@engine/store";
 import type { Domain } from "../domain.ts";
 import type { InnerPorts } from "../engine-ports.ts";
@@ -18,9 +18,6 @@ type ChangeListener = (session: Session, news: SessionNews) => void;
 /** What a worker measured of itself counts for so many intervals (RTE-1). */
 const BEATS_OF_METRICS = 3;
 
-/** @param before What the worker was known by so far. */
-type AttributesListener = (session: Session, before: WorkerAttributes) => void;
-
 type PushListener = (session: Session, of: Told, events: readonly Event[]) => void;
 
 /** The sessions that live, and the executions of those that this server holds. */
@@ -37,7 +34,6 @@ export class Sessions implements Domain {
   readonly #ports: Ports;
   readonly #pushListeners: PushListener[] = [];
   readonly #roomListeners: (() => void)[] = [];
-  readonly #attributesListeners: AttributesListener[] = [];
   readonly #changeListeners: ChangeListener[] = [];
   /** For each read of the store that is under way: the workers of which more was heard meanwhile. */
   readonly #looks = new Set<Set<string>>();
@@ -179,23 +175,16 @@ export class Sessions implements Domain {
   }
 
   /**
-   * Takes over what operators have said of a worker's name, and tells the worker and the listeners what
-   * that changed. It is of the name's newest session: an answer that was read before a name was forgotten
+   * Takes over what operators have said of a worker's name, and tells the worker what that
+   * changed. It is of the name's newest session: an answer that was read before a name was forgotten
    * says nothing of who has the name now.
    */
   seeAttributes(worker: Pick<Directed, "session" | "attributes"> | undefined): void {
     const session = worker?.session && this.#byId.get(worker.session.session_id);
     if (!session) return;
-    const { labels, metadata } = session;
     if (!session.seeAttributes(worker.attributes)) return;
     session.tellServices();
-    for (const listener of this.#attributesListeners) listener(session, { labels, metadata });
     this.tellRoom();
-  }
-
-  /** Tells of workers that are known by other labels or metadata than before. */
-  onAttributes(listener: AttributesListener): void {
-    this.#attributesListeners.push(listener);
   }
 
   /**
