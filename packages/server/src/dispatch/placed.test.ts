@@ -138,6 +138,24 @@ test("DSP-6 a policy looks at the workers of every server, and takes the best on
   expect(await cold.next("assign")).toMatchObject({ execution_id: second.execution_id });
 });
 
+test("LIV-5 DSP-6 what the preferred worker lost is not left to it: a worker of another server has it at once", async () => {
+  await using t = await TwoServers.start();
+  await t.a.worker("heir");
+  const deaf = await t.b.worker("deaf", { slots: 1 });
+  await t.time.advance(20);
+  const { row } = await start(t.b, "hello", { preferred_worker: "deaf" });
+  const lost = await deaf.next("assign");
+  await deaf.started(lost);
+  await start(t.b, "hello", { required_worker: "deaf", priority: 5 });
+  const items = [{ execution_id: row.execution_id, generation: 1, reason: "runner_lost" as const }];
+  await t.b.engine.workers.release(deaf.ref, items);
+  await t.time.advance(100);
+  expect(await claims(t.a, row.execution_id)).toMatchObject([
+    { worker: "deaf", generation: 1 },
+    { worker: "heir", generation: 2 },
+  ]);
+});
+
 test("DSP-8 what nobody matches is told with its terms", async () => {
   await using t = await TestEngine.start();
   await routed(t);
