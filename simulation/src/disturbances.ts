@@ -27,6 +27,9 @@ interface Parts {
 /** What is on its way to a store is there by then. */
 const IN_FLIGHT_MS = 2_000;
 
+/** The same through a server: a message that takes its time, and a slow store. */
+const LATE_MS = 10_000;
+
 /** An account is barred when an execution of it is at work, which is looked for so often. */
 const MOST_LOOKS = 200;
 const LOOK_MS = 100;
@@ -129,7 +132,8 @@ export class Disturbances {
   /** Whether somebody keeps a worker from its work, or an execution from going on. */
   get isHolding(): boolean {
     const { accounts, record } = this.#parts;
-    return this.#held > 0 || accounts.some(({ id }) => !isUsable(record.principals, id));
+    if (this.#held > 0 || record.shut.size > 0) return true;
+    return accounts.some(({ id }) => !isUsable(record.principals, id));
   }
 
   /** Everything runs again, and every clock is right. */
@@ -137,24 +141,20 @@ export class Disturbances {
     const { world, servers, workers, network } = this.#parts;
     world.trace.say("world", () => "heals: nothing is broken any more");
     network.heal();
-    for (let at = 0; at < servers.count; at++) {
-      this.#healProcess(servers.process(at), { worker: null, server: `s${at + 1}` });
-      servers.start(at);
-    }
-    for (let at = 0; at < workers.count; at++) {
-      this.#healProcess(workers.life(at)?.process, { worker: workers.nameOf(at), server: null });
-      workers.start(at);
-    }
+    for (const one of servers.processes) this.#healProcess(one, { worker: null, server: one.name });
+    for (const one of workers.processes) this.#healProcess(one, { worker: one.name, server: null });
+    for (let at = 0; at < servers.count; at++) servers.start(at);
+    for (let at = 0; at < workers.count; at++) workers.start(at);
     // A pause that is still on its way must not come last.
     await Promise.all(this.#pausing);
-    for (const name of this.#paused) await this.#set(name, "active");
+    await this.#wakeAll();
     for (const name of this.#revoked) await this.#letIn(name);
     await this.#giveAllBack();
     this.#held = 0;
   }
 
-  #healProcess(process: Process | undefined, of: Pick<Fault, "worker" | "server">): void {
-    if (!process) return;
+  #healProcess(process: Process, of: Pick<Fault, "worker" | "server">): void {
+    if (!process.isAlive) return;
     process.goOn();
     if (process.time.skew === 0) return;
     const { world, note } = this.#parts;
@@ -169,6 +169,17 @@ export class Disturbances {
     this.#parts.world.after(ms, () => {
       this.#pausing.add(this.#set(name, "active").then(() => void this.#held--));
     });
+  }
+
+  /** Until that holds: a server that stood still may yet do what others were asked for in its place. */
+  async #wakeAll(): Promise<void> {
+    const { clients, record } = this.#parts;
+    if (this.#paused.size === 0) return;
+    for (const name of this.#paused) await this.#set(name, "active");
+    do {
+      await clients.pause(LATE_MS);
+      for (const name of record.shut) await this.#set(name, "active");
+    } while (record.shut.size > 0);
   }
 
   async #set(worker: string, desired: "active" | "paused"): Promise<void> {

@@ -80,6 +80,8 @@ interface Life {
 
 /** The servers of one store, each at its address, one life after another. */
 export class Servers {
+  /** Of every life: one that stops may not be done when the next one begins. */
+  readonly processes: Process[] = [];
   readonly #parts: ServersParts;
   readonly #lives: (Life | undefined)[];
   readonly #config: Config;
@@ -148,6 +150,7 @@ export class Servers {
       onDeath: new Set(),
     };
     this.#lives[at] = life;
+    this.processes.push(process);
     world.trace.say(name, () => "starts");
     life.engine.start().then(
       () => {

@@ -249,8 +249,7 @@ export async function simulate(
     await world.run(
       () =>
         (isHealed && waiting === 0 && isUp()) ||
-        limit(world.now) ||
-        world.now >= began_at + plan.stretch + UP_MS,
+        limit(began_at + plan.stretch + UP_MS),
     );
     calm_at = world.now;
     trace.say("world", () => "is calm: everything is up");

@@ -61,6 +61,8 @@ export function runningWorker(): WorkerLife | undefined {
 }
 
 export class Workers {
+  /** Of every life: one that leaves may not be done when the next one begins. */
+  readonly processes: Process[] = [];
   readonly keeps: CopyKept[] = [];
   readonly assignments: AssignmentSent[] = [];
   readonly rights: RightsHeard[] = [];
@@ -123,6 +125,7 @@ export class Workers {
       isLeaving: false,
     };
     this.#lives[at] = life;
+    this.processes.push(process);
     const credential = this.#credentials.get(name) ?? {};
     this.#credentials.set(name, credential);
     world.trace.say(name, () => `starts as ${process.id}`);

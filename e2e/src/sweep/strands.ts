@@ -181,11 +181,12 @@ const staffs: Strand = async (site) => {
     pid: 1,
     runtime: { os: "linux", arch: "x64", node: process.version },
   };
-  const { body } = await ask<WorkerRegistered>(http, "/workers/register", {
+  const { body, status: joined } = await ask<WorkerRegistered>(http, "/workers/register", {
     ...post,
     body: registration,
     headers: bearer(credentials?.bootstrap),
   });
+  if (joined >= 300) ledger.wrong(`${name} did not join: ${joined} ${JSON.stringify(body)}`);
   const headers = { [SESSION_HEADER]: body.session, ...bearer(body.credential?.token) };
   const nothing = { items: [] };
   await ask(http, `/workers/${name}/checkpoints`, { ...post, headers, body: nothing });

@@ -33,6 +33,8 @@ export class CommitRecord {
   readonly sessions: Map<string, string> = new Map();
   /** Executions that have not ended, as they were committed last. */
   readonly open: Map<string, ExecutionRow> = new Map();
+  /** Workers that operators want to do nothing, as it was written last. */
+  readonly shut: Set<string> = new Set();
   /** When something became durable last. */
   lastAt: number;
   readonly #world: World;
@@ -101,6 +103,13 @@ export class CommitRecord {
   /** What operators have said of a worker. */
   held(worker: string): Pick<HeldAttributes, "metadata" | "granted"> {
     return this.#held.get(worker) ?? { metadata: {}, granted: [] };
+  }
+
+  /** A worker as a write of what operators want it to do has left it. */
+  desired({ name, desired_state }: WorkerRow): void {
+    if (desired_state === "active") this.shut.delete(name);
+    else this.shut.add(name);
+    this.#world.trace.say("world", () => `${name} is to be ${desired_state}`);
   }
 
   /** The service as a change of it has left it; undefined where it is gone. */

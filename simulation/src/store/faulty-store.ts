@@ -215,6 +215,7 @@ class Access {
     if (opened) record.sessions.set(opened.session.token_hash, opened.session.session_id);
     if (CHANGES_PRINCIPALS.has(name) && value) record.principal(value as PrincipalRow);
     if (name === "workers.changeAttributes" && value) record.described(value as WorkerRow, began);
+    if (name === "workers.desire" && value) record.desired(value as WorkerRow);
     if (CHANGES_SERVICE.has(name) && value) record.service(server.id, value as ServiceRow);
     if (name === "services.delete" && value) record.service(server.id, undefined);
     if (name === "catalog.register") {
