@@ -4,6 +4,7 @@ import { Runner } from "../definitions/runner.ts";
 import { VALUE_STORES } from "../values/stored-reference.ts";
 import { DispatchMode, Labels, ServiceName } from "../workers/worker.ts";
 import { count, seconds, table } from "./config-table.ts";
+import { hooksTable } from "./hooks-config.ts";
 import { METRICS_PROVIDER, parseMetricsProvider } from "./metrics-provider.ts";
 import { securityTable } from "./security-config.ts";
 
@@ -346,6 +347,7 @@ export const Config = z.strictObject({
       .default(true)
       .describe("Registering a workflow makes the schedule it declares; false leaves them alone."),
   }),
+  hooks: hooksTable,
 });
 export type Config = z.infer<typeof Config>;
 
