@@ -351,6 +351,83 @@ export {
 } from "./rules/signal-rules.ts";
 export { decideWake, type WaitsFor } from "./rules/wake-rules.ts";
 
+// Hooks
+
+export { envelopeTexts } from "./hooks/build-envelope.ts";
+export {
+  type DeliveryDraft,
+  deliveriesOf,
+  type HookedChange,
+  type HookedExecution,
+} from "./hooks/deliveries.ts";
+export {
+  DeadReason,
+  DeliveryQuery,
+  DeliveryRecord,
+  DeliveryRetry,
+  DeliveryStatus,
+  DetailedDelivery,
+  HookTest,
+  RetriedDeliveries,
+  TestedHook,
+} from "./hooks/delivery.ts";
+export {
+  EnvelopeEvent,
+  HookEnvelope,
+  type Omitted,
+  readEnvelope,
+  withAttempt,
+  withoutEventValue,
+} from "./hooks/envelope.ts";
+export type { EnvelopeOptions, RedactJson } from "./hooks/envelope-value.ts";
+export {
+  DetailedHook,
+  HookName,
+  HookOwnerType,
+  HookProblem,
+  HookQuery,
+  HookRecord,
+  HookStatus,
+  HookUpdate,
+  LONGEST_SELECTOR,
+  MOST_HOOK_SELECTORS,
+  NewHook,
+} from "./hooks/hook.ts";
+export { deliveryId, eventKey, hookExecutionId, type Sha256 } from "./hooks/hook-ids.ts";
+export {
+  type EnabledHook,
+  type EventKey,
+  HookIndex,
+  type HookMatch,
+  NO_HOOKS,
+} from "./hooks/hook-index.ts";
+export { HOOK_NAME_PATTERN, HOOK_NAME_RULE, RESERVED_HOOK_NAME } from "./hooks/hook-name.ts";
+export {
+  type ClaimedOrigin,
+  claimedOrigin,
+  type HookLineage,
+  type HookStart,
+  hopAfter,
+  lineageOf,
+  type NamedDelivery,
+} from "./hooks/lineage.ts";
+export {
+  type HookSelector,
+  parseHookSelector,
+  parseHookSelectors,
+  type SelectorReason,
+  type SelectorRefusal,
+  sameSelectors,
+} from "./hooks/selector.ts";
+export { testEnvelope, testedSelector } from "./hooks/test-envelope.ts";
+export {
+  type EventSegment,
+  eventSegment,
+  HOOK_DOMAINS,
+  HOOK_SEGMENTS,
+  type HookDomain,
+} from "./hooks/vocabulary.ts";
+
 // Schedules
 
 export {

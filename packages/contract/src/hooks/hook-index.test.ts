@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { gives } from "../auth/grants.ts";
 import { type EnabledHook, type EventKey, HookIndex, NO_HOOKS } from "./hook-index.ts";
-import { parseSelector } from "./selector.ts";
+import { parseHookSelector } from "./selector.ts";
 import { HOOK_DOMAINS, HOOK_SEGMENTS } from "./vocabulary.ts";
 
 function hook(name: string, ...selectors: string[]): EnabledHook {
@@ -148,7 +148,8 @@ test("HOOK-6 HOOK-10 the index answers what the permission rule says of each sel
       fc.array(key, { minLength: 1, maxLength: 6 }),
       (lists, keys) => {
         const hooks = lists.map((selectors, i) => hook(`h${i}`, ...selectors));
-        for (const text of lists.flat()) expect(parseSelector(text).refusal, text).toBeUndefined();
+        for (const text of lists.flat())
+          expect(parseHookSelector(text).refusal, text).toBeUndefined();
         for (const text of keys) {
           const expected = hooks.flatMap(({ name, selectors }) => {
             const first = selectors.find((one) => gives(one, text));

@@ -1,5 +1,5 @@
 /** Which enabled hooks an event fires, at a cost that does not grow with their number (HOOK-11). */
-import { parseSelector } from "./selector.ts";
+import { parseHookSelector } from "./selector.ts";
 import type { EventSegment } from "./vocabulary.ts";
 
 /** What matching has to know of a hook that is enabled. */
@@ -85,7 +85,7 @@ export class HookIndex {
   }
 
   #add(text: string, { hook, order, place }: Pick<Entry, "hook" | "order" | "place">): void {
-    const { selector } = parseSelector(text);
+    const { selector } = parseHookSelector(text);
     if (!selector) return;
     const path = [...selector.pattern.slice(-1), ...selector.pattern.slice(0, -1)];
     const end = path.reduce(

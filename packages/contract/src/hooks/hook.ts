@@ -15,7 +15,7 @@ export const HookName = z
     error: `${RESERVED_HOOK_NAME} is reserved: grants for deliveries have it in the place of a name`,
   });
 
-/** As they are given: what is none and repeats are a matter of `parseSelectors`, which knows their places. */
+/** As they are given: what is none and repeats are a matter of `parseHookSelectors`, which knows their places. */
 const Selectors = z.array(z.string().max(LONGEST_SELECTOR)).min(1).max(MOST_HOOK_SELECTORS);
 
 /** `<namespace>/<name>`; a bare name is one of namespace `default`, and is kept qualified. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseSelector, parseSelectors, sameSelectors } from "./selector.ts";
+import { parseHookSelector, parseHookSelectors, sameSelectors } from "./selector.ts";
 import { HOOK_SEGMENTS } from "./vocabulary.ts";
 
 test.each([
@@ -17,7 +17,7 @@ test.each([
   ["task:a:b:refund:approved", "task", ["a", "b", "refund", "approved"]],
   ["task:a:b:refund:rejected:*", "task", ["a", "b", "refund", "rejected"]],
 ])("HOOK-5 HOOK-6 %s is legal", (text, domain, pattern) => {
-  expect(parseSelector(text)).toEqual({ selector: { text, domain, pattern } });
+  expect(parseHookSelector(text)).toEqual({ selector: { text, domain, pattern } });
 });
 
 const BOTH = /execution:\* and task:\*/;
@@ -58,7 +58,7 @@ test.each([
   ["task:ä:*", "bad_name", NAME],
 ])("HOOK-9 %j is refused as %s", (selector, reason, hint) => {
   const refusal = { selector, index: 0, reason, hint: expect.stringMatching(hint) };
-  expect(parseSelector(selector)).toEqual({ refusal });
+  expect(parseHookSelector(selector)).toEqual({ refusal });
 });
 
 test.each([
@@ -77,26 +77,26 @@ test.each([
 ])("HOOK-9 %j is refused as %s, with the words that are legal", (selector, reason, hint) => {
   const allowed = HOOK_SEGMENTS[reason === "unknown_state" ? "execution" : "task"];
   const refusal = { selector, index: 0, reason, hint: expect.stringMatching(hint), allowed };
-  expect(parseSelector(selector)).toEqual({ refusal });
+  expect(parseHookSelector(selector)).toEqual({ refusal });
 });
 
 test("HOOK-7 every word of a domain is legal in it", () => {
   for (const word of HOOK_SEGMENTS.execution) {
-    expect(parseSelector(`execution:a:b:${word}`).refusal, word).toBeUndefined();
+    expect(parseHookSelector(`execution:a:b:${word}`).refusal, word).toBeUndefined();
   }
   for (const word of HOOK_SEGMENTS.task) {
-    expect(parseSelector(`task:a:b:c:${word}`).refusal, word).toBeUndefined();
+    expect(parseHookSelector(`task:a:b:c:${word}`).refusal, word).toBeUndefined();
   }
 });
 
 test("HOOK-1 of a selector that is given twice the first stays, and the order is kept", () => {
   const texts = ["task:*", "execution:*", "task:*", "execution:a:*", "execution:*"];
-  const { selectors } = parseSelectors(texts);
+  const { selectors } = parseHookSelectors(texts);
   expect(selectors?.map(({ text }) => text)).toEqual(["task:*", "execution:*", "execution:a:*"]);
 });
 
 test("HOOK-9 the index of a refusal counts the list as it was given, repeats included", () => {
-  const { refusal } = parseSelectors(["task:*", "task:*", "*", "foo"]);
+  const { refusal } = parseHookSelectors(["task:*", "task:*", "*", "foo"]);
   expect(refusal).toMatchObject({ selector: "*", index: 2, reason: "unknown_domain" });
 });
 

@@ -3,7 +3,7 @@ import { isName, NAME_RULE, nearest } from "../values/name.ts";
 import { HOOK_DOMAINS, HOOK_SEGMENTS, type HookDomain } from "./vocabulary.ts";
 
 /** A legal selector. */
-export interface Selector {
+export interface HookSelector {
   /** As it was written. */
   readonly text: string;
   readonly domain: HookDomain;
@@ -50,11 +50,11 @@ type Fault = Omit<SelectorRefusal, "selector" | "index">;
  *
  * @param index Its place in the list it comes from, for the refusal.
  */
-export function parseSelector(
+export function parseHookSelector(
   text: string,
   index = 0,
 ):
-  | { readonly selector: Selector; readonly refusal?: undefined }
+  | { readonly selector: HookSelector; readonly refusal?: undefined }
   | { readonly selector?: undefined; readonly refusal: SelectorRefusal } {
   const [domain = "", ...given] = text.split(":");
   const refused = (fault: Fault) => ({ refusal: { selector: text, index, ...fault } });
@@ -75,14 +75,14 @@ export function parseSelector(
  * Reads the selectors of a hook: an exact repeat is dropped, the first stays, the order is kept
  * (HOOK-1). The first that is none refuses all; its index counts the list as it was given.
  */
-export function parseSelectors(
+export function parseHookSelectors(
   texts: readonly string[],
 ):
-  | { readonly selectors: readonly Selector[]; readonly refusal?: undefined }
+  | { readonly selectors: readonly HookSelector[]; readonly refusal?: undefined }
   | { readonly selectors?: undefined; readonly refusal: SelectorRefusal } {
-  const selectors = new Map<string, Selector>();
+  const selectors = new Map<string, HookSelector>();
   for (const [index, text] of texts.entries()) {
-    const { selector, refusal } = parseSelector(text, index);
+    const { selector, refusal } = parseHookSelector(text, index);
     if (refusal) return { refusal };
     if (!selectors.has(text)) selectors.set(text, selector);
   }

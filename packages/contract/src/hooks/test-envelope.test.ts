@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { HookEnvelope } from "./envelope.ts";
-import { parseSelector } from "./selector.ts";
+import { parseHookSelector } from "./selector.ts";
 import { testEnvelope, testedSelector } from "./test-envelope.ts";
 
 const random = "0123456789abcdef".repeat(2);
 const id = `hook-test-${random}`;
 
 function made(text: string, value?: number): HookEnvelope {
-  const selector = parseSelector(text).selector ?? expect.unreachable(text);
+  const selector = parseHookSelector(text).selector ?? expect.unreachable(text);
   const now = Date.UTC(2026, 0, 5);
   return HookEnvelope.parse(testEnvelope({ hook: "page", selector, value, random, now }));
 }

@@ -2,18 +2,18 @@
 import { formatInstant } from "../values/time.ts";
 import type { Json } from "../values/value.ts";
 import type { HookEnvelope } from "./envelope.ts";
-import type { Selector, SelectorRefusal } from "./selector.ts";
-import { parseSelector } from "./selector.ts";
+import type { HookSelector, SelectorRefusal } from "./selector.ts";
+import { parseHookSelector } from "./selector.ts";
 
 /** The selector that a test of a hook is made from: the one asked for, else the hook's first. */
 export function testedSelector(
   selectors: readonly string[],
   asked?: string,
 ):
-  | { readonly selector: Selector; readonly refusal?: undefined }
+  | { readonly selector: HookSelector; readonly refusal?: undefined }
   | { readonly selector?: undefined; readonly refusal: SelectorRefusal } {
   const text = asked ?? selectors[0] ?? "";
-  if (selectors.includes(text)) return parseSelector(text);
+  if (selectors.includes(text)) return parseHookSelector(text);
   const hint = `the hook has ${selectors.join(", ")}`;
   return { refusal: { selector: text, index: 0, reason: "not_of_this_hook", hint } };
 }
@@ -26,7 +26,7 @@ export function testedSelector(
  */
 export function testEnvelope(of: {
   readonly hook: string;
-  readonly selector: Selector;
+  readonly selector: HookSelector;
   readonly value?: Json | undefined;
   readonly random: string;
   readonly now: number;
