@@ -153,11 +153,14 @@ test("HOOK-20 bytes are those of UTF-8, and a preview ends before a surrogate pa
   ] as const) {
     expect(bytes(value), value).toBe(expected);
   }
-  const long = `${"x".repeat(1_022)}😀😀`;
+  for (const pair of ["😀", "\u{10000}", "\u{10ffff}"]) {
+    const long = `${"x".repeat(1_022)}${pair}${pair}`;
+    expect(shown(long, { max_value_bytes: 1_024 })).toMatchObject({
+      $omitted: { preview: `"${"x".repeat(1_022)}` },
+    });
+  }
+  const long = `y${"x".repeat(1_020)}😀😀`;
   expect(shown(long, { max_value_bytes: 1_024 })).toMatchObject({
-    $omitted: { preview: `"${"x".repeat(1_022)}` },
-  });
-  expect(shown(`y${long.slice(2)}`, { max_value_bytes: 1_024 })).toMatchObject({
     $omitted: { preview: `"y${"x".repeat(1_020)}😀` },
   });
 });

@@ -53,7 +53,7 @@ const NONE: readonly HookMatch[] = [];
 /**
  * The enabled hooks by the segments of their selectors, made as a whole and never changed. The last
  * segment comes first: most events are of a kind that no hook asks for, and that is known at once.
- * A way through it has two branches at each segment, the name and any, so that at most 32 places are
+ * A way through it has two branches at each segment, the name and any, so that at most 31 places are
  * looked at for an event, however many hooks there are.
  */
 export class HookIndex {
