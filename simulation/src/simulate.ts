@@ -247,9 +247,7 @@ export async function simulate(
     });
     void operator.endSchedules();
     await world.run(
-      () =>
-        (isHealed && waiting === 0 && isUp()) ||
-        limit(began_at + plan.stretch + UP_MS),
+      () => (isHealed && waiting === 0 && isUp()) || limit(began_at + plan.stretch + UP_MS),
     );
     calm_at = world.now;
     trace.say("world", () => "is calm: everything is up");

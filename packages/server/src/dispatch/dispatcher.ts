@@ -131,9 +131,18 @@ export class Dispatcher implements Domain {
     // Also while nobody can say whether it may run: it waits in the queue until that is known.
     const isHeld = this.#parts.runAs.standing(acting)?.isFree !== true;
     const { limits } = this.#parts;
-    const stops = { isHeld, unplaceable: fresh.unplaceable, limited: limits.denial(fresh) };
-    const of = { last_worker: preferred_worker, ...stops };
-    const wanted = { ...UNSUSPECTED, ...of, ...this.#needsOf(requirements), isFresh: true };
+    const needs = this.#needsOf(requirements);
+    const wanted: Dispatchable = {
+      was_lost: false,
+      suspicion: "none",
+      last_worker: preferred_worker,
+      isHeld,
+      unplaceable: fresh.unplaceable,
+      limited: limits.denial(fresh),
+      requirements,
+      hidden: needs.hidden,
+      isFresh: true,
+    };
     const isHere = isFree && isDue && !this.#elsewhere.isBetter(wanted);
     const answer = isHere ? this.#matching.choose(wanted) : undefined;
     const { commits } = this.#parts;
@@ -142,10 +151,11 @@ export class Dispatcher implements Domain {
     const { worker, id, guard, attributes } = session;
     const { lane } = this.#lineOf(fresh);
     this.#turns.claimed(fresh.priority ?? 0, lane, requirements?.fairness?.weight);
-    const claimed = commits.create(fresh, {
-      ...{ worker, session: id, epoch: guard.epoch, now, score },
-      ...(readsAttributes(wanted) && { attributes }),
-    });
+    const claim = { worker, session: id, epoch: guard.epoch, now, score };
+    const claimed = commits.create(
+      fresh,
+      readsAttributes(wanted) ? { ...claim, attributes } : claim,
+    );
     const commit = limits.during(requirements?.limits, claimed);
     try {
       const { changed, wrote } = await this.#claims.during(session, fresh, commit);

@@ -87,6 +87,11 @@ export class Matching<C extends Rostered> {
   choose(wanted: Dispatchable, watched: Watched = watchedOf(wanted)): GateAnswer<C> {
     this.roster.settle();
     const isRanked = policyOf(wanted).length > 0;
+    const first = isAnyone(wanted) ? this.roster.firstFree : undefined;
+    if (first) {
+      const answer = this.#ask(wanted, [first], { inOrder: true });
+      if (answer.kind !== "wait") return answer;
+    }
     const { candidates, inOrder } = this.roster.among(wanted, { watched, isRanked });
     return this.#ask(wanted, candidates, { inOrder });
   }
@@ -152,4 +157,9 @@ export class Matching<C extends Rostered> {
       if (!this.#open.has(look.candidate)) this.#open.set(look.candidate, look);
     }
   }
+}
+
+/** Whether the worker with the least load is the one, as it is for most. */
+function isAnyone({ last_worker, requirements, hidden }: Dispatchable): boolean {
+  return last_worker === null && requirements === null && hidden === undefined;
 }

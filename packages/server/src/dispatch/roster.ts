@@ -42,6 +42,8 @@ interface Known<C extends Rostered> {
   runners: Candidate["runners"];
   packages: Candidate["packages"];
   literals: readonly string[];
+  /** What has happened to it since; undefined: nothing. */
+  news: RosterNews | undefined;
 }
 
 /** Workers with a literal that are looked at one by one; of more, those with the least load first. */
@@ -53,8 +55,9 @@ export class Roster<C extends Rostered> {
   /** Those that can take executions, by load and name. */
   readonly #free = new OrderedList<Known<C>>(compareFree);
   readonly #having = new Map<string, Set<C>>();
-  /** Of which it has yet to be read what has become of them. */
-  readonly #touched = new Map<C, RosterNews>();
+  /** Of which it has yet to be read what has become of them, and those that are not known yet. */
+  readonly #touched: Known<C>[] = [];
+  readonly #strangers = new Set<C>();
   readonly #isPresent: (candidate: C) => boolean;
   readonly #onLook: (look: Look<C>) => void;
   #turns = 0;
@@ -67,8 +70,12 @@ export class Roster<C extends Rostered> {
 
   /** Notes that something happened to a worker; it costs next to nothing. */
   touch(candidate: C, news: RosterNews = "changed"): void {
-    const noted = this.#touched.get(candidate);
-    if (noted === undefined || weightOf(news) > weightOf(noted)) this.#touched.set(candidate, news);
+    const known = this.#known.get(candidate);
+    if (!known) this.#strangers.add(candidate);
+    else if (known.news === undefined) {
+      known.news = news;
+      this.#touched.push(known);
+    } else if (weightOf(news) > weightOf(known.news)) known.news = news;
   }
 
   /** Looks at all that are known and those that are given: no news is missed for ever. */
@@ -79,14 +86,25 @@ export class Roster<C extends Rostered> {
 
   /** Reads what has become of those to which something happened. */
   settle(): void {
-    if (this.#touched.size === 0) return;
-    for (const [candidate, news] of this.#touched) this.#read(candidate, news);
-    this.#touched.clear();
+    // An array that is cut costs less than a set that is cleared, and this comes with every claim.
+    if (this.#touched.length > 0) {
+      for (const known of this.#touched) this.#look(known);
+      this.#touched.length = 0;
+    }
+    if (this.#strangers.size > 0) {
+      for (const candidate of this.#strangers) this.#meet(candidate);
+      this.#strangers.clear();
+    }
   }
 
   get hasFree(): boolean {
     this.settle();
     return this.#free.size > 0;
+  }
+
+  /** The one with the least load of those that can take executions. */
+  get firstFree(): C | undefined {
+    return this.#free.first?.candidate;
   }
 
   /** How many have a literal. */
@@ -126,33 +144,32 @@ export class Roster<C extends Rostered> {
     }
   }
 
-  #read(candidate: C, news: RosterNews): void {
-    const before = this.#known.get(candidate);
-    if (!candidate.isReady || !this.#isPresent(candidate)) {
-      if (before) this.#drop(before);
-      return;
-    }
+  #meet(candidate: C): void {
+    if (!candidate.isReady || !this.#isPresent(candidate)) return;
     const { worker, load, labels, metadata, resources, runners, packages } = candidate;
     const isAble = candidate.takesWork && candidate.hasFreeSlot;
-    if (!before) {
-      const rest = { labels, metadata, resources, runners, packages };
-      const literals = [nameLiteral(worker), ...literalsOf(candidate)];
-      const known = { candidate, worker, turn: this.#turns++, load, isAble, ...rest, literals };
-      this.#known.set(candidate, known);
-      for (const literal of literals) this.#index(literal, candidate);
-      if (!isAble) return;
-      this.#free.add(known);
-      this.#onLook({ candidate, literals, kind: "all", keys: NO_KEYS });
+    const rest = { labels, metadata, resources, runners, packages, news: undefined };
+    const literals = [nameLiteral(worker), ...literalsOf(candidate)];
+    const known = { candidate, worker, turn: this.#turns++, load, isAble, ...rest, literals };
+    this.#known.set(candidate, known);
+    for (const literal of literals) this.#index(literal, candidate);
+    if (!isAble) return;
+    this.#free.add(known);
+    this.#onLook({ candidate, literals, kind: "all", keys: NO_KEYS });
+  }
+
+  #look(before: Known<C>): void {
+    const { candidate, news } = before;
+    before.news = undefined;
+    if (!candidate.isReady || !this.#isPresent(candidate)) {
+      this.#drop(before);
       return;
     }
+    const { load, labels, metadata, resources, runners, packages } = candidate;
+    const isAble = candidate.takesWork && candidate.hasFreeSlot;
     const wasAble = before.isAble;
     const isFreed = load < before.load || news === "freed";
-    if (load !== before.load || isAble !== wasAble) {
-      if (wasAble) this.#free.remove(before);
-      before.load = load;
-      before.isAble = isAble;
-      if (isAble) this.#free.add(before);
-    }
+    if (load !== before.load || isAble !== wasAble) this.#move(before, { load, isAble });
     const keys =
       labels !== before.labels || metadata !== before.metadata ? this.#relabel(before) : NO_KEYS;
     const isAnother = runners !== before.runners || packages !== before.packages;
@@ -169,6 +186,16 @@ export class Roster<C extends Rostered> {
     }
     if (keys.size > 0) tell("attributes");
     if (isFreed || hasGrown(resourcesBefore, resources)) tell("room");
+  }
+
+  /** Keeps the order of those that can take executions. */
+  #move(known: Known<C>, { load, isAble }: Pick<Known<C>, "load" | "isAble">): void {
+    // The only one has its place whatever its load.
+    const stays = known.isAble && isAble && this.#free.size === 1;
+    if (known.isAble && !stays) this.#free.remove(known);
+    known.load = load;
+    known.isAble = isAble;
+    if (isAble && !stays) this.#free.add(known);
   }
 
   /** Finds a worker by the attributes that it has now; answers keys that have other values. */

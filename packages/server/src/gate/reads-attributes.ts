@@ -6,6 +6,7 @@ import type { Needs } from "./fits.ts";
  * Then the claim is guarded by their revision (DSP-3).
  */
 export function readsAttributes({ requirements, hidden }: Needs): boolean {
+  if (!requirements && !hidden) return false;
   return [requirements, hidden].some((placement) => {
     const { affinity = [], routing = [] } = placement ?? {};
     return (

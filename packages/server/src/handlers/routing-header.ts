@@ -14,8 +14,10 @@ import { type Call, headerValues } from "@engine/http";
  * @throws EngineError `invalid_routing_input`, which repeats nothing of what came (RIN-2).
  */
 export function routingHeader({
+  headers,
   raw_headers,
-}: Pick<Call, "raw_headers">): RoutingInput | undefined {
+}: Pick<Call, "headers" | "raw_headers">): RoutingInput | undefined {
+  if (headers[ROUTING_INPUT_HEADER] === undefined) return undefined;
   const [only, ...others] = headerValues(raw_headers, ROUTING_INPUT_HEADER);
   if (only === undefined) return undefined;
   if (others.length > 0) throw invalid("repeated");
