@@ -25,6 +25,9 @@ import { LargeInputs } from "./executions/large-inputs.ts";
 import { PrincipalRefs } from "./executions/principal-refs.ts";
 import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
+import { DeliveryTries } from "./hooks/delivery-tries.ts";
+import { Drain } from "./hooks/drain.ts";
+import { Lineages } from "./hooks/lineages.ts";
 import { Deadlocks } from "./limits/deadlocks.ts";
 import { Limits } from "./limits/limits.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
@@ -194,7 +197,9 @@ export function createEngine(given: EnginePorts): Engine {
   const hasWorker: Dispatcher["isMatched"] = (row) => dispatcher.isMatched(row);
   const waitsFor: Dispatcher["waitsFor"] = (row) => dispatcher.waitsFor(row);
   const followed = { waiters, followers, calls, inputs, refs };
-  const executions = new Executions({ ports, commits, catalog, starts, hasWorker, ...followed });
+  const lineages = new Lineages({ ports, areChecked: isOn });
+  const started = { starts, lineages };
+  const executions = new Executions({ ports, commits, catalog, hasWorker, ...started, ...followed });
 
   const accounts = new Accounts({ ports, runLists, areChecked: isOn });
   const permitted: AuthorizeSchedule = (schedule) => accounts.permitted(schedule.run_as, schedule);

@@ -9,6 +9,7 @@ import {
 } from "@engine/contract";
 import type { AuthorizationRequest } from "@engine/http";
 import type { EnginePorts } from "../engine-ports.ts";
+import { hookOf } from "../hooks/on-behalf-of.ts";
 import { type ExecutionClaims, proven, signed, type TokenKeys } from "./execution-token.ts";
 import { type Reach, reachOf } from "./execution-token-scope.ts";
 import type { Account, RunAs } from "./run-as.ts";
@@ -42,7 +43,7 @@ export class ExecutionTokens implements TokenVerifier {
       {
         sub: subject,
         pid: id,
-        on_behalf_of: row.schedule === null ? null : `schedule:${row.schedule}`,
+        on_behalf_of: onBehalfOf(row),
         exec: row.execution_id,
         gen: row.generation,
         iat,
@@ -110,6 +111,10 @@ export class ExecutionTokens implements TokenVerifier {
     }
     return false;
   }
+}
+
+function onBehalfOf(row: ExecutionRow): string | null {
+  return row.schedule === null ? hookOf(row) : `schedule:${row.schedule}`;
 }
 
 /** Whether the row is under the claim, and runs for the principal, that a token was made for. */

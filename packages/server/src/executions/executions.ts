@@ -30,6 +30,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { CallResolver } from "../children/call-resolver.ts";
 import type { Commits } from "../commits.ts";
 import type { InnerPorts } from "../engine-ports.ts";
+import type { Lineages } from "../hooks/lineages.ts";
 import type { Starts } from "../starts/starts.ts";
 import { readValue } from "../values/read-value.ts";
 import { resolveValues } from "../values/resolve-values.ts";
@@ -59,6 +60,7 @@ interface Parts {
   readonly commits: Commits;
   readonly catalog: Catalog;
   readonly starts: Starts;
+  readonly lineages: Pick<Lineages, "of">;
   /** Whether a worker is connected that could unwind an execution. */
   readonly hasWorker: (row: ExecutionRow) => boolean;
   readonly waiters: Waiters;
@@ -321,6 +323,7 @@ export class Executions {
     return this.#parts.starts.start({
       ...rest,
       ...(parent && { parent, last_worker: parent.worker }),
+      hook: parent ? parent.hook : (value) => this.#parts.lineages.of(value, request.by),
       execution_id,
       of: request,
       input,
@@ -331,9 +334,10 @@ export class Executions {
 
   /** The execution that starts another one with its token. */
   async #parentOf(via: string) {
-    const { execution_id, depth, worker } = await this.get(via);
+    const { execution_id, depth, worker, hook } = await this.get(via);
     const { max_depth } = this.#ports.config.executions;
-    if (depth < max_depth) return { execution_id, depth, worker, call_id: null, detached: false };
+    const of = { execution_id, depth, worker, hook };
+    if (depth < max_depth) return { ...of, call_id: null, detached: false };
     const message = `execution ${execution_id} is ${depth} deep already, as executions.max_depth says`;
     throw new EngineError("conflict", message);
   }

@@ -2,6 +2,7 @@ import type {
   DeclaredPlacement,
   Encoded,
   Failure,
+  HookLineage,
   NewExecution,
   RoutingInput,
   Trigger,
@@ -45,13 +46,18 @@ export interface StartKey {
   readonly request_hash?: string;
 }
 
-/** What a caller, a schedule, a call or a fork asks for when it starts an execution. */
-export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork"> {
+/** What a caller, a schedule, a hook, a call or a fork asks for when it starts an execution. */
+export interface Start extends Pick<NewExecution, "schedule" | "parent" | "fork" | "delivery"> {
   readonly of: NamedWorkflow | FoundVersion;
   readonly trigger: Trigger;
   /** The account it runs for. A function is called once everything else about the start is right. */
   readonly by: string | null | (() => Promise<string | null>);
   readonly input: Encoded | LargeJson;
+  /**
+   * The hook behind it; none when absent. A function is called with the input, or with as much of a large
+   * one as `LINEAGE_PATHS` name.
+   */
+  readonly hook?: HookLineage | null | ((input: unknown) => Promise<HookLineage | null>);
   /** Where the request has the input, first in the path of each issue. */
   readonly root: string;
   /** Given when somebody listens for the execution already; a fresh one when absent. */

@@ -1,6 +1,7 @@
 import {
   EngineError,
   type ExecutionRow,
+  type HookLineage,
   type NewExecution,
   pathsOfFairness,
   pathsOfLimits,
@@ -20,6 +21,7 @@ import type { EnginePorts } from "../engine-ports.ts";
 import { refuseMismatch, requestHash } from "../executions/idempotency.ts";
 import type { InputCheck } from "../executions/input-thread.ts";
 import type { Kept, LargeInputs } from "../executions/large-inputs.ts";
+import { LINEAGE_PATHS } from "../hooks/lineages.ts";
 import { isRefusal } from "../refusal.ts";
 import { foundVersion } from "./found-version.ts";
 import { limitedExecution } from "./limited-execution.ts";
@@ -68,7 +70,7 @@ export class Starts {
   async prepareStart(start: Start): Promise<NewExecution> {
     const { ports } = this.#parts;
     const { execution_id = ports.ids(), trigger, label, start_at, seed } = start;
-    const { schedule, parent, fork, key } = start;
+    const { schedule, parent, fork, key, delivery } = start;
     const of = "pin" in start.of ? start.of : await this.#find(start.of);
     const { pin, schema, declared } = of;
     const kept = await this.#kept(execution_id, start, { schema, declared });
@@ -80,6 +82,7 @@ export class Starts {
         unplaceable: placed.failure ?? of.unplaceable ?? null,
         routing_input: storedRouting(ports.ring, start.routing_input),
         by: await accountOf(start),
+        hook: await lineageFor(start, kept),
       };
     });
     return {
@@ -94,6 +97,7 @@ export class Starts {
       schedule,
       parent,
       fork,
+      delivery,
       not_before: start_at ?? null,
       park_ttl_ms: this.#parkTtlMs(start.park_ttl),
       preferred_worker: start.last_worker ?? null,
@@ -131,21 +135,22 @@ export class Starts {
   /** Checks an input; one that came as a large body is kept outside of the row. */
   async #kept(
     execution_id: string,
-    { input, root, key, of }: Start,
+    { input, root, key, of, hook }: Start,
     { schema, declared }: Pick<FoundVersion, "schema" | "declared">,
   ): Promise<Kept> {
     const { inputs } = this.#parts;
     const isHashed = key !== undefined && key.request_hash === undefined;
-    const paths = declared && [
-      ...pathsRead(declared),
-      ...pathsOfLimits(declared.limits),
-      ...pathsOfFairness(declared.fairness),
+    const paths = [
+      ...(declared ? pathsRead(declared) : []),
+      ...(declared ? pathsOfLimits(declared.limits) : []),
+      ...(declared ? pathsOfFairness(declared.fairness) : []),
+      ...(typeof hook === "function" ? LINEAGE_PATHS : []),
     ];
     const check: InputCheck = {
       schema,
       root,
       ...(isHashed && { hashedWith: versionOf(of) }),
-      ...(paths?.length && { paths }),
+      ...(paths.length > 0 && { paths }),
     };
     if (input instanceof LargeJson) return inputs.keep(execution_id, input, check);
     const reference = referenceOf(input);
@@ -206,6 +211,13 @@ export class Starts {
 
 function accountOf({ by }: Pick<Start, "by">): string | null | Promise<string | null> {
   return typeof by === "function" ? by() : by;
+}
+
+function lineageFor(
+  { hook = null }: Pick<Start, "hook">,
+  { input, picked }: Kept,
+): HookLineage | null | Promise<HookLineage | null> {
+  return typeof hook === "function" ? hook(picked ?? peek(input)) : hook;
 }
 
 /** The version that was asked for. */

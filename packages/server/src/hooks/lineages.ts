@@ -1,0 +1,43 @@
+/** Which hook is behind an execution that somebody starts (HOOK-33, HOOK-34). */
+import { claimedOrigin, type HookLineage, lineageOf, type NamedDelivery } from "@engine/contract";
+import type { EnginePorts } from "../engine-ports.ts";
+
+interface Parts {
+  readonly ports: Pick<EnginePorts, "store">;
+  /** Whether authorization is on: else an input is taken at its word. */
+  readonly areChecked: boolean;
+}
+
+/** Of what of an input the answer depends. */
+export const LINEAGE_PATHS: readonly string[] = ["hook", "delivery_id", "event_key", "hop"];
+
+export class Lineages {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Of a start that is asked for by a caller who runs no execution of the engine.
+   *
+   * @param input Decoded; of one that is too large for that as much as {@link LINEAGE_PATHS} name.
+   */
+  async of(input: unknown, by: string | null): Promise<HookLineage | null> {
+    // Nearly every input is none, and costs no look at the store.
+    const claimed = claimedOrigin(input);
+    if (!claimed) return null;
+    if (!this.#parts.areChecked || by === null) return lineageOf({ by: "anyone", input });
+    const delivery = await this.#named(claimed.delivery_id);
+    return lineageOf({ by: "principal", principal: by, input, delivery });
+  }
+
+  async #named(delivery_id: string): Promise<NamedDelivery | undefined> {
+    const { store } = this.#parts.ports;
+    const found = await store.deliveries.findById(delivery_id);
+    if (!found?.execution_id) return undefined;
+    const { id, hook, event_key, status, hop } = found;
+    const started = await store.executions.find(found.execution_id);
+    return { id, hook, event_key, status, hop, ran_as: started?.run_as ?? null };
+  }
+}
