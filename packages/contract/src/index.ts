@@ -379,7 +379,7 @@ export {
   withAttempt,
   withoutEventValue,
 } from "./hooks/envelope.ts";
-export type { EnvelopeOptions, RedactJson } from "./hooks/envelope-value.ts";
+export { type EnvelopeOptions, envelopeValue, type RedactJson } from "./hooks/envelope-value.ts";
 export {
   DetailedHook,
   HookName,
@@ -556,6 +556,7 @@ export {
 // The wire
 
 export { RunMode } from "./routes/execution-queries.ts";
+export { PENDING_DROPPED_HEADER } from "./routes/hooks.ts";
 export { isLoopbackHost } from "./wire/loopback.ts";
 export { openApiDocument } from "./wire/openapi.ts";
 export { type Permission, permissionText } from "./wire/permission.ts";
@@ -565,6 +566,7 @@ export {
   isRaw,
   type Output,
   type Parsed,
+  type RawAnswer,
   type Route,
 } from "./wire/route.ts";
 export { groupTitles, routes } from "./wire/routes.ts";

@@ -25,6 +25,9 @@ import { LargeInputs } from "./executions/large-inputs.ts";
 import { PrincipalRefs } from "./executions/principal-refs.ts";
 import { TakeOvers } from "./executions/take-overs.ts";
 import { Waiters } from "./executions/waiters.ts";
+import { Hooks } from "./hooks/hooks.ts";
+import { TargetJudge } from "./hooks/target-judge.ts";
+import { TestFires } from "./hooks/test-fires.ts";
 import { Deadlocks } from "./limits/deadlocks.ts";
 import { Limits } from "./limits/limits.ts";
 import { ProgressHub } from "./progress/progress-hub.ts";
@@ -73,6 +76,7 @@ export interface Engine {
   readonly catalog: Catalog;
   readonly services: Services;
   readonly schedules: Schedules;
+  readonly hooks: Hooks;
   readonly workers: Workers;
   readonly fleet: Fleet;
   readonly whys: Whys;
@@ -214,6 +218,14 @@ export function createEngine(given: EnginePorts): Engine {
     changed: () => epochs.raised("services"),
   });
 
+  const hooks = new Hooks({
+    ports,
+    judge: new TargetJudge({ ports, accounts }),
+    tests: new TestFires({ ports, starts, masks }),
+    changed: () => undefined,
+    retried: () => undefined,
+  });
+
   const identityChanged = () => epochs.raised("identity");
   const principals = new Principals({ ports, changed: identityChanged });
 
@@ -258,6 +270,7 @@ export function createEngine(given: EnginePorts): Engine {
     catalog,
     services,
     schedules,
+    hooks,
     workers,
     declarations,
     runLists,

@@ -19,6 +19,9 @@ import {
   State,
   Wait,
 } from "../executions/execution.ts";
+import { DeliveryRecord, DetailedDelivery } from "../hooks/delivery.ts";
+import { HookEnvelope } from "../hooks/envelope.ts";
+import { DetailedHook, HookRecord, HookUpdate, NewHook } from "../hooks/hook.ts";
 import { Event, EventMeta, SentEvent } from "../log/event.ts";
 import { RecordedEvent } from "../log/recorded-event.ts";
 import { NewSchedule, Schedule, ScheduleChanges, ScheduleRun } from "../schedules/schedule.ts";
@@ -50,7 +53,9 @@ const SENT = {
   Checkpoint,
   CheckpointItem,
   Heartbeat,
+  HookUpdate,
   NewEvent: SentEvent,
+  NewHook,
   NewSchedule,
   ProgressBatch,
   Registration,
@@ -64,6 +69,9 @@ const ANSWERED = {
   BasicExecution,
   CheckpointAccepted,
   DeclaredSchedule,
+  DeliveryRecord,
+  DetailedDelivery,
+  DetailedHook,
   DetailedWorkerRecord,
   ErrorBody,
   ErrorInfo: ErrorBody.shape.error,
@@ -71,6 +79,8 @@ const ANSWERED = {
   ExecutionError,
   ExecutionRecord,
   ExecutionSummary,
+  HookEnvelope,
+  HookRecord,
   InspectedExecution,
   ItemRefused,
   Namespace,
@@ -155,10 +165,12 @@ function sentParts({ params = {}, query, headers, body }: Route): NamedSchemas {
 }
 
 function answeredParts({ answers, frames = {}, lines }: Route): NamedSchemas {
-  const json = Object.entries(answers).filter(
-    (entry): entry is [string, z.ZodType] => !isRaw(entry[1]),
-  );
-  return { ...Object.fromEntries(json), ...prefixed("frame", frames), ...(lines && { lines }) };
+  const parts: Record<string, z.ZodType> = {};
+  for (const [status, answer] of Object.entries(answers)) {
+    if (!isRaw(answer)) parts[status] = answer;
+    else if (answer.headers) parts[`${status} headers`] = answer.headers;
+  }
+  return { ...parts, ...prefixed("frame", frames), ...(lines && { lines }) };
 }
 
 function prefixed(prefix: string, schemas: NamedSchemas): NamedSchemas {
