@@ -92,6 +92,8 @@ export const ERRORS = {
     schedule_exists: "Another schedule has this name; choose another.",
     schedule_is_declared:
       "A workflow declares the schedule: change its `schedule` option and register it. Pause, resume and trigger are open.",
+    hook_exists:
+      "Another hook has this name (`details.owner_type` and `details.owner_ref` say whose it is); choose another.",
     last_admin:
       "Without this principal, role or key nobody could administer the engine; make another admin first.",
     built_in_role: "The engine's own roles do not change; clone one under another name.",
