@@ -371,6 +371,7 @@ export {
   RetriedDeliveries,
   TestedHook,
 } from "./hooks/delivery.ts";
+export type { DeliveryGuard } from "./hooks/delivery-guard.ts";
 export {
   EnvelopeEvent,
   HookEnvelope,

@@ -68,7 +68,7 @@ export class Starts {
   async prepareStart(start: Start): Promise<NewExecution> {
     const { ports } = this.#parts;
     const { execution_id = ports.ids(), trigger, label, start_at, seed } = start;
-    const { schedule, hook, parent, fork, key } = start;
+    const { schedule, hook, delivery, parent, fork, key } = start;
     const of = "pin" in start.of ? start.of : await this.#find(start.of);
     const { pin, schema, declared } = of;
     const kept = await this.#kept(execution_id, start, { schema, declared });
@@ -92,7 +92,8 @@ export class Starts {
       priority: start.priority ?? of.priority ?? undefined,
       unique: key && request_hash !== undefined ? { key: key.text, request_hash } : undefined,
       schedule,
-      hook,
+      ...(hook && { hook }),
+      ...(delivery && { delivery }),
       parent,
       fork,
       not_before: start_at ?? null,
