@@ -420,7 +420,7 @@ export {
   type SelectorRefusal,
   sameSelectors,
 } from "./hooks/selector.ts";
-export { testEnvelope, testedSelector } from "./hooks/test-envelope.ts";
+export { testDeliveryId, testEnvelope, testedSelector } from "./hooks/test-envelope.ts";
 export {
   type EventSegment,
   eventSegment,

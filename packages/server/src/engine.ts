@@ -222,7 +222,7 @@ export function createEngine(given: EnginePorts): Engine {
     ports,
     judge: new TargetJudge({ ports, accounts }),
     tests: new TestFires({ ports, starts, masks }),
-    changed: () => undefined,
+    changed: () => store.outbox.refresh(),
     retried: () => undefined,
   });
 

@@ -39,7 +39,7 @@ export type {
   GuardedClaimant,
   SessionGuard,
 } from "./ports/executions.ts";
-export type { HookChange, HookFilter, HookRow, NewHookRow } from "./ports/hooks.ts";
+export type { HookChange, HookFilter, HookPort, HookRow, NewHookRow } from "./ports/hooks.ts";
 export {
   type FirstAdmin,
   type IdentityPort,

@@ -12,6 +12,7 @@ import { Failure } from "../errors/failure.ts";
 import {
   BasicExecution,
   ExecutionError,
+  ExecutionHook,
   ExecutionRecord,
   ExecutionSummary,
   InspectedExecution,
@@ -77,6 +78,7 @@ const ANSWERED = {
   ErrorInfo: ErrorBody.shape.error,
   Event,
   ExecutionError,
+  ExecutionHook,
   ExecutionRecord,
   ExecutionSummary,
   HookEnvelope,

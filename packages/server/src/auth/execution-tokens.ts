@@ -1,11 +1,14 @@
+import { hash } from "node:crypto";
 import {
   EngineError,
   type ExecutionRow,
   type ExecutionToken,
   formatInstant,
+  hookExecutionId,
   type Identity,
   isTerminal,
   type Route,
+  testDeliveryId,
 } from "@engine/contract";
 import type { AuthorizationRequest } from "@engine/http";
 import type { EnginePorts } from "../engine-ports.ts";
@@ -42,7 +45,7 @@ export class ExecutionTokens implements TokenVerifier {
       {
         sub: subject,
         pid: id,
-        on_behalf_of: row.schedule === null ? null : `schedule:${row.schedule}`,
+        on_behalf_of: startedFor(row),
         exec: row.execution_id,
         gen: row.generation,
         iat,
@@ -110,6 +113,19 @@ export class ExecutionTokens implements TokenVerifier {
     }
     return false;
   }
+}
+
+/** What made the engine start the execution; null: somebody asked, or another execution did (HOOK-45). */
+function startedFor({ schedule, hook, execution_id }: ExecutionRow): string | null {
+  if (schedule !== null) return `schedule:${schedule}`;
+  const { name, delivery_id } = hook ?? {};
+  if (!name || !delivery_id) return null;
+  if (delivery_id === testDeliveryId(execution_id)) return `hook:${name}:test`;
+  return hookExecutionId(delivery_id, sha256) === execution_id ? `hook:${name}` : null;
+}
+
+function sha256(text: string): string {
+  return hash("sha256", text, "hex");
 }
 
 /** Whether the row is under the claim, and runs for the principal, that a token was made for. */

@@ -1,4 +1,5 @@
 import {
+  type AuditEntry,
   type DeliveryQuery,
   type DeliveryRetry,
   EngineError,
@@ -15,7 +16,7 @@ import {
 import type { DeliveryRow, FullDelivery, HookChange, HookRow, Page } from "@engine/store";
 import type { AuditedCall } from "../auth/audit-entry.ts";
 import type { EnginePorts } from "../engine-ports.ts";
-import { hookEntry, type Noted } from "./hook-audit.ts";
+import { hookEntry } from "./hook-audit.ts";
 import type { HookState } from "./hook-record.ts";
 import { changesIn, impersonated } from "./impersonation.ts";
 import { legalSelectors } from "./legal-selectors.ts";
@@ -59,7 +60,7 @@ export class Hooks {
     const hook = { ...fields, selectors, id: ports.ids(), created_by: subjectOf(call) };
     const row = await ports.store.hooks.create(
       { ...hook, owner_type: "user", owner_ref: null },
-      this.#entry(call, fields.name, { used: fields.principal, after: hook }),
+      this.#entry(call, fields.name, fields.principal),
     );
     await this.#parts.changed();
     return row;
@@ -101,9 +102,9 @@ export class Hooks {
       allow(used);
       if (Object.keys(change).length === 0) return row;
       if (used !== null) await this.#runnable({ ...row, ...change });
-      const entry = this.#entry(call, name, { used, before: row, after: change });
-      const { revision } = row;
-      const written = await ports.store.hooks.change(name, change, { revision, by }, entry);
+      const at = { hook_id: row.id, revision: row.revision, by };
+      const entry = this.#entry(call, name, used);
+      const written = await ports.store.hooks.change(name, change, at, entry);
       if (written === undefined) throw notFound("hook", name);
       if (written === "stale") continue;
       await this.#parts.changed();
@@ -140,7 +141,7 @@ export class Hooks {
     allow(used);
     const target = await this.#runnable(row);
     // Written before the start: nothing runs as an account that nobody could read of (AUD-2).
-    const note = () => ports.store.audit.add(this.#entry(call, name, { used }));
+    const note = () => ports.store.audit.add(this.#entry(call, name, used));
     return tests.fire({ row, target, selector, value: asked.value, note });
   }
 
@@ -166,7 +167,7 @@ export class Hooks {
   async retry(name: string, delivery_id: string, { allow, call }: AskedFor): Promise<DeliveryRow> {
     const { id, principal: used } = await this.#find(name);
     allow(used);
-    const entry = this.#entry(call, name, { used });
+    const entry = this.#entry(call, name, used);
     const retried = await this.#parts.ports.store.deliveries.retry(id, delivery_id, entry);
     if (retried === undefined) throw notFound("delivery", delivery_id);
     if (typeof retried === "string") throw notDead(delivery_id, retried);
@@ -185,7 +186,7 @@ export class Hooks {
     allow(used);
     const before = settled_before === undefined ? ports.clock() : parseUtcInstant(settled_before);
     const filter = { dead_reason, settled_before: before, limit };
-    const entry = this.#entry(call, name, { used });
+    const entry = this.#entry(call, name, used);
     const retried = await ports.store.deliveries.retryMany(id, filter, entry);
     if (retried.retried > 0) this.#parts.retried();
     return retried;
@@ -205,8 +206,8 @@ export class Hooks {
     return target;
   }
 
-  #entry(call: AuditedCall, name: string, noted: Noted = {}) {
-    return hookEntry(call, name, noted, this.#parts.ports);
+  #entry(call: AuditedCall, target: string, used: string | null = null): AuditEntry {
+    return hookEntry(call, { target, used }, this.#parts.ports);
   }
 }
 

@@ -104,10 +104,7 @@ export class TargetJudge {
   }
 
   /** All that running takes; of a workflow that nobody knows the right to run it. */
-  async #needed(
-    hook: HookTarget,
-    version: StoredVersion | undefined,
-  ): Promise<readonly string[]> {
+  async #needed(hook: HookTarget, version: StoredVersion | undefined): Promise<readonly string[]> {
     if (!version) return [toRun(...namesIn(hook))];
     return this.#runLists.ofRecord(version.record, version.module_hash);
   }

@@ -92,10 +92,8 @@ export class TestFires {
     const shown = (given: Json): Json =>
       JSON.parse(envelopeValue(encode(given, "value"), { redact, max_value_bytes }));
     const envelope = testEnvelope({
-      ...{ hook, selector, now: clock() },
+      ...{ hook, selector, execution_id, now: clock() },
       ...(value !== undefined && { value: shown(value) }),
-      // The delivery of a test is known by its execution, as that of an event by its id.
-      random: execution_id.replaceAll("-", ""),
     });
     return HookEnvelope.parse(JSON.parse(redact(JSON.stringify(envelope))));
   }

@@ -46,6 +46,14 @@ export type HookChange = Partial<
   Pick<HookRow, "enabled" | "selectors" | "workflow" | "principal" | "max_attempts">
 >;
 
+/** What a change was checked for, and who makes it. */
+export interface HookPlace {
+  /** Absent: of whichever hook has the name. */
+  readonly hook_id?: string;
+  readonly revision: number;
+  readonly by: string | null;
+}
+
 export interface HookFilter {
   readonly enabled_only?: boolean | undefined;
   readonly owner_type?: HookOwnerType | undefined;
@@ -62,15 +70,16 @@ export interface HookPort {
   /** Rejects `hook_exists`, with its owner, where the name is taken. */
   create(hook: NewHookRow, audit?: AuditEntry): Promise<HookRow>;
   /**
-   * Changes a hook, if it is still at the revision at which the change was checked (HOOK-37). One that
-   * stays as it was keeps its revision and its instant, and nothing is written down of it.
+   * Changes a hook, if it is still the one, at the revision, that the change was checked for (HOOK-37).
+   * One that stays as it was keeps its revision and its instant, and nothing is written down of it.
    *
-   * @returns The hook as it is now; undefined where there is none, "stale" at another revision.
+   * @returns The hook as it is now; undefined where there is none, "stale" at another revision, and of
+   * another hook that has the name by now.
    */
   change(
     name: string,
     change: HookChange,
-    at: { readonly revision: number; readonly by: string | null },
+    at: HookPlace,
     audit?: AuditEntry,
   ): Promise<HookRow | "stale" | undefined>;
   /** Deletes a hook with its deliveries; answers how many of them were pending, undefined where there is no hook. */
@@ -105,11 +114,12 @@ export const HOOKS: Operations<HookPort> = {
     return row;
   }),
 
-  change: writes(function* (name, change, { revision, by }, audit) {
+  change: writes(function* (name, change, { hook_id, revision, by }, audit) {
     yield* lock(HOOKS_LOCK);
     const before = yield* find(name);
     if (!before) return undefined;
-    if (before.revision !== revision) return "stale";
+    const isOther = hook_id !== undefined && before.id !== hook_id;
+    if (isOther || before.revision !== revision) return "stale";
     const changed: HookRow = { ...before, ...change };
     const changes = changesBetween(before, changed, AUDITED);
     if (changes === null) return before;
