@@ -12,6 +12,8 @@ export function legalSelectors(texts: readonly string[]): readonly string[] {
 }
 
 export function invalidSelector(refusal: SelectorRefusal): EngineError {
-  const message = `selector ${JSON.stringify(refusal.selector)}: ${refusal.hint}`;
+  const text = JSON.stringify(refusal.selector);
+  const isOthers = refusal.reason === "not_of_this_hook";
+  const message = isOthers ? `the hook has no selector ${text}` : `selector ${text} can never fire`;
   return new EngineError("invalid_selector", message, { details: { ...refusal } });
 }
