@@ -65,7 +65,9 @@ export function guardFor(
 }
 
 /** The number of the execution whose event a delivery is of. */
-export function sourceOf({ source_execution_id }: Pick<DeliveryRow, "source_execution_id">): number {
+export function sourceOf({
+  source_execution_id,
+}: Pick<DeliveryRow, "source_execution_id">): number {
   return Number(source_execution_id.slice(-12));
 }
 

@@ -28,19 +28,17 @@ interface Waiting {
   readonly until: number;
 }
 
-export function* dueDeliveries({ now, limit, after, but }: DueAsked): Operation<
-  readonly DueDelivery[]
-> {
+export function* dueDeliveries({
+  now,
+  limit,
+  after,
+  but,
+}: DueAsked): Operation<readonly DueDelivery[]> {
   const waiting = inTurn(yield* waitingHooks(now), after);
-  const found: (readonly DueDelivery[])[] = [];
-  let total = 0;
-  // All of them, or those that a round would reach if each had one.
-  for (let at = 0; at < waiting.length && total < limit; at += limit) {
-    const some = yield* dueOf(waiting.slice(at, at + limit), { limit: limit - total, but });
-    found.push(...some);
-    for (const one of some) total += one.length;
-  }
-  return roundRobin(found, limit);
+  // So many that the first round fills the pass, also where one has nothing but what is left out.
+  const some = waiting.slice(0, limit + but.length);
+  if (some.length === 0) return [];
+  return roundRobin(yield* dueOf(some, { limit, but }), limit);
 }
 
 /** The next instant at which a row of an enabled hook becomes due. */
