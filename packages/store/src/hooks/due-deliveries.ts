@@ -4,8 +4,8 @@
  */
 import { first, type Operation, rows } from "../operations/operation.ts";
 import { anyOf, type ByDialect, raw, rowsOf, type Sql, sql } from "../operations/sql.ts";
-import type { DueDelivery } from "../ports/deliveries.ts";
-import type { HookRow } from "../ports/hooks.ts";
+import type { DueDelivery } from "./delivery-row.ts";
+import type { HookRow } from "./hook-row.ts";
 import { deliveryColumnsOf, type StoredDelivery, toDelivery } from "./stored-delivery.ts";
 import { hookColumnsOf, type StoredHook, toHook } from "./stored-hook.ts";
 

@@ -1,7 +1,7 @@
 /** The start of what a hook runs settles its delivery, in one commit or not at all. */
 import type { DeliveryGuard, NewExecution } from "@engine/contract";
 import { expect, test } from "vitest";
-import type { DeliveryRow } from "../../ports/deliveries.ts";
+import type { DeliveryRow } from "../../hooks/delivery-row.ts";
 import type { Store } from "../../store.ts";
 import { firedFor, guardFor, hookedStore, newHook, outboxOf, target } from "../hooked.ts";
 import { auditOf } from "../identity.ts";
